@@ -4,24 +4,24 @@ import sys
 import time
 from collections.abc import Callable
 
-from buckets.abstraction import Abstraction, Wish
+from buckets.abstraction import Abstraction, AbstractionSpec
 from solvers.discount import Discount
 from solvers.sampled.engine import DEFAULT_DISCOUNT, SampledCfr
 from solvers.sampled.numbers import Numbers
 from spewy import Job
 from spewy.chunks.rounds import line_forests
 from spewy.learn.real_game import RealGame, rows_know_suits
-from spewy.run.sampled_plan import wish_of
+from spewy.run.sampled_plan import spec_of
 from spewy.run.warmup import warm_up
 
 SEED = 1
 """Seed of the sampled boards."""
 
 
-def abstraction_wish(job: Job) -> Wish:
+def abstraction_spec(job: Job) -> AbstractionSpec:
     if job.dealing is None:
         raise SystemExit(f"{job.name}: expected a job with [boards], found none")
-    return wish_of(job.rules, job.dealing)
+    return spec_of(job.rules, job.dealing)
 
 
 def sampled_cfr(

@@ -1,4 +1,4 @@
-"""Cards and what they make of hands, nothing about betting or storage.
+"""Cards: hands, suit symmetry, strength, clusters of hands and boards.
 
 `buckets.cards` has cards, hands, suit symmetry, boards, strength and showdowns; `buckets.abstraction` groups boards and
 hands that play alike. The kernels of both are in `buckets.kernels`, which no caller imports.

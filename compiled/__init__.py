@@ -1,4 +1,4 @@
-"""Compiled functions: the decorators for Numba, and the folder of their machine code.
+"""Numba and LLVM: decorators, vectors, threads, the cache of machine code.
 
 `buckets` and `solvers`, which do not know each other, share this package; it knows nothing of cards and games.
 """

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,import-untyped,misc"
-"""Decorators that compile functions of arrays and numbers with Numba, typed so that strict checking sees the function."""
+"""Decorators that compile functions with Numba, typed so that strict checking sees the functions."""
 
 from __future__ import annotations
 

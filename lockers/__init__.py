@@ -1,26 +1,24 @@
-"""Arrays under keys on disk: concurrent LMDB lockers with a memory twin.
+"""Arrays under keys on disk, in LMDB, with a memory twin.
 
-A *locker* is a name, such as ``payoff``; an array lies in it under a key of bytes. Keys with the same part
-before the first ``|`` lie in one *shard*, and what one transaction writes to a shard appears together or
-not at all:
+A *locker* is a name, such as ``payoff``; it holds arrays under keys of bytes. The writes of one transaction appear
+together or not at all:
 
 >>> import numpy as np
 >>> def visit(transaction):
-...     if transaction.punch(b"QsJh2h|cr", ticket=1):
+...     if transaction.count_visit(b"QsJh2h|cr", visit_id=1):
 ...         transaction.put("payoff", b"QsJh2h|cr", np.eye(2))
 >>> with MemoryStore({"game": "kuhn"}) as store:
-...     store.transact(b"QsJh2h", visit)
-...     store.transact(b"QsJh2h", visit)
-...     store.get("payoff", b"QsJh2h|cr"), store.tickets(b"QsJh2h|cr")
+...     store.transact(visit)
+...     store.transact(visit)
+...     store.get("payoff", b"QsJh2h|cr"), store.visits(b"QsJh2h|cr")
 (array([[1., 0.],
        [0., 1.]]), (1, 1))
 
-`open_store` gives the same on disk, for any number of processes at once.
+`open_store` opens a store on disk with the same methods, for any number of processes at once.
 """
 
-from lockers.disk_size import SHARD_BYTES, DiskSize
+from lockers.disk_size import STORE_BYTES, DiskSize
 from lockers.errors import (
-    BusyLockerError,
     DamagedLockerError,
     LockerError,
     LockerFullError,
@@ -28,16 +26,15 @@ from lockers.errors import (
     ReadOnlyLockerError,
     StorageError,
 )
-from lockers.folder import LOCK, holds_store, remove_store
+from lockers.folder import DATA, LOCK, holds_store, remove_store
 from lockers.lmdb_store import LmdbStore, open_store
 from lockers.memory import MemoryStore
-from lockers.names import shard_part
 from lockers.store import Reads, Store, Transaction
 
 __all__ = [
+    "DATA",
     "LOCK",
-    "SHARD_BYTES",
-    "BusyLockerError",
+    "STORE_BYTES",
     "DamagedLockerError",
     "DiskSize",
     "LmdbStore",
@@ -53,5 +50,4 @@ __all__ = [
     "holds_store",
     "open_store",
     "remove_store",
-    "shard_part",
 ]

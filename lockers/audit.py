@@ -1,7 +1,8 @@
-"""The audit of a store on disk, in a child process that may crash without harm.
+"""The audit of a data file, in a child process that may crash without harm.
 
-`lockers.walk` does the walking. Its crash, or its not coming to an end, is a finding about the shard it was
-in.
+LMDB trusts its pages: a damaged page can end the process. The verifier that comes with py-lmdb reads the file as
+bytes and cannot be led astray, so it goes first; `lockers.walk`, the child, then reads every entry through LMDB. A
+crash of the child, or its not coming to an end, is a finding.
 """
 
 from __future__ import annotations
@@ -11,78 +12,90 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from lockers.errors import BusyLockerError, StorageError
+from lockers.errors import LockerError, StorageError
 
 _PATIENCE = 60.0  # seconds
-_BYTES_PER_SECOND = 10e6  # far below what the slowest disk gives
+_BYTES_PER_SECOND = 10e6  # far below the slowest disk
+_ATTEMPTS = 8
 
 
-def audit(folder: Path, limit: float | None = None) -> list[str]:
-    """Return what is wrong with the store in a folder; nothing when it is healthy.
+def data_file_findings(path: Path, *, short: bool = False, limit: float | None = None) -> list[str]:
+    """Return descriptions of all that is wrong with a data file; none if it is healthy.
+
+    Args:
+        path: The data file.
+        short: Whether to read a file that lacks pages.
+        limit: Most seconds for the child; None for a minute, and more for a large file.
 
     Raises:
-    ------
-    BusyLockerError, StorageError
-        The walk could not judge: the store never rests for one who may not write, or the machine failed.
-
+        StorageError: The machine failed, so the audit cannot tell.
     """
     if limit is None:
-        limit = (
-            _PATIENCE
-            + sum(path.stat().st_size for path in folder.glob("*.mdb") if path.is_file()) / _BYTES_PER_SECOND
-        )
-    findings: list[str] = []
-    start = 0
-    while True:
-        ending, lines = _walk(folder, start, limit)
-        reached = start
-        for line in lines:
-            if "shard" in line:
-                reached = line["shard"]
-            elif "finding" in line:
-                findings.append(line["finding"])
-            elif "busy" in line:
-                raise BusyLockerError(line["busy"])
-            elif "failure" in line:
-                raise StorageError(line["failure"])
-            elif "end" in line:
-                return findings
-        findings.append(
-            f"{folder}, shard {reached}: expected a walk through the shard to end well; "
-            f"the store's structure is damaged: the walk {ending}"
-        )
-        # The shards behind the one that cannot be walked through have findings of their own.
-        if not any("shard" in line for line in lines):
-            return findings
-        start = reached + 1
-
-
-def _walk(folder: Path, start: int, limit: float) -> tuple[str, list[dict[str, Any]]]:
-    """Walk through the shards from ``start`` on; return how it ended and what it told."""
+        limit = _PATIENCE + (path.stat().st_size if path.is_file() else 0) / _BYTES_PER_SECOND
     package = os.fspath(Path(__file__).resolve().parent.parent)
-    path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-    command = [sys.executable, "-m", "lockers.walk", os.fspath(folder), str(start)]
+    python_path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     try:
         child = subprocess.run(
-            command,
+            [sys.executable, "-m", "lockers.walk", os.fspath(path), *(["short"] if short else [])],
             capture_output=True,
             check=False,
             timeout=limit,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"},
+            env={**os.environ, "PYTHONPATH": python_path, "PYTHONSAFEPATH": "1"},
         )
     except subprocess.TimeoutExpired as error:
-        return f"took more than {limit:.0f} seconds", _lines(error.stdout or b"")
-    if child.returncode < 0:
-        ending = f"was stopped by {signal.Signals(-child.returncode).name}"
+        output, ending = error.stdout or b"", f"took more than {limit:.0f} seconds"
     else:
-        last = child.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        ending = f"exited with {child.returncode} {' '.join(last)}"
-    return ending, _lines(child.stdout)
-
-
-def _lines(output: bytes) -> list[dict[str, Any]]:
+        output, ending = child.stdout, _ending(child)
     # The last line of a child that was stopped may be cut off.
-    return [json.loads(line) for line in output.splitlines() if line.endswith(b"}")]
+    lines = [json.loads(line) for line in output.splitlines() if line.endswith(b"}")]
+    for line in lines:
+        if "failure" in line:
+            raise StorageError(line["failure"])
+    findings = [line["finding"] for line in lines if "finding" in line]
+    if not any("end" in line for line in lines):
+        findings.append(
+            f"{path}: expected a walk through the file to end well; it is damaged: the walk {ending}"
+        )
+    return findings
+
+
+def structure_findings(path: Path, commit: Callable[[], int]) -> list[str]:
+    """Return what is wrong with the pages of a data file, judged without LMDB.
+
+    The verifier knows files at rest: a finding counts only if no commit happened meanwhile. A file that never rests
+    has no findings.
+
+    Args:
+        path: The data file.
+        commit: Returns the number of the last commit.
+    """
+    for _ in range(_ATTEMPTS):
+        try:
+            before = commit()
+            findings = [f"{path}: expected sound LMDB pages, found: {finding}" for finding in _verified(path)]
+            if not findings or commit() == before:
+                return findings
+        except StorageError:
+            raise
+        except LockerError as error:
+            return [str(error)]
+    return []
+
+
+def _verified(path: Path) -> list[str]:
+    from lmdb import verify  # a large module that few processes need
+
+    try:
+        return list(verify.verify(str(path), subdir=False))  # type: ignore[no-untyped-call]
+    except verify.VerifyError as error:
+        return [str(error)]
+
+
+def _ending(child: subprocess.CompletedProcess[bytes]) -> str:
+    if child.returncode < 0:
+        return f"was stopped by {signal.Signals(-child.returncode).name}"
+    last = child.stderr.decode(errors="replace").strip().splitlines()[-1:]
+    return f"exited with {child.returncode} {' '.join(last)}"

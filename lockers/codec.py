@@ -15,9 +15,8 @@ offset  bytes  what
 16+8n   rest   the items in C order
 ======  =====  =============================================================================
 
-Everything is little-endian; arrays of another byte order are refused rather than converted, so that what
-comes out has the dtype that went in. The checksum covers the key, so a value that turns up under another
-key is noticed too.
+Everything is little-endian; arrays of another byte order are refused rather than converted, so that an array comes out
+with the dtype it went in with. The checksum covers the key, so a value that turns up under another key is noticed too.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lockers.errors import DamagedLockerError, LockerError
-from lockers.names import describe
+from lockers.keys import describe
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -46,7 +45,7 @@ _MAX_BYTES = 2**32 - 1  # LMDB keeps the length of a value in 32 bits
 
 
 def encode(array: Array, full_key: bytes) -> bytes:
-    """Return the bytes that `decode` turns back into ``array``, bound to the key they are stored under."""
+    """Return an array as bytes, bound to the key they are stored under; `decode` is the inverse."""
     _require_storable(array, full_key)
     # asarray and not ascontiguousarray, which would turn 0 axes into 1.
     items: Any = np.asarray(array, order="C")
@@ -62,7 +61,8 @@ def encode(array: Array, full_key: bytes) -> bytes:
 def decode(value: bytearray, full_key: bytes) -> Array:
     """Return the array that was encoded; it owns ``value`` from then on, and may be written to.
 
-    Raises `DamagedLockerError` unless all of it is as it was written.
+    Raises:
+        DamagedLockerError: A byte is not as it was written.
     """
     if len(value) < _START:
         raise _damaged(full_key, f"a header of {_START} bytes", f"{len(value)} bytes")
@@ -77,7 +77,7 @@ def decode(value: bytearray, full_key: bytes) -> Array:
     found = _checksum(full_key, view[: _HEAD.size], view[_START:start], view[start:])
     if found != expected:
         raise _damaged(full_key, f"checksum {expected:08x}", f"{found:08x}")
-    # What follows was written as it stands: it can only be of another version of this layout.
+    # The checksum is right, so the rest was written as it stands: by another version of this layout, if at all.
     kind = kind_byte.decode("ascii", "replace")
     if (version, codec) != (_VERSION, _RAW) or item_size not in _SIZES.get(kind, ()):
         raise _damaged(

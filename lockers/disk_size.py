@@ -1,4 +1,4 @@
-"""How large a store on disk will be, from the sizes of its values: LMDB's pages, counted.
+"""The size of a store on disk, predicted from the sizes of its values: LMDB's pages, counted.
 
 Keys and small values lie in a tree of pages, which random orders of keys fill to two thirds; a large value has pages of
 its own.
@@ -10,22 +10,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lockers.keys import VISITS
+
 PAGE = 4096
-LARGEST = 2038  # bytes of an entry that stays in a page of LMDB's tree: larger values get pages of their own
-ENTRY, PAGE_HEADER, VALUE_HEADER = 10, 16, 24  # LMDB's of an entry and of a page; the lockers' of a value
-FILLED = 0.65  # share of a tree page that is in use when keys come in random order
-TICKET, TICKET_BYTES = ".ticket", 16
-SHARD_BYTES = 6 * PAGE + 69632
-"""LMDB's own pages, and the lock file, of each shard."""
+LARGEST = 2038
+"""Bytes of an entry that stays in a page of LMDB's tree: larger values get pages of their own."""
+ENTRY, PAGE_HEADER, VALUE_HEADER = 10, 16, 24
+"""Bytes of LMDB's headers of an entry and of a page, and of the lockers' header of a value."""
+FILLED = 0.65
+"""Share of a tree page that is in use when keys come in random order."""
+VISIT_BYTES = 16
+STORE_BYTES = 6 * PAGE + 69632
+"""Bytes of LMDB's own pages and of the lock file."""
 
 
 @dataclass(frozen=True)
 class DiskSize:
-    """Values in LMDB's pages.
+    """Predicted size of values in LMDB's pages; `plus` adds values.
 
     Attributes:
-        own: bytes of the pages of large values.
-        entries: bytes of keys and small values.
+        own: Bytes of the pages of large values.
+        entries: Bytes of keys and small values.
     """
 
     own: int = 0
@@ -48,18 +53,24 @@ class DiskSize:
         two transactions take room beside the new ones.
 
         Args:
-            at_once: bytes that one transaction writes.
+            at_once: Bytes that one transaction writes.
         """
         return self.total + min(self.total, 2 * at_once)
 
     def plus(self, locker: str, key: bytes, arrays: np.ndarray) -> DiskSize:
-        """With a locker's arrays of so many bytes under keys as long as this one."""
+        """Return the size with more arrays.
+
+        Args:
+            locker: The locker of the arrays.
+            key: A key as long as the arrays' keys.
+            arrays: The arrays' sizes in bytes.
+        """
         length, values = len(locker) + 1 + len(key), VALUE_HEADER + arrays
         small = ENTRY + length + values <= LARGEST
         pages = -(-(PAGE_HEADER + values[~small]) // PAGE)
         entries = int(values[small].sum()) + 8 * int((~small).sum()) + (ENTRY + length) * len(values)
         return DiskSize(self.own + PAGE * int(pages.sum()), self.entries + entries)
 
-    def plus_tickets(self, key: bytes, number: int) -> DiskSize:
-        """With the counted visits of so many keys as long as this one."""
-        return self.plus(TICKET, key, np.full(number, TICKET_BYTES))
+    def plus_visits(self, key: bytes, number: int) -> DiskSize:
+        """Return the size with counted visits of a number of keys as long as ``key``."""
+        return self.plus(VISITS, key, np.full(number, VISIT_BYTES))

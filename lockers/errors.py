@@ -1,7 +1,6 @@
 """The errors of the lockers, few and under one base.
 
-Every message has the same three parts: the subject (which folder, shard, locker or key), what was expected
-there and what was found.
+Every message names its subject (the folder, file, locker or key), what was expected there and what was found.
 """
 
 from __future__ import annotations
@@ -16,19 +15,15 @@ class ManifestMismatchError(LockerError):
 
 
 class DamagedLockerError(LockerError):
-    """What is on disk is not what was written: a checksum, a header, a page or a length is wrong."""
+    """The disk holds something else than was written: a checksum, a header, a page or a length is wrong."""
 
 
 class ReadOnlyLockerError(LockerError):
-    """Something was to be written to a store that is read-only."""
-
-
-class BusyLockerError(LockerError):
-    """A reader that may not write the lock file found no moment in which what it read stood still."""
+    """A caller wants to write to a store that is read-only."""
 
 
 class StorageError(LockerError):
-    """The machine failed, not what was asked of it: no room, too many open files, a broken disk."""
+    """The machine failed, not the request: no room, too many open files, a broken disk."""
 
 
 class LockerFullError(StorageError):

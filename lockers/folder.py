@@ -1,43 +1,37 @@
-"""The folder of a store: which files lie in it, and how they come into being."""
+"""The folder of a store: the files in it, and how they come into being and go."""
 
 from __future__ import annotations
 
 import fcntl
+import mmap
 import os
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from lockers.environment import TEMPORARY, create_data_file
 from lockers.errors import DamagedLockerError, LockerError
 from lockers.lmdb_errors import translate, unreadable
-from lockers.manifest import FILE, Header, read_header, sync_folder, write_header
-from lockers.metapages import read_meta_pages
-from lockers.shard import (
-    TEMPORARY,
-    attach_shard,
-    create_shard_file,
-    detach_shard,
-)
+from lockers.manifest import FILE, read_manifest, sync_folder, write_manifest
+from lockers.table import attach, detach
 
+DATA = "lockers.mdb"
+"""Name of the data file of a store."""
 LOCK = ".lock"
 """Name of a file that an application may lock while it works in a folder; this package ignores the file."""
 REMOVED = f".{FILE}.removed"
-"""What a manifest is called from the beginning of a removal until a new store is made in its folder."""
+"""Name of the manifest from the beginning of a removal until a new store is made in its folder."""
 
-
-def shard_path(folder: Path, number: int) -> Path:
-    """Return the data file of a shard."""
-    return folder / f"shard-{number:03d}.mdb"
+_EMPTY = 2 * mmap.PAGESIZE
+"""Bytes of a data file to which nothing was committed: LMDB's two meta pages."""
 
 
 def holds_store(folder: Path | str) -> bool:
     """Return whether a store is in a folder; False, too, where there is no folder.
 
     Raises:
-    ------
-    LockerError
-        The folder may not be looked into.
-
+        LockerError: The folder may not be looked into.
     """
     path = Path(folder) / FILE
     try:
@@ -50,38 +44,41 @@ def holds_store(folder: Path | str) -> bool:
 
 
 def no_manifest(folder: Path) -> LockerError:
-    """Return what it means that a folder has no manifest."""
+    """Return the error that a folder has no manifest."""
     if folder.is_file():
         return LockerError(f"{folder}: expected a folder with a store, found a file")
-    if any(folder.glob("shard-*.mdb")):
-        return DamagedLockerError(f"{folder}: expected {FILE} beside the shards, found none")
+    if (folder / DATA).exists():
+        return DamagedLockerError(f"{folder}: expected {FILE} beside {DATA}, found none")
     return LockerError(f"{folder}: expected a store, found no {FILE}")
 
 
 def create_folder(
-    folder: Path, header: Header, fill: Callable[[int, Path], None] = lambda number, path: None
+    folder: Path, manifest: Mapping[str, Any], fill: Callable[[Path], None] | None = None
 ) -> None:
-    """Make a store of a missing or empty folder, unless another process does so first.
+    """Make a store in a missing or empty folder, unless another process does so first.
 
-    ``fill`` may put something into each shard, before there is a store.
+    Args:
+        folder: The folder.
+        manifest: The manifest of the new store.
+        fill: Writes the data file, before there is a store; None for an empty store.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise translate(error, folder, expected="a folder that is there or can be made") from error
+    path = folder / DATA
     try:
         with folder_lock(folder):
             if not (folder / FILE).exists():
                 if (folder / REMOVED).exists():
-                    _remove_shards(folder)  # what an interrupted removal has left
+                    _remove_data(folder)  # that an interrupted removal has left
                 else:
                     _require_vacant(folder)
-                for number in range(header.shards):
-                    path = shard_path(folder, number)
-                    if not path.exists() or not path.stat().st_size:
-                        create_shard_file(path)
-                    fill(number, path)
-                write_header(folder, header)
+                if not path.exists() or not path.stat().st_size:
+                    create_data_file(path)
+                if fill is not None:
+                    _fill(path, fill)
+                write_manifest(folder, manifest)
             (folder / REMOVED).unlink(missing_ok=True)
     except OSError as error:
         raise translate(error, folder / FILE) from error
@@ -90,50 +87,31 @@ def create_folder(
 def remove_store(folder: Path | str) -> None:
     """Remove the store in a folder; other files stay, and a new store may be made among them.
 
-    There is no store from the first moment on. What an interruption leaves goes when the new one is made.
+    The folder holds no store from the first moment on. Files that an interruption leaves go when a new store is made.
 
     Raises:
-    ------
-    LockerError
-        No store is there, or somebody has it open, in this process or in another one.
-
+        LockerError: The folder holds no store, or the store is open, in this process or in another one.
     """
     folder = Path(folder).absolute()
     if not holds_store(folder):
         raise no_manifest(folder)
+    path = folder / DATA
     try:
-        with folder_lock(folder), ExitStack() as stack:
-            for number in range(read_header(folder).shards):
-                path = shard_path(folder, number)
-                if not path.exists():
-                    continue  # damaged, which is as good a reason to remove it as any
-                shard = attach_shard(path, writer=False)
-                stack.callback(detach_shard, shard, writer=False)
-                if shard.users > 1:
+        with folder_lock(folder):
+            read_manifest(folder)
+            if not path.exists():  # damaged, which is as good a reason to remove it as any
+                _remove(folder)
+                return
+            environment = attach(path, writer=False)
+            try:
+                if environment.users > 1:
                     raise LockerError(f"{folder}: expected a store that nobody has open, found one in use")
-                stack.enter_context(shard.alone())
-            (folder / FILE).replace(folder / REMOVED)
-            sync_folder(folder)
-            _remove_shards(folder)
+                with environment.alone():
+                    _remove(folder)
+            finally:
+                detach(environment, writer=False)
     except OSError as error:
         raise translate(error, folder / FILE) from error
-
-
-def _remove_shards(folder: Path) -> None:
-    for pattern in ("shard-*.mdb", "shard-*.mdb-lock", f".shard-*{TEMPORARY}"):
-        for path in folder.glob(pattern):
-            path.unlink()
-
-
-def _require_vacant(folder: Path) -> None:
-    """Accept what an interrupted creation leaves: shards to which nothing was committed."""
-    for path in sorted(folder.iterdir()):
-        if path.suffix == ".mdb" and path.stat().st_size and read_meta_pages(path).commit:
-            raise DamagedLockerError(f"{folder}: expected {FILE} beside shards that hold data, found none")
-        if path.name != LOCK and not path.name.startswith(("shard-", ".shard-", f".{FILE}")):
-            raise LockerError(
-                f"{folder}: expected a store or an empty folder, found {path.name} and no {FILE}"
-            )
 
 
 @contextmanager
@@ -148,3 +126,34 @@ def folder_lock(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _fill(path: Path, fill: Callable[[Path], None]) -> None:
+    try:
+        fill(path)
+    except BaseException:
+        path.unlink(missing_ok=True)  # data without a manifest would be taken for a damaged store
+        raise
+
+
+def _remove(folder: Path) -> None:
+    (folder / FILE).replace(folder / REMOVED)
+    sync_folder(folder)
+    _remove_data(folder)
+
+
+def _remove_data(folder: Path) -> None:
+    for pattern in (DATA, f"{DATA}-lock", f".{DATA}.*{TEMPORARY}"):
+        for path in folder.glob(pattern):
+            path.unlink()
+
+
+def _require_vacant(folder: Path) -> None:
+    """Accept files that an interrupted creation leaves: a data file to which nothing was committed."""
+    for path in sorted(folder.iterdir()):
+        if path.name == DATA and path.stat().st_size > _EMPTY:
+            raise DamagedLockerError(f"{folder}: expected {FILE} beside {DATA}, found none")
+        if path.name != LOCK and not path.name.startswith((DATA, f".{DATA}", f".{FILE}")):
+            raise LockerError(
+                f"{folder}: expected a store or an empty folder, found {path.name} and no {FILE}"
+            )

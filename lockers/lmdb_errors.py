@@ -1,4 +1,4 @@
-"""LMDB's errors and the operating system's as errors of the lockers."""
+"""Translation of LMDB's and the operating system's errors into errors of the lockers."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from lockers.errors import (
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 _HANDLES = {errno.EMFILE, errno.ENFILE}
 _READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
+_GENERAL = {errno.ENOMEM, errno.ENAMETOOLONG}
 _DAMAGED = (
     lmdb.CorruptedError,
     lmdb.PageNotFoundError,
@@ -29,23 +30,23 @@ _DAMAGED = (
     lmdb.PageFullError,
     lmdb.CursorFullError,
     lmdb.NotFoundError,
+    lmdb.MapResizedError,  # after many attempts: the file claims to be larger than any map
+    lmdb.BadValsizeError,
 )
-
-
-def is_failure(error: OSError) -> bool:
-    """Return whether the machine has failed, rather than been asked for something that cannot be."""
-    return error.errno in _FULL | _HANDLES | {errno.ENOMEM}
 
 
 def translate(
     error: lmdb.Error | OSError, path: Path, needed: int = 0, expected: str = "a file that can be used"
 ) -> LockerError:
-    """Return the locker error that says what an error about ``path``, which was to be written, means.
+    """Return the locker error for an error in writing ``path``.
 
-    ``needed`` is about how many bytes were to be written, 0 if that is not known; ``expected`` is what to say where
-    the operating system's error has no meaning of its own here.
+    Args:
+        error: The error.
+        path: The file or folder.
+        needed: About how many bytes were to be written; 0 if that is not known.
+        expected: The expectation to name for an error of the operating system without a meaning of its own here.
     """
-    code = error.errno if isinstance(error, OSError) else getattr(error, "code", 0)
+    code = _code(error)
     if code == errno.EIO and isinstance(error, OSError):
         return StorageError(f"{path}: expected a disk that works, found: {error}")
     if code in _FULL or isinstance(error, lmdb.DiskError):
@@ -65,23 +66,23 @@ def translate(
     if isinstance(error, lmdb.PanicError):
         return StorageError(f"{path}: expected a commit to come to its end, found: {error}")
     if code == errno.ENAMETOOLONG:
-        return _nameless(path)
+        return LockerError(f"{path}: expected names of at most 255 bytes, found longer ones")
     if isinstance(error, OSError):
         return LockerError(f"{path}: expected {expected}, found: {error}")
     return LockerError(f"{path}: expected LMDB to work, found: {error} ({_name(code)})")
 
 
-def unreadable(error: OSError, path: Path) -> LockerError:
-    """Return what it means that ``path`` could not even be read."""
-    if is_failure(error):
-        return translate(error, path)
-    if error.errno == errno.ENAMETOOLONG:
-        return _nameless(path)
-    return LockerError(f"{path}: expected to be able to read it, found: {error.strerror or error}")
+def unreadable(error: lmdb.Error | OSError, path: Path) -> LockerError:
+    """Return the locker error for an error in reading ``path``."""
+    code = _code(error)
+    if code in _READ_ONLY or (isinstance(error, OSError) and code not in {*_FULL, *_HANDLES, *_GENERAL}):
+        found = error.strerror if isinstance(error, OSError) and error.strerror else error
+        return LockerError(f"{path}: expected to be able to read it, found: {found}")
+    return translate(error, path)
 
 
-def _nameless(path: Path) -> LockerError:
-    return LockerError(f"{path}: expected names of at most 255 bytes, found longer ones")
+def _code(error: lmdb.Error | OSError) -> int:
+    return int((error.errno if isinstance(error, OSError) else getattr(error, "code", 0)) or 0)
 
 
 def _free_bytes(path: Path) -> int | str:

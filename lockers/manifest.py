@@ -1,7 +1,7 @@
-"""The manifest of a store on disk: what its lockers are for, the format, the number of shards.
+"""The manifest of a store on disk: the game and job that its lockers belong to, and the format version.
 
-``manifest.json`` is written last when a store is created, atomically (a temporary file, fsync, rename), so
-a folder that has one has all the rest.
+``manifest.json`` is written last when a store is created, atomically (a temporary file, fsync, rename), so a folder
+that has a manifest has all the rest.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,18 +18,9 @@ from typing import Any
 from lockers.errors import DamagedLockerError, LockerError, ManifestMismatchError
 
 FILE = "manifest.json"
-FORMAT = 1
-MAX_SHARDS = 256
-MOST_KEYS, MOST_TOLD = 6, 60
-"""Keys that an error about another manifest names, and characters of each value."""
-
-
-@dataclass(frozen=True)
-class Header:
-    """What ``manifest.json`` says: the caller's manifest and the number of shards."""
-
-    manifest: Mapping[str, Any]
-    shards: int
+FORMAT = 2
+MOST_KEYS, MOST_CHARACTERS = 6, 60
+"""Number of keys that an error about another manifest names, and characters of each value."""
 
 
 def normalise(manifest: Mapping[str, Any], subject: str) -> Mapping[str, Any]:
@@ -46,19 +36,19 @@ def require_same(expected: Mapping[str, Any], found: Mapping[str, Any], folder: 
     """Raise `ManifestMismatchError` with the first keys that differ, unless the manifests are equal."""
     ours, theirs = dict(_leaves(expected)), dict(_leaves(found))
     keys = [key for key in sorted(ours.keys() | theirs.keys()) if ours.get(key) != theirs.get(key)]
-    told = [
+    differences = [
         f"{key}: expected {_short(ours.get(key, 'nothing'))}, found {_short(theirs.get(key, 'nothing'))}"
         for key in keys[:MOST_KEYS]
     ]
     if len(keys) > MOST_KEYS:
-        told.append(f"{len(keys) - MOST_KEYS} more keys differ")
+        differences.append(f"{len(keys) - MOST_KEYS} more keys differ")
     if keys:
-        raise ManifestMismatchError(f"{folder} holds the lockers of another job: " + "; ".join(told))
+        raise ManifestMismatchError(f"{folder} holds the lockers of another job: " + "; ".join(differences))
 
 
-def write_header(folder: Path, header: Header) -> None:
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Write ``manifest.json``, all of it or nothing."""
-    content = {"format": FORMAT, "shards": header.shards, "manifest": dict(header.manifest)}
+    content = {"format": FORMAT, "manifest": dict(manifest)}
     text = json.dumps({**content, "crc32": _checksum(content)}, indent=2) + "\n"
     temporary = folder / f".{FILE}.{os.getpid()}.tmp"
     try:
@@ -81,7 +71,7 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def read_header(folder: Path) -> Header:
+def read_manifest(folder: Path) -> Mapping[str, Any]:
     """Read and verify ``manifest.json``; `FileNotFoundError` when there is none."""
     path = folder / FILE
     require_no_pipe(path)
@@ -92,7 +82,7 @@ def read_header(folder: Path) -> Header:
         version = content["format"]
     except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
         raise DamagedLockerError(
-            f"{path}: expected a JSON object with format, shards, manifest and crc32, found {_short(str(error))}"
+            f"{path}: expected a JSON object with format, manifest and crc32, found {_short(str(error))}"
         ) from error
     if version != FORMAT:
         raise LockerError(f"{path}: expected format version {FORMAT}, found {_short(repr(version))}")
@@ -100,19 +90,18 @@ def read_header(folder: Path) -> Header:
         raise DamagedLockerError(
             f"{path}: expected checksum {_short(repr(checksum))}, found {_checksum(content)}"
         )
-    shards, manifest = content.get("shards"), content.get("manifest")
-    if not isinstance(shards, int) or not 1 <= shards <= MAX_SHARDS or not isinstance(manifest, dict):
-        found = _short(str(content))
-        raise DamagedLockerError(f"{path}: expected 1..{MAX_SHARDS} shards and a manifest, found {found}")
-    return Header(MappingProxyType(manifest), shards)
+    manifest = content.get("manifest")
+    if not isinstance(manifest, dict):
+        raise DamagedLockerError(f"{path}: expected a manifest of the job, found {_short(str(content))}")
+    return MappingProxyType(manifest)
 
 
 def require_no_pipe(path: Path) -> None:
     """Refuse a pipe, a socket or a device, on which a reader would wait.
 
     Raises:
-        DamagedLockerError: the path is neither a regular file nor a folder.
-        FileNotFoundError: nothing has this path.
+        DamagedLockerError: The path is neither a regular file nor a folder.
+        FileNotFoundError: Nothing has this path.
     """
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
@@ -133,5 +122,5 @@ def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _short(text: str) -> str:
-    """Text as messages tell it: of what is long, the beginning."""
-    return text if len(text) <= MOST_TOLD else f"{text[:MOST_TOLD]}..."
+    """Return the beginning of a long text, for messages."""
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."

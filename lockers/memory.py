@@ -1,4 +1,4 @@
-"""The memory twin: a store in a dictionary with the semantics of the one on disk; the model of its tests."""
+"""The memory twin: a store in a dictionary with the semantics of the store on disk, and the model of its tests."""
 
 from __future__ import annotations
 
@@ -8,43 +8,32 @@ from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from lockers.codec import Array, decode, encode
-from lockers.entry import entry_findings
 from lockers.errors import LockerError, ReadOnlyLockerError
+from lockers.keys import VISITS, full_key, internal_key, locker_start, split_key
 from lockers.manifest import normalise
-from lockers.names import TICKETS, full_key, internal_key, locker_start, split_key
 from lockers.store import T, Transaction
-from lockers.transaction import TURNSTILE, BaseTransaction, read_tickets
+from lockers.transaction import NOT_NESTED, BaseTransaction, entry_findings, read_visits
 
 
 class MemoryStore:
     """A `Store` that lives and ends with its process; threads may share it, processes cannot.
 
-    Parameters
-    ----------
-    manifest : mapping, optional
-        What the lockers are for, as JSON values.
-    shards : int
-        As for a store on disk; all that matters here is whether there is one, where a transaction may touch
-        every key, or more.
-    read_only : bool
-        Refuse `transact`.
-
+    Args:
+        manifest: JSON values that name the game and job of the lockers.
+        read_only: Whether to refuse `transact`.
     """
 
-    def __init__(
-        self, manifest: Mapping[str, Any] | None = None, *, shards: int = 8, read_only: bool = False
-    ) -> None:
-        self._one_shard = shards == 1
+    def __init__(self, manifest: Mapping[str, Any] | None = None, *, read_only: bool = False) -> None:
         self.read_only = read_only
         self._manifest = normalise({} if manifest is None else manifest, "a memory store")
-        # Values are kept encoded: copies, refusals and checksums are then the same as on disk.
+        # Values are kept encoded, so that copies, refusals and checksums are those of a store on disk.
         self._values: dict[bytes, bytes] = {}
         self._lock = threading.RLock()
         self._closed = False
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """What the lockers were made for, as JSON values."""
+        """JSON values that name the game and job of the lockers."""
         return self._manifest
 
     def get(self, locker: str, key: bytes) -> Array | None:
@@ -52,7 +41,7 @@ class MemoryStore:
         return self._read(full_key(locker, key))
 
     def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
-        """Return what `get` returns for each key, all from one snapshot."""
+        """Return the answer of `get` for each key, all from one commit."""
         fulls = [full_key(locker, key) for key in keys]
         with self._lock:
             return [self._read(full) for full in fulls]
@@ -62,21 +51,21 @@ class MemoryStore:
         start = locker_start(locker) + prefix
         with self._lock:
             self._require_open()
-            found = sorted(full for full in self._values if full.startswith(start))
-        return (split_key(full)[1] for full in found)
+            fulls = sorted(full for full in self._values if full.startswith(start))
+        return (split_key(full)[1] for full in fulls)
 
-    def tickets(self, key: bytes) -> tuple[int, int]:
-        """Return the number of visits counted for a key and the last ticket, as last committed."""
-        full = internal_key(TICKETS, key)
-        return read_tickets(self._read(full), full)
+    def visits(self, key: bytes) -> tuple[int, int]:
+        """Return the number of visits counted for a key and the last visit's id, as last committed."""
+        full = internal_key(VISITS, key)
+        return read_visits(self._read(full), full)
 
-    def transact(self, shard_key: bytes, body: Callable[[Transaction], T]) -> T:
-        """Run ``body`` in one transaction on the shard part of ``shard_key``: all of it, or nothing."""
+    def transact(self, body: Callable[[Transaction], T]) -> T:
+        """Run ``body`` in one transaction: all of it happens, or nothing."""
         if self.read_only:
             raise ReadOnlyLockerError("a memory store: expected a writable store, found a read-only one")
-        with TURNSTILE.pass_through("a memory store"), self._lock:
+        with NOT_NESTED.enter("a memory store"), self._lock:
             self._require_open()
-            transaction = _MemoryTransaction(shard_key, self._values, one_shard=self._one_shard)
+            transaction = _MemoryTransaction(self._values)
             try:
                 answer = body(transaction)
             finally:
@@ -96,7 +85,7 @@ class MemoryStore:
         """Do nothing: memory is given back at once."""
         if self.read_only:
             raise ReadOnlyLockerError("a memory store: expected a writable store, found a read-only one")
-        with TURNSTILE.pass_through("a memory store"):
+        with NOT_NESTED.enter("a memory store"):
             self._require_open()
 
     def require_alone(self) -> None:
@@ -108,7 +97,7 @@ class MemoryStore:
         self._require_open()
 
     def check(self) -> list[str]:
-        """Audit the store as the one on disk is audited."""
+        """Audit every entry; see `Store.check`."""
         with self._lock:
             self._require_open()
             return [
@@ -136,7 +125,7 @@ class MemoryStore:
         self.close()
 
     def __reduce__(self) -> NoReturn:
-        # A pickled copy would go its own way in the other process, and what it learns would be lost.
+        # A pickled copy would go its own way in the other process, and its changes would be lost.
         raise LockerError("a memory store: expected to stay in its process, found an attempt to pickle it")
 
     def _read(self, full: bytes) -> Array | None:
@@ -151,8 +140,8 @@ class MemoryStore:
 
 
 class _MemoryTransaction(BaseTransaction):
-    def __init__(self, shard_key: bytes, values: Mapping[bytes, bytes], *, one_shard: bool) -> None:
-        super().__init__(shard_key, one_shard=one_shard)
+    def __init__(self, values: Mapping[bytes, bytes]) -> None:
+        super().__init__()
         self._values = values
         self.changes: dict[bytes, bytes | None] = {}
 

@@ -1,4 +1,4 @@
-"""What every store can do, on disk or in memory: the protocols that other packages are written against."""
+"""The protocols of a store, on disk or in memory, that other packages are written against."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ T = TypeVar("T")
 
 
 class Transaction(Protocol):
-    """Reads and writes that happen together or not at all, within one shard part (see `lockers.names`).
+    """Reads and writes that happen together or not at all.
 
-    In a store made with a single shard a transaction may touch every key.
-
-    A transaction sees its own writes. It ends with the function it was given to; a later use is a
+    A transaction sees its own writes. It ends with the function that `Store.transact` runs; a later use is a
     `LockerError`.
     """
 
@@ -29,74 +27,74 @@ class Transaction(Protocol):
         ...
 
     def delete(self, locker: str, key: bytes) -> bool:
-        """Remove a key; tell whether it was there."""
+        """Remove a key; return whether it was there."""
         ...
 
-    def tickets(self, key: bytes) -> tuple[int, int]:
-        """Return the number of visits counted for a key and the last ticket; (0, 0) at first."""
+    def visits(self, key: bytes) -> tuple[int, int]:
+        """Return the number of visits counted for a key and the last visit's id; (0, 0) at first."""
         ...
 
-    def punch(self, key: bytes, ticket: int) -> bool:
+    def count_visit(self, key: bytes, visit_id: int) -> bool:
         """Count a visit, unless it was counted before.
 
-        Tickets of a key rise: 1 or more, each above the last. One that is not above the last is a replay:
-        the answer is False and nothing changes.
+        Ids of a key's visits rise: 1 or more, each above the last. A visit whose id is not above the last one is a
+        replay: the answer is False and nothing changes.
         """
         ...
 
 
 class Reads(Protocol):
-    """What reading takes; every store can do it."""
+    """The part of a store that reads arrays."""
 
     def get(self, locker: str, key: bytes) -> Array | None:
         """Return a fresh copy of an array as last committed, checksum verified, or None."""
         ...
 
     def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
-        """Return what `get` returns for each key; the keys of one shard are read from one snapshot."""
+        """Return the answer of `get` for each key, all from one commit."""
         ...
 
 
 class Store(Reads, Protocol):
-    """Arrays in lockers under keys; see `lockers.names` for what a locker, a key and a shard part are."""
+    """Arrays in lockers under keys; `lockers.keys` defines both."""
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """What the lockers were made for, as JSON values."""
+        """JSON values that name the game and job of the lockers."""
         ...
 
     @property
     def read_only(self) -> bool:
-        """Whether `transact` is refused."""
+        """Whether the store refuses `transact`."""
         ...
 
     def keys(self, locker: str, prefix: bytes = b"") -> Iterator[bytes]:
         """Yield the keys of a locker that begin with a prefix, sorted.
 
-        The store may be written to meanwhile, also by the one who iterates: a key that is there from
-        beginning to end is yielded once; one that comes or goes may be missed.
+        The store may be written to meanwhile, also by the caller: a key that is there from beginning to end is yielded
+        once; a key that comes or goes may be missed.
         """
         ...
 
-    def tickets(self, key: bytes) -> tuple[int, int]:
-        """Return the number of visits counted for a key and the last ticket, as last committed."""
+    def visits(self, key: bytes) -> tuple[int, int]:
+        """Return the number of visits counted for a key and the last visit's id, as last committed."""
         ...
 
-    def transact(self, shard_key: bytes, body: Callable[[Transaction], T]) -> T:
-        """Run ``body`` in one write transaction on the shard part of ``shard_key``; return its answer.
+    def transact(self, body: Callable[[Transaction], T]) -> T:
+        """Run ``body`` in one write transaction; return its answer.
 
-        Whatever it raises undoes all it wrote. It may be run more than once (when the map must grow), so it
-        must have no effects but through the transaction. Transactions do not nest. ``store.get`` within a
-        body is allowed and sees what was committed before.
+        An exception of ``body`` undoes all its writes. A store may run ``body`` more than once (when the map must
+        grow), so it must have no effects but through the transaction. Transactions do not nest. ``store.get`` within a
+        body is allowed and sees the last commit.
         """
         ...
 
     def flush(self) -> None:
-        """Wait until all that was committed is on the disk itself."""
+        """Wait until all commits are on the disk itself."""
         ...
 
     def compact(self) -> None:
-        """Give back the room of what was deleted or replaced; a `LockerError` if another process is there."""
+        """Give back the room of deleted and replaced arrays; a `LockerError` if another process is there."""
         ...
 
     def require_alone(self) -> None:
@@ -104,9 +102,9 @@ class Store(Reads, Protocol):
         ...
 
     def require_sound(self) -> None:
-        """Refuse with a `DamagedLockerError` when something is wrong with the structure of the files.
+        """Refuse with a `DamagedLockerError` when something is wrong with the structure of the file.
 
-        To be asked before much is written: a write into damaged pages can end the process.
+        To be called before much is written: a write into damaged pages can end the process.
         """
         ...
 
@@ -115,7 +113,7 @@ class Store(Reads, Protocol):
         ...
 
     def size(self) -> int:
-        """Return the bytes used: of the data files, or of the arrays in memory."""
+        """Return the bytes used: of the data file, or of the arrays in memory."""
         ...
 
     def close(self) -> None:

@@ -1,12 +1,10 @@
-"""Walk through the shards of a store and tell what is wrong: ``python -m lockers.walk FOLDER [FIRST SHARD]``.
+"""Read all of a data file and tell what is wrong with it: ``python -m lockers.walk FILE [short]``.
 
-Tells it as lines of JSON on stdout: ``{"shard": 3}`` when it comes to a shard, ``{"finding": "..."}``, and at
-last ``{"end": true}``, or ``{"busy": "..."}`` or ``{"failure": "..."}`` where it could not judge. Who wants the
-answer as a list calls ``LmdbStore.check``.
+The output is lines of JSON on stdout: ``{"finding": "..."}``, ``{"failure": "..."}`` where the machine failed, and at
+last ``{"end": true}``. `lockers.audit` starts the program and returns the findings.
 
-Of each shard: the meta pages, the tree of pages (without LMDB, then with it), the order and number of the
-entries, and of each entry the key, the shard it lies in, the header, the checksum and, for tickets, 1 <=
-visits <= last ticket.
+The walk judges the tree of pages, first without LMDB, then with it; the order and number of the entries; and the key,
+header, checksum and visit record of each entry.
 """
 
 from __future__ import annotations
@@ -16,87 +14,54 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from lockers.entry import entry_findings
-from lockers.errors import BusyLockerError, LockerError, StorageError
-from lockers.folder import shard_path
-from lockers.manifest import read_header
-from lockers.names import describe, shard_of
-from lockers.shard import attach_shard, detach_shard
-from lockers.snapshot import Snapshot
-from lockers.structure import structure_findings
+from lockers.audit import structure_findings
+from lockers.environment import Environment, LmdbTransaction
+from lockers.errors import LockerError, StorageError
+from lockers.keys import describe
+from lockers.transaction import entry_findings
 
 
-def main(arguments: list[str]) -> None:
-    """Walk and tell."""
-    folder = Path(arguments[0])
-    first = int(arguments[1]) if len(arguments) > 1 else 0
+def main(path: str, short: str = "") -> None:
+    """Print the findings about a data file."""
     try:
-        shards = read_header(folder).shards
-    except (LockerError, OSError) as error:
-        _tell("finding", str(error))
-    else:
-        for number in range(first, shards):
-            _tell("shard", number)
-            try:
-                findings = shard_findings(folder, number, shards)
-            except BusyLockerError as error:
-                return _tell("busy", str(error))
-            except StorageError as error:
-                return _tell("failure", str(error))
-            for finding in findings:
-                _tell("finding", finding)
-    _tell("end", True)
-
-
-def shard_findings(folder: Path, number: int, shards: int) -> list[str]:
-    """Return what is wrong with one shard.
-
-    Raises:
-    ------
-    BusyLockerError, StorageError
-        That cannot be told.
-
-    """
-    path = shard_path(folder, number)
-    try:
-        shard = attach_shard(path, writer=False)
-        try:
-            findings = [
-                f"{path}: expected sound LMDB pages, found: {finding}" for finding in structure_findings(path)
-            ]
-            # LMDB is led into the pages only when they are sound: it may come to any result in others, or to
-            # none.
-            return findings or shard.read(lambda snapshot: list(_entries(snapshot, path, number, shards)))
-        finally:
-            detach_shard(shard, writer=False)
-    except (BusyLockerError, StorageError):
-        raise
+        environment = Environment(Path(path), short=bool(short))
+        for finding in file_findings(environment):
+            _print("finding", finding)
+    except StorageError as error:
+        _print("failure", str(error))
     except LockerError as error:
-        return [str(error)]
+        _print("finding", str(error))
+    _print("end", True)
 
 
-def _entries(snapshot: Snapshot, path: Path, number: int, shards: int) -> Iterator[str]:
-    expected = snapshot.entries
-    found = 0
-    last = b""
-    for full, value in snapshot.items():
-        found += 1
-        if full <= last:
-            yield f"{path}: {describe(full)}: expected a key above {last.hex()}, found one that is not"
-        last = full
-        findings = entry_findings(full, value)
-        yield from (f"{path}: {finding}" for finding in findings)
-        home = shard_of(full.partition(b"\0")[2], shards)
-        if not findings and home != number:
-            yield f"{path}: {describe(full)}: expected in shard {home}, found in shard {number}"
-    if found != expected:
-        yield f"{path}: expected {expected} entries, found {found}"
+def file_findings(environment: Environment) -> list[str]:
+    """Return what is wrong with the pages of a data file, or with its entries where all pages are sound.
+
+    LMDB is led into sound pages only: it may come to any result in other pages, or to none.
+    """
+    path = environment.path
+    findings = structure_findings(path, environment.commit)
+    return findings or environment.read(lambda transaction: list(_entries(transaction, path)))
 
 
-def _tell(kind: str, what: object) -> None:
-    sys.stdout.write(json.dumps({kind: what}) + "\n")
+def _entries(transaction: LmdbTransaction, path: Path) -> Iterator[str]:
+    expected = transaction.stat()["entries"]
+    number, last = 0, b""
+    with transaction.cursor() as cursor:
+        for key, value in cursor:
+            full, number = bytes(key), number + 1
+            if full <= last:
+                yield f"{path}: {describe(full)}: expected a key above {last.hex()}, found one that is not"
+            yield from (f"{path}: {finding}" for finding in entry_findings(full, bytearray(value)))
+            last = full
+    if number != expected:
+        yield f"{path}: expected {expected} entries, found {number}"
+
+
+def _print(kind: str, text: object) -> None:
+    sys.stdout.write(json.dumps({kind: text}) + "\n")
     sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Two-player zero-sum games as arrays, and what solves them; nothing here knows cards.
+"""Two-player zero-sum games as arrays: CFR, LP, best responses.
 
 - `tree`, `game`: betting trees, and games of several rounds; `discount`: the variants of CFR as one schedule.
 - `reference`: CFR for any game in plain loops. The other engines are tested against it.

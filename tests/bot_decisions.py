@@ -22,7 +22,7 @@ from spewy.game.hand import Hand
 
 RECORD = Path(__file__).parent / "data/moves/bot.json"
 MOST_BYTES = 200_000
-"""Largest sub-game of bots for which most sub-games are too large."""
+"""Largest subgame of bots for which most subgames are too large."""
 GAMES = {"limit": LIMIT_GAME, "no-limit": NO_LIMIT_GAME, "a chip behind": SHORT_GAME}
 HOWS: dict[str, dict[str, Any]] = {
     "never": {"resolve": "never"},

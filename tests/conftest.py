@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from lockers import shard
+from lockers import environment
 
 collect_ignore = ["fuzz"]
 """It is a command."""
@@ -23,5 +23,5 @@ def bucket_locker_of_its_own(tmp_path_factory):
 
 @pytest.fixture
 def tiny_maps(monkeypatch):
-    """Shards begin with the smallest map there is, so that stores grow soon."""
-    monkeypatch.setattr(shard, "MAP_SIZE", 1)
+    """Let stores begin with the smallest map there is, so that they grow soon."""
+    monkeypatch.setattr(environment, "MAP_SIZE", 1)

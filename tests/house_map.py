@@ -20,7 +20,8 @@ def layers(contract):
 def summary(package):
     """The first line of a package's docstring."""
     tree = ast.parse((ROOT / package / "__init__.py").read_text())
-    return (ast.get_docstring(tree) or "").split("\n")[0].removesuffix(".")
+    text = (ast.get_docstring(tree) or "").split("\n")[0].removeprefix("Spewy: ").removesuffix(".")
+    return text[:1].upper() + text[1:]
 
 
 def drawn():

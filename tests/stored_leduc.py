@@ -2,7 +2,7 @@
 
 from class_numbers import ClassSums
 
-from buckets.abstraction import Abstraction
+from buckets.abstraction import Abstraction, AbstractionSpec
 from spewy.job.job import Job
 
 JOBS = {
@@ -14,8 +14,10 @@ JOBS = {
 def stored(folder, boards, rows, deals=3, seed=0):
     """Random strategies for Leduc in a play locker."""
     job = Job.of({"name": "leduc", "game": {"file": "leduc"}, "boards": boards, "rows": rows})
-    classes = Abstraction.make(
-        job.rules.deck, 1, job.rules.num_board_cards, ("all", boards["flop"]), tuple(rows.values())
+    classes = Abstraction.build(
+        AbstractionSpec(
+            job.rules.deck, 1, job.rules.num_board_cards, ("all", boards["flop"]), tuple(rows.values())
+        )
     )
     sums = ClassSums(job.betting_tree, classes.n_classes, classes.n_rows, seed)
     sums.arrays = classes.arrays

@@ -29,7 +29,7 @@ def found_by_workers(monkeypatch):
     [
         (Answer(("show", "--json"), 0, '{"ev": 1}', "a note\n"), None),
         (Answer(("show",), 2, "", "a note\nError: line: expected a decision\n"), None),
-        (Answer(("check",), 1, "shard: expected a page, found none\n", ""), None),
+        (Answer(("check",), 1, "file: expected a page, found none\n", ""), None),
         (
             Answer(("solve",), 1, "", "Error: R1, sweep 10: expected a finite exploitability, found nan\n"),
             None,

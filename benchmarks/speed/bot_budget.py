@@ -4,7 +4,7 @@
     python -m benchmarks.speed.bot_budget [--quick]
 
 The bot plays hands of the game in FOLDER against an opponent that mostly calls and sometimes bets a random amount. A
-number of other processes (--busy) use all the processor time that they get. A decision counts if it solved a sub-game.
+number of other processes (--busy) use all the processor time that they get. A decision counts if it solved a subgame.
 
 The benchmark prints, in seconds, the time of the very first decision, and for the decisions that count the median, the
 90 % quantile and the maximum. It also prints how many of these took more than 1.1 times the budget.
@@ -28,7 +28,7 @@ from spewy.game.hand import Hand
 
 LATE = 1.1
 MOST_HANDS = 20
-"""Hands for each wanted decision, at most: no decision counts if sub-games are solved at once or are too large."""
+"""Hands for each wanted decision, at most: no decision counts if subgames are solved at once or are too large."""
 BETS = 0.15
 """Probability that the opponent bets where it may."""
 SMALL_GAME = """GAMEDEF
@@ -70,7 +70,7 @@ def main() -> None:
     )
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--budget", type=float, default=1.0, help="budget of one decision, in seconds")
-    parser.add_argument("--decisions", type=int, default=20, help="number of decisions that solve a sub-game")
+    parser.add_argument("--decisions", type=int, default=20, help="number of decisions that solve a subgame")
     parser.add_argument("--busy", type=int, default=2, help="number of busy processes")
     parser.add_argument("--resolve", choices=("off-tree", "always"), default="always")
     parser.add_argument("--safe", action="store_true")
@@ -94,7 +94,7 @@ def main() -> None:
 
 
 def decisions(bot: LockerBot, wanted: int, budget: float, seed: int) -> tuple[list[float], float]:
-    """Play hands; return the seconds of each decision that solved a sub-game, and those of the very first decision."""
+    """Play hands; return the seconds of each decision that solved a subgame, and those of the very first decision."""
     rng, times, first, number = Random(seed), list[float](), None, 0
     while len(times) < wanted and number < MOST_HANDS * wanted:
         number += 1
@@ -164,7 +164,7 @@ def _tell(times: list[float], budget: float) -> None:
         return
     within = quantiles(times, n=10, method="inclusive")
     late = sum(seconds > LATE * budget for seconds in times)
-    print(f"decisions  {len(times)} that solved a sub-game, with a budget of {budget:g} s")
+    print(f"decisions  {len(times)} that solved a subgame, with a budget of {budget:g} s")
     print(f"seconds    {within[4]:.3f} median, 90 % within {within[8]:.3f}, {max(times):.3f} at most")
     print(f"late       {late} took more than {LATE:g} times the budget")
 

@@ -3,14 +3,12 @@
     python -m benchmarks.speed.cluster compare [JOB] [--deals 8192] [--flops all] [--workers 1,2,3]
                                              [--seeds 3] [--set ...] [--quick]
     python -m benchmarks.speed.cluster stored [JOB] [--sweeps 6] [--workers 1,2,3] [--rounds 3] [--set ...] [--quick]
-    python -m benchmarks.speed.cluster staleness [--deals 3000] [--seeds 3] [--quick]
 
 ``compare`` solves a job from nothing for so many deals in each way and with each seed of the deals, judges what was
 saved on the same flops, and tells means over the seeds: exploitability with its standard error, boards per second of
 wall time and per second of processor time, all processes together. Ways take turns, seed by seed. The
 cluster is Dask's own: a scheduler and workers that are processes with a scratch folder each. ``stored`` sweeps over a
-job's stored chunks in each way, by turns, and tells seconds of a sweep, the first one left out. ``staleness`` learns
-Leduc on copies in this process, exchanged after shorter and longer intervals, and measures all of its boards.
+job's stored chunks in each way, by turns, and tells seconds of a sweep, the first one left out.
 """
 
 import argparse
@@ -29,21 +27,11 @@ import numpy as np
 
 from benchmarks.paths import ROOT
 from spewy import Job
-from spewy.chunks.abstractions import abstraction
-from spewy.chunks.rounds import line_forests
-from spewy.learn.deal_copy import Asked, Copy, Order, Setup
-from spewy.learn.deal_shares import Interval
-from spewy.learn.exchange import Exchange, copied
 from spewy.look.judging import judge_folder
 from spewy.records.status import Status
 from spewy.run.reporter import Silent
-from spewy.run.sampled_plan import wish_of
 from spewy.run.session import Session
 from spewy.system.child import start_python
-
-LEDUC = {"name": "leduc", "game": {"file": "leduc"}, "boards": {}}
-MOST_OF_ALL = (1.0, 0.25, 0.05)
-"""Of the deals that are done: how many an interval has."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -64,20 +52,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     stored.add_argument("--workers", type=_sizes, default=[1, 2, 3], help="of clusters")
     stored.add_argument("--rounds", type=int, default=3, help="of taking turns")
     stored.add_argument("--set", action="append", default=[], dest="overrides")
-    stale = commands.add_parser("staleness")
-    stale.add_argument("--deals", type=int, default=3000)
-    stale.add_argument("--seeds", type=int, default=3)
-    for command in (compared, stored, stale):
+    for command in (compared, stored):
         command.add_argument("--quick", action="store_true")
     args = parser.parse_args(argv)
     if args.quick:
         args.deals = 300
     if args.command == "compare":
         _compare(args)
-    elif args.command == "stored":
-        _stored(args)
     else:
-        _staleness(args.deals, 1 if args.quick else args.seeds)
+        _stored(args)
     return 0
 
 
@@ -232,54 +215,6 @@ def _seconds_of(process: int) -> float:
     """Processor time of a process, by Linux."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _staleness(deals: int, seeds: int) -> None:
-    """Print the table of intervals."""
-    job = Job.of(LEDUC)
-    assert job.dealing is not None
-    found = abstraction(wish_of(job.rules, job.dealing))
-    rounds = line_forests(job.betting_tree)
-    print(
-        "| copies | deals of each | an interval is of all deals at most | exchanges | exploitability, mbb |"
-    )
-    print("|---|---|---|---|---|")
-    for copies, n in ((1, deals), (1, deals // 3), (3, deals), (1, deals // 16), (16, deals)):
-        for most in MOST_OF_ALL if copies > 1 else (1.0,):
-            values, exchanges = [], 0
-            for seed in range(1, seeds + 1):
-                setups = [Setup("", job.rules, rounds, found, seed, False, 0.0) for _ in range(copies)]
-                value, exchanges = _learnt(setups, n, most)
-                values.append(1000 * value / job.rules.big_blind)
-            told = f"{np.mean(values):.0f}"
-            print(f"| {copies} | {n // copies:,} | {most:.0%} | {exchanges} | {told} |", flush=True)
-
-
-def _learnt(setups: Sequence[Setup], deals: int, most: float) -> tuple[float, int]:
-    """Exploitability in chips after so many deals of all copies together, and how often they met."""
-    workers = [Copy(setup, 1) for setup in setups]
-    whole = Copy(setups[0], 1)
-    done = exchanges = 0
-    while done < deals:
-        n = max(len(workers), min(int(most * done), deals - done))
-        rounds = range(len(whole.numbers.visits))
-        now = [copied(whole.numbers, t, np.arange(whole.numbers.visits[t].shape[1])) for t in rounds]
-        interval = Interval(done, n, len(workers))
-        exchange = Exchange(whole.numbers, whole.schedule, whole.shares.cut(interval).alone)
-        for i, worker in enumerate(workers):
-            worker.catch_up(Order("", 0, 1), now)
-            for part in worker.learn(Asked(interval, i)).parts:
-                exchange.take(part)
-        done += n
-        exchanges += 1
-    finding = whole.judge(1, _Never(), lambda done, of: None)
-    assert finding is not None
-    return finding.exploitability, exchanges
-
-
-class _Never:
-    def is_set(self) -> bool:
-        return False
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.paths import EXAMPLES
-from benchmarks.sampled_games import SEED, abstraction_wish, progress_note, real_game, sampled_cfr
+from benchmarks.sampled_games import SEED, abstraction_spec, progress_note, real_game, sampled_cfr
 from buckets.abstraction import Abstraction
 from solvers.sampled.engine import SampledCfr
 from spewy import Job
@@ -38,7 +38,7 @@ def speed(args: argparse.Namespace) -> None:
     if args.quick:
         args.job, args.seconds, args.rounds = EXAMPLES / "flop-holdem.toml", 1.0, 1
     job = Job.load(args.job)
-    found = abstraction(abstraction_wish(job), progress_note("boards"))
+    found = abstraction(abstraction_spec(job), progress_note("boards"))
     solves = [sampled_cfr(job, found, 1)]
     solves.append(sampled_cfr(job, found, 2, solves[0].numbers))
     game = real_game(job, found, solves[0])

@@ -18,7 +18,7 @@ from threading import Event
 import numpy as np
 
 from benchmarks.paths import ROOT
-from benchmarks.sampled_games import SEED, abstraction_wish, progress_note
+from benchmarks.sampled_games import SEED, abstraction_spec, progress_note
 from buckets.abstraction import Abstraction
 from compiled.vector import WIDTH
 from solvers.discount import DEFAULT_VARIANT
@@ -139,7 +139,7 @@ def main() -> None:
     job = Job.load(args.job, args.changes)
     settings = VisitSettings("average", args.method, DEFAULT_VARIANT, args.iterations)
     print("| sweeps | seconds | exploitability, mbb per hand |\n|---|---|---|")
-    with Averaging(job, abstraction(abstraction_wish(job)), settings) as engine:
+    with Averaging(job, abstraction(abstraction_spec(job)), settings) as engine:
         sweep, sweeps, started = sum(engine.n_classes), 1, time.perf_counter()
         while sweeps <= args.sweeps:
             engine.deal(sweeps * sweep - engine.done, Event())

@@ -1,8 +1,8 @@
 """What best responses win against a bot that solves its last rounds anew, hand by hand on one first board.
 
 Betting and boards are walked from the first board on. Where the bot reads its locker, its answers are taken; where it
-would solve a sub-game to the end of the hand, that is done once, and both players respond to what was solved. Which
-sub-game it is follows from the public state alone, so that best responses know it: what they win is exact, as in
+would solve a subgame to the end of the hand, that is done once, and both players respond to what was solved. Which
+subgame it is follows from the public state alone, so that best responses know it: what they win is exact, as in
 `spewy.learn.real_game`. Values are counterfactual: chips that a hand wins in all, times the other player's hands, by
 the other's reach.
 """
@@ -35,7 +35,7 @@ Key = tuple[str, tuple[int, ...]]
 """A public state: betting and board."""
 
 Found = Callable[[Key], Pair]
-"""What `BotJudge.below` found at a state where a sub-game begins."""
+"""What `BotJudge.below` found at a state where a subgame begins."""
 
 
 class Judged(NamedTuple):
@@ -78,15 +78,15 @@ class BotJudge(Closing):
         """Close the bot's lockers."""
         self.bot.close()
 
-    def sub_games(self, flop: tuple[int, ...], lines: list[str]) -> list[Key]:
-        """The states where sub-games begin after lines that enter a first board, up to suits."""
+    def subgames(self, flop: tuple[int, ...], lines: list[str]) -> list[Key]:
+        """The states where subgames begin after lines that enter a first board, up to suits."""
         out = dict[Key, None]()
         for line in lines:
             out |= dict.fromkeys(self._roots(self._entered(line, flop)))
         return list(out)
 
     def below(self, key: Key) -> Pair:
-        """Solve the sub-game that begins at a state: values of best responses to it.
+        """Solve the subgame that begins at a state: values of best responses to it.
 
         Raises:
             InputError: none begins there, or it is too large.
@@ -101,7 +101,7 @@ class BotJudge(Closing):
         Args:
             flop: the first board, the least of those that suits make of it.
             lines: that enter it.
-            found: at all `sub_games`.
+            found: at all `subgames`.
             later: the round for `Judged.own`.
         """
         out = []
@@ -128,7 +128,7 @@ class BotJudge(Closing):
         return self._answers(state.betting.line, state.board)
 
     def begins(self, state: Hand) -> bool:
-        """Whether the bot solves a sub-game that begins at a state."""
+        """Whether the bot solves a subgame that begins at a state."""
         return state.to_act is not None and self.bot.begins_subgame(state)
 
     def dealt(self, state: Hand) -> list[tuple[Hand, Ints]]:
@@ -221,7 +221,7 @@ def open_judge(folder: Path, options: Options, *, symmetric: bool) -> BotJudge:
 
 @lru_cache(1)
 def kept_judge(folder: Path, options: Options, *, symmetric: bool) -> BotJudge:
-    """Open the same once for a process that works through sub-games."""
+    """Open the same once for a process that works through subgames."""
     return open_judge(folder, options, symmetric=symmetric)
 
 
@@ -230,7 +230,7 @@ class _Walk:
 
     Args:
         judge: of the bot.
-        found: at states where sub-games begin.
+        found: at states where subgames begin.
         first: the first round in which a player responds; before it plays as the bot does.
     """
 

@@ -90,7 +90,7 @@ def rows(temporary: Path, deals: int, iterations: int) -> list[str]:
             options = Options("always", 2, safe, iterations, None)
             with open_judge(folder, options, symmetric=len(game.trees.perms) > 1) as judge:
                 for (_, flop), mine in zip(flops, cells, strict=True):
-                    found = {key: judge.below(key) for key in judge.sub_games(flop, lines)}
+                    found = {key: judge.below(key) for key in judge.subgames(flop, lines)}
                     reach = [judge.reach(line) for line in lines]
                     chips = [
                         sum(float(both[p] @ values[p, r]) for p in (0, 1) for r, both in enumerate(reach))

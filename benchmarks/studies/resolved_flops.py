@@ -5,12 +5,12 @@
                                                 [--workers 2] [--keep DIR] [--data FILE]
     python -m benchmarks.studies.resolved_flops table
 
-Every line of the betting and every turn and river of a flop is judged, with every hand as it is. A sub-game begins
+Every line of the betting and every turn and river of a flop is judged, with every hand as it is. A subgame begins
 with each turn (``--rounds 2``) that each line enters: limit hold'em has 63 lines and 23 to 49 turns up to suits. It is
 solved with the ranges that the locker plays down to, as at the table but to a number of iterations, and both players'
 best responses to what was solved are found; what comes before is the locker's. Figures are in mbb per hand on that
 flop: what best responses win, half of both players' together, who respond from the first round that is named on and
-play like the bot before. The locker's figures come from the judge of whole games. What was found of a sub-game is kept
+play like the bot before. The locker's figures come from the judge of whole games. What was found of a subgame is kept
 in ``--keep``, so that a run goes on where it was interrupted; finished flops are added to the data file, from which
 ``table`` prints.
 """
@@ -117,10 +117,10 @@ def _judged(
     keep.mkdir(parents=True, exist_ok=True)
     symmetric = len(game.trees.perms) > 1
     with open_judge(play, options, symmetric=symmetric) as judge:
-        begin = judge.sub_games(flop, lines)
+        begin = judge.subgames(flop, lines)
         files = {key: keep / f"{_name(key[0])}-{cards_name(key[1][len(flop) :])}.npy" for key in begin}
         missing = sorted((key for key, file in files.items() if not file.exists()), key=lambda key: key[1])
-        _note(f"{len(begin):,} sub-games, {len(missing):,} to solve, {args.workers} at a time")
+        _note(f"{len(begin):,} subgames, {len(missing):,} to solve, {args.workers} at a time")
         started = time.monotonic()
         work = joblib.Parallel(args.workers, return_as="generator_unordered")
         tasks = (joblib.delayed(_below)(play, options, symmetric, key, files[key]) for key in missing)
@@ -140,7 +140,7 @@ def _judged(
 
 
 def _below(play: Path, options: Options, symmetric: bool, key: Key, file: Path) -> None:
-    """Solve a sub-game in a worker; its file has both players' values, and the time in a row of its own."""
+    """Solve a subgame in a worker; its file has both players' values, and the time in a row of its own."""
     begun = time.process_time()
     first, second = kept_judge(play, options, symmetric=symmetric).below(key)
     seconds = np.full(len(first), time.process_time() - begun)
@@ -148,7 +148,7 @@ def _below(play: Path, options: Options, symmetric: bool, key: Key, file: Path) 
     with partial.open("wb") as out:
         np.save(out, np.array([first, second, seconds], dtype=np.float32))
     partial.replace(file)
-    gc.collect()  # of sub-games that know their hands, and hands that know their sub-games
+    gc.collect()  # of subgames that know their hands, and hands that know their subgames
 
 
 def _canonical(game: RealGame, flop: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:

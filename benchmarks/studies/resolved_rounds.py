@@ -17,9 +17,9 @@ just these ranges, and looks its best here; against others it may lose, which sa
 Ways: the locker alone; each river re-solved as at the table; with ``--from turn`` also each turn, to the end of the
 hand. To judge rivers below one turn of limit hold'em, 432 of them are re-solved.
 
-With ``--few`` ways are the sub-game that begins with the round, solved in so many iterations that begin with nothing or
+With ``--few`` ways are the subgame that begins with the round, solved in so many iterations that begin with nothing or
 with what the locker plays, and whatever that is worth: at the table the locker is played where it is better. With
-``--bet`` the sub-game has one more bet at its root, of so many per cent of the pot or all-in, which the locker's tree
+``--bet`` the subgame has one more bet at its root, of so many per cent of the pot or all-in, which the locker's tree
 lacks, and "locker" is what it plays with such bets taken for others.
 """
 
@@ -150,7 +150,7 @@ class Judge:
     def solved_gain(
         self, locker: LockerBot, blueprint: Blueprint, few: int, warm: bool, state: Hand, seed: int
     ) -> float:
-        """The same of a sub-game that is solved in a few iterations."""
+        """The same of a subgame that is solved in a few iterations."""
         locker.new_hand(state, 0, seed)
         ranges, plays = locker.ranges(state), self.stored(blueprint, state)
         begin = (plays, plays) if warm else None
@@ -168,7 +168,7 @@ class Judge:
         return self.lost(state, ranges, (best(0), best(1)))
 
     def stored(self, blueprint: Blueprint, state: Hand) -> PlayerStrategy:
-        """What the locker has for the sub-game that begins at a state, a bet more taken for another."""
+        """What the locker has for the subgame that begins at a state, a bet more taken for another."""
         root, begun = self.root(state), state.betting.line
 
         def plays(lines: list[str], board: tuple[int, ...]) -> Stacked:
@@ -183,7 +183,7 @@ class Judge:
         )
 
     def root(self, state: Hand) -> Root:
-        """The sub-game that begins at a state."""
+        """The subgame that begins at a state."""
         base, least = max(state.betting.spent), min(self.game.stacks or (0,))
         stack = least - base if least else None
         if not self.bet or stack == 0:

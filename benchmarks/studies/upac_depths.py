@@ -112,7 +112,7 @@ def play_by(play: Path, rung: Path) -> float:
     with open_policy(rung) as theirs, open_policy(play) as mine:
         (tree, own), (other, known) = _tree(mine), _tree(theirs)
         moves = [dict(_moves(tree, other, p)) for p in (0, 1)]
-        with open_store(play, mine.strategies.manifest, shards=1) as store:
+        with open_store(play, mine.strategies.manifest) as store:
             for t, n_classes in enumerate(mine.strategies.saved.classes):
                 asked = [
                     [(own[node], move) for node, move in each.items() if own[node].round == t]

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.paths import EXAMPLES, ROOT
-from benchmarks.sampled_games import abstraction_wish, note, progress_note, real_game, sampled_cfr
+from benchmarks.sampled_games import abstraction_spec, note, progress_note, real_game, sampled_cfr
 from benchmarks.studies.whole_game_tables import (
     answers_table,
     curve_table,
@@ -178,8 +178,8 @@ def study(args: argparse.Namespace) -> None:
     found = []
     for rows, classes in CASES[:1] if args.quick else CASES:
         note(f"{classes} classes, {rows} rows")
-        wish = replace(abstraction_wish(job), classes=("all", classes), rows=(169, rows))
-        points = _studied(job, Abstraction.of(wish, kept=features), args.seconds)
+        spec = replace(abstraction_spec(job), classes=("all", classes), rows=(169, rows))
+        points = _studied(job, Abstraction.build(spec, cache=features), args.seconds)
         found.append({"rows": rows, "classes": classes, "points": points})
         if not args.quick:
             _keep(args.data, lambda data: data.update(study=found))
@@ -189,7 +189,7 @@ def study(args: argparse.Namespace) -> None:
 def schedules(args: argparse.Namespace) -> None:
     """One schedule after another, for as many deals each."""
     job = Job.load(EXAMPLES / "flop-holdem.toml")
-    made, found = abstraction(abstraction_wish(job), progress_note("boards")), []
+    made, found = abstraction(abstraction_spec(job), progress_note("boards")), []
     for discount in SCHEDULES:
         cfr = sampled_cfr(job, made, 1, discount=discount)
         cfr.run(args.deals)
@@ -208,8 +208,8 @@ def answers(args: argparse.Namespace) -> None:
     job = Job.load(EXAMPLES / "flop-holdem.toml")
     found = []
     for classes, rows in ANSWERED:
-        wish = replace(abstraction_wish(job), classes=("all", classes), rows=(169, rows))
-        made = abstraction(wish, progress_note("boards"))
+        spec = replace(abstraction_spec(job), classes=("all", classes), rows=(169, rows))
+        made = abstraction(spec, progress_note("boards"))
         for share in ANSWERS:
             points = _answered(job, made, share, args.deals)
             found.append({"classes": classes, "rows": rows, "answers": share, "points": points})

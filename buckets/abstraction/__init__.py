@@ -10,10 +10,10 @@ from buckets.abstraction.abstraction import Abstraction, Dealt
 from buckets.abstraction.agglomeration import MergeTree, merge_tree
 from buckets.abstraction.board_tree import BoardTree, canonical_board
 from buckets.abstraction.cut import cut_labels
-from buckets.abstraction.flop_subset import FlopSubset, flop_subset
+from buckets.abstraction.flop_subset import FlopSubset, flop_features, flop_subset
 from buckets.abstraction.grouping import GROUPINGS, Grouping
-from buckets.abstraction.making import Wish
 from buckets.abstraction.outcomes import outcomes
+from buckets.abstraction.spec import AbstractionSpec
 
 if TYPE_CHECKING:
     from buckets.abstraction.board_clustering import BoardClustering
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GROUPINGS",
     "Abstraction",
+    "AbstractionSpec",
     "BoardClustering",
     "BoardTree",
     "Dealt",
@@ -29,9 +30,9 @@ __all__ = [
     "Grouping",
     "MergeTree",
     "OutcomeClustering",
-    "Wish",
     "canonical_board",
     "cut_labels",
+    "flop_features",
     "flop_subset",
     "merge_tree",
     "outcomes",

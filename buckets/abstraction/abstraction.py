@@ -22,7 +22,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from buckets.abstraction.making import Arrays, Classes, Kept, Progress, Rows, Wish, first_dealt, made_arrays
+from buckets.abstraction.build import Arrays, Cache, Progress, build_arrays
+from buckets.abstraction.spec import AbstractionSpec, first_dealt
 from buckets.cards.boards import binomials
 from buckets.cards.cards import NUM_CARDS, Deck
 from buckets.cards.hands import hands
@@ -70,43 +71,21 @@ class Abstraction:
     arrays: Arrays
 
     @classmethod
-    def make(
-        cls,
-        deck: Deck,
-        hole: int,
-        board_sizes: Sequence[int],
-        classes: Sequence[Classes],
-        rows: Sequence[Rows],
-        *,
-        seed: int = 0,
-        remember: bool = False,
-        progress: Progress = lambda done, of: None,
-        kept: Kept | None = None,
+    def build(
+        cls, spec: AbstractionSpec, progress: Progress = lambda done, of: None, cache: Cache | None = None
     ) -> Self:
-        """Compute an abstraction: a minute or two for hold'em, once.
+        """Compute the abstraction of a specification: a minute or two for hold'em.
 
         Args:
-            deck: the game's.
-            hole: hole cards.
-            board_sizes: ``[t]``, how many public cards each round deals.
-            classes: ``[t]``, how many, or "all"; without a card on the board there is one.
-            rows: ``[t]``, of each class, at most, or "hands", which needs classes "all".
-            seed: of the clusterings.
-            remember: whether later classes remember that of the first board.
-            progress: told (boards done, boards in all).
-            kept: features of boards by name; what is there is read, what is missing is put there.
+            spec: the specification.
+            progress: called with (finished boards, all boards).
+            cache: features of boards by name; missing features are computed and stored here.
 
         Raises:
-            BoardError: there are not so many boards, or too many, or a number is none.
+            BoardError: there are too few boards for the board buckets, or too many boards.
         """
-        wish = Wish(deck, hole, tuple(board_sizes), tuple(classes), tuple(rows), seed, remember)
-        return cls.of(wish, progress, kept)
-
-    @classmethod
-    def of(cls, wish: Wish, progress: Progress = lambda done, of: None, kept: Kept | None = None) -> Self:
-        """As `make`, of arguments that were checked already."""
-        arrays = made_arrays(wish, progress, {} if kept is None else kept)
-        return cls(wish.deck, wish.hole, wish.board_sizes, arrays)
+        arrays = build_arrays(spec, progress, {} if cache is None else cache)
+        return cls(spec.deck, spec.hole, spec.board_sizes, arrays)
 
     @property
     def n_rounds(self) -> int:

@@ -21,10 +21,8 @@ it has to beat (D. Müllner, "Modern hierarchical, agglomerative clustering algo
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from buckets.types import Floats, Ints
 
 
 class MergeTree(NamedTuple):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 from threadpoolctl import threadpool_limits
 
 from buckets.abstraction.agglomeration import merge_tree
-from buckets.abstraction.cut import check_weights, cluster_means, cut_labels, number_by_mean
+from buckets.abstraction.cut import cluster_means, cut_labels, number_by_mean, positive_weights
 from buckets.errors import BoardError
 
 AGGLOMERATED = 2500
@@ -73,7 +73,7 @@ class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if self.n_clusters < 1:
             raise BoardError(f"classes: expected at least 1, got {self.n_clusters!r}")
         rows = validate_data(self, X, dtype=np.float64)
-        weights = check_weights(sample_weight, len(rows))
+        weights = positive_weights(sample_weight, len(rows))
         distinct, of = np.unique(rows, axis=0, return_inverse=True)
         mass = np.bincount(of, weights=weights).astype(np.float64)
         if len(distinct) <= self.n_clusters:

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from buckets.cards.boards import BoardMap, binomials, sets_of
 from buckets.cards.cards import Deck
 from buckets.errors import BoardError
+from buckets.types import Ints
 
 MAX_PAIRS = 64_000_000
 """Classes of first boards by canonical boards of a later round, at most: a table of four bytes for each."""
-
-Ints = NDArray[np.int64]
 
 
 class Pairs(NamedTuple):

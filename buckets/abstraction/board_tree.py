@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.abstraction.agglomeration import Floats, MergeTree, merge_tree
+from buckets.abstraction.agglomeration import MergeTree, merge_tree
 from buckets.abstraction.cut import cut_labels
 from buckets.abstraction.outcomes import outcomes
 from buckets.cards.cards import Deck, cards_name
@@ -18,6 +18,7 @@ from buckets.cards.hands import blocked
 from buckets.cards.hands import hands as all_hands
 from buckets.cards.symmetry import canonical, hand_permutation
 from buckets.errors import BoardError
+from buckets.types import Floats
 
 
 @dataclass(frozen=True)

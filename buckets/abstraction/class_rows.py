@@ -17,14 +17,13 @@ from buckets.abstraction.clustering import OutcomeClustering, nearest
 from buckets.abstraction.cut import cluster_means, cut_labels
 from buckets.abstraction.percentiles import Percentiles, Progress
 from buckets.abstraction.row_kinds import GRADES, NO_ROW
+from buckets.types import Ints
 
 CURVES = 600
 """Curves that are agglomerated, at most."""
 
 BOARDS_AT_ONCE = 64
 """Boards whose curves are held at once; rows of a class with more are made of so many, drawn."""
-
-Ints = NDArray[np.int64]
 
 
 def clustered_rows(

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from buckets.abstraction.agglomeration import MergeTree, merge_tree
-from buckets.abstraction.cut import check_weights, cluster_means, cut_labels
+from buckets.abstraction.cut import cluster_means, cut_labels, positive_weights
 
 
 class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -71,7 +71,7 @@ class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         """
         rows = validate_data(self, X, dtype=np.float64, ensure_non_negative=True)
         _warn_of_unsorted(rows)
-        weights = check_weights(sample_weight, len(rows))
+        weights = positive_weights(sample_weight, len(rows))
         tree = merge_tree(rows, weights, max_factor=self.max_factor)
         self.children_, self.distances_, self.n_distinct_ = tree
         self.n_leaves_ = len(rows)
@@ -123,7 +123,7 @@ class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             sample_weight: (n_samples,), as in `fit`.
         """
         costs = self.transform(X).min(axis=1)
-        return -float(check_weights(sample_weight, len(costs)) @ costs)
+        return -float(positive_weights(sample_weight, len(costs)) @ costs)
 
     def _compared(self, X: ArrayLike) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
         """Rows and means, in the rows' precision."""

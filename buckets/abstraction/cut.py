@@ -3,8 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from buckets.abstraction.agglomeration import Floats, MergeTree, clusters_of
+from buckets.abstraction.agglomeration import MergeTree, clusters_of
+from buckets.cards.hands import check_weights
 from buckets.errors import BoardError, RangeError
+from buckets.types import Floats
 
 #: What a row without weight weighs, in units of the smallest positive weight: next to nothing.
 WEIGHTLESS = 1e-9
@@ -53,23 +55,20 @@ def cluster_means(
     return means
 
 
-def check_weights(weights: ArrayLike | None, n_rows: int) -> Floats:
-    """Weights as clustering takes them: positive, those of weightless rows next to nothing.
+def positive_weights(weights: ArrayLike | None, n_rows: int) -> Floats:
+    """Return weights as clustering needs them: a row without weight weighs next to nothing.
+
+    Args:
+        weights: (n_rows,), or one number for all rows; None: 1.
+        n_rows: number of rows.
 
     Raises:
-        RangeError: another shape than (n_rows,), a number that is not finite or negative, or all zero.
+        RangeError: the weights have another shape, a weight is negative or not finite, or all weights are zero.
     """
     if weights is None:
         return np.ones(n_rows)
-    checked = np.array(weights, dtype=np.float64)
-    if checked.ndim == 0:
-        checked = np.full(n_rows, checked)
-    if checked.shape != (n_rows,):
-        raise RangeError(f"weights: expected shape ({n_rows},), got {checked.shape}")
-    wrong = ~((checked >= 0) & np.isfinite(checked))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise RangeError(f"weight of row {row}: expected a finite number of at least 0, got {checked[row]}")
+    given = np.asarray(weights)
+    checked = check_weights(np.full(n_rows, given) if given.ndim == 0 else given, n_rows, "row")
     if n_rows and not checked.any():
         raise RangeError(f"weights: expected at least one above 0, got {n_rows} zeros")
     return np.where(checked > 0, checked, WEIGHTLESS * checked[checked > 0].min(initial=np.inf))

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from buckets.abstraction.agglomeration import merge_tree
 from buckets.abstraction.board_tree import BoardTree
-from buckets.abstraction.cut import check_weights, cut_labels, number_by_mean
+from buckets.abstraction.cut import cut_labels, number_by_mean, positive_weights
 from buckets.abstraction.outcomes import outcomes
 from buckets.cards.cards import Deck
 from buckets.cards.hands import blocked
 from buckets.cards.showdown import check_board
 from buckets.errors import BoardError, RangeError
+from buckets.types import Floats
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
 
@@ -73,7 +73,7 @@ class _ByOutcomes(ABC):
         check_board(board, deck)
         live = ~blocked(hands, board)
         given = weights[live].astype(np.float64)
-        mass = check_weights(given if given.any() else None, int(live.sum()))
+        mass = positive_weights(given if given.any() else None, int(live.sum()))
         labels = np.full(len(hands), -1, dtype=np.int32)
         if (mass == mass[:1]).all():
             labels[live] = self.even(board, hands, k, deck, n_board)[live]

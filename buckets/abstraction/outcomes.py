@@ -53,7 +53,7 @@ def outcomes(
 
     In hold'em a flop gives 1,081 outcomes, a turn 46, a river 1.
 
-    >>> from buckets.cards.cards import hands, parse_cards
+    >>> from buckets.cards import hands, parse_cards
     >>> outcomes(parse_cards("Qs Jh 2h"), hands(Deck(), 2)).shape
     (1326, 1081)
     """
@@ -80,7 +80,7 @@ def outcomes(
 
 def _levels(boards: NDArray[np.int64], hands: NDArray[np.integer]) -> NDArray[np.int16]:
     """Level of each hand on each final board, -1 where the board hits it: shape (n_boards, n_hands)."""
-    from buckets.kernels.outcomes import fill_levels
+    from buckets.kernels.showdowns import fill_levels
 
     levels = np.empty((len(boards), len(hands)), dtype=np.int16)
     hand_array = np.array(hands, dtype=np.int64)

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from buckets.abstraction.agglomeration import MergeTree, merge_tree
 from buckets.abstraction.cut import cluster_means, cut_labels
+from buckets.types import Ints
 
 MAX_SWEEPS = 100
 """Over all clusters; measured: flops need four to eight."""
-
-Ints = NDArray[np.int64]
 
 
 class Representatives(NamedTuple):

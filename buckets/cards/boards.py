@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from buckets.cards.cards import NUM_CARDS, Deck
 from buckets.cards.symmetry import permute_cards, suit_permutations
 from buckets.errors import BoardError
-
-Ints = NDArray[np.int64]
+from buckets.types import Ints
 
 MAX_NUMBERS = 4_000_000
 """Boards of a map, at most: hold'em's rivers as sets are 2.6 million, with their order sixty million."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from buckets.cards.cards import NUM_CARDS, RANKS, Deck, cards_name, parse_cards
-from buckets.errors import CardError
+from buckets.errors import CardError, RangeError
 
 
 @lru_cache(maxsize=32)
@@ -91,6 +91,29 @@ def parse_hand(text: str) -> tuple[int, ...]:
     if len(cards) not in (1, 2):
         raise CardError(f"hand {text!r}: expected 1 or 2 cards, got {len(cards)}")
     return tuple(sorted(cards))
+
+
+def check_weights(weights: ArrayLike, n: int, subject: str = "hand") -> NDArray[np.float64]:
+    """Return weights as a writable float64 copy of shape (n,).
+
+    Args:
+        weights: the weights of hands, or of other rows.
+        n: number of weights.
+        subject: the name of one row in messages.
+
+    Raises:
+        RangeError: the weights have another shape, or a weight is negative or not finite.
+    """
+    checked = np.array(weights, dtype=np.float64)
+    if checked.shape != (n,):
+        raise RangeError(f"weights: expected shape ({n},), got {checked.shape}")
+    wrong = ~((checked >= 0) & np.isfinite(checked))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise RangeError(
+            f"weight of {subject} {row}: expected a finite number of at least 0, got {checked[row]}"
+        )
+    return checked
 
 
 @lru_cache(maxsize=1)

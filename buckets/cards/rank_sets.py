@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from buckets.cards.categories import CATEGORY_SHIFT, N_RANKS
 from buckets.cards.hands import blocked
-
-Ints = NDArray[np.int64]
+from buckets.types import Ints
 
 HIGH_CARD, PAIR, TWO_PAIR, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(9)
 FLUSH_3, STRAIGHT_3, TRIPS_3, STRAIGHT_FLUSH_3 = range(9, 13)

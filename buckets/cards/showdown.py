@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards.cards import NUM_CARDS, Deck, cards_name
+from buckets.cards.hands import check_weights
 from buckets.cards.strength import strengths
-from buckets.errors import BoardError, RangeError
+from buckets.errors import BoardError
 
 MAX_BOARDS = 1_000_000
 _BOARDS_PER_CALL = 1024  # bounds the strengths held at once to a few MB
@@ -72,7 +73,7 @@ def range_equity(
     The arguments are those of `equities`, with this player's weights too. The opponent's equity is 1 minus
     this one.
     """
-    own = _check_weights(weights, len(hands))
+    own = check_weights(weights, len(hands))
     totals = showdown_totals(board, hands, opp_weights, deck, n_board, samples=samples, seed=seed)
     met = totals.opponents > 0
     joint = float(own[met] @ totals.weight[met])
@@ -98,9 +99,9 @@ def showdown_totals(
     seed: int = 0,
 ) -> ShowdownTotals:
     """Numerator and denominator of `equities`; with whole weights both are exact."""
-    from buckets.kernels.equity import add_showdowns
+    from buckets.kernels.showdowns import add_showdowns
 
-    weights = _check_weights(opp_weights, len(hands))
+    weights = check_weights(opp_weights, len(hands))
     boards = final_boards(board, deck or Deck(), n_board, samples=samples, seed=seed)
     hand_array = np.array(hands, dtype=np.int64)
     totals = ShowdownTotals(np.zeros(len(hands)), np.zeros(len(hands)), np.zeros(len(hands), dtype=np.int64))
@@ -152,20 +153,6 @@ def _random_picks(n_rows: int, n_choices: int, n_picks: int, seed: int) -> NDArr
         ascending = np.sort(picks[pending], axis=1)
         pending = pending[(ascending[:, 1:] == ascending[:, :-1]).any(axis=1)]
     return picks
-
-
-def _check_weights(weights: NDArray[np.floating], n_hands: int) -> NDArray[np.float64]:
-    """Return weights as a writable float64 copy; raise RangeError where they are none."""
-    checked = np.array(weights, dtype=np.float64)
-    if checked.shape != (n_hands,):
-        raise RangeError(f"weights: expected shape ({n_hands},), got {checked.shape}")
-    wrong = ~((checked >= 0) & np.isfinite(checked))
-    if wrong.any():
-        hand = int(np.argmax(wrong))
-        raise RangeError(
-            f"weight of hand {hand}: expected a finite number of at least 0, got {checked[hand]}"
-        )
-    return checked
 
 
 def _describe(cards: Sequence[int]) -> str:

@@ -1,12 +1,11 @@
-"""What Numba compiles, one file for each module of `buckets` that calls it, when it has something to compute."""
+"""Functions compiled by Numba; callers import them only when they compute, since loading them takes time."""
 
 __all__ = [
     "agglomeration",
     "combinations",
     "dealing",
-    "equity",
     "nearest",
-    "outcomes",
     "percentiles",
+    "showdowns",
     "strength",
 ]

@@ -5,10 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from buckets.types import Floats, Ints
 from compiled import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _BLOCK = 32  # terms summed between two looks at the limit
 

@@ -4,15 +4,10 @@ A set of k of n places, ascending, has a number from 0 to C(n, k) - 1 in lexicog
 ``C(n, k) - 1 - Σ_i C(n - 1 - place_i, k - i)``.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from buckets.types import Array, Ints
 from compiled import kernel
-
-Array = NDArray[Any]
-Ints = NDArray[np.int64]
 
 
 @kernel

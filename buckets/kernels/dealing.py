@@ -10,10 +10,8 @@ from buckets.cards.cards import NUM_CARDS
 from buckets.kernels.combinations import board_number, numbered_set
 from buckets.kernels.percentiles import live_hands, sort_by_strength, sort_stably, write_grades
 from buckets.kernels.strength import fill_strengths
+from buckets.types import Array, Ints
 from compiled import kernel
-
-Array = NDArray[Any]
-Ints = NDArray[np.int64]
 
 _SORTED = (1 << 10) + 1  # counts of a sort by ten bits
 

@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from buckets.types import Array
 from compiled import kernel
-
-Array = NDArray[Any]
 
 
 @kernel

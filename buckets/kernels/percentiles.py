@@ -1,6 +1,6 @@
 """Percentiles of strength on final boards, and what they make of earlier boards: see `percentiles`."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 from buckets.abstraction.row_kinds import GRADES
 from buckets.kernels.combinations import board_number
 from buckets.kernels.strength import fill_strengths
+from buckets.types import Array, Ints
 from compiled import kernel
-
-Array = NDArray[Any]
-Ints = NDArray[np.int64]
 
 NONE = GRADES
 _BITS = 10  # of a strength, sorted by at a time

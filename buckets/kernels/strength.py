@@ -1,9 +1,6 @@
 """Strength of hands from sets of ranks as bits: see `strength`."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from buckets.cards.cards import NUM_CARDS
 from buckets.cards.categories import CATEGORY_SHIFT, N_RANKS
@@ -25,9 +22,8 @@ from buckets.cards.rank_sets import (
     TRIPS_3,
     TWO_PAIR,
 )
+from buckets.types import Array
 from compiled import kernel
-
-Array = NDArray[Any]
 
 
 @kernel

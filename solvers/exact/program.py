@@ -1,9 +1,9 @@
 """A round's betting as lists of steps for one traverser; kernels run through the lists once per block of hands.
 
 A *block* is 16 hands. Player p is the traverser, q the opponent. A *lane* is a sequence of q that ends in folds or
-showdowns. A lane has at most one fold and one showdown; a sequence that ends in more has several lanes. Lanes are sorted
-by what they need: T alone (folds), T and D (a fold and a showdown, or a raked showdown), D alone; and padded to whole
-batches of 16.
+showdowns. A lane has at most one fold and one showdown; a sequence that ends in more has several lanes. Lanes are
+sorted by what they need: T alone (folds), T and D (a fold and a showdown, or a raked showdown), D alone; and padded to
+whole batches of 16.
 
 With D[h] = (opposing reach that h beats) - (opposing reach that beats h) and T[h] = all opposing reach compatible with
 h, a fold is worth T times the chips that p wins or loses, and a showdown for ``stake`` with ``rake`` is worth

@@ -1,1 +1,1 @@
-"""Several solves: what they are, what each comes to, and running them side by side."""
+"""Many jobs side by side, through joblib."""

@@ -29,7 +29,7 @@ from buckets.cards import (
     range_symmetries,
     suit_permutations,
 )
-from lockers import holds_store
+from lockers import DATA, holds_store
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.ranges import parse_range
@@ -386,7 +386,7 @@ def _look(entry: BatchJob) -> Stored:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{entry.label}: expected a folder for its lockers, found a file {folder}")
     if folder.is_dir() and not there:
-        strangers = [path.name for path in folder.iterdir() if not path.name.startswith(("shard-", "."))]
+        strangers = [path.name for path in folder.iterdir() if not path.name.startswith((DATA, "."))]
         if strangers:
             raise InputError(
                 f"{entry.label}: {folder}: expected lockers or an empty folder, "

@@ -1,1 +1,1 @@
-"""Bots: who plays hands, from lockers and by re-solving; protocols as text and state; transports."""
+"""The bot: plays the stored strategy, tracks ranges, re-solves."""

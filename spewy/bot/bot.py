@@ -1,4 +1,4 @@
-"""What tables, clients and judges ask of whoever plays."""
+"""Protocols of bots: what tables, clients and judges need."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from spewy.game.hand import Hand
 class Bot(Protocol):
     """Plays one seat of one hand after another.
 
-    A hand is `new_hand`, then `act` whenever it is the bot's turn, then `hand_over`. Each gets the whole hand as far as
-    the bot may know it, so that whoever missed a part of it can go on. All that a bot draws at random in a hand comes
-    from the hand's seed: the same hand is played the same way again.
+    The calls of a hand are `new_hand`, then `act` whenever it is the bot's turn, then `hand_over`. Each call gets the
+    whole hand as far as the bot may know it, so a bot that missed some calls can go on. The hand's seed determines all
+    random choices of the bot: it plays the same hand the same way again.
     """
 
     @property
     def game(self) -> Game:
-        """What is played."""
+        """The rules of the game."""
         ...
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """A hand begins, in which the bot is player `seat` and knows that player's hole cards."""
+        """Begin a hand in which the bot is player `seat` and knows that player's hole cards."""
         ...
 
     def act(self, hand: Hand) -> str:
-        """A legal ACPC action of the bot, whose turn it is."""
+        """Return a legal ACPC action; it is the bot's turn."""
         ...
 
     def hand_over(self, hand: Hand) -> None:
-        """The hand is over; the opponent's cards are known if they were shown."""
+        """End the hand; the opponent's cards are known if they were shown."""
         ...
 
     def close(self) -> None:
-        """Give back what is held; no hand follows."""
+        """Release files and memory; no hand follows."""
         ...
 
 
 @dataclass(frozen=True)
 class Mix:
-    """What a player does at one decision with each hand.
+    """A player's strategy at one decision, for each hand.
 
     Attributes:
         actions: ACPC actions, legal at the decision.
-        hands: ``[hand]``: numbers of the deck's hands (`buckets.cards.hands`) that the board leaves, ascending.
+        hands: ``[hand]``: numbers of the deck's hands (`buckets.cards.hands`) that the board does not block, ascending.
         frequencies: ``[action, hand]``, adding up to 1 over the actions.
     """
 
@@ -57,17 +57,17 @@ class Mix:
     frequencies: Floats
 
     def of(self, hand: int) -> Floats:
-        """``[action]``: what one hand of the deck does, by its number."""
+        """Return ``[action]``, the strategy of one hand of the deck, given by its number."""
         out: Floats = self.frequencies[:, int(np.searchsorted(self.hands, hand))]
         return out
 
 
 class Reveals(Bot, Protocol):
-    """A bot whose strategy can be asked for: what judges need."""
+    """A bot that reveals its strategy, which AIVAT and best responses need."""
 
     def strategy(self, hand: Hand) -> Mix:
-        """What the player to act would do with each hand, cards held and the bot's own part in the hand apart.
+        """Return the strategy of the player to act, for each hand.
 
-        It depends on the public state alone: betting, board, and the seed of the hand.
+        The strategy depends on betting, board and the hand's seed alone, not on hole cards or on the bot's own seat.
         """
         ...

@@ -1,4 +1,4 @@
-"""Counts a bot's decisions by source, and its failed re-solves: both decide which strategy a score belongs to."""
+"""Counts a bot's decisions by source, and its failed re-solves, which say whose strategy a score measures."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from spewy.errors import SpewyError
 Source = Literal["stored", "re-solved", "translated", "fallback"]
 """The source of a decision.
 
-- ``stored``: the lockers' strategy at the betting as it was.
-- ``re-solved``: a sub-game that was solved at the table.
-- ``translated``: the lockers' strategy after a bet that was taken for another.
-- ``fallback``: pot odds, or a check or a fold, where nothing else is known.
+- ``stored``: the stored strategy at the actual betting.
+- ``re-solved``: the strategy of a subgame that was solved at the table.
+- ``translated``: the stored strategy after a bet that was translated into one of the tree's bets.
+- ``fallback``: pot odds, or a check or a fold, if no strategy is known.
 """
 SOURCES: tuple[Source, ...] = get_args(Source)
 _EXPECTED = (SpewyError, BucketError, LockerError, SolverError, MemoryError, OSError)

@@ -1,1 +1,1 @@
-"""Where play can be: problems, boards, rounds of betting and their chunks; no results, no files of jobs."""
+"""Public states, boards up to suits, betting rounds, chunks."""

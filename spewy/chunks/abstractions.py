@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from buckets.abstraction import Abstraction, Wish
-from buckets.abstraction.making import ARRAYS, METHOD, feature_names
+from buckets.abstraction import Abstraction, AbstractionSpec
+from buckets.abstraction.build import ARRAYS, METHOD, feature_names
 from spewy.chunks.bucket_trees import BucketCache, shared_cache
 
 ABSTRACTION, FEATURES = "abstraction", "features"
@@ -21,7 +21,7 @@ Sizes: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def abstraction(
-    wish: Wish,
+    spec: AbstractionSpec,
     progress: Callable[[int, int], object] = lambda done, of: None,
     cache: BucketCache | None = None,
 ) -> Abstraction:
@@ -30,48 +30,48 @@ def abstraction(
     Interrupted, what was found of boards' features stays.
 
     Args:
-        wish: the game's cards, and what is asked for.
+        spec: the game's cards, and what is asked for.
         progress: told (boards done, boards in all), if any are to be done.
         cache: the locker; None: the user's.
     """
     cache = cache or shared_cache()
-    keys = [_key(wish, name) for name in ARRAYS]
+    keys = [_key(spec, name) for name in ARRAYS]
     found = cache.arrays(ABSTRACTION, keys)
     if found is not None:
-        return Abstraction(wish.deck, wish.hole, wish.board_sizes, dict(zip(ARRAYS, found, strict=True)))
-    features = _Features(cache, wish)
+        return Abstraction(spec.deck, spec.hole, spec.board_sizes, dict(zip(ARRAYS, found, strict=True)))
+    features = _Features(cache, spec)
     try:
-        made = Abstraction.of(wish, progress, features)
+        made = Abstraction.build(spec, progress, features)
     finally:
         features.keep()
-    cache.keep(ABSTRACTION, {_key(wish, name): made.arrays[name] for name in ARRAYS})
+    cache.keep(ABSTRACTION, {_key(spec, name): made.arrays[name] for name in ARRAYS})
     return made
 
 
-def kept_sizes(wish: Wish, cache: BucketCache | None = None) -> Sizes | None:
+def kept_sizes(spec: AbstractionSpec, cache: BucketCache | None = None) -> Sizes | None:
     """How many classes and rows each round has of an abstraction that is in the locker, to be read; None: it is not."""
-    found = (cache or shared_cache()).arrays(ABSTRACTION, [_key(wish, "n_classes"), _key(wish, "n_rows")])
+    found = (cache or shared_cache()).arrays(ABSTRACTION, [_key(spec, "n_classes"), _key(spec, "n_rows")])
     return None if found is None else (tuple(found[0].tolist()), tuple(found[1].tolist()))
 
 
-def _key(wish: Wish, name: str) -> bytes:
+def _key(spec: AbstractionSpec, name: str) -> bytes:
     """``13x4.2.0-3-1-1.all-100-200-400.169-40-40-40.0.1|rows``: all that decides an array, and its name."""
-    sizes, classes, rows = ("-".join(map(str, part)) for part in (wish.board_sizes, wish.classes, wish.rows))
-    how = f"{wish.seed}{'.remember' if wish.remember else ''}.{METHOD}"
-    return f"{_deck(wish)}.{sizes}.{classes}.{rows}.{how}|{name}".encode()
+    sizes, classes, rows = ("-".join(map(str, part)) for part in (spec.board_sizes, spec.classes, spec.rows))
+    how = f"{spec.seed}{'.remember' if spec.remember else ''}.{METHOD}"
+    return f"{_deck(spec)}.{sizes}.{classes}.{rows}.{how}|{name}".encode()
 
 
-def _deck(wish: Wish) -> str:
-    return f"{wish.deck.num_ranks}x{wish.deck.num_suits}.{wish.hole}"
+def _deck(spec: AbstractionSpec) -> str:
+    return f"{spec.deck.num_ranks}x{spec.deck.num_suits}.{spec.hole}"
 
 
 class _Features(dict[str, NDArray[Any]]):
     """Features of a game's boards, by name, as far as they are in the locker."""
 
-    def __init__(self, cache: BucketCache, wish: Wish) -> None:
+    def __init__(self, cache: BucketCache, spec: AbstractionSpec) -> None:
         self._cache = cache
-        self._start = f"{_deck(wish)}.{wish.n_board}.{METHOD}"
-        for name in feature_names(wish.board_sizes):
+        self._start = f"{_deck(spec)}.{spec.n_board}.{METHOD}"
+        for name in feature_names(spec.board_sizes):
             if found := cache.arrays(FEATURES, [self._key(name)]):
                 self[name] = found[0]
         self._there = set(self)

@@ -31,9 +31,10 @@ from buckets.cards import (
     strengths,
 )
 from buckets.cards.rank_sets import board_strength
+from buckets.types import Ints
 from solvers.tree import Floats
 from spewy.chunks.groups import board_groups, row_counts
-from spewy.chunks.problem import Ints, Problem, Shorts
+from spewy.chunks.problem import Problem, Shorts
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,6 @@ MANIFEST = {"buckets": 1, "cost": "equation 1"}
 #: Boards that can be made in advance, and their numbers of cards.
 FAMILIES = {"flops": 3, "turns": 4}
 ENVIRONMENT = "SPEWY_BUCKETS"
-SHARDS = 4
 PORTION = 8  # boards between two signs of life of a worker
 
 _LOG = logging.getLogger(__name__)
@@ -53,7 +52,7 @@ class BucketLocker:
         Raises:
             lockers.LockerError: the folder holds something else, is damaged, or cannot be written.
         """
-        return cls(open_store(folder or default_folder(), MANIFEST, shards=SHARDS, read_only=read_only))
+        return cls(open_store(folder or default_folder(), MANIFEST, read_only=read_only))
 
     def tree(
         self, board: Sequence[int], deck: Deck | None = None, hole: int = 2, n_board: int = 5
@@ -78,7 +77,7 @@ class BucketLocker:
             transaction.put(DISTANCES, key, tree.tree.distances.astype(np.float32))
             transaction.put(MEANS, key, tree.means)
 
-        self.store.transact(key, put)
+        self.store.transact(put)
 
     def labels(
         self, board: Sequence[int], k: int, deck: Deck | None = None, hole: int = 2, n_board: int = 5
@@ -175,7 +174,7 @@ class BucketCache:
         return there if len(there) == len(found) else None
 
     def keep(self, locker: str, arrays: Mapping[bytes, NDArray[Any]]) -> None:
-        """Put arrays under keys of one shard, where that can be written."""
+        """Put arrays under keys, where the locker can be written."""
 
         def put(transaction: Transaction) -> None:
             for key, array in arrays.items():
@@ -183,7 +182,7 @@ class BucketCache:
 
         def tried(trees: BucketLocker) -> None:
             if not trees.store.read_only:
-                trees.store.transact(next(iter(arrays)), put)
+                trees.store.transact(put)
 
         self._tried(tried)
 
@@ -240,5 +239,5 @@ def _trees(parent: Parent, boards: Sequence[tuple[int, ...]]) -> tuple[list[Boar
 
 
 def _key(board: Sequence[int], deck: Deck, hole: int, n_board: int) -> bytes:
-    """``7d2cKs|13x4.2.5``: the canonical board, which decides the shard, and the shape of the game."""
+    """``7d2cKs|13x4.2.5``: the canonical board and the shape of the game."""
     return f"{cards_name(board)}|{deck.num_ranks}x{deck.num_suits}.{hole}.{n_board}".encode()

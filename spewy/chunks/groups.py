@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from buckets.abstraction import GROUPINGS, outcomes
 from buckets.cards import History, blocked, hand_kinds, preflop_classes
 from buckets.cards.showdown import MAX_BOARDS
+from buckets.types import Ints
 from solvers.tree import Floats
 from spewy.chunks.bucket_trees import shared_cache
-from spewy.chunks.problem import Ints, Problem
+from spewy.chunks.problem import Problem
 from spewy.game.ranges.classes import NUM_HANDS
 
 PREFLOP_CLASSES = 169
@@ -108,7 +109,7 @@ def _kinds(problem: Problem, history: History) -> Ints:
 
 def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
     """The same on each final board: there a hand has a single outcome."""
-    from buckets.kernels.outcomes import fill_levels
+    from buckets.kernels.showdowns import fill_levels
 
     for start in range(0, len(power), BOARDS_AT_ONCE):
         part = power[start : start + BOARDS_AT_ONCE]

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from buckets.cards import Perms
+from buckets.types import Ints
 from solvers.game import Hands, LiveGame, Strategies
 from spewy.chunks.boards import Board, BoardRound, board_rounds, hand_map
 from spewy.chunks.live_game import live_game
 from spewy.chunks.place import Place
-from spewy.chunks.problem import Ints, Problem
+from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import BettingRound, ChunkTree, betting_rounds
 
 RowMaps = tuple[Ints, Ints]

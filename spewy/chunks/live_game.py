@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from buckets.types import Ints
 from solvers.game import Deal, Hands, LiveGame, Lock, Round
 from solvers.tree import Floats
 from spewy.chunks.boards import Board, BoardRound, hand_map
-from spewy.chunks.problem import Ints, Problem, Shorts
+from spewy.chunks.problem import Problem, Shorts
 from spewy.chunks.rounds import BettingRound
 
 N_CARD_IDS = 4 * 13

@@ -9,8 +9,9 @@ import numpy as np
 
 from buckets.cards import History, canonical, cards_name, parse_cards
 from buckets.errors import BoardError, CardError
+from buckets.types import Ints
 from spewy.chunks.layout import Layout
-from spewy.chunks.problem import Ints, Problem
+from spewy.chunks.problem import Problem
 from spewy.errors import InputError, shown
 from spewy.game.lines import read_line
 from spewy.game.nodes import Line, line_as_written

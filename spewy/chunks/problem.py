@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards import History, Perms, hands, range_symmetries, stabilizer, suit_permutations
+from buckets.types import Ints
 from solvers.tree import Floats
 from spewy.chunks.locks import NodeLock, keeping
 from spewy.game.gamefile import Game
 from spewy.game.tree import BettingTree
 
-Ints = NDArray[np.int64]
 Shorts = NDArray[np.int16]
 
 

@@ -11,16 +11,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from buckets.types import Ints
 from solvers import tree as f
 from solvers.tree import Forest
 from spewy.game.nodes import Node
 from spewy.game.tree import BettingTree, terminal_rake, terminal_stakes
 from spewy.game.treeconfig import TreeConfig
 from spewy.system.collection import collection_put_off
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The command line: results go to stdout, progress and logs to stderr; see ``spewy --help``."""
+"""The command line: results on stdout, progress on stderr."""
 
 from spewy.cli._clock import STARTED
 from spewy.cli.app import main

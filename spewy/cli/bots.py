@@ -1,4 +1,4 @@
-"""Options of commands that play, and the bot that they open."""
+"""Options of commands that play, and the bot that these options open."""
 
 from __future__ import annotations
 
@@ -21,42 +21,43 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def lockers_option(function: Decorated) -> Decorated:
-    """``--lockers FOLDER``."""
+    """Add ``--lockers FOLDER``."""
     return click.option(
         "--lockers",
         "folder",
         metavar="FOLDER",
         required=True,
         type=click.Path(path_type=Path),
-        help="What the bot plays from: a solve's folder, or a copy of its play locker.",
+        help="Folder of the solve that the bot plays, or a copy of its strategy locker.",
     )(function)
 
 
 def resolve_option(function: Decorated) -> Decorated:
-    """``--resolve``."""
+    """Add ``--resolve``."""
     return click.option(
         "--resolve",
         type=click.Choice(["never", "off-tree", "always"]),
         default="off-tree",
         show_default=True,
-        help="When a bot from a folder solves anew what it stands in.",
+        help="When to re-solve the current subgame: never, only after bets that the tree lacks (off-tree), or on every "
+        "turn and river (always).",
     )(function)
 
 
 def safe_option(function: Decorated) -> Decorated:
-    """``--safe [GADGET]``."""
+    """Add ``--safe [GADGET]``."""
     return click.option(
         "--safe",
         type=click.Choice(["cfr-d", "mixed"]),
         is_flag=False,
         flag_value="mixed",
-        help="Re-solve safely, so that the other player cannot gain from it: with the gadget of CFR-D, or with that "
-        "gadget beside the range that is believed (mixed, which --safe alone means).",
+        help="Use safe re-solving, from which the opponent cannot gain, with CFR-D's gadget or the mixed one (the "
+        "default).",
     )(function)
 
 
 def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """All that says how a bot solves, handed over as ``how``, keywords of `spewy.open_bot`."""
+    """Add all options of re-solving; the function gets them as ``how``, keywords of `spewy.open_bot`."""
 
     @wraps(function)
     def gathered(resolve: Resolve, safe: Gadget | None, budget: float, threads: int, **others: Any) -> Any:
@@ -74,16 +75,20 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         type=Seconds(some=True),
         default=1.0,
         show_default=True,
-        help="Time budget of one decision, re-solving included; the best strategy so far is played.",
+        help="Time limit in seconds for one decision, re-solving included; the best strategy so far is played.",
     )
     threads_option = click.option(
-        "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="That solve."
+        "--threads",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        help="Threads for re-solving a decision.",
     )
     return resolve_option(safe_option(budget_option(threads_option(gathered))))
 
 
 def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
-    """Rows of a table: a bot's decisions by source, and its failures if there are any."""
+    """Yield rows of a table: a bot's decisions by source, and its failures if there are any."""
     if tally.sources:
         yield f"decisions{of}", tally.sources_text
     if tally.failures:
@@ -91,15 +96,15 @@ def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
 
 
 def open_bot(folder: Path, **how: Any) -> LockerBot:
-    """The bot that plays from a folder.
+    """Open the bot that plays from a folder.
 
     Args:
-        folder: of a solve, or its play locker.
-        how: as `spewy.open_bot` takes it.
+        folder: folder of a solve, or its strategy locker.
+        how: keywords of `spewy.open_bot`.
 
     Raises:
-        InputError: nothing there can be played from.
-        lockers.LockerError: it is damaged.
+        InputError: the folder has no strategy that can be played.
+        lockers.LockerError: the strategy is damaged.
     """
     import spewy
 

@@ -10,17 +10,20 @@ import click
 from spewy.cli.files import table_writer
 from spewy.cli.options import csv_option, json_option, line_option, plot_option, target_option, verbose_option
 from spewy.cli.pictures import check_picture, draw
-from spewy.cli.progress import say
+from spewy.cli.progress import counting, say
 from spewy.cli.tables import facts, json_text, line_text, number, render
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
     from rich.table import Table
 
     from spewy.look.compare import Comparison
 
 MOST_HANDS, MOST_LINES = 20, 8
-"""That are shown unless all are asked for."""
+"""Hands and lines that are shown without --all."""
 
 
 @click.command()
@@ -34,9 +37,11 @@ MOST_HANDS, MOST_LINES = 20, 8
     "--sort",
     type=click.Choice(["ev", "moved", "reach", "hand"]),
     default="ev",
-    help="Hands by difference in EV, by how often they do something else, by reach, or by name.",
+    help="Order of the hands: by difference in EV, by how often they do something else, by reach, or by name.",
 )
-@click.option("--all", "every", is_flag=True, help="All hands and lines, not only those that differ most.")
+@click.option(
+    "--all", "every", is_flag=True, help="Show all hands and lines, not only those that differ most."
+)
 @csv_option("a row for each hand into a .csv, .parquet or .json; docs/formats.md tells its columns")
 @plot_option("frequencies and a grid of differences")
 @target_option
@@ -57,50 +62,98 @@ def compare(
 ) -> None:
     """Compare two solves at one decision.
 
-    Two solves may differ in a node lock, in a bet size or in the board.
+    The two solves may differ in a node lock, in a bet size or in the board. The command prints action frequencies in A
+    and B, what the decision is worth to both players, the hands that differ most, and the later lines of this round
+    where the two strategies differ most. EV is the expected share of the pot from the decision on; differences are B
+    minus A. "Moved" is how often a hand does something else: half the sum of the absolute differences of its
+    frequencies. Hands are matched by their cards, actions by their names: two bet sizes are two actions.
 
-    Told are how often the range takes each action in A and in B, what the decision is worth to both players, the hands
-    that differ most, and the lines of the round after it where ranges do most otherwise. EV is the expected share of
-    the pot from the decision on; differences are B less A. "Moved" is how often a hand does something else:
-    half the sum of all differences of its frequencies. Hands are compared by their cards, those that both ranges hold;
-    actions by their names, so that one size against another is two actions.
+    The folders of two batches are compared board by board, unless --board names one. In whole games with board buckets
+    EVs are known in the last round, equities from the flop on.
 
     \b
     Examples:
       spewy compare results/T1 results/T1-locked
       spewy compare results/T1 results/T1-locked --line c --sort moved
       spewy compare results/srp/AsKd2c results/srp/AsKd7c --csv hands.csv --plot differences.png
+      spewy compare results/srp results/srp-small --line c
 
     \b
-    --json prints one object; pairs are [A, B], what is not defined is null:
+    --json prints one object; pairs are [A, B], and undefined values are null:
       {"line": "", "boards": ["QsJh2h8c", "QsJh2h8c"], "player": 0, "pot": [200, 200], "actions": ["Check", "Bet(120)"],
        "frequencies": [[0.7, 0.3], [0.6, 0.4]], "ev": [[oop, ip], [oop, ip]], "equity": [[oop, ip], [oop, ip]],
        "hands": {"AsKs": {"reach": [1, 1], "strategy": [[0.4, 0.6], [0.5, 0.5]], "ev": [130.2, 131],
                           "ev_difference": 0.8, "moved": 0.1}},
        "lines": {"c": {"player": 1, "moved": 0.02, "likely": [0.7, 0.6]}}, "only": [[lines of A], [lines of B]]}
+    and for two batches
+      {"line": "", "player": 0, "actions": [...], "only": [[boards of A], [boards of B]], "average": {as a board},
+       "boards": {"AsKd2c": {"stands_for": 24, "frequencies": [[0.7, 0.3], [0.6, 0.4]], "moved": 0.1,
+                             "ev": [20.1, 20.4], "ev_difference": 0.3}}}
     """  # noqa: D301
     write = None if table_file is None else table_writer(table_file)
     check_picture(plot)
-    from spewy.look.compare import compare as compare_at
+    from spewy.look.boards import batch_folders, board_folder
     from spewy.look.solution import Solution
 
-    with Solution.open(a, target, say) as first, Solution.open(b, target, say) as second:
-        found = compare_at(first, second, line, board)
+    if board is None and None not in (batch_folders(a), batch_folders(b)):
+        if plot is not None:
+            raise click.UsageError("--plot draws one board; name it with --board")
+        _compare_batches(a, b, line, target, write, as_json)
+        return
+    with (
+        Solution.open(board_folder(a, board), target, say) as first,
+        Solution.open(board_folder(b, board), target, say) as second,
+    ):
+        comparison = first.compare(second, line, board)
         game = first.job.rules
-        names = tuple(f"{solution.job.name}, {solution.sweeps:,} sweeps" for solution in (first, second))
+        names = tuple(f"{solution.job.name}, {solution.progress}" for solution in (first, second))
     if write is not None:
-        write(found.frame().iloc[found.order(sort)])
+        write(comparison.frame().iloc[comparison.order(sort)])
     if plot is not None:
         from spewy.plot import comparison_figure
 
-        draw(plot, comparison_figure(game, found, found.words, size))
+        draw(plot, comparison_figure(game, comparison, comparison.words, size))
     if as_json:
-        click.echo(json_text(found.to_json()))
+        click.echo(json_text(comparison.to_json()))
         return
-    click.echo(_head(names, found))
-    click.echo(f"\n{render(_actions(found))}\n\n{render(_hands(found, sort, every))}")
-    if len(found.lines) > 1:
-        click.echo(f"\n{render(_lines(found, every))}")
+    click.echo(_head(names, comparison))
+    click.echo(f"\n{render(_actions(comparison))}\n\n{render(_hands(comparison, sort, every))}")
+    if len(comparison.lines) > 1:
+        click.echo(f"\n{render(_lines(comparison, every))}")
+
+
+def _compare_batches(
+    a: Path,
+    b: Path,
+    line: str,
+    target: str | None,
+    write: Callable[[pd.DataFrame], None] | None,
+    as_json: bool,
+) -> None:
+    """Compare two batches board by board."""
+    from buckets.cards import cards_name
+    from spewy.look.compare_boards import compare_boards
+
+    with counting("boards") as progress:
+        comparison = compare_boards(a, b, line, target, say, progress)
+    if write is not None:
+        write(comparison.frame())
+    if as_json:
+        click.echo(json_text(comparison.to_json()))
+        return
+    seat = SEAT_NAMES[comparison.player]
+    rows = [("line", comparison.line or "the root"), ("to act", f"player {comparison.player} ({seat})")]
+    rows += [
+        (f"only in {side}", ", ".join(boards))
+        for side, boards in zip("AB", comparison.only, strict=True)
+        if boards
+    ]
+    names = [f"{action} {side}" for action in comparison.actions for side in "AB"]
+    table = _table("board", "moved", f"EV {seat} A", "B", "B - A", *names)
+    for row in (*comparison.rows, comparison.average):
+        shares = (number(share) for share in row.frequencies.T.ravel().tolist())
+        table.add_row(cards_name(row.board) or "all", number(row.moved), *_three(row.ev, 3), *shares)
+    click.echo(f"{facts(rows)}\n\n{render(table)}")
 
 
 def _head(names: tuple[str, ...], found: Comparison) -> str:

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from spewy.run.walked_plan import WalkedPlan
 
 SOON = 256 << 20
-"""Jobs that may need no more bytes than this are laid out even where ``solve.memory`` is less: it takes a second."""
+"""Jobs of up to so many bytes are counted exactly even if ``solve.memory`` is less: that takes a second."""
 SWEEPS = 100
-"""Whose time is told."""
+"""Number of sweeps whose time is printed."""
 SUMS = (
     *("information_sets", "memory_bytes", "disk_bytes", "most_disk_bytes", "kept_bytes"),
     "seconds_per_sweep",
 )
-"""What is told of all boards together."""
+"""Fields that are added up over all boards."""
 
 
 @click.command()
@@ -44,9 +44,9 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
 
     The command counts boards, chunks and information sets, and estimates memory, disk space and time.
 
-    A job that is far too large is told by lower bounds, at once and without building anything. Of a job with a list or
-    a subset of boards (spot.boards) the sums over all are told, and the memory of the largest. Time is that of 100
-    sweeps on one core, which often reach 0.5 % of the pot; it is known where hands are rows and leaves are live.
+    For a job that is far too large, the command prints lower bounds at once, without building anything. For a list or
+    a subset of boards (spot.boards) it prints the sums over all boards, and the memory of the largest. Time is that of
+    100 sweeps on one core, which often reach 0.5 % of the pot; it is known if hands are rows and leaves are live.
 
     \b
     Examples:
@@ -67,18 +67,17 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       budget_bytes (solve.memory), fits, streamed_bytes (in a file instead of memory; null: does not fit),
       betting_nodes (decisions and ends of the betting tree), betting_counted (false: there are more),
       least_boards [...], least_chunks [...], least_memory_bytes (lower bounds)
-    Of a job whose lower bounds are too large already, what takes a closer look is null.
-    Of a job with spot.boards:
+    If a lower bound exceeds solve.memory by far, the other figures are null.
+    For a job with spot.boards:
       name, by_board {"Qc2d2c": {as above from boards on to seconds_per_sweep}, ..} (those that are the same as another
       up to suits left out), same {"Qd2h2d": "Qc2d2c", ..}, at_once (solves), information_sets, memory_bytes (of the
       largest solves at once, with their processes), disk_bytes and most_disk_bytes (of all, at most), kept_bytes and
       seconds_per_sweep (of all), budget_bytes (of each), fits
-    Of a job with [boards], which deals them:
+    For a job with [boards]:
       name, rounds [...], lines [...], classes [...], rows [...] (by round), information_sets, state_bytes, table_bytes,
-      memory_bytes, process_bytes, disk_bytes, most_disk_bytes, play_bytes (of the play locker, in disk_bytes),
-      judged_bytes (what exploit --flops all keeps, in disk_bytes), seconds_per_deal (of one core, roughly; of a visit
-      if averages are integrated), making_seconds (of classes and rows, roughly; 0: they are there), budget_bytes, fits,
-      betting_nodes
+      memory_bytes, process_bytes, disk_bytes, most_disk_bytes, play_bytes (the strategy locker, in disk_bytes),
+      judged_bytes (kept by exploit --flops all, in disk_bytes), seconds_per_deal (of one core, roughly),
+      making_seconds (for board buckets and rows, roughly; 0: they are there), budget_bytes, fits, betting_nodes
     """  # noqa: D301
     from spewy.batch.batch import lists_boards
     from spewy.job.job import Job
@@ -89,7 +88,7 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
         return
     job = Job.load(job_file, overrides)
     if job.sampled:
-        found, rows = _dealt(job)
+        found, rows = _sampled(job)
         click.echo(json_text(found) if as_json else facts(rows))
         return
     from spewy.run.bounds import lower_bounds  # which loads Numba
@@ -107,14 +106,14 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
 
 
 def _can_be_seen(job: Job, least: Bounds) -> bool:
-    """Whether a job is small enough to be laid out."""
+    """Whether a job is small enough for its boards to be enumerated."""
     from spewy.job.units import parse_memory
 
     return job.tree_count.complete and least.memory_bytes <= max(parse_memory(job.solve.memory), SOON)
 
 
 def _amounts(job: Job) -> list[tuple[str, str]]:
-    """What a job's amounts are in, where that is not chips."""
+    """A row with the unit of a job's amounts, if that is not chips."""
     unit = job.amounts
     return [("amounts", f"in {unit.name} of {unit.chips} chips")] if unit.key else []
 
@@ -161,10 +160,10 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
 
 
 def _board_plans(batch: Batch) -> dict[int, WalkedPlan]:
-    """By number of the entry the plan of each board that is to be solved.
+    """The plan of each board that is to be solved, by number of the entry.
 
     Raises:
-        InputError: one is too large by what is known without laying it out.
+        InputError: a lower bound on the memory of a board exceeds ``solve.memory``.
     """
     from spewy.batch.work import refuse_impossible
     from spewy.run.bounds import lower_bounds
@@ -182,7 +181,7 @@ def _board_plans(batch: Batch) -> dict[int, WalkedPlan]:
 
 
 def _disk(job: Job, cost: WalkedCost | BatchCost) -> list[tuple[str, str]]:
-    """Rows that tell the size of folders on the disk, and what stays of it if not all rounds are kept."""
+    """Rows with the size of folders on the disk, and with the part that stays if some rounds are dropped."""
     rows = [("disk", f"{size(cost.disk_bytes)}, at most {size(cost.most_disk_bytes)} during later saves")]
     if job.first_dropped is not None:
         rows.append(("kept", f"{size(cost.kept_bytes)}, without what comes after the {job.save.rounds}"))
@@ -190,18 +189,18 @@ def _disk(job: Job, cost: WalkedCost | BatchCost) -> list[tuple[str, str]]:
 
 
 def _process(process_bytes: int) -> tuple[str, str]:
-    """The row that tells the memory of the process, as the operating system will show it."""
+    """The row with the memory of the process, as the operating system will show it."""
     return "process", f"about {size(process_bytes)} with interpreter and libraries"
 
 
 def _time(seconds_per_sweep: float | None) -> list[tuple[str, str]]:
-    """How long sweeps take, where that is known."""
+    """A row with the time of sweeps, if it is known."""
     if seconds_per_sweep is None:
         return []
     return [("time", f"roughly {duration(SWEEPS * seconds_per_sweep)} for {SWEEPS} sweeps on one core")]
 
 
-def _dealt(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+def _sampled(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """The cost of a job whose boards are dealt: as JSON, and as facts."""
     from spewy.job.units import parse_memory
     from spewy.run.sampled_plan import SampledPlan
@@ -225,7 +224,7 @@ def _dealt(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
             f"{size(cost.disk_bytes)}, {size(cost.play_bytes)} of it to play from, {size(cost.judged_bytes)} "
             f"to judge all first boards; at most {size(cost.most_disk_bytes)} during later saves",
         ),
-        _pace(job, cost),
+        _pace(cost),
     ]
     if cost.making_seconds:
         rows.append(("before", f"roughly {duration(cost.making_seconds)} for classes and rows, once"))
@@ -239,7 +238,7 @@ def _dealt(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
 
 
 def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """The cost of a job whose boards are laid out: as JSON, and as facts."""
+    """The cost of a job whose boards are enumerated: as JSON, and as facts."""
     from spewy.job.units import parse_memory
 
     plan = _plan(job)
@@ -269,7 +268,7 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
 
 
 def _guessed(job: Job, least: Bounds) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """What is known of a job that is too large: as JSON, and as facts."""
+    """Lower bounds on the cost of a job that is too large: as JSON, and as facts."""
     from spewy.game.count import MAX_NODES
     from spewy.job.units import parse_memory
     from spewy.run.walked_cost import WalkedCost
@@ -293,7 +292,7 @@ def _guessed(job: Job, least: Bounds) -> tuple[dict[str, Any], list[tuple[str, s
 
 
 def _plan(job: Job) -> WalkedPlan:
-    """The plan of a job, with a bar where one can be drawn."""
+    """The plan of a job; a terminal shows a bar meanwhile."""
     from spewy.run.walked_plan import WalkedPlan
 
     with Bar("laying out boards") as bar:
@@ -301,15 +300,9 @@ def _plan(job: Job) -> WalkedPlan:
         return WalkedPlan.counted(job, streaming=True, progress=lambda _: bar.show(f"{next(boards):,}"))
 
 
-def _pace(job: Job, cost: SampledCost) -> tuple[str, str]:
-    """How fast it is learnt."""
-    seconds = cost.seconds_per_deal
-    if job.solve.integrate == "regret":
-        return "deals", f"roughly {1 / seconds:,.0f} per second and core"
-    return (
-        "visits",
-        f"roughly {seconds:.2g} s each, {duration(seconds * sum(cost.classes))} for all classes once",
-    )
+def _pace(cost: SampledCost) -> tuple[str, str]:
+    """The row with the speed of a solve by dealt boards."""
+    return "deals", f"roughly {1 / cost.seconds_per_deal:,.0f} per second and core"
 
 
 def _verdict(streamed: int | None, allowed: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,12 +15,8 @@ from spewy.cli.progress import say
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
-    from spewy.look.selection import Selection
-    from spewy.look.solution import Solution
-
-ROWS_AT_ONCE = 200_000
 SPREADSHEET_ROWS = 1_048_576
 """That a sheet of the usual programs holds, the head included."""
 
@@ -71,6 +65,13 @@ def export(
       draws      its draws, the best first, such as "nut flush draw, gutshot"
       blockers   what it blocks, such as nut flush blocker
 
+    The folder of a batch is exported with all its boards; --board names one of them, or a later board of one.
+
+    \b
+    A whole game with board buckets is exported on one --board ("" before the flop), or else row by row of each board
+    bucket, in these columns:
+      round, board_bucket, line, player, hand_bucket (row of the hands that play alike), action, frequency
+
     With --wide one row per board, line and hand: board, line, player, hand, reach, ev, equity, made, draws, blockers,
     then frequency_ACTION of every action and action_ev_ACTION of every action; empty where a decision lacks the
     action. A CSV file of more rows than a spreadsheet holds (1,048,576) is warned of before it is written. In rounds
@@ -84,25 +85,17 @@ def export(
       spewy export results/T1 river.csv --line cr120c/ --board "Qs Jh 2h 8c 3d"
       spewy export results/T1 oop.csv --board "Qs Jh 2h 8c 3d" --player oop
     """  # noqa: D301
-    suffix = check_file(file, tuple(_WRITERS))
+    suffix = check_file(file, (".csv", ".parquet"))
     require("pandas", *(["pyarrow"] if suffix == ".parquet" else []))
-    from spewy.look.solution import Solution
+    from spewy.look.export import Export, Query
 
-    write = _WRITERS[suffix]
-    with Solution.open(folder, target, say) as solution:
-        seat = None if player is None else SEAT_NAMES.index(player)
-        chosen = solution.select(line, board, round_name, seat)
+    seat = None if player is None else SEAT_NAMES.index(player)
+    with Export.open(folder, Query(line, board, round_name, seat, wide), target, say) as decisions:
         if suffix == ".csv":
-            _warn_of_rows(chosen.n_rows(wide=wide), wide)
-        with appearing(file) as temporary:
-            count = write(temporary, _batches(_counted(_frames(solution, chosen, wide), len(chosen))))
+            _warn_of_rows(decisions.n_rows, wide)
+        with appearing(file) as temporary, Bar("decisions", decisions.n_frames, keep=True) as bar:
+            count = decisions.write(temporary, suffix, bar.advance)
     click.echo(f"{file}: {count:,} rows")
-
-
-def _frames(solution: Solution, chosen: Selection, wide: bool) -> Iterator[pd.DataFrame]:
-    actions = chosen.actions
-    for view in solution.views(chosen):
-        yield view.wide_frame(actions) if wide else view.frame()
 
 
 def _warn_of_rows(rows: int, wide: bool) -> None:
@@ -114,59 +107,3 @@ def _warn_of_rows(rows: int, wide: bool) -> None:
         f"warning: {rows:,} rows and a head: a spreadsheet holds {SPREADSHEET_ROWS:,}; {fewer} make fewer, "
         "and programs that read Parquet take all"
     )
-
-
-def _counted(frames: Iterator[pd.DataFrame], total: int) -> Iterator[pd.DataFrame]:
-    """The same frames, with a bar on a terminal."""
-    with Bar("decisions", total, keep=True) as bar:
-        for frame in frames:
-            yield frame
-            bar.advance()
-
-
-def _batches(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Frames joined into larger ones: writers pay per call, and Parquet's row groups want to be large."""
-    import pandas as pd
-
-    held: list[pd.DataFrame] = []
-    rows = 0
-    for frame in frames:
-        held.append(frame)
-        rows += len(frame)
-        if rows >= ROWS_AT_ONCE:
-            yield pd.concat(held, ignore_index=True)
-            held, rows = [], 0
-    if held:
-        yield pd.concat(held, ignore_index=True)
-
-
-def _write_csv(path: Path, frames: Iterable[pd.DataFrame]) -> int:
-    count = 0
-    with path.open("w", encoding="utf-8", newline="") as out:
-        for frame in frames:
-            frame.to_csv(out, index=False, header=count == 0, lineterminator="\n")
-            count += len(frame)
-    return count
-
-
-def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> int:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    batches = iter(frames)
-    first = next(batches)
-    text, small, real = pa.string(), pa.int8(), pa.float64()
-    names = ("board", "line", "hand", "action", "made", "draws", "blockers")
-    kinds = dict.fromkeys(names, text) | {"player": small}
-    schema, count = pa.schema([(name, kinds.get(name, real)) for name in first.columns]), 0
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for frame in chain([first], batches):
-            writer.write_table(pa.Table.from_pandas(frame, schema=schema, preserve_index=False))
-            count += len(frame)
-    return count
-
-
-_WRITERS: dict[str, Callable[[Path, Iterable[pd.DataFrame]], int]] = {
-    ".csv": _write_csv,
-    ".parquet": _write_parquet,
-}

@@ -19,42 +19,54 @@ if TYPE_CHECKING:
     from spewy.job.template import Answers
 
 DRAWN = 3
-"""Cards, unless more are asked for."""
+"""Default number of cards of a drawn board."""
 MOST_SEED = 10**6
-"""Of seeds that nobody chose."""
+"""Upper bound of a seed that the user does not give."""
 
 
 @click.command()
 @click.argument("file", metavar="[FILE.toml]", type=click.Path(path_type=Path), required=False)
 @click.option("--list", "as_list", is_flag=True, help="Show the presets.")
-@click.option("--preset", "preset_name", metavar="NAME", help="Pot, stacks, ranges and sizes of a formation.")
 @click.option(
-    "--board", metavar="CARDS", help='Three to five cards, such as "Ks 7h 2d"; default: drawn by --seed.'
+    "--preset",
+    "preset_name",
+    metavar="NAME",
+    help="Formation with pot, stacks, ranges and sizes.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), help="Of the board that is drawn; default: another every time."
+    "--board",
+    metavar="CARDS",
+    help='Board of three to five cards, such as "Ks 7h 2d"; default: drawn by --seed.',
 )
 @click.option(
-    "--cards", type=click.IntRange(3, 5), default=DRAWN, show_default=True, help="How many cards are drawn."
+    "--seed", type=click.IntRange(0), help="Seed of the drawn board; default: another board every time."
+)
+@click.option(
+    "--cards",
+    type=click.IntRange(3, 5),
+    default=DRAWN,
+    show_default=True,
+    help="Number of cards of the drawn board.",
 )
 @click.option(
     "--subset",
     type=int,
     metavar="N",
-    help="In place of a board: a batch of N weighted flops that stand for all, of which later rounds are not kept.",
+    help="Instead of one board, write a batch of N weighted flops that represent all 1,755. "
+    "Turn and river strategies are not kept.",
 )
-@click.option("--pot", type=float, help="Big blinds in the middle; default: the preset's.")
-@click.option("--stack", type=float, help="Big blinds behind; default: the preset's.")
+@click.option("--pot", type=float, help="Pot in big blinds; default: the preset's.")
+@click.option("--stack", type=float, help="Effective stack in big blinds; default: the preset's.")
 @click.option(
     "--oop", metavar="RANGE", help="Range of the player who acts first, or @FILE; default: the preset's."
 )
 @click.option(
     "--ip", metavar="RANGE", help="Range of the player who acts last, or @FILE; default: the preset's."
 )
-@click.option("--bet", metavar="SIZES", help="Bets on every round; default: by the depth of the stacks.")
-@click.option("--raise", "raise_", metavar="SIZES", help="Raises on every round; default: 60%.")
-@click.option("--name", metavar="NAME", help="Of the job; default: the preset's, with the board.")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--bet", metavar="SIZES", help="Bet sizes on every round; default: by the depth of the stacks.")
+@click.option("--raise", "raise_", metavar="SIZES", help="Raise sizes on every round; default: 60%.")
+@click.option("--name", metavar="NAME", help="Name of the job; default: the preset's, with the board.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @verbose_option
 def new(
     file: Path | None,
@@ -77,8 +89,9 @@ def new(
 
     The job is ready to be solved and to be changed.
 
-    Without a preset, --pot, --stack, --oop and --ip say what it takes; beside one they change it. A terminal asks for
-    what is missing. Without FILE the job goes to stdout. Amounts are big blinds, and ranges as in docs/jobs.md.
+    Give a preset, or --pot, --stack, --oop and --ip; with a preset, these options change it. On a terminal the command
+    asks for missing answers. Without FILE, the job goes to stdout. Amounts are big blinds; docs/jobs.md tells of
+    ranges.
 
     \b
     Examples:
@@ -116,7 +129,7 @@ def new(
 
 
 def _asks() -> bool:
-    """Whether somebody is there to answer."""
+    """Whether a person can answer questions on a terminal."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
@@ -129,13 +142,13 @@ def _listed() -> str:
 
 
 def _asked(board: str | None, seed: int | None, file: Path | None) -> tuple[str, str | None, Path]:
-    """The preset, the board and the file, as somebody at a terminal says; Ctrl-C leaves."""
+    """Ask at the terminal for the preset, the board and the file; Ctrl-C leaves."""
     from spewy.job.presets import preset
 
     try:
         say(_listed())
         name = click.prompt("Preset", default="srp-btn-bb", err=True)
-        preset(name)  # which refuses what there is not, before more is asked
+        preset(name)  # refuses an unknown name before the next question
         if board is None and seed is None:
             board = (
                 click.prompt("Board (empty: a random flop)", default="", show_default=False, err=True) or None
@@ -150,14 +163,14 @@ def _asked(board: str | None, seed: int | None, file: Path | None) -> tuple[str,
 
 
 def _no_board(*given: object) -> tuple[tuple[int, ...], None]:
-    """None beside a subset of flops, for which nothing else says what the board is."""
+    """No board: a subset of flops allows no other option about boards."""
     if given != (None, None, DRAWN):
         raise click.UsageError("--subset: expected no --board, --seed or --cards beside it, found one")
     return (), None
 
 
 def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, ...], str | None]:
-    """The board, and how it was drawn."""
+    """The board, and a text that says how it was drawn; None if the user gave it."""
     from random import randrange
 
     from buckets.cards import parse_cards
@@ -187,7 +200,7 @@ def _answers(
     own: tuple[float | None, float | None, str | None, str | None],
     name: str | None,
 ) -> Answers:
-    """What the options say, over what the preset says."""
+    """The answers of the options; the preset gives the others."""
     from dataclasses import replace
 
     from buckets.cards import cards_name
@@ -239,11 +252,11 @@ def _range(option: str, given: str | None) -> str | None:
 
 
 def _checked(text: str, subset: int | None) -> Job:
-    """The job that a text is; of a subset of flops that of the first one.
+    """Validate the text of a job; for a subset of flops, the job of the first flop.
 
     Raises:
-        InputError: an answer is no part of one.
-        buckets.BoardError: there are not so many flops.
+        InputError: an answer makes the job invalid.
+        buckets.BoardError: the subset has more flops than there are.
     """
     import tomllib
 
@@ -262,7 +275,7 @@ def _checked(text: str, subset: int | None) -> Job:
 
 
 def _cost(job: Job) -> str:
-    """What solving it takes, in words."""
+    """A sentence with the memory and disk space that the solve needs."""
     from spewy.run.walked_plan import WalkedPlan
 
     plan = WalkedPlan.counted(job, streaming=True)

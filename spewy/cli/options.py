@@ -27,17 +27,17 @@ _LOGGERS = ("spewy", "buckets", "solvers", "lockers", "compiled")
 
 
 class Seconds(click.FloatRange):
-    """A number of seconds from 0 on that timers know; click's own range takes ``nan``.
+    """A finite number of seconds that timers accept; click's own range accepts ``nan``.
 
     Args:
-        some: whether 0 is too few.
+        some: whether 0 is refused.
     """
 
     def __init__(self, some: bool = False) -> None:
         super().__init__(min=0, min_open=some)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Read it."""
+        """Convert the value to seconds."""
         seconds = float(super().convert(value, param, ctx))
         if not math.isfinite(seconds):
             self.fail(f"{value!r} is not a finite number of seconds.", param, ctx)
@@ -63,12 +63,12 @@ def set_option(function: Decorated) -> Decorated:
         "overrides",
         metavar="KEY=VALUE",
         multiple=True,
-        help="Set a key of the job, such as solve.target=0.1%; may be given often.",
+        help="Set a key of the job, such as solve.target=0.1%; repeatable.",
     )(function)
 
 
 def target_option(function: Decorated) -> Decorated:
-    """``--target``, how well dropped rounds are solved."""
+    """``--target``, the accuracy to which dropped rounds are solved."""
     return click.option(
         "--target",
         metavar="TARGET",
@@ -78,28 +78,28 @@ def target_option(function: Decorated) -> Decorated:
 
 
 def line_option(told: str, default: str | None = "") -> Callable[[Decorated], Decorated]:
-    """``--line``, where a command looks, with its help."""
+    """``--line``, the betting line that a command looks at, with its help."""
     return click.option("--line", default=default, metavar="LINE", help=told)
 
 
 def csv_option(what: str) -> Callable[[Decorated], Decorated]:
-    """``--csv``, a table of something; the function gets it as ``table_file``."""
+    """``--csv``, a file for a table; the function gets it as ``table_file``."""
     return _file_option("--csv", "table_file", f"Write {what}.")
 
 
 def log_option(told: str) -> Callable[[Decorated], Decorated]:
-    """``--log``, with its help."""
+    """``--log``, a file for a log, with its help."""
     return _file_option("--log", "log", told)
 
 
 def plot_option(what: str) -> Callable[[Decorated], Decorated]:
-    """``--plot``, a picture of something, and ``--size``, for whom it is."""
+    """``--plot``, a file for a picture, and ``--size``, the medium that it is drawn for."""
     size = click.option(
         "--size",
         type=click.Choice(["page", "screen", "phone"]),
         default="screen",
         show_default=True,
-        help="What --plot draws for: a page of print, a computer's screen, or a telephone.",
+        help="Medium of the --plot picture: a printed page, a computer's screen, or a telephone.",
     )
     plot = _file_option("--plot", "plot", f"Draw {what} into a .png, .svg or .pdf.")
     return lambda function: plot(size(function))
@@ -110,7 +110,7 @@ def _file_option(option: str, name: str, told: str) -> Callable[[Decorated], Dec
 
 
 def json_option(function: Decorated) -> Decorated:
-    """``--json``."""
+    """``--json``, which prints one JSON object."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")(function)
 
 

@@ -1,4 +1,4 @@
-"""How a solve's progress is told on stderr: a bar on a terminal, else a line per check."""
+"""Progress of a solve on stderr: a bar on a terminal, else a line per check."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ if TYPE_CHECKING:
     from spewy.run.cost import Cost
 
 PAUSE = 60.0
-"""Seconds between two lines of a solve that tells how it stands many times in between."""
+"""Seconds between two lines with the status of a solve."""
 
 
 class Lines:
-    """A line when it starts and one per check."""
+    """Prints a line at the start of a solve, and a line per check."""
 
     def __init__(self) -> None:
         self._last, self._counted = time.monotonic(), "sweep"
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Tell what the solve will cost and where it goes on."""
+        """Print the cost of the solve, and how much earlier runs have done."""
         self._counted = "deal" if job.sampled else "sweep"
         say(f"{job.name}: {cost_text(cost)}")
         if done:
             say(f"{job.name}: going on after {self._counted} {done:,}")
 
     def note(self, text: str) -> None:
-        """Tell it."""
+        """Print a note."""
         say(text)
 
     def sweep(self, number: int, done: int, total: int) -> None:
         """Say nothing."""
 
     def check(self, done: int, found: float, unit: str, seconds_left: float | None) -> None:
-        """Tell the exploitability."""
+        """Print the exploitability."""
         say(f"{self._counted} {done}: {check_text(found, unit, seconds_left)}")
 
     def boards(self, done: int, total: int) -> None:
-        """Tell it, now and then."""
+        """Print the number of boards, at most once a minute."""
         self._now_and_then(f"{done:,} of {total:,} boards looked at")
 
     def status(self, status: Status, threads: int) -> None:
-        """Tell how a solve by dealt boards stands, now and then; checks of other solves are told of often enough."""
+        """Print the status of a solve by dealt boards, at most once a minute; other solves print checks."""
         if status.visits is not None:
             self._now_and_then(f"{status.name}: {status_text(status, threads)}")
 
@@ -61,7 +61,7 @@ class Lines:
         """Say nothing."""
 
     def _now_and_then(self, text: str) -> None:
-        """Tell it, unless the last time is less than a minute ago."""
+        """Print a text, unless the last one is less than a minute old."""
         now = time.monotonic()
         if now - self._last >= PAUSE:
             self._last = now
@@ -69,14 +69,14 @@ class Lines:
 
 
 class SolveBar(Lines):
-    """A bar over the sweeps up to ``max_sweeps``; the time left is to the target."""
+    """Draws a bar over the sweeps up to ``max_sweeps``; the time left is that until the target."""
 
     def __init__(self) -> None:
         super().__init__()
         self._bar: Bar | None = None
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Tell what the solve will cost, and show the bar."""
+        """Print the cost of the solve, and show the bar."""
         super().begin(job, cost, done)
         if not job.sampled:
             self._bar = Bar(job.name, job.last_sweep, done=done, unit="sweeps", keep=True, time_left=False)
@@ -92,7 +92,7 @@ class SolveBar(Lines):
             self._bar.show(check_text(found, unit, seconds_left))
 
     def boards(self, done: int, total: int) -> None:
-        """Show it in one line."""
+        """Show the number of boards in one line."""
         self._in_one_line(f"{done:,} of {total:,} boards looked at")
 
     def status(self, status: Status, threads: int) -> None:
@@ -113,12 +113,12 @@ class SolveBar(Lines):
 
 
 def solve_reporter() -> Lines:
-    """A bar where it can be drawn and no log lines cut through it."""
+    """A bar if stderr is a terminal and no log lines would cut through the bar; else lines."""
     return SolveBar() if sys.stderr.isatty() and not is_verbose() else Lines()
 
 
 class NowAndThen:
-    """Tells lines of progress, some seconds between two of them; the last one in any case."""
+    """Prints lines of progress, at most one every few seconds; the last line in any case."""
 
     SECONDS = 5.0
 
@@ -126,7 +126,7 @@ class NowAndThen:
         self._told = -self.SECONDS
 
     def say(self, text: str, done: int, total: int, seconds_left: float) -> None:
-        """Tell a line, and how long it goes on."""
+        """Print a line with the time left."""
         now = time.monotonic()
         if now - self._told < self.SECONDS and done < total:
             return
@@ -135,14 +135,14 @@ class NowAndThen:
 
 
 class Compiling(logging.Handler):
-    """Tells once that functions are being compiled, which takes so long that it shall not be silent."""
+    """Prints once that functions are being compiled, which takes up to half a minute."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
         self._told = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Tell it, or a warning."""
+        """Print the message, or a warning."""
         if record.levelno >= logging.WARNING:
             say(record.getMessage())
         elif not self._told:
@@ -151,7 +151,7 @@ class Compiling(logging.Handler):
 
 
 def say(text: str) -> None:
-    """A line on stderr."""
+    """Print a line on stderr."""
     click.echo(visible_lines(text), err=True)
 
 
@@ -163,7 +163,7 @@ def counting(name: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def check_text(found: float, unit: str, seconds_left: float | None) -> str:
-    """Tell a check's exploitability in the target's unit."""
+    """The exploitability of a check, in the target's unit, as text."""
     found = max(found, 0.0)  # rounding
     amount = f"{found:.4g}%" if unit == "%" else f"{found:.4g} {unit}"
     goes_on = "" if seconds_left is None else f", {left(seconds_left)}"
@@ -171,7 +171,7 @@ def check_text(found: float, unit: str, seconds_left: float | None) -> str:
 
 
 def status_text(status: Status, threads: int) -> str:
-    """Tell in one line how a solve that deals boards stands."""
+    """The status of a solve by dealt boards in one line."""
     pace = status.per_second
     parts = [f"{status.deals:,} deals"]
     if pace is not None:
@@ -186,6 +186,6 @@ def status_text(status: Status, threads: int) -> str:
 
 
 def cost_text(cost: Cost) -> str:
-    """Tell a cost in one line."""
+    """The cost of a solve in one line."""
     counts = ", ".join(count(*counted) for counted in cost.counts)
     return f"{counts}, about {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} on disk"

@@ -92,9 +92,9 @@ def report(
     if write is not None:
         write(found.frame())
     if plot is not None:
-        from spewy.plot import boards_figure, report_figure
+        from spewy.plot import report_figure
 
-        draw(plot, (boards_figure if found.by == "board" else report_figure)(found, found.words, size))
+        draw(plot, report_figure(found, found.words, size))
     click.echo(json_text(found.to_json()) if as_json else f"{_head(job, found)}\n{render(_table(found))}")
 
 
@@ -105,10 +105,10 @@ def _report(
     from lockers import holds_store
     from spewy.errors import InputError
     from spewy.look.board_report import report_boards
-    from spewy.look.report import report as report_on
+    from spewy.look.folder import strategy_folder
     from spewy.look.solution import Solution
 
-    over_boards = len(folders) > 1 or (folders[0].is_dir() and not holds_store(folders[0]))
+    over_boards = len(folders) > 1 or (folders[0].is_dir() and not holds_store(strategy_folder(folders[0])))
     if over_boards:
         if board is not None:
             raise InputError(
@@ -119,8 +119,8 @@ def _report(
         return "", found
     with Solution.open(folders[0], target, say) as solution:
         with counting("boards") as progress:
-            found = report_on(solution, line, board, progress)
-        return f"{solution.job.name}, {solution.sweeps:,} sweeps", found
+            found = solution.report(line, board, progress)
+        return f"{solution.job.name}, {solution.progress}", found
 
 
 def _head(job: str, found: Report) -> str:

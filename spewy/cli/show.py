@@ -104,6 +104,8 @@ def show(
     those of the board's bucket; reach and equity are of the real board and hands. Equities are known from the flop on,
     EVs in the last round.
 
+    In the folder of a batch --board names one of its boards, or a later board of one.
+
     Without EVs (--no-ev) only the strategies along the line are read. A dropped round (spewy drop, save.rounds) is
     solved again from the ranges that are played down to it.
 
@@ -131,11 +133,12 @@ def show(
         )
     write = None if table_file is None else table_writer(table_file)
     check_picture(plot)
+    from spewy.look.boards import board_folder
     from spewy.look.grid import is_holdem
     from spewy.look.hand_filter import filtered
     from spewy.look.solution import Solution
 
-    with Solution.open(folder, target, say) as solution:
+    with Solution.open(board_folder(folder, board), target, say) as solution:
         game, buckets = solution.job.rules, solution.job.sampled
         grid = (
             as_grid or heat is not None or (is_holdem(game) and not in_hands and (buckets or on_terminal()))

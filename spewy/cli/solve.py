@@ -32,36 +32,35 @@ if TYPE_CHECKING:
     "folder",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Where the lockers are or shall be; default: results/NAME, after the job's name. "
-    "Of several jobs each has FOLDER/NAME, of several boards FOLDER/BOARD.",
+    help="Folder of the lockers, new or to continue; default: results/NAME, after the job's name. "
+    "Several jobs go to FOLDER/NAME each, several boards to FOLDER/BOARD.",
 )
 @click.option(
     "--jobs",
     "at_once",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Several jobs or boards: how many are solved at once, each with its solve.workers; "
-    "default: as many as the cores feed and the memory available holds.",
+    help="Number of jobs or boards that are solved at once, each with its solve.workers; "
+    "default: as many as there are cores and memory for.",
 )
 @click.option(
     "--again",
     is_flag=True,
-    help="Begin from nothing: remove what the folder holds of this job, also of one whose rounds were dropped.",
+    help="Start anew: remove what the folder holds of this job, also if rounds were dropped.",
 )
 @click.option(
     "--save-every",
     metavar="SECONDS",
     type=Seconds(),
-    help="Seconds between two saves. A solve in memory saves after a check; default: after the first check, then every "
-    "30 seconds, less often if a save takes long. A job with [boards] saves in the background; default: after 30 "
-    "seconds, then every 5 minutes.",
+    help="Seconds between two saves. Default: after the first check, then every 30 seconds, less often if a save takes "
+    "long; a job with [boards] saves in the background, after 30 seconds and then every 5 minutes.",
 )
 @click.option(
     "--start-from",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="A job with [boards] whose folder is new: begin with what another solve of the same game and betting has "
-    "learnt, of other classes and rows.",
+    help="Folder of another solve by dealt boards, with the same game and betting: a new solve begins with its regrets "
+    "and averages, also if board buckets and rows differ.",
 )
 @dask_option
 @set_option
@@ -84,20 +83,20 @@ def solve(
 
     Several jobs or boards are solved as a batch; those that are done are skipped.
 
-    Stops at solve.target or after solve.max_sweeps, whichever comes first; "converged" tells which, and the exit
-    code is 0 for both. solve.method = "lp" solves a small game exactly, by one linear program. The first Ctrl-C,
-    SIGTERM or SIGHUP saves everything and exits with 130, the second one breaks off.
+    The solve stops at solve.target or after solve.max_sweeps, whichever comes first; "converged" tells which, and the
+    exit code is 0 for both. solve.method = "lp" solves a small game exactly, by one linear program. The first Ctrl-C,
+    SIGTERM or SIGHUP saves everything and exits with 130; the second one stops at once.
 
-    A job with [boards] deals boards at random, and its sweeps are deals. It is measured every solve.check_every and at
-    its end, and can be looked at meanwhile: spewy status, show. It also stops after solve.max_time of work in all runs;
-    from the second check on, this includes the time of the last check.
+    A job with [boards] deals boards at random, and its sweeps are deals. Its exploitability is measured every
+    solve.check_every and at the end; spewy status and spewy show read the folder meanwhile. The solve also stops after
+    solve.max_time of work in all runs; from the second check on, this time includes the last check.
 
     \b
     Examples:
       spewy solve examples/T1.toml
       spewy solve examples/T1.toml --out T1-fine --set solve.target=0.1% --set solve.workers=4
       spewy solve examples/leduc.toml --json > leduc.json
-      spewy solve examples/leduc-lp.toml            exactly, by linear programming
+      spewy solve examples/leduc-lp.toml            an exact solution, by linear programming
       spewy solve examples/R1.toml examples/T1.toml --out both --jobs 2
       spewy solve flops.toml                        a job with spot.boards instead of spot.board
       spewy solve flops.toml --dask tcp://10.0.0.1:8786
@@ -109,11 +108,11 @@ def solve(
       ev [oop, ip], equity [oop, ip] (spots), value, value_bracket (net chips of player 0, whole games),
       seconds {build, solve, best_response, total}, peak_rss_mib,
       trace [[sweep, seconds, exploitability], ...]
-    and "unit": "bb", of a job that has its amounts in big blinds
-    Several jobs, or a job with spot.boards: an array of these in the order of the input, each with
-      board, same_as (the board that was solved for this one too), folder, skipped (done before), error
+    A job with amounts in big blinds adds "unit": "bb". Several jobs, or a job with spot.boards, give an array of these
+    objects in the order of the input, each with
+      board, same_as (the board whose solve serves this board too), folder, skipped (done before), error
 
-    All jobs are validated before anything starts. Where one fails the others still finish, and the exit code is 1.
+    All jobs are validated before the first one starts. If a job fails, the others finish, and the exit code is 1.
     """  # noqa: D301
     from spewy.batch.batch import lists_boards
     from spewy.job.job import Job
@@ -150,7 +149,7 @@ def solve(
 
 
 def default_folder(name: str) -> Path:
-    """``results/<job name>``, in which nothing leads out of ``results``.
+    """``results/<job name>``, a path that never leads out of ``results``.
 
     >>> default_folder("Rhode Island").as_posix(), default_folder("../T1").as_posix()
     ('results/Rhode Island', 'results/-T1')
@@ -161,7 +160,7 @@ def default_folder(name: str) -> Path:
 
 
 def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterator[tuple[str, str]]:
-    """What a solve reached, fact by fact."""
+    """The result of a solve as (name, value) rows."""
     yield "job", result.name
     yield "converged", "yes" if result.converged else "no, interrupted" if result.interrupted else "no"
     yield "sweeps", f"{result.sweeps:,}"
@@ -194,10 +193,7 @@ def _exploitability(result: SolveResult) -> str:
 
 
 def _first_action(job: Job, policy: Policy) -> tuple[tuple[str, float], ...]:
-    """How often the range takes each action at the root, from one decision; empty where nobody has any.
-
-    Where cards are dealt before it there is one for each board.
-    """
+    """Action frequencies of the whole range at the root; empty if no single decision comes first."""
     if job.betting_tree.root.player is None or (job.spot is None and job.rules.num_board_cards[0]):
         return ()
     root = policy.decision()

@@ -45,9 +45,9 @@ def status(folder: Path, as_json: bool) -> None:
       at (when that was written, seconds since 1970), disk_bytes
     For several boards or jobs it prints an array of such objects, each with "folder".
     """  # noqa: D301
-    from spewy.look.status import solves_within
+    from spewy.look.boards import batch_folders
 
-    several = solves_within(folder)
+    several = batch_folders(folder)
     if several is not None:
         click.echo(_of_several(several.folders, several.missing, as_json))
         return

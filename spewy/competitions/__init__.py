@@ -1,1 +1,1 @@
-"""Competitions of poker bots: their protocols, rules, bots and packages."""
+"""ACPC, HIGC, UPAC and tournaments: protocols, rules, bots, packages."""

@@ -1,1 +1,1 @@
-"""Rules, betting, bet sizes, betting trees, ranges, and the names of rounds and seats."""
+"""Rules, betting, bet sizes, betting trees, lines, amounts, ranges."""

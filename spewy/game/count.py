@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from buckets.types import Ints
 from spewy.errors import InputError
 from spewy.game.betting import MAX_ACTIONS, UNLIMITED
 from spewy.game.names import SEAT_NAMES
@@ -32,7 +33,6 @@ MAX_NODES = 1_000_000
 """Decisions and ends of the largest tree that is built: in memory a node and its place in a layout take 1 KiB."""
 
 
-Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Part = slice | NDArray[np.integer] | Flags
 

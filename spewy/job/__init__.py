@@ -1,1 +1,1 @@
-"""The job file: sections, loading, locks and units."""
+"""Job files: sections, checks, presets, the JSON schema."""

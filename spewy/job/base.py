@@ -61,7 +61,7 @@ MOST_NAME = 255
 
 
 class JobBase(Section):
-    """The sections of a job file, and what every kind of jobs makes of them."""
+    """The sections of a job file, and the properties that all kinds of jobs have."""
 
     name: str = Field(min_length=1)
     """Name of the job, and of its folder in results."""
@@ -70,9 +70,9 @@ class JobBase(Section):
     game: GameSection
     """The rules."""
     spot: SpotSection | None = None
-    """Where the solve begins; leave it out to solve the whole game from the deal."""
+    """Root of the solve; leave the section out to solve the whole game from the deal."""
     bets: dict[RoundName, BetsSection] = Field(default_factory=dict)
-    """Bet sizes by round; one that is missing takes the round before it. Limit games need none."""
+    """Bet sizes by round; a missing round takes those of the round before. Limit games need none."""
     tree: TreeSection = TreeSection()
     """Thresholds of bet sizes."""
     boards: BoardsSection | None = None
@@ -82,9 +82,9 @@ class JobBase(Section):
     solve: SolveSection = WalkedSolve()
     """How to solve, and when to stop."""
     dask: DaskSection | None = None
-    """The cluster that works, with solve.workers = "dask"."""
+    """The cluster that solves, with solve.workers = "dask"."""
     save: SaveSection = SaveSection()
-    """What the folder of a finished solve keeps."""
+    """Strategies that the folder of a finished solve keeps."""
     lock: tuple[LockSection, ...] = Field((), strict=False)
     """Decisions where hands play given frequencies."""
 
@@ -106,7 +106,7 @@ class JobBase(Section):
 
     @cached_property
     def tree_config(self) -> TreeConfig:
-        """What the betting tree is built from."""
+        """The configuration of the betting tree."""
         game, sizes = self.rules, self._sizes(self.rules)
         options = self.tree.model_dump() | {"unit": self.amounts}
         if self.tree.min_bet is not None:
@@ -122,7 +122,7 @@ class JobBase(Section):
 
     @cached_property
     def betting_tree(self) -> BettingTree:
-        """The explicit betting tree, built when its nodes are asked for."""
+        """The betting tree, whose nodes are built on first use."""
         return BettingTree(self.tree_config)
 
     @property
@@ -132,7 +132,7 @@ class JobBase(Section):
 
     @cached_property
     def amounts(self) -> Unit:
-        """What the file and those who look at its solve tell amounts in.
+        """The unit of amounts in the file, and in all that is shown of its solve.
 
         Raises:
             InputError: the game's big blind does not divide into decimals.
@@ -141,7 +141,7 @@ class JobBase(Section):
 
     @cached_property
     def problem(self) -> Problem:
-        """What is to be solved.
+        """The problem to solve.
 
         Raises:
             InputError: board, ranges, rows or sizes that the game does not allow.
@@ -173,9 +173,9 @@ class JobBase(Section):
         return every, every
 
     def manifest(self) -> dict[str, Any]:
-        """What makes two jobs the same for a folder: all but which deals come, when to stop and who helps.
+        """The part of a job that its folder belongs to: all but the seed of deals, when to stop, and who solves.
 
-        Where boards have classes, also how these are made, which decides what their numbers stand for.
+        With board buckets, the method of their clustering belongs to it too, since it decides what numbers mean.
         """
         data = json.loads(self.model_dump_json(by_alias=True))
         for key in NOT_OF_THE_FOLDER:
@@ -188,7 +188,7 @@ class JobBase(Section):
             data["rows"][name] = "hands" if rows is None else rows
         if not self.sampled:
             return {"spewy": 1, "job": data}
-        from buckets.abstraction.making import (
+        from buckets.abstraction.build import (
             METHOD,  # of classes and rows, which decides what the numbers of either mean
         )
 
@@ -221,7 +221,7 @@ class JobBase(Section):
 
     @property
     def last_sweep(self) -> int:
-        """After how many sweeps nothing more comes, whatever the target; a linear program is one."""
+        """Number of the last sweep, whatever the target; a linear program is one sweep."""
         assert self.solve.max_sweeps is not None
         return 1 if self.one_program else self.solve.max_sweeps
 
@@ -235,7 +235,7 @@ class JobBase(Section):
 
     @property
     def sampled(self) -> bool:
-        """Whether boards are dealt, and those of a class learn together."""
+        """Whether boards are dealt, and the boards of a bucket learn together."""
         return self.dealing is not None
 
     @property
@@ -270,7 +270,7 @@ class JobBase(Section):
 
     @property
     def too_deep_for_single(self) -> bool:
-        """Whether stacks are so deep that sums of chips in single precision are off by what shows in the pot."""
+        """Whether stacks are so deep that rounding in single precision shows in EVs."""
         return False
 
     @property
@@ -280,10 +280,10 @@ class JobBase(Section):
         return tuple(None if k == "hands" else k for k in chosen)
 
     def require_walked(self, subject: str) -> None:
-        """Refuse classes of boards where all boards are walked through.
+        """Refuse a job whose boards are dealt.
 
         Raises:
-            InputError: there are some.
+            InputError: the job has board buckets.
         """
         if self.sampled:
             raise InputError(
@@ -306,7 +306,7 @@ class JobBase(Section):
 
 
 def _player_sizes(key: str, both: PlayerBets, mine: PlayerBets | None, unit: Unit) -> PlayerSizes:
-    """A player's own sizes where given, else those of the round."""
+    """Bet sizes of a player: own sizes if there are any, else those of the round."""
     own = mine or PlayerBets()
     bet = both.bet if own.bet is None else own.bet
     raises = both.raise_ if own.raise_ is None else own.raise_

@@ -1,4 +1,4 @@
-"""What a job with classes of boards says: boards are dealt one after the other, and those of a class learn together."""
+"""A job with board buckets: boards are dealt one after another, and the boards of a bucket learn together."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from spewy.job.sections import BoardsSection, RowsSection, SampledSolve
 from spewy.job.units import parse_duration
 
 ROWS = (169, 40, 40, 40)
-"""By round, unless the job says other numbers; hands of a single card are few enough for a row each."""
+"""Default number of rows by round; hands of a single card have a row each."""
 
 
 @dataclass(frozen=True)
 class Dealing:
-    """How boards are dealt, and when that is looked at and ends; a sweep is one deal.
+    """How boards are dealt, when the solve is measured, and when it ends; a sweep is one deal.
 
     Attributes:
-        classes: of boards, per round of the game; None: a class per board, up to suits.
-        rows: per round of the game; None: a row per hand.
-        remember: whether later classes remember the class of the first board.
-        seed: of the deals.
+        classes: number of board buckets, per round of the game; None: a bucket per board, up to suits.
+        rows: number of rows, per round of the game; None: a row per hand.
+        remember: whether buckets of later rounds remember the bucket of the first board.
+        seed: seed of the deals.
         cfr_br: share of the opponent's play on the last round that best-responds on the dealt board, 0 to 1.
-        check_seconds: between two checks.
-        check_flops: on how many flops a check measures.
-        last_deal: after which nothing more comes, whatever the target; None: there is none.
-        most_seconds: how long dealing goes on in all; None: as long as the target takes.
+        check_seconds: seconds between two checks.
+        check_flops: number of flops that a check measures on.
+        last_deal: number of the last deal, whatever the target; None: there is none.
+        most_seconds: seconds of work in all runs; None: as many as the target takes.
     """
 
     classes: tuple[int | None, ...]
@@ -45,7 +45,7 @@ class Dealing:
 
     @classmethod
     def of(cls, game: Game, boards: BoardsSection, rows: RowsSection, solve: SampledSolve) -> Dealing:
-        """Read what the sections say.
+        """Combine the sections of a job.
 
         Raises:
             InputError: more classes than boards, more rows than a byte numbers, or a row per hand of a class.
@@ -87,12 +87,12 @@ def _rows(game: Game, rows: RowsSection) -> tuple[int | None, ...]:
 
 
 def _number(value: int | str | None) -> int | None:
-    """A number that the file gives; None: its word for one of each."""
+    """A number of the file; None for the words "all" and "hands"."""
     return value if isinstance(value, int) else None
 
 
 def _require_memory(game: Game, classes: Sequence[int | None]) -> None:
-    """Refuse classes that remember where none can, or where there are fewer than what they remember."""
+    """Refuse buckets that cannot remember a bucket before them, or that are fewer than the buckets before them."""
     dealt = [t for t, size in enumerate(game.num_board_cards) if size]
     later = [t for t in dealt[1:] if classes[t] is not None]
     if not later:

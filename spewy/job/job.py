@@ -232,7 +232,7 @@ class SpotJob(Job):
 
     @property
     def too_deep_for_single(self) -> bool:
-        """Whether stacks are so deep that sums of chips in single precision are off by what shows in the pot."""
+        """Whether stacks are so deep that rounding in single precision shows in EVs."""
         return self.spot.stack > MOST_POTS_SINGLE * self.spot.pot
 
     def _range(self, name: str, text: str) -> Range:

@@ -1,4 +1,4 @@
-"""From a file's text to nested dictionaries, with overrides; and what pydantic finds in them, in one line each."""
+"""Reads a job file into nested dictionaries, with overrides, and words pydantic's errors in one line each."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def override(data: dict[str, Any], text: str) -> None:
 
 
 def with_target(data: dict[str, Any]) -> dict[str, Any]:
-    """The data with the default target of its kind: a share of the pot for spots, mbb for whole games."""
+    """Add the default target of the job's kind: a share of the pot for spots, mbb for whole games."""
     solve = data.get("solve", {})
     if not isinstance(solve, dict) or "target" in solve:
         return data
@@ -64,7 +64,7 @@ def with_target(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def require_one_board(data: dict[str, Any], subject: str) -> None:
-    """Refuse a list of boards: it stands for as many jobs, which `spewy.batch` takes apart."""
+    """Refuse a list of boards, which stands for several jobs; `spewy.batch` makes these jobs."""
     spot = data.get("spot")
     if isinstance(spot, dict) and "boards" in spot:
         raise InputError(
@@ -74,7 +74,7 @@ def require_one_board(data: dict[str, Any], subject: str) -> None:
 
 
 def explain(subject: str, item: Any) -> str:
-    """One line for one thing that pydantic found: key, expected, found."""
+    """Word one of pydantic's errors in one line: key, expected, found."""
     parts = (str(part) for part in item["loc"])
     key = short(
         ".".join(part.rstrip("_") for part in parts if part not in ("int", "str") and "[" not in part)

@@ -1,4 +1,4 @@
-"""The job file's ``[[lock]]`` entries: which hands play which frequencies at a decision, whatever they would learn.
+"""The job file's ``[[lock]]`` entries: decisions where hands play given frequencies and learn nothing.
 
 A lock is for the whole range (``strategy``), for some hands (``hands``, by range groups), or for both: then ``hands``
 override. Frequencies are a list in the order of the actions, or a table by action in which a missing action is 0.
@@ -15,9 +15,9 @@ from pydantic import Field, model_validator
 
 from buckets.cards import History, blocked, cards_name, hand_name, hands, parse_cards
 from buckets.errors import CardError
+from buckets.types import Ints
 from solvers.tree import Floats
 from spewy.chunks.locks import NodeLock
-from spewy.chunks.problem import Ints
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.lines import read_action, read_line
@@ -35,16 +35,16 @@ TOLERANCE = 1e-6  # how far from 1 a lock's frequencies may sum; they are normal
 
 
 class LockSection(Section):
-    """One ``[[lock]]`` as it stands in the file."""
+    """One ``[[lock]]`` of the file."""
 
     line: str
-    """The decision: cr120c/, or its labels, as Check, Bet(120), Call /."""
+    """Line of the decision: cr120c/, or labels such as Check, Bet(120), Call /."""
     board: str | None = None
-    """The public cards there; default: every board."""
+    """Public cards at the decision; default: every board."""
     strategy: Frequencies | None = None
     """Frequencies of the whole range: a list in the order of the actions, or a table such as { Check = 1 }."""
     hands: dict[str, Frequencies] = Field(default_factory=dict)
-    """Frequencies of some hands, by range groups; over strategy."""
+    """Frequencies of some hands, by range groups; they override strategy."""
 
     @model_validator(mode="after")
     def _some(self) -> LockSection:

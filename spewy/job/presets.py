@@ -17,11 +17,11 @@ __all__ = ["GivenRange", "Preset", "preset", "presets"]
 
 @dataclass(frozen=True)
 class GivenRange:
-    """A range as a job shows it.
+    """A range, as a written job shows it.
 
     Attributes:
-        about: whose it is, in words.
-        text: its groups, in lines.
+        about: description of the range.
+        text: groups of the range, in lines.
     """
 
     about: str
@@ -33,9 +33,9 @@ class Preset:
     """A formation; amounts are in big blinds.
 
     Attributes:
-        name: of the preset.
-        about: in words.
-        pot, stack: in the middle and behind when the flop is dealt.
+        name: name of the preset.
+        about: description of the formation.
+        pot, stack: pot and effective stack when the flop is dealt.
         raiser: the seat that raised last before the flop.
         range_files: names of the files of both ranges, oop first.
     """
@@ -67,7 +67,7 @@ def preset(name: str) -> Preset:
     """The preset of a name.
 
     Raises:
-        InputError: there is none; the message tells the nearest.
+        InputError: there is no such preset; the message names the closest one.
     """
     known = presets()
     if name not in known:

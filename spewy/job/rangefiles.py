@@ -1,6 +1,6 @@
-"""Ranges of a job that stand in files of their own: ``oop = "@btn.txt"`` or ``oop = { file = "btn.txt" }``.
+"""Ranges of a job in files of their own: ``oop = "@btn.txt"`` or ``oop = { file = "btn.txt" }``.
 
-A job takes in what the file says, so that folders of lockers need it no more.
+A job takes in the text of the file, so that a solve's folder does not need the file.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def text_of_file(given: object, folder: Path, subject: str) -> str | None:
 
 
 def _file_name(given: object) -> str | None:
-    """The name of a range's file; None: the range stands here."""
+    """The name of a range's file; None if the job has the range itself."""
     if isinstance(given, str) and given.startswith("@"):
         return given[1:].strip()
     if isinstance(given, dict) and given.keys() == {"file"} and isinstance(given["file"], str):

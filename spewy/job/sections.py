@@ -24,7 +24,7 @@ from spewy.game.names import ROUND_NAMES, RoundName
 from spewy.job.units import parse_duration, parse_memory, parse_target
 
 MOST_ITERATIONS = 10_000
-"""Of a visit, which Ctrl-C waits for; its chunk is as good as solved long before."""
+"""Largest number of iterations in a visit, for which Ctrl-C waits; a chunk is solved long before."""
 
 MOST_INTEGER = 2**63 - 1
 """Largest integer of a job file."""
@@ -51,12 +51,12 @@ WITH_BOARDS = "with [boards]"
 
 
 def no_effect(section: type[Section], names: tuple[str, ...], reason: str) -> Any:
-    """A validator that refuses keys which have no effect, unless they say what they would say by default.
+    """Make a validator that refuses keys without effect, unless they have their default values.
 
     Args:
-        section: the section whose defaults count.
+        section: the section with the default values.
         names: the keys.
-        reason: where the keys have no effect.
+        reason: the case in which the keys have no effect.
     """
 
     def is_default(value: object, info: ValidationInfo) -> object:
@@ -70,12 +70,12 @@ def no_effect(section: type[Section], names: tuple[str, ...], reason: str) -> An
 
 
 class GameSection(Section):
-    """The game, by its file or by its text."""
+    """The rules of the game, in a file or as text."""
 
     file: str | None = None
     """A shipped game's name, such as holdem.nolimit.2p.reverse_blinds, or a path to a .game file."""
     text: str | None = None
-    """The text of a .game file, in place of file."""
+    """Text of a .game file, instead of file."""
 
     @model_validator(mode="after")
     def _one(self) -> GameSection:
@@ -85,16 +85,16 @@ class GameSection(Section):
 
 
 class RakeSection(Section):
-    """What the house takes from every pot."""
+    """The rake, which the house takes from every pot."""
 
     rate: float = Field(ge=0, le=1)
-    """A share of the pot: 0.05 is 5%."""
+    """Share of the pot: 0.05 is 5%."""
     cap: float | None = Field(None, ge=0, allow_inf_nan=False)
-    """At most so much, in the job's unit."""
+    """Upper bound of the rake, in the job's unit."""
 
 
 def _amount(value: object) -> object:
-    """Refuse what is no number, in one line."""
+    """Refuse a value that is no number, with one line."""
     if type(value) not in (int, float):
         raise ValueError("expected a number")
     return value
@@ -113,67 +113,67 @@ class SpotSection(Section):
     """A public state after the deal: cards, chips in the middle and behind, and both ranges."""
 
     board: str
-    """Three to five cards, such as Qs Jh 2h."""
+    """Board of three to five cards, such as Qs Jh 2h."""
     pot: Amount
-    """In the middle, in the job's unit: whole chips, or big blinds with decimals."""
+    """Pot at the root, in the job's unit: whole chips, or big blinds with decimals."""
     stack: Amount
-    """Behind, the smaller of both players', in the job's unit."""
+    """Effective stack behind, the smaller of both players' stacks, in the job's unit."""
     oop: str
-    """Range of who acts first: QQ+,AKs:0.5,A5s-A2s,KhQh, [50]AA[/50], 12.5%, or @file.txt relative to the job."""
+    """Range of the first player to act: QQ+,AKs:0.5,A5s-A2s,KhQh, [50]AA[/50], 12.5%, or @file.txt beside the job."""
     ip: str
-    """Range of who acts last, as that of oop."""
+    """Range of the last player to act, in the form of oop."""
     rake: RakeSection | None = None
-    """What the house takes; none unless it is here."""
+    """Rake; none by default."""
 
 
 class PlayerBets(Section):
-    """One player's sizes in a round; None: what the round gives both."""
+    """Bet sizes of one player in a round; a missing key takes the round's sizes for both players."""
 
     bet: str | None = None
     """Sizes of bets: 60% of the pot, 100c (chips) or 2.5bb, e (geometric), a (all-in), with commas between them."""
     raise_: str | None = Field(None, alias="raise")
-    """Sizes of raises: as of bets, and 2.5x the bet faced; 60% is added to it."""
+    """Sizes of raises: the forms of bets, and 2.5x the bet faced; 60% of the pot is added to a call."""
     donk: str | None = None
-    """Sizes of bets into who was the aggressor of the round before; none: as bet."""
+    """Sizes of bets into the aggressor of the round before; default: those of bet."""
 
 
 class BetsSection(PlayerBets):
-    """Sizes of a round, for both players or for each."""
+    """Bet sizes of a round, for both players or for each."""
 
     oop: PlayerBets | None = None
-    """Sizes of who acts first, where they differ."""
+    """Sizes of the player who acts first, if they differ."""
     ip: PlayerBets | None = None
-    """Sizes of who acts last, where they differ."""
+    """Sizes of the player who acts last, if they differ."""
 
 
 class TreeSection(Section):
-    """Thresholds: add an all-in, make it one, merge sizes. Fractions of the pot, as in the docs of bet sizes."""
+    """Thresholds, in fractions of the pot, that add an all-in, turn a bet into an all-in, or merge sizes."""
 
     add_allin: float = Field(0.0, ge=0)
-    """An all-in of at most this share of the pot is added to the sizes."""
+    """Largest all-in, as a share of the pot, that is added to the sizes."""
     force_allin: float = Field(0.0, ge=0)
-    """A bet that would leave at most this share of the pot behind becomes all-in."""
+    """Share of the pot: a bet that leaves at most this much behind becomes all-in."""
     merge: float = Field(0.0, ge=0)
-    """Of sizes that are closer than this the larger one stays."""
+    """Distance within which the larger of two sizes replaces both."""
     min_bet: Amount | None = None
     """The smallest bet, in the job's unit; default: a chip in spots, the big blind in whole games."""
 
 
 class RowsSection(Section):
-    """Rows per board: a number of buckets or "hands"; how hands are grouped, and what they weigh in it."""
+    """Rows per board: a number of buckets or "hands"; the clustering of hands, and the weights of hands in it."""
 
     preflop: int | Literal["hands"] = "hands"
-    """Rows before the flop."""
+    """Number of rows before the flop, or "hands"."""
     flop: int | Literal["hands"] = "hands"
-    """Rows of a flop."""
+    """Number of rows on a flop, or "hands"."""
     turn: int | Literal["hands"] = "hands"
-    """Rows of a turn."""
+    """Number of rows on a turn, or "hands"."""
     river: int | Literal["hands"] = "hands"
-    """Rows of a river."""
+    """Number of rows on a river, or "hands"."""
     clustering: str = "equation-1"
-    """How hands are grouped into rows."""
+    """Clustering that groups hands into rows."""
     weights: Literal["uniform", "ranges"] = "uniform"
-    """What hands weigh when they are grouped: all alike, or as in the player's range."""
+    """Weights of hands in the clustering: all alike, or those of the player's range."""
 
     @field_validator("preflop", "flop", "turn", "river")
     @classmethod
@@ -198,16 +198,16 @@ class SampledRows(RowsSection):
 
 
 class BoardsSection(Section):
-    """Classes of boards by round, whose boards share what is learned; "all": each history of boards up to suits."""
+    """Number of board buckets by round, whose boards share a strategy; "all": a bucket for each board up to suits."""
 
     flop: int | Literal["all"] = "all"
-    """Classes of flops."""
+    """Number of buckets of flops."""
     turn: int | Literal["all"] = "all"
-    """Classes of turns."""
+    """Number of buckets of turns."""
     river: int | Literal["all"] = "all"
-    """Classes of rivers."""
+    """Number of buckets of rivers."""
     remember: bool = False
-    """Whether classes of later rounds remember the class of the flop."""
+    """Whether buckets of later rounds remember the bucket of the flop."""
 
     @field_validator("flop", "turn", "river", mode="before")
     @classmethod
@@ -218,14 +218,14 @@ class BoardsSection(Section):
 
 
 class SaveSection(Section):
-    """What the folder of a finished solve keeps: strategies to the end of a round, or all."""
+    """Strategies that the folder of a finished solve keeps: those up to a round, or all."""
 
     rounds: Literal["preflop", "flop", "turn", "river", "all"] = "all"
-    """Up to which round strategies are kept; later ones are solved again when somebody looks at them."""
+    """Last round whose strategies are kept; later rounds are solved again when somebody looks at them."""
 
 
 class SampledSave(SaveSection):
-    """What the folder of a finished solve by dealt boards keeps: everything."""
+    """Strategies that the folder of a finished solve by dealt boards keeps: all."""
 
     without_effect: ClassVar[tuple[str, ...]] = ("rounds",)
     _unused = no_effect(
@@ -234,10 +234,10 @@ class SampledSave(SaveSection):
 
 
 class DaskSection(Section):
-    """With solve.workers = "dask": the cluster that works."""
+    """The cluster that solves, with solve.workers = "dask"."""
 
     address: str | None = None
-    """Of a Dask scheduler, such as "tcp://10.0.0.1:8786"; without it a cluster is started on this machine."""
+    """Address of a Dask scheduler, such as "tcp://10.0.0.1:8786"; default: a cluster is started on this machine."""
     workers: int | None = Field(None, gt=0)
     """Shares of an interval, and processes of a cluster that is started here; default: a worker each, a core each."""
     interval: int | None = Field(None, gt=0)
@@ -256,21 +256,20 @@ class SolveSection(Section):
     variant: str | None = None
     """Variant of CFR: cfr, cfr+, lcfr, dcfr, dcfr-steep, pcfr+; default: dcfr-steep in the exact engine, else dcfr."""
     integrate: Literal["regret", "average"] = "regret"
-    """How a visit enters the lockers: as regrets, or as a local optimum that is averaged in."""
+    """Integration of a visit into the lockers: as regrets, or as a local optimum that is averaged in."""
     leaves: Literal["auto", "stored", "live"] | dict[RoundName, LeafKind] = "auto"
-    """How a round sees the one after it: live chunks or stored payoffs, for all rounds or by round."""
+    """View of the next round at chance leaves: live chunks or stored payoffs, for all rounds or by round."""
     target: str = "0.3%"
-    """Stop at this exploitability: "0.3%" of the pot (spots), "1 mbb" per hand (whole games), "0.01 bb", "1 chips"."""
+    """Exploitability to stop at: "0.3%" of the pot (spots), "1 mbb" per hand (whole games), "0.01 bb" or "1 chips"."""
     max_sweeps: int | None = Field(None, gt=0)
-    """Stop after so many sweeps in any case, 1000 by default; with [boards], deals, as many as it takes by default."""
+    """Largest number of sweeps, 1000 by default; with [boards], of deals, without a limit by default."""
     max_time: str | None = None
     """Time limit of a job with [boards], all runs together, such as "8 h".
 
-    Once a check was made, the limit includes the last check, for which the solve leaves as much time as the check
-    before took.
+    From the second check on, the limit includes the last check: the solve leaves as much time as the check before took.
     """
     check_every: int | str | None = None
-    """Sweeps between two checks, 10 by default; with [boards] a time, "30 min" by default."""
+    """Number of sweeps between two checks, 10 by default; with [boards] a time, "30 min" by default."""
     check_flops: int = Field(5, gt=0)
     """Number of flops that a check measures on, with [boards]."""
     seed: int = Field(0, ge=0, lt=2**63)
@@ -278,11 +277,11 @@ class SolveSection(Section):
     cfr_br: float = Field(0.0, ge=0, le=1, validation_alias=AliasChoices("cfr_br", "answers"))
     """Share of the opponent's last round that best-responds on the dealt board, with [boards]."""
     iterations: int | None = Field(None, gt=0, le=MOST_ITERATIONS)
-    """Iterations of CFR within one visit of a stored chunk."""
+    """Number of CFR iterations in one visit of a stored chunk."""
     order: Literal["bottom-up", "top-down"] = "bottom-up"
     """Order of the rounds in a sweep over stored chunks."""
     estimate: Literal["no-betting", "closest", "regression"] = "no-betting"
-    """With order = "top-down": payoffs of unvisited chunks: all-in equity, the closest stored line, a regression."""
+    """Payoffs of unvisited chunks in a top-down sweep: all-in equity, the closest stored line, or a regression."""
     tremble: float = Field(1e-3, gt=0, lt=1)
     """Share of uniform play that keeps every row alive, with integrate = "average"."""
     symmetry: bool = True
@@ -290,13 +289,13 @@ class SolveSection(Section):
     precision: Literal["auto", "16-bit", "single", "double"] = "auto"
     """Precision of regrets and sums; 16-bit takes half the memory of single."""
     workers: int | Literal["dask"] = 1
-    """Threads, or processes of stored chunks; "dask", of these or with [boards]: a cluster's workers, see [dask]."""
+    """Number of threads, or of processes for stored chunks; "dask" (stored chunks, [boards]): a cluster, see [dask]."""
     memory: str = "2 GiB"
     """Memory limit, such as "500 MiB" or "2 GiB"; larger jobs stream from disk or are refused."""
 
     @property
     def threads(self) -> int:
-        """Threads or processes on this machine; one where a cluster does the work."""
+        """Number of threads or processes on this machine; 1 if a cluster does the work."""
         return 1 if self.workers == "dask" else self.workers
 
     @property
@@ -354,9 +353,9 @@ class WalkedSolve(SolveSection):
     """How to solve a job all of whose boards are walked through."""
 
     max_sweeps: int = Field(1000, gt=0)
-    """Stop after so many sweeps in any case."""
+    """Largest number of sweeps."""
     check_every: int = Field(10, gt=0)
-    """Sweeps between two checks."""
+    """Number of sweeps between two checks."""
 
     without_effect: ClassVar[tuple[str, ...]] = ("max_time", "check_flops", "seed", "cfr_br")
     _unused = no_effect(SolveSection, without_effect, "without [boards]")

@@ -17,26 +17,26 @@ from spewy.job.presets import GivenRange, Preset
 __all__ = ["Answers", "drawn_board", "job_text"]
 
 HOLDEM = "holdem.nolimit.2p.reverse_blinds"
-"""Name of the shipped game that written jobs use."""
+"""Name of the game of written jobs."""
 FLOP = 3
 DEEP, SHALLOW = 8, 2.5
-"""Stacks in pots from which on, and up to which, sizes are those of a single raised or of a 4-bet pot."""
+"""Stacks in pots: from the first on, bet sizes are those of a single raised pot; up to the second, of a 4-bet pot."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What a job is written from; amounts are in big blinds.
+    """The answers that a job is written from; amounts are in big blinds.
 
     Attributes:
-        name: of the job.
-        about: in words.
-        board: three to five cards; none: a subset of flops.
-        drawn: how the board was drawn; None: it was given.
-        pot, stack: in the middle and behind.
-        ranges: oop first.
-        caller_checks: whether oop always checks to who raised before the flop.
-        subset: how many flops stand for all, where there is no board.
-        bet, raise_: sizes on every round; None: by the depth of the stacks.
+        name: name of the job.
+        about: description of the job.
+        board: three to five cards; empty for a subset of flops.
+        drawn: how the board was drawn; None if the user gave the board.
+        pot, stack: pot and effective stack.
+        ranges: ranges of both players, oop first.
+        caller_checks: whether oop always checks to the player who raised before the flop.
+        subset: number of flops that represent all, if there is no board.
+        bet, raise_: bet and raise sizes on every round; None: by the depth of the stacks.
     """
 
     name: str
@@ -53,12 +53,12 @@ class Answers:
 
     @property
     def n_cards(self) -> int:
-        """Of the board, or of each."""
+        """Number of cards of the board, or of each flop."""
         return len(self.board) or FLOP
 
     @classmethod
     def of(cls, preset: Preset, board: tuple[int, ...], drawn: str | None) -> Answers:
-        """What a preset answers."""
+        """The answers of a preset."""
         return cls(
             f"{preset.name}-{cards_name(board)}" if board else preset.name,
             preset.about,
@@ -77,7 +77,7 @@ def drawn_board(seed: int, n_cards: int) -> tuple[int, ...]:
 
 
 def job_text(answers: Answers) -> str:
-    """The job file."""
+    """The text of the job file."""
     root = ROUND_NAMES[answers.n_cards - 2]
     oop, ip = answers.ranges
     return f"""\
@@ -112,7 +112,7 @@ target = "0.5%"      # stop at this exploitability, in % of the pot; a lower one
 
 
 def _board(answers: Answers) -> str:
-    """The board with how it was drawn, or how many there are."""
+    """The line of the board, or of the number of flops."""
     if answers.subset is not None:
         return (
             f"boards = {{ subset = {answers.subset} }}    # flops that stand for all 1,755: a folder for each"
@@ -122,14 +122,14 @@ def _board(answers: Answers) -> str:
 
 
 def _workers(answers: Answers) -> str:
-    """Flops side by side waste less than threads side by side on one."""
+    """The line of threads: several flops at once waste less time than several threads on one flop."""
     if answers.subset is not None:
         return "workers = 1          # threads of a flop; as many flops at once as there are cores"
     return "workers = 2          # threads"
 
 
 def _amount(amount: float) -> str:
-    """A number without an exponent."""
+    """The text of a number, without an exponent."""
     return f"{amount:.9f}".rstrip("0").rstrip(".") if isfinite(amount) else str(amount)
 
 
@@ -141,7 +141,7 @@ def _range(seat: str, when: str, given: GivenRange) -> str:
 
 
 def _precision(answers: Answers) -> str:
-    """Deep stacks make large trees, which 16 bits a number halve."""
+    """The line of the precision: 16 bits a number halve the large state of deep stacks."""
     if answers.stack <= DEEP * answers.pot:
         return ""
     return 'precision = "16-bit" # half of the memory that single precision takes\n'
@@ -171,7 +171,7 @@ _DEEP, _MIDDLE, _SHALLOW = (
     ("33%, 66%", "60%", "60%, a"),
     ("25%, 50%", "50%, a", "a"),
 )
-"""Bets on flop, turn and river."""
+"""Bet sizes on flop, turn and river, for deep, middle and shallow stacks."""
 
 _SAVE = """
 [save]

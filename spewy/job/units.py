@@ -10,7 +10,7 @@ from spewy.game.gamefile import Game
 
 
 def parse_target(text: str) -> tuple[float, Literal["%", "mbb", "bb", "chips"]]:
-    """``"0.3%"`` of the pot, ``"1 mbb"`` per hand, ``"0.01 bb"`` or ``"0.005 chips"``."""
+    """Read a target: ``"0.3%"`` of the pot, ``"1 mbb"`` per hand, ``"0.01 bb"`` or ``"0.005 chips"``."""
     for unit in ("%", "mbb", "bb", "chips"):
         if text.endswith(unit):
             try:
@@ -25,7 +25,12 @@ def parse_target(text: str) -> tuple[float, Literal["%", "mbb", "bb", "chips"]]:
 
 
 def unit_chips(game: Game, pot: float, unit: str) -> float:
-    """Chips that one unit of a target is worth, in a spot with this pot or (0) in a whole game.
+    """Chips that one unit of a target is worth.
+
+    Args:
+        game: the rules.
+        pot: pot of the spot in chips; 0 for a whole game.
+        unit: "%", "mbb", "bb" or "chips".
 
     Raises:
         InputError: % of the pot for a whole game, mbb for a spot.
@@ -42,18 +47,18 @@ def unit_chips(game: Game, pot: float, unit: str) -> float:
 
 
 def parse_memory(text: str) -> int:
-    """Bytes of ``"2 GiB"``, ``"500 MiB"``."""
+    """Read a size such as ``"2 GiB"`` or ``"500 MiB"``, in bytes."""
     units = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
     return int(_amount(text, units, '"500 MiB" or "2 GiB"'))
 
 
 def parse_duration(text: str) -> float:
-    """Seconds of ``"90 s"``, ``"30 min"``, ``"8 h"``."""
+    """Read a time such as ``"90 s"``, ``"30 min"`` or ``"8 h"``, in seconds."""
     return _amount(text, {"min": 60, "s": 1, "h": 3600}, '"90 s", "30 min" or "8 h"')
 
 
 def _amount(text: str, units: Mapping[str, int], examples: str) -> float:
-    """A positive number of one of the units."""
+    """Read a positive number with one of the units, and multiply them."""
     for unit, size in units.items():
         if text.endswith(unit):
             try:

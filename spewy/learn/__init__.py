@@ -1,1 +1,1 @@
-"""How chunks learn: play-down, leaves, visits, and the engines that sweep over all chunks."""
+"""Engines that improve chunks, and evaluators of their chance leaves."""

@@ -33,7 +33,7 @@ from spewy.system.closing import Closing
 from spewy.system.turns import TakingTurns
 
 Opener = Callable[[], AbstractContextManager[Store]]
-"""Opens a store to write to it; what was touched counts as memory until it is closed, which is soon."""
+"""Opens a store for writing. Touched pages count as memory until the store is closed, which is soon."""
 
 
 class Learner(Protocol):
@@ -71,7 +71,7 @@ class Learner(Protocol):
 
 
 class BackgroundSaves(Closing):
-    """Saves what an engine has learnt.
+    """Saves the numbers of an engine, in the background or at once.
 
     Args:
         engine: the engine, which does not run.
@@ -95,6 +95,11 @@ class BackgroundSaves(Closing):
         self._thread = ThreadPoolExecutor(1)
         self._running: Future[None] | None = None
         self._broken_off = threading.Event()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a save runs in the background."""
+        return self._running is not None and not self._running.done()
 
     def begin(self, mark: Mark) -> None:
         """Begin a save in the background, unless one runs or there is nothing new; the engine does not run.
@@ -132,7 +137,7 @@ class BackgroundSaves(Closing):
         self._thread.shutdown()
 
     def _visits(self) -> tuple[list[Ints], list[Ints]]:
-        """Visits of each class, in all and by the counted deals; the engine has to be at rest."""
+        """Visits of each board bucket, in all and by the counted deals; the engine must not run."""
         return self._engine.visits(), self._engine.visits_of_deals()
 
     def _save(self, mark: Mark, visits: list[Ints], of_deals: list[Ints]) -> None:
@@ -158,7 +163,7 @@ class BackgroundSaves(Closing):
         self.took = time.perf_counter() - begun
 
     def _portions(self, visits: list[Ints]) -> Iterator[list[BucketNumbers]]:
-        """Copies of the classes that were visited since the last save, each made between two portions of deals."""
+        """Yield copies of the buckets that were visited since the last save, made between portions of deals."""
         places = [
             (t, c)
             for t, (now, before) in enumerate(zip(visits, self._seen, strict=True))
@@ -181,7 +186,7 @@ class BackgroundSaves(Closing):
 
 
 def _cut(classes: list[BucketNumbers], n_bytes: int) -> Iterator[list[BucketNumbers]]:
-    """Cut a list into runs of at most ``n_bytes`` each; a single larger class is a run of its own."""
+    """Cut a list into runs of at most ``n_bytes`` each; a single larger bucket is a run of its own."""
     some, held = list[BucketNumbers](), 0
     for one in classes:
         if some and held + one.nbytes > n_bytes:

@@ -37,7 +37,7 @@ PARTS: dict[Kind, Part] = {Kind.REGRETS: "regrets", Kind.SUMS: "sums", Kind.GUES
 
 
 class LiveEngine:
-    """Sweeps are iterations of a solver, each of which visits every chunk once.
+    """Engine whose sweeps are iterations of a solver; each iteration visits every chunk once.
 
     Args:
         layout: of the problem.
@@ -81,7 +81,7 @@ class LiveEngine:
 
     @property
     def done(self) -> int:
-        """Iterations that are done."""
+        """Number of iterations that are done."""
         return self.solver.iteration
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
@@ -99,13 +99,13 @@ class LiveEngine:
     def measure(
         self, stop: Stop | None = None, tell: Callable[[int, int], object] = lambda done, of: None
     ) -> Check:
-        """The solver measures; that is never given up, since nothing is saved that was not measured."""
+        """Measure by the solver, whatever ``stop`` says: only measured strategies are saved."""
         timer = Timer()
         measured = self.solver.exploitability()
         return Check.of(self.done, *timer.times(), measured)
 
     def expected_values(self) -> tuple[float, float]:
-        """The solver's expected values."""
+        """Both players' chips per deal, by the solver."""
         return self.solver.expected_values()
 
     def spread(self) -> tuple[Spread, ...] | None:
@@ -157,7 +157,7 @@ class LiveEngine:
         self.solver.close()
 
     def _sprint(self, goal: Goal) -> list[Check]:
-        """Sweeps with several checks in one go, from a check on; none if sweeps are not so short."""
+        """Do sweeps with several checks in one go, from a check on; do nothing if sweeps are longer."""
         done, every = self.done, goal.every
         if not goal.together or every is None or goal.last is None or done % every:
             return []
@@ -173,7 +173,7 @@ class LiveEngine:
         return [Check.of(m.iteration, started + m.seconds, m.took, m.exploitability) for m in measured]
 
     def _portions(self, dropping: int | None) -> Iterator[list[tuple[int, int]]]:
-        """Boards (t, b) that are saved together; memory that a portion has touched is let go after it."""
+        """Yield boards (t, b) that are saved together; memory that a portion has touched is freed after it."""
         rounds = self.layout.boards
         boards = [
             (t, b) for t, b in self.layout.every_board() if dropping is None or rounds[t].round < dropping
@@ -185,7 +185,7 @@ class LiveEngine:
             yield boards[start : start + at_once]
 
     def _read(self, kind: Kind, t: int, b: int) -> ChunkStrategy:
-        """Per player ``[slot of the round, row]``: sums show what locks say, even where nobody comes."""
+        """Arrays ``[slot of the round, row]`` per player; sums of locked decisions have the locked frequencies."""
         numbers = self.solver.read(PARTS[kind], t, b)
         for lock in self._locks if kind is Kind.SUMS else ():
             if lock.round == t:

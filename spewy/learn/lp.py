@@ -1,4 +1,4 @@
-"""A whole small game as one linear program: the only sweep there is.
+"""Engine that solves a whole small game as one linear program, in a single sweep.
 
 HiGHS runs in a process of its own, since nothing stops it in between: there Ctrl-C ends the process, and nothing of the
 program is left. What it finds lies in the strategy locker as the sums of other engines do, weighted by own reach.
@@ -26,7 +26,7 @@ METHOD: Method = "highs-ipm"
 
 
 class LpEngine:
-    """Sweep 1 is the linear program.
+    """Engine whose only sweep is the linear program.
 
     Args:
         layout: layout of the problem.
@@ -67,13 +67,13 @@ class LpEngine:
     def measure(
         self, stop: Stop | None = None, tell: Callable[[int, int], object] = lambda done, of: None
     ) -> Check:
-        """The walk of the live game measures the plans; the program's own value is not asked."""
+        """Measure both plans by a walk of the live game, independently of the program's value."""
         timer = Timer()
         measured = self._judge.exploitability(self._plans)
         return Check.of(self.done, *timer.times(), measured)
 
     def expected_values(self) -> tuple[float, float]:
-        """Expected values by the walk of the live game."""
+        """Both players' chips per deal, by a walk of the live game."""
         return self._judge.expected_values(self._plans)
 
     def spread(self) -> tuple[Spread, ...] | None:
@@ -98,7 +98,7 @@ class LpEngine:
         self._saved = self._done
 
     def close(self) -> None:
-        """Nothing is left running."""
+        """Do nothing: no process is left running."""
 
     def _read(self, kind: Kind, t: int, b: int) -> ChunkStrategy:
         first, second = self._plans[t]

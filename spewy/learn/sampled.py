@@ -1,4 +1,4 @@
-"""A whole game learnt by deals of its board, in memory: `solvers.sampled` on the cards of `buckets`."""
+"""Engine that learns a whole game by dealing boards, in memory: `solvers.sampled` on the cards of `buckets`."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 PORTION_SECONDS = 0.3
-"""Of deals that are done at once."""
+"""Seconds of a portion of deals."""
 
 
 class SampledEngine(Closing):
-    """A solve by deals, which goes on from what a store holds.
+    """Engine that deals boards, from the numbers that a store holds.
 
     Args:
         game: the rules.
@@ -116,12 +116,12 @@ class SampledEngine(Closing):
 
     @property
     def done(self) -> int:
-        """Deals that are done, earlier runs' included."""
+        """Number of deals that are done, earlier runs' included."""
         return self._cfr.iteration
 
     @property
     def threads(self) -> int:
-        """How many learn at once."""
+        """Number of threads that learn."""
         return self._cfr.threads
 
     @property
@@ -149,12 +149,12 @@ class SampledEngine(Closing):
         return ()
 
     def deal(self, n: int, stop: Stop) -> None:
-        """Do ``n`` deals; ``stop`` matters where others do them, who may be away."""
+        """Do ``n`` deals; on a cluster, ``stop`` ends the wait for absent workers."""
         with self.changing:
             self._cfr.run(n)
 
     def next_portion(self, n: int, seconds: float) -> int:
-        """How many deals to do at once where ``n`` took ``seconds``: between two portions other work is looked at."""
+        """Number of deals of the next portion, after ``n`` deals that took ``seconds``."""
         return max(1, min(2 * n, int(n * PORTION_SECONDS / seconds)))
 
     def start_from(
@@ -166,7 +166,7 @@ class SampledEngine(Closing):
         *,
         short: bool,
     ) -> None:
-        """Begin with what a store of another solve of the game holds, of other classes and rows, and where that was.
+        """Begin with the numbers of another solve of the game, with other board buckets and rows.
 
         Args:
             opened: opens the store, to read it.
@@ -187,7 +187,7 @@ class SampledEngine(Closing):
         self._cfr.iteration, self._inherited = mark.deals, mark.seconds
 
     def copied(self, t: int, class_: int) -> BucketNumbers:
-        """A copy of the numbers of a class; the caller holds `changing`."""
+        """A copy of the numbers of a board bucket; the caller holds `changing`."""
         numbers = self.numbers
         visits = numbers.visits[t][:, class_].copy()
 
@@ -199,13 +199,13 @@ class SampledEngine(Closing):
         return BucketNumbers(t, class_, both(numbers.regrets[t]), both(numbers.sums[t]), visits)
 
     def class_bytes(self, t: int) -> int:
-        """Bytes of the regrets and sums of a class of round t."""
+        """Bytes of the regrets and sums of a board bucket of round t."""
         wholes = (*self.numbers.regrets[t], *self.numbers.sums[t])
         n_bytes: int = sum(whole.nbytes for whole in wholes)
         return n_bytes // int(self.numbers.visits[t].shape[1])
 
     def bytes_of(self, one: BucketNumbers) -> tuple[Bytes, Bytes]:
-        """The average strategy of a class, as a play locker has it.
+        """The average strategy of a board bucket, as a strategy locker has it.
 
         Raises:
             SolveError: it has what is no number.
@@ -253,7 +253,7 @@ class SampledEngine(Closing):
         return self._real_game.judge(flops, threads=self.threads, stop=stop, tell=tell)
 
     def expected_values(self) -> tuple[float, float] | None:
-        """None: a check tells."""
+        """None: only a check tells."""
         return None
 
     def save_to(self, store: Opener, play: Opener) -> None:
@@ -286,7 +286,7 @@ class SampledEngine(Closing):
             self._saving.begin(mark)
 
     def _dealt(self, first: int, n: int) -> Dealt:
-        """Deals of the endless sequence."""
+        """Deals ``first`` to ``first + n`` of the endless sequence."""
         return self._abstraction.deal(self._seed, range(first, first + n))
 
     @cached_property

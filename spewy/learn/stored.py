@@ -1,4 +1,4 @@
-"""The stored way to sweep over all chunks; the last rounds may be live below the stored ones.
+"""Engine that visits stored chunks one by one; the last rounds may be live below the stored ones.
 
 Visits are made in a pool's processes, which open the lockers, or by a cluster's workers, who have none.
 """
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 
 Order = Literal["bottom-up", "top-down"]
 MOST_FRUITLESS = 3
-"""Times that all visits of a level are lost with their workers, one after the other."""
+"""Number of times in a row that all visits of a level may be lost with their workers."""
 
 
 class StoredEngine:
-    """Visits chunk by chunk through the lockers. An interrupted sweep goes on where it stopped.
+    """Engine that visits chunk by chunk through the lockers. An interrupted sweep continues where it stopped.
 
     Args:
         layout: of the problem.
@@ -93,7 +93,7 @@ class StoredEngine:
 
     @property
     def done(self) -> int:
-        """Sweeps that visited every chunk."""
+        """Number of sweeps that visited every chunk."""
         return self._sweeps
 
     @property
@@ -120,7 +120,7 @@ class StoredEngine:
         return ()
 
     def measure(self, stop: Stop, tell: Callable[[int, int], object] = lambda done, of: None) -> Check | None:
-        """The walk of the live game measures what the lockers hold; None if ``stop`` was set meanwhile."""
+        """Measure the stored strategies by a walk of the live game; None if ``stop`` was set meanwhile."""
         timer, sums = Timer(), Chunks(self.layout, self.store).whole()
         try:
             measured = self._judge.exploitability(sums, stop.is_set)
@@ -129,7 +129,7 @@ class StoredEngine:
         return Check.of(self.done, *timer.times(), measured)
 
     def expected_values(self) -> tuple[float, float]:
-        """Expected values by the walk of the live game."""
+        """Both players' chips per deal, by a walk of the live game."""
         return self._judge.expected_values(Chunks(self.layout, self.store).whole())
 
     def spread(self) -> tuple[Spread, ...] | None:
@@ -153,7 +153,7 @@ class StoredEngine:
             self._cluster.close()
 
     def _visit(self, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
-        """Visit a level's chunks; how many were visited each time, also when it is time to look up."""
+        """Visit a level's chunks; yield numbers of visits, and 0 now and then for a look at ``stop``."""
         chunks = list(self.layout.chunks(t))
         at_once = self._processes if self._cluster is None else self._cluster.threads
         if visits_at_once(len(chunks), at_once) == 1:
@@ -179,7 +179,7 @@ class StoredEngine:
                 yield 0 if message is None else message.value
 
     def _elsewhere(self, cluster: Cluster, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
-        """Have a cluster make a level's visits; those of workers that leave are given to others.
+        """Have a cluster make a level's visits; visits of workers that leave go to others.
 
         Raises:
             PeerError: a worker answered nonsense, the scheduler is gone, or whoever is asked leaves.
@@ -237,7 +237,7 @@ def _visit_portion(
     number: int,
     chunks: Sequence[tuple[int, int]],
 ) -> int:
-    """Run in a worker: it lays the problem out once and keeps that for all later portions of the same engine."""
+    """Visit chunks in a worker, which keeps the layout of the problem for later portions."""
     parts = kept_parts(token, lambda: Layout.of(problem))
     visitor = Visitor(parts.layout, store, settings, parts)
     for b, r in chunks:

@@ -139,7 +139,7 @@ class Visitor:
 
     Args:
         layout: layout of the problem.
-        store: the store; it needs a single shard if rounds below are live.
+        store: the store to read from and to write to.
         settings: how chunks are solved.
         subgames: subgames of the layout, if several visitors share them.
         threads: number of threads for a visit to a chunk above live chunks.

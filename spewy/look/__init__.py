@@ -1,4 +1,4 @@
-"""Read-only views of solves: decisions, grids, reports, comparisons, exports, exploitability.
+"""Solutions: decisions, reports, comparisons, exports, exploitability.
 
 >>> from spewy.look import BoardBuckets
 >>> BoardBuckets.of("Ks 7d 2c", rows=40).n_rows
@@ -11,11 +11,11 @@ from spewy.system.lazy import lazy_names
 
 if TYPE_CHECKING:
     from spewy.look.buckets import BoardBuckets
-    from spewy.look.one_chunk import one_chunk
+    from spewy.look.chunk_game import one_chunk
 
 __all__ = ["BoardBuckets", "one_chunk"]
 
-_MODULES = {"BoardBuckets": "buckets", "one_chunk": "one_chunk"}
+_MODULES = {"BoardBuckets": "buckets", "one_chunk": "chunk_game"}
 
 if not TYPE_CHECKING:  # a type checker would take every name for one that is there
     __getattr__ = lazy_names(__name__, _MODULES)

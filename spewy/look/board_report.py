@@ -75,7 +75,7 @@ def report_boards(
                 raise InputError(f"folder {path_text(folder)}: expected another board, found {again} again")
             node, totals = line_totals(solution, line)
             pot, words = solution.problem.pot + sum(node.put_in), solution.words(node)
-            stands_for = found.weights.get(cards) or _alike(job)
+            stands_for = found.weights.get(cards) or alike_boards(job)
             weight = totals.weight * stands_for * _unit(solution)
             solve = BoardSolve(stands_for, solution.sweeps, solution.checked_pct)
             rows[cards] = CardRow.of(job.board, weight, totals, pot, solve)
@@ -101,8 +101,8 @@ def report_boards(
     return report.in_unit(jobs[0].amounts)
 
 
-def _alike(job: Job) -> int:
-    """How many boards are the same up to suits."""
+def alike_boards(job: Job) -> int:
+    """Number of boards that equal a job's board up to suits."""
     perms = suit_permutations(job.rules.deck)
     return len({tuple(sorted(permute_cards(job.board, perm).tolist())) for perm in perms})
 

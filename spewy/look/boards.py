@@ -12,11 +12,14 @@ from buckets.cards import cards_name, parse_cards
 from buckets.errors import CardError
 from lockers import holds_store, open_store
 from spewy.errors import InputError, path_text, short
-from spewy.look.folder import stored_job
+from spewy.look.folder import stored_job, strategy_folder
 from spewy.system.textfile import as_path, read_text
 
 WEIGHTS_FILE = "boards.csv"
 """Beside the folders of boards that stand for others too: ``board,weight`` in its first line, then a board a line."""
+
+MOST_NAMED = 5
+"""Boards that an error names."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,40 @@ def find_boards(paths: Sequence[str | Path]) -> BoardFolders:
                 game = stored_job(store, inside[0]).rules
             missing += [cards_name(game.board_order(cards)) for cards in absent]
     return BoardFolders(tuple(folders), weights, tuple(missing))
+
+
+def batch_folders(folder: str | Path) -> BoardFolders | None:
+    """The solves in the folder of a batch; None for the folder of a single solve, and for others.
+
+    Raises:
+        InputError: the folder's file of weights cannot be read.
+    """
+    path = as_path(folder, "folder")
+    if not path.is_dir() or holds_store(strategy_folder(path)):
+        return None
+    return find_boards((path,)) if any(map(holds_store, path.iterdir())) else None
+
+
+def board_folder(folder: str | Path, board: str | None) -> Path:
+    """The folder of a solve: the given one, or in the folder of a batch that of the board with which ``board`` begins.
+
+    Raises:
+        InputError: the folder is that of a batch, and ``board`` is none of its boards.
+    """
+    batch = batch_folders(folder)
+    if batch is None:
+        return as_path(folder, "folder")
+    asked = () if board is None else _cards(board) or ()
+    for each in batch.folders:
+        cards = _cards(each.name)
+        if cards and set(cards) == set(asked[: len(cards)]):
+            return each
+    names = ", ".join(each.name for each in batch.folders[:MOST_NAMED])
+    more = len(batch.folders) - MOST_NAMED
+    raise InputError(
+        f"folder {path_text(as_path(folder, 'folder'))}: expected a board of the batch, one of {names}"
+        f"{f' and {more:,} more' if more > 0 else ''}; found {'no board' if board is None else board}"
+    )
 
 
 def write_weights(folder: Path, weights: Mapping[str, int]) -> None:

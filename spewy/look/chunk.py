@@ -21,8 +21,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from buckets.cards import blocked
+from buckets.types import Ints
 from solvers.tree import Floats
-from spewy.chunks.problem import Ints
 from spewy.game.amounts import Unit
 from spewy.game.nodes import Node, entry_line
 from spewy.game.tree import terminal_rake, terminal_stakes

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from buckets.cards import Perms, deals, hand_permutation, stabilizer, suit_permutations
 from buckets.cards.rank_sets import board_strength
+from buckets.types import Ints
 from solvers.tree import Floats
-from spewy.chunks.problem import Ints
 from spewy.game.gamefile import Game
 
 _FLUSH_EVERY = 127

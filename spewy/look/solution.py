@@ -32,7 +32,7 @@ from spewy.records.progress import read_result, read_trace, require_whole
 if TYPE_CHECKING:
     import pandas as pd
 
-    from spewy.look.one_chunk import OneChunk
+    from spewy.look.chunk_game import OneChunk
     from spewy.run.result import SolveResult
 
 
@@ -165,7 +165,7 @@ class Solution(SolveView):
             InputError: no betting round starts there, or the board cannot follow; the job has rake, locks or board
                 buckets; or too many chunks follow to compute their payoffs, or they were dropped.
         """
-        from spewy.look.one_chunk import stored_chunk  # which loads kernels
+        from spewy.look.chunk_game import stored_chunk  # which loads kernels
 
         self._require_walked("chunk")
         assert isinstance(self.reads, StoreReads)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from lockers import Store, holds_store, open_store
 from spewy.job.job import Job
-from spewy.look.boards import BoardFolders, find_boards
 from spewy.look.folder import stored_job, strategy_folder
 from spewy.records.progress import last_target, read_result, read_trace, saved_sweeps
 from spewy.records.status import Status, judged_by, last_word, read_status, running
@@ -33,20 +32,6 @@ def status_of(folder: str | Path) -> Status:
         found = _of_play(job, strategy_folder(path))
     checking = found.checking if running(path) else None
     return replace(found, checking=checking, ended=last_word(path))
-
-
-def solves_within(folder: str | Path) -> BoardFolders | None:
-    """The solves in the folders within a folder, as a batch writes them.
-
-    The result is None if the folder is that of a single solve, or has no solves in it.
-
-    Raises:
-        InputError: the folder's file of weights cannot be read.
-    """
-    path = as_path(folder, "folder")
-    if not path.is_dir() or holds_store(path) or holds_store(strategy_folder(path)):
-        return None
-    return find_boards((path,)) if any(map(holds_store, path.iterdir())) else None
 
 
 def disk_bytes(folder: Path) -> int:

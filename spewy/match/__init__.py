@@ -1,1 +1,24 @@
-"""Matches: tables, dealers, opponents, scores and what tells skill from luck."""
+"""Matches: tables, entrants, opponents, scores without luck."""
+
+from typing import TYPE_CHECKING
+
+from spewy.system.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from spewy.match.match import play_match
+    from spewy.match.review import open_strategy, read_hands, review_hands, summary
+    from spewy.match.score import Score
+
+__all__ = ["Score", "open_strategy", "play_match", "read_hands", "review_hands", "summary"]
+
+_MODULES = {
+    "Score": "score",
+    "open_strategy": "review",
+    "play_match": "match",
+    "read_hands": "review",
+    "review_hands": "review",
+    "summary": "review",
+}
+
+if not TYPE_CHECKING:  # a type checker would take every name for one that is there
+    __getattr__ = lazy_names(__name__, _MODULES)

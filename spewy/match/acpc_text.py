@@ -1,7 +1,7 @@
 """The ACPC's protocol 2.0.0 as text: match states, replies, and lines of a match's log; from text to hands and back.
 
-Nothing here knows sockets or strategies. Text that others sent is judged whole: what is read would be written byte for
-byte as it came, or an `InputError` says where it differs. Positions are players' numbers: 0 is the big blind.
+Nothing here knows sockets or strategies. The parsers accept only text that would be written byte for byte as it came,
+and raise an `InputError` for any other. Positions are players' numbers: 0 is the big blind.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from spewy.game.hand import Hand, HoleCards
 VERSION = "VERSION:2.0.0"
 """A client's first line."""
 COMMENTS = ("#", ";")
-"""What lines begin with that are no part of a match."""
+"""First characters of lines that are no part of a match."""
 MOST_TOLD = 200
-"""Characters of a line in messages."""
+"""Largest number of characters of a line in messages."""
 
 _NUMBER = re.compile(r"[0-9]{1,10}")
 _VALUE = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,6})?")
@@ -29,18 +29,18 @@ _VERSION = re.compile(r"VERSION:[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}")
 _TOKEN = re.compile(r"[fc]|r[0-9]{0,18}")
 _AMOUNT = re.compile(r"\s*([+-]?)([0-9]+)")
 _MOST_DIGITS = 18
-"""Of an amount that is read: more chips than any stack."""
+"""Largest number of digits of an amount; more than any stack has."""
 
 
 @dataclass(frozen=True)
 class MatchState:
-    """What a dealer tells one player.
+    """A state of a hand as a dealer sends it to one player.
 
     Attributes:
-        position: the player it is told.
-        number: of the hand.
-        hand: what that player may know of it.
-        text: the line, as a reply repeats it.
+        position: the player who receives it.
+        number: number of the hand.
+        hand: the hand as that player may see it.
+        text: the line, which a reply repeats.
     """
 
     position: int
@@ -54,7 +54,7 @@ class MatchState:
         return self.hand.to_act == self.position
 
     def reply(self, action: str) -> str:
-        """The answer with a legal action.
+        """The line that answers with a legal action.
 
         Raises:
             InputError: the action is not legal.
@@ -72,7 +72,7 @@ def parse_version(line: bytes) -> str:
     """Read a client's first line.
 
     Raises:
-        InputError: it tells no version of the form a.b.c.
+        InputError: the line has no version of the form a.b.c.
     """
     text = _text("first line of a client", line).strip()
     if not _VERSION.fullmatch(text):
@@ -99,7 +99,7 @@ def parse_state(game: Game, line: bytes | str) -> MatchState:
     (True, (30, 20), 'MATCHSTATE:1:0:rc/r:|9hQd/8dAs8s:c')
 
     Raises:
-        InputError: it is none, of another game, or does not tell the receiver's own cards.
+        InputError: the line is no match state, is of another game, or lacks the receiver's own cards.
     """
     subject = "match state"
     text = _text(subject, line)
@@ -118,12 +118,12 @@ def parse_state(game: Game, line: bytes | str) -> MatchState:
 
 
 def state_text(hand: Hand, position: int, number: int) -> str:
-    """What a dealer sends of a hand to one player."""
+    """The line that a dealer sends to one player."""
     return f"MATCHSTATE:{position}:{number}:{hand.betting.line}:{cards_text(hand.seen_by(position))}"
 
 
 def cards_text(hand: Hand) -> str:
-    """The cards of a hand: hole cards that are known, then the board, a group for each round that was reached.
+    """The cards of a hand: known hole cards, then the board, a group for each round that was reached.
 
     >>> from spewy.game.gamefile import load_game
     >>> hand = Hand.start(load_game("kuhn"), (None, (51,)))
@@ -137,16 +137,16 @@ def cards_text(hand: Hand) -> str:
 
 
 def read_reply(sent: str, line: bytes) -> str | None:
-    """What a client's line answers to the state that it was sent: the text after the state and a colon.
+    """A client's answer to a state: the text after the state and a colon.
 
     The field of the opponent's cards may hold anything.
 
     Args:
-        sent: the state.
-        line: the client's.
+        sent: the state that the client was sent.
+        line: the client's line.
 
     Returns:
-        The answer, empty where there is none; None where the line is not about this state.
+        The answer, which may be empty; None for a line that does not answer this state.
     """
     fields = line.decode("ascii", errors="replace").split(":", 5)
     asked = sent.split(":")
@@ -157,24 +157,24 @@ def read_reply(sent: str, line: bytes) -> str | None:
 
 
 def read_action(hand: Hand, answer: str, free_folds: bool = False) -> tuple[str, str | None]:
-    """The legal action that a dealer takes an answer for, and what was wrong with the answer, if anything.
+    """The legal action that a dealer makes of an answer, and what was wrong with the answer.
 
     Args:
-        hand: where somebody acts.
-        answer: what a client said; what follows the action is not looked at.
+        hand: the hand, in which a player acts.
+        answer: the client's answer; text after the action is ignored.
         free_folds: whether a player may fold where a check is free.
 
     Returns:
-        ``f``, ``c``, ``r`` or ``r`` with a total; None or words for the log.
+        ``f``, ``c``, ``r`` or ``r`` with a total; and words for the log, or None for a legal answer.
     """
-    wish = answer[:1].lower()
-    if wish and wish in "ck":
+    letter = answer[:1].lower()
+    if letter and letter in "ck":
         return "c", None
-    if wish == "f":
+    if letter == "f":
         if hand.betting.can_fold or free_folds:
             return "f", None
         return "c", "a fold where a check is free"
-    if wish and wish in "rb":
+    if letter and letter in "rb":
         return _read_raise(hand, answer[1:])
     return "c", f"no action, {shown(answer)}"
 
@@ -200,9 +200,9 @@ class LoggedHand:
     """A hand that is over, as a match's log has it.
 
     Attributes:
-        number: of the hand.
-        hand: with all cards that were known.
-        names: of the players in this hand, by position.
+        number: number of the hand.
+        hand: the hand with all known cards.
+        names: names of the players by position.
     """
 
     number: int
@@ -227,7 +227,7 @@ def parse_logged(game: Game, line: bytes | str) -> LoggedHand:
     ((90, -90), True)
 
     Raises:
-        InputError: it is none, of another game, or the values are not those of the hand.
+        InputError: the line is no hand, is of another game, or has other values than the hand.
     """
     subject = "log line"
     text = _text(subject, line)
@@ -262,7 +262,7 @@ def parse_score(line: bytes | str) -> FinalScore:
     (-120.0, 120.0)
 
     Raises:
-        InputError: it is none.
+        InputError: the line is no score.
     """
     subject = "log line"
     text = _text(subject, line)
@@ -274,10 +274,10 @@ def parse_score(line: bytes | str) -> FinalScore:
 
 
 def check_name(name: str) -> str:
-    """A player's name that a log can hold.
+    """Return a player's name if a log can hold it.
 
     Raises:
-        InputError: it is empty, or has characters that separate fields.
+        InputError: the name is empty, or has characters that separate fields.
     """
     if not re.fullmatch(r"[!-9;-{}~]{1,100}", name):
         raise InputError(
@@ -287,7 +287,7 @@ def check_name(name: str) -> str:
 
 
 def _hand(game: Game, subject: str, line: str, cards: str) -> Hand:
-    """The hand after a betting string, with its cards; folds may be where a check is free."""
+    """The hand after a betting string, with its cards; folds may stand where a check is free."""
     held, *groups = cards.split("/")
     owners = held.split("|")
     if len(owners) != 2:
@@ -329,7 +329,7 @@ def _cards(subject: str, text: str) -> HoleCards:
 
 
 def _seen(cards: str, position: int) -> tuple[str, ...] | None:
-    """Of a field of cards the receiver's own and the board; None where it is no such field."""
+    """The receiver's own cards and the board in a field of cards; None for another field."""
     hole, *board = cards.split("/")
     owners = hole.split("|")
     return (owners[position], *board) if len(owners) == 2 else None

@@ -1,15 +1,15 @@
-"""What a hand was worth without its luck (N. Burch et al., "AIVAT", AAAI 2018).
+"""Estimates the chips won in a hand without luck (N. Burch et al., "AIVAT", AAAI 2018).
 
-Of one player, who tells the strategy, all hands are taken that go with the public play, weighted by how likely they
-are given the opponent's cards; the opponent keeps its cards. With V any function of the public state s, of the range ρ
-there and of the opponent's cards, the estimate is
+One player tells its strategy. The estimate averages over all hands of this player that fit the public play, weighted by
+their likelihood given the opponent's cards; the opponent keeps its cards. With V any function of the public state s, of
+the range ρ there and of the opponent's cards, the estimate is
 
 ``E[chips won | end] + Σ (E[V(s') | s] - V(s'))``
 
-over the steps s to s' whose probabilities are known: deals of cards, decisions of that player, and of the opponent
-where it tells its strategy too. Each term is zero on average, whatever the other decisions are made by, so the estimate
-is unbiased; the better V, the less luck is left. Here ``V(s) = stake * (2 * equity - 1)``: everybody checks and calls
-from now on. On average over the cards to come it is what it was before them, so a deal takes no more than two equities.
+over the steps s to s' whose probabilities are known: deals of cards, decisions of that player, and of an opponent who
+tells its strategy, too. Each term is zero on average, however the other decisions are made, so the estimate is
+unbiased; the better V, the less luck is left. Here ``V(s) = stake * (2 * equity - 1)``: both players check and call
+from now on. The mean of V over the next cards is V before them, so a deal takes two equities.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ from spewy.match.odds import shares
 from spewy.match.table import Played, Step
 
 BOARDS = 200
-"""Final boards behind an equity: what drawing them adds to the error is small beside the rest, and is no bias."""
+"""Final boards that are drawn for an equity; drawing them adds little to the error, and no bias."""
 
 
 def estimate(played: Played, known: tuple[bool, bool], seed: int) -> float:
-    """Chips that player 0 won, without luck; where both tell their strategies the mean of two estimates.
+    """Player 0's chips without luck; the mean of two estimates if both players tell their strategies.
 
-    A hand in which a player did something else than it told is worth what was won. What goes wrong with a player who
-    tells nothing changes nothing: its decisions may depend on its cards in any way.
+    The estimate is the chips won if a player did something else than its strategy told. Faults of a player who tells no
+    strategy do not matter: its decisions may depend on its cards in any way.
 
     Args:
-        played: the hand, with all cards, and with the strategies of those who tell them.
+        played: the hand with all cards, and the strategies that players told.
         known: which players tell their strategies.
-        seed: of the final boards.
+        seed: seed of the final boards.
     """
     failed = any(known[fault.player] for fault in played.faults)
     if failed or not all(_tells(step) for step in played.steps if known[step.player]):
         return float(played.hand.net()[0])
     averaged = [player for player in (0, 1) if known[player]] or [0]
-    found = [_Estimate(played, player, known, seed).chips() for player in averaged]
-    return float(np.mean(found))
+    estimates = [_Estimate(played, player, known, seed).chips() for player in averaged]
+    return float(np.mean(estimates))
 
 
 def _tells(step: Step) -> bool:
-    """Whether an action is one that the strategy takes."""
+    """Whether the strategy that was told plays the action with some hand."""
     mix = step.mix
     return mix is not None and step.action in mix.actions and bool(_row(mix, step.action).any())
 
@@ -61,13 +61,13 @@ def _row(mix: Mix, action: str) -> Floats:
 
 
 class _Estimate:
-    """The estimate of one hand, as it is added up along the play.
+    """The estimate of one hand, added up along the play.
 
     Args:
         played: the hand.
-        player: whose hands are averaged over, if its strategy is known; its own hand is kept if not.
+        player: the player whose hands are averaged over if its strategy is known, and whose hand is kept if not.
         known: which players tell their strategies.
-        seed: of the final boards.
+        seed: seed of the final boards.
     """
 
     def __init__(self, played: Played, player: int, known: tuple[bool, bool], seed: int) -> None:
@@ -96,7 +96,7 @@ class _Estimate:
         return self.total if self.player == 0 else -self.total
 
     def _first_range(self) -> Floats:
-        """Whatever the opponent's cards leave; or the own hand alone."""
+        """All hands that the opponent's cards leave; or the own hand alone, if the strategy is unknown."""
         if self.known[self.player]:
             weights = (~blocked(self.deck, self._held(1 - self.player))).astype(np.float64)
         else:
@@ -111,7 +111,7 @@ class _Estimate:
         return cards
 
     def _margins(self) -> Floats:
-        """``[hand]``: how much of the stake each hand wins against the opponent's if nobody bets any more."""
+        """``[hand]``: share of the stake that each hand wins against the opponent's hand if nobody bets again."""
         share = shares(self.game, self._held(1 - self.player), self.board, self.seed, BOARDS)
         out: Floats = np.nan_to_num(1.0 - 2.0 * share)
         return out
@@ -120,14 +120,14 @@ class _Estimate:
         return float(self.range @ self.margin)
 
     def _value(self, betting: Betting) -> Floats:
-        """``[hand]``: chips that each hand wins after some betting."""
+        """``[hand]``: chips that each hand wins after this betting."""
         if betting.folded is None:
             return stake(betting) * self.margin
         lost = betting.spent[betting.folded]
         return np.full(len(self.deck), -lost if betting.folded == self.player else lost, dtype=np.float64)
 
     def _deal(self, betting: Betting, board: tuple[int, ...]) -> None:
-        """Public cards are dealt, if there are more than before."""
+        """Take in public cards, if there are more than before."""
         if board == self.board:
             return
         before = self._mean()
@@ -154,5 +154,5 @@ class _Estimate:
 
 
 def stake(betting: Betting) -> int:
-    """Chips that change hands at the showdown if every bet is called and nobody bets any more."""
+    """Chips that change hands at the showdown if every bet is called and nobody bets again."""
     return min(max(betting.spent), betting.stack(0), betting.stack(1))

@@ -1,4 +1,4 @@
-"""The cards that the competition's reference dealer deals: a match's seed says them all, whatever is played."""
+"""Cards as the ACPC's reference dealer deals them: a match's seed determines all cards, whatever is played."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Dealt:
 
     Attributes:
         hole: hole cards of players 0 and 1.
-        board: public cards of all rounds, in the order of the deal, whether they will be seen or not.
+        board: public cards of all rounds in the order of the deal; a hand may end before they are shown.
     """
 
     hole: tuple[tuple[int, ...], tuple[int, ...]]
@@ -27,7 +27,7 @@ class Dealt:
 
 
 def deals(game: Game, seed: int) -> Iterator[Dealt]:
-    """The cards of a match, hand after hand.
+    """Yield the cards of a match, hand after hand.
 
     Raises:
         InputError: the seed is no whole number of 32 bits.
@@ -47,7 +47,7 @@ def hand_seed(seed: int, number: int) -> int:
 
 
 def _drawn(rng: Random, deck: list[int], number: int) -> tuple[int, ...]:
-    """Cards drawn one by one, the last of the deck filling the gap."""
+    """Draw cards one by one; the last card of the deck fills the gap."""
     out = []
     for _ in range(number):
         place = rng.getrandbits(32) % len(deck)
@@ -58,7 +58,7 @@ def _drawn(rng: Random, deck: list[int], number: int) -> tuple[int, ...]:
 
 
 def _generator(seed: int) -> Random:
-    """The Mersenne Twister as C programs start it; Python's own `seed` mixes the number first."""
+    """The Mersenne Twister with the seeding of C programs; Python's own `seed` mixes the number first."""
     if not 0 <= seed <= MOST_SEED:
         raise InputError(f"seed: expected 0 to {MOST_SEED}, found {shown(seed)}")
     words = [seed]

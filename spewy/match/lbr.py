@@ -1,13 +1,13 @@
 """Local Best Response (V. Lisý and M. Bowling, "Equilibrium approximation quality of current no-limit poker bots").
 
-It plays against a bot that tells its strategy, of which it keeps the range exactly. Of each action it asks what it
-would win if nobody bet any more after it: with ``w`` its equity against that range, ``f`` how often the bot folds to a
-bet, ``asked`` the chips that a call takes and ``b`` those that a bet adds,
+It plays against a bot that tells its strategy, and tracks the bot's exact range. It values each action as if nobody bet
+afterwards: with ``w`` its equity against that range, ``f`` how often the bot folds to a bet, ``asked`` the chips that a
+call takes and ``b`` the chips that a bet adds,
 
 ``call = w * pot - (1 - w) * asked`` and ``bet = f * pot + (1 - f) * (w' * (pot + b) - (1 - w') * (asked + b))``
 
-where ``w'`` is the equity against the part of the range that does not fold. It takes the best of those that its setting
-allows. What it wins is a lower bound of what a best response does.
+where ``w'`` is the equity against the part of the range that does not fold. It plays the best action that its setting
+allows. Its winnings are a lower bound of a best response's winnings.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ N_SIZES = 56
 
 @dataclass(frozen=True)
 class Setting:
-    """What is allowed in each round; rounds after the last that is named are like it.
+    """Actions that are allowed in each round; further rounds are like the last one.
 
     Letters: f fold, c call, p a bet of the pot, a all-in, s `N_SIZES` sizes from the smallest to all-in. In limit games
-    any of the last three is the one raise there is.
+    p, a and s all mean the raise.
     """
 
     name: str
@@ -56,14 +56,14 @@ SETTINGS = {
         Setting("all", ("fcpa",)),
     )
 }
-"""The first four are those that DeepStack was judged by, in that order (M. Moravčík et al., Science 2017)."""
+"""The first four settings judged DeepStack, in this order (M. Moravčík et al., Science 2017)."""
 
 
 def lbr_setting(name: str) -> Setting:
-    """The setting of a name.
+    """The setting with a name.
 
     Raises:
-        InputError: there is none.
+        InputError: no setting has this name.
     """
     if name not in SETTINGS:
         raise InputError(f"LBR setting: expected one of {', '.join(SETTINGS)}, found {shown(name)}")
@@ -71,11 +71,11 @@ def lbr_setting(name: str) -> Setting:
 
 
 class Lbr:
-    """The player.
+    """Local Best Response as a bot.
 
     Args:
-        other: the bot that it plays against, at the same table.
-        setting: what it may do.
+        other: the opponent at the same table.
+        setting: actions that are allowed.
     """
 
     def __init__(self, other: Reveals, setting: Setting) -> None:
@@ -86,16 +86,16 @@ class Lbr:
 
     @property
     def game(self) -> Game:
-        """What is played."""
+        """The rules of the game."""
         return self.other.game
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """A hand begins: the other may hold anything."""
+        """Begin a hand, in which the opponent may hold any cards."""
         self._seat, self._seed, self._seen = seat, seed, 0
         self._range = np.ones(len(self._deck))
 
     def act(self, hand: Hand) -> str:
-        """The action that wins most."""
+        """Return the action with the highest value."""
         own = hand.hole[self._seat]
         assert own is not None
         self._follow(hand)
@@ -110,13 +110,13 @@ class Lbr:
         return best
 
     def hand_over(self, hand: Hand) -> None:
-        """Nothing is learned from it."""
+        """Ignore the end of a hand."""
 
     def close(self) -> None:
-        """The other is closed by who opened it."""
+        """Release nothing; the opponent is closed by its owner."""
 
     def _follow(self, hand: Hand) -> None:
-        """Play the other's range down to here."""
+        """Update the opponent's range for the decisions since the last call."""
         steps = list(decisions(hand))
         for public, action in steps[self._seen :]:
             if public.to_act != self._seat:
@@ -126,7 +126,7 @@ class Lbr:
         self._seen = len(steps)
 
     def _value(self, public: Hand, action: str, share: Floats, weights: Floats) -> float:
-        """Chips beyond those of a fold now."""
+        """Value of an action in chips, compared with a fold now."""
         if action == "f":
             return 0.0
         betting = public.betting
@@ -143,7 +143,7 @@ class Lbr:
         return folds * pot + (1 - folds) * called
 
     def _actions(self, betting: Betting) -> Iterator[str]:
-        """What the setting allows and the rules too, a call always."""
+        """Actions that both the setting and the rules allow; always a call."""
         letters = self.setting.allowed(betting.round)
         yield "c"
         if "f" in letters and betting.can_fold:
@@ -158,7 +158,7 @@ class Lbr:
 
 
 def _totals(letters: str, betting: Betting, bounds: tuple[int, int]) -> Iterator[int]:
-    """What a setting's bets raise to."""
+    """Totals of the bets that a setting allows."""
     low, high = bounds
     if "p" in letters:
         highest = max(betting.spent)
@@ -170,12 +170,12 @@ def _totals(letters: str, betting: Betting, bounds: tuple[int, int]) -> Iterator
 
 
 def _called(betting: Betting) -> int:
-    """The total of a player who calls."""
+    """Total chips of a player who calls."""
     return min(max(betting.spent), betting.stack(0), betting.stack(1))
 
 
 def _won(share: Floats, weights: Floats, pot: float, asked: float) -> float:
-    """Chips won on average beyond a fold's, by paying what is asked into the pot."""
+    """Mean chips won by paying ``asked`` into the pot, compared with a fold."""
     total = weights.sum()
     equity = float(share @ weights / total) if total > 0 else 0.5
     return equity * pot - (1 - equity) * asked

@@ -36,7 +36,7 @@ MOST_HANDS = 10**7
 
 
 class Opens(Protocol):
-    """What a match asks of an entrant; it is sent to other processes."""
+    """An entrant as a match needs it; other processes receive a copy."""
 
     @property
     def name(self) -> str:

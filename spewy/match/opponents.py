@@ -1,6 +1,6 @@
-"""Opponents that know no strategy: simple ways to play any game, to be beaten.
+"""Opponents that play any game by simple rules.
 
-Each is deterministic under the seed of a hand, and answers from the hand that it is asked about alone.
+An opponent's answer depends on the hand and the hand's seed alone.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from spewy.match.odds import HandOdds
 
 POT_SHARES = (0.5, 1.0, 2.0)
-"""Raises that the random player makes beside the smallest and all-in."""
+"""Raises of the random player as shares of the pot, beside the smallest raise and all-in."""
 MARGIN = 0.05
-"""Of equity, which the equity player wants beyond the price of a call, because bets are not made with any hand."""
+"""Equity that the equity player wants beyond the price of a call, because players bet with better hands."""
 AHEAD, STEP = 0.6, 0.1
-"""The equity that raises at first, and by how much more after each raise of the round."""
+"""Equity with which the equity player raises, and its increase after each raise of the round."""
 
 Cards = tuple[int, ...]
 Rule = Callable[[Hand, Cards, int], str]
-"""From a hand, the own cards and the hand's seed to an action."""
+"""Returns an action for a hand, the own cards and the hand's seed."""
 
 
 class Opponent:
     """A bot that plays by a rule.
 
     Args:
-        game: what is played.
-        rule: how.
+        game: the game to play.
+        rule: the rule.
     """
 
     def __init__(self, game: Game, rule: Rule) -> None:
@@ -44,10 +44,10 @@ class Opponent:
         self._seed = 0
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """A hand begins.
+        """Begin a hand.
 
         Raises:
-            InputError: the player's own cards are not told.
+            InputError: the player's own cards are unknown.
         """
         cards = hand.hole[seat]
         if cards is None:
@@ -55,25 +55,25 @@ class Opponent:
         self._cards, self._seed = tuple(sorted(cards)), seed
 
     def act(self, hand: Hand) -> str:
-        """A legal action."""
+        """Return a legal action."""
         return self._rule(hand, self._cards, self._seed)
 
     def hand_over(self, hand: Hand) -> None:
-        """The hand is over."""
+        """Ignore the end of a hand."""
 
     def close(self) -> None:
-        """Give back nothing."""
+        """Release nothing."""
 
 
 def opponent(name: str, game: Game) -> Opponent:
-    """An opponent by its name.
+    """The opponent with a name.
 
     >>> from spewy.game.gamefile import load_game
     >>> opponent("raise", load_game("kuhn")).act(Hand.start(load_game("kuhn")))
     'r'
 
     Raises:
-        InputError: nobody is called so.
+        InputError: no opponent has this name.
     """
     if name not in OPPONENTS:
         raise InputError(f"opponent {shown(name)}: expected one of {', '.join(OPPONENTS)}")
@@ -81,7 +81,7 @@ def opponent(name: str, game: Game) -> Opponent:
 
 
 def _random(game: Game) -> Rule:
-    """Anything that is legal, each kind of action as often; raises are of a few sizes."""
+    """Plays any legal action, each kind equally often; raises have a few sizes."""
 
     def rule(hand: Hand, cards: Cards, seed: int) -> str:
         rng = Random(f"{seed} {hand.betting.line}")
@@ -100,19 +100,19 @@ def _call(game: Game) -> Rule:
 
 
 def _raise(game: Game) -> Rule:
-    """Raises by the pot wherever it may."""
+    """Raises by the pot whenever a raise is legal."""
     return lambda hand, cards, seed: raised(hand.betting)
 
 
 def _places(raising: float, calling: float) -> Callable[[Game], Rule]:
     """Raises with the best hands, calls with good ones, and checks or folds the rest.
 
-    How good a hand is tells its place among all others: by equity at first, then as it is on the board. After each
-    raise of the round half as many raise again, and four fifths as many call.
+    Hands are ranked among all hands: by equity before the first public card, then by their strength on the board. After
+    each raise of the round half as many hands raise again, and four fifths as many call.
 
     Args:
-        raising: the share of hands that raise at first.
-        calling: the share of hands that call where nobody has raised.
+        raising: share of hands that raise first.
+        calling: share of hands that call before any raise.
     """
 
     def of(game: Game) -> Rule:
@@ -131,7 +131,7 @@ def _places(raising: float, calling: float) -> Callable[[Game], Rule]:
 
 
 def _equity(game: Game) -> Rule:
-    """Calls where its equity against any hand pays for the call, and raises where it is well ahead."""
+    """Calls if its equity against all hands pays for the call, and raises if it is well ahead."""
     odds = _odds(game)
 
     def rule(hand: Hand, cards: Cards, seed: int) -> str:
@@ -151,23 +151,23 @@ OPPONENTS: Mapping[str, Callable[[Game], Rule]] = {
     "loose": _places(raising=0.3, calling=0.8),
     "equity": _equity,
 }
-"""By name, how each plays a game."""
+"""Makers of rules by name."""
 
 
 def raised(betting: Betting) -> str:
-    """A raise by the pot, or a call where none is legal."""
+    """A raise by the pot, or a call if no raise is legal."""
     if betting.raise_bounds() is None:
         return "c"
     return "r" if betting.game.limit else f"r{pot_raise(betting, 1.0)}"
 
 
 def given_up(betting: Betting) -> str:
-    """A fold, or a check where that is free."""
+    """A fold, or a check where checking is free."""
     return "f" if betting.can_fold else "c"
 
 
 def call_price(betting: Betting) -> float:
-    """The equity that pays for a call where nobody bets any more: the call's share of the pot that it makes."""
+    """Equity that pays for a call if nobody bets again: the call's share of the pot after it."""
     player = betting.to_act
     if player is None:
         return 0.0
@@ -176,10 +176,10 @@ def call_price(betting: Betting) -> float:
 
 
 def pot_raise(betting: Betting, share: float) -> int:
-    """The total of a raise by a share of the pot after a call, as far as it is legal.
+    """Total of a raise by a share of the pot after a call, within the legal bounds.
 
     Raises:
-        InputError: no raise is.
+        InputError: no raise is legal.
     """
     bounds = betting.raise_bounds()
     if bounds is None:
@@ -189,7 +189,7 @@ def pot_raise(betting: Betting, share: float) -> int:
 
 
 def _odds(game: Game) -> HandOdds:
-    """Loaded where it is needed: with the kernels of equities."""
+    """Odds of the game, imported late because they load the kernels of equities."""
     from spewy.match.odds import HandOdds
 
     return HandOdds(game)

@@ -1,6 +1,6 @@
-"""The Poker Hand History format (J. Kim, 2024): a hand as a table of TOML, several in numbered tables.
+"""The Poker Hand History format (J. Kim, 2024): each hand is a table of TOML; a file of several hands numbers them.
 
-Heads-up its player 1 is the big blind, which is our player 0, but the small blind stands first in the list of blinds.
+Heads-up the format's player 1 is the big blind, our player 0, but the list of blinds begins with the small blind.
 Amounts of bets are totals of the round.
 """
 
@@ -29,10 +29,10 @@ _SHOWN = re.compile(r"p([12]) sm(?: (\S+))?")
 
 
 def phh_text(records: Iterable[LoggedHand]) -> str:
-    """Hands as one file.
+    """The text of a file of hands.
 
     Raises:
-        InputError: their game has no name in this format.
+        InputError: the game has no name in this format.
     """
     return "\n".join(
         f"[{number}]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in _fields(record).items())
@@ -44,7 +44,7 @@ def variant(game: Game) -> str:
     """The format's name of a game.
 
     Raises:
-        InputError: it has none.
+        InputError: the game has no name in this format.
     """
     holdem = (len(game.deck), game.num_hole_cards, game.num_board_cards) == (52, 2, (0, 3, 1, 1))
     stakes = not game.limit or game.raise_sizes == tuple(game.raise_sizes[t] for t in (0, 0, -1, -1))
@@ -65,7 +65,7 @@ def read_phh(
         own_stakes: whether each hand keeps its own blinds and stacks; if not, these must be the game's.
 
     Raises:
-        InputError: it is no such file, of another game, or tells what cannot have been played.
+        InputError: the text is no such file, or holds hands of another game or hands that cannot have been played.
     """
     try:
         found = tomllib.loads(text)
@@ -96,7 +96,7 @@ def _two_amounts(value: Any) -> tuple[int, int] | None:
 
 
 def _stacks(game: Game) -> tuple[int, int]:
-    """What players begin with: in games without stacks more than can be bet."""
+    """Stacks at the deal; in games without stacks more chips than can be bet."""
     if game.stacks is not None:
         return game.stacks[0], game.stacks[1]
     most = game.big_blind + sum(
@@ -118,14 +118,14 @@ def _fields(record: LoggedHand) -> dict[str, Any]:
 
 
 def _bets(game: Game) -> dict[str, int]:
-    """Sizes of bets."""
+    """Fields with the sizes of bets."""
     if game.limit:
         return {"small_bet": game.raise_sizes[0], "big_bet": game.raise_sizes[2]}
     return {"min_bet": game.big_blind}
 
 
 def _toml(value: Any) -> str:
-    """A value, of which JSON's form is TOML's too."""
+    """A value as TOML, whose form is JSON's for these values."""
     return json.dumps(value)
 
 

@@ -1,6 +1,6 @@
-"""Runs side by side: each is a generator that tells after each hand or match how many there are by now.
+"""Runs in parallel: a run is a generator that yields its number of hands or matches after each of them.
 
-A run can be broken off after each of these, and a generator that is called again goes on from its log.
+A run can be interrupted after each hand or match; a new generator goes on from the run's log.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spewy.system.local_pool import LocalPool
 from spewy.system.worker import Parent
 
 Run = Callable[..., Generator[int]]
-"""A run; a worker has to be able to import it."""
+"""A function that makes a run; a worker has to be able to import it."""
 Watcher = Callable[[int, int], None]
 """Called with the number of hands or matches that were played so far, and of all."""
 
@@ -57,20 +57,20 @@ def play_runs(
 def side_by_side(
     run: Run, tasks: Sequence[tuple[Any, ...]], stop: Stop, workers: int
 ) -> Iterator[tuple[int, int]]:
-    """Do runs, here or in so many processes.
+    """Play runs in this process or in parallel.
 
     Args:
-        run: what is called with the arguments of each task.
-        tasks: arguments.
-        stop: ends all runs after what is being played.
-        workers: processes; 1: this one.
+        run: called with the arguments of each task.
+        tasks: arguments of each run.
+        stop: ends all runs after the hands or matches that are being played.
+        workers: number of processes; 1: this process.
 
     Yields:
-        The number of a task, and what its run told.
+        The number of a task, and the number that its run yielded.
 
     Raises:
         ChildProcessError: a worker died.
-        Exception: what a run raised.
+        Exception: an error of a run.
     """
     if workers == 1:
         yield from _here(run, tasks, stop)
@@ -107,7 +107,7 @@ def _there(run: Run, tasks: Sequence[tuple[Any, ...]], stop: Stop, workers: int)
 
 
 def run_in_worker(parent: Parent, run: Run, *arguments: Any) -> int:
-    """Do a run in a worker; what it told last."""
+    """Play a run in a worker; return the last number that it yielded."""
     number = 0
     with closing(run(*arguments)) as numbers:
         for number in numbers:

@@ -75,7 +75,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Score:
-    """What the first bot of a match won from the second, in mbb per hand (thousandths of a big blind).
+    """The score of the first bot of a match, in mbb per hand (thousandths of a big blind).
 
     Attributes:
         names: names of both bots.

@@ -1,4 +1,4 @@
-"""Actions in a person's words, and what is played told to a person."""
+"""Actions as a person writes and reads them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_DIGITS = 18
 
 
 def parse_words(betting: Betting, text: str) -> str:
-    """The ACPC action that words mean to whoever acts.
+    """The ACPC action that a person's words mean.
 
     >>> from spewy.game.gamefile import load_game
     >>> start = Betting.start(load_game("holdem.nolimit.2p.reverse_blinds"))
@@ -27,7 +27,7 @@ def parse_words(betting: Betting, text: str) -> str:
     ['c', 'r250', 'r300', 'r300', 'r20000', 'f']
 
     Raises:
-        InputError: they mean none that is legal.
+        InputError: the words mean no legal action.
     """
     found = _WORDS.fullmatch(text.strip().lower())
     word, digits = (found[1], found[2]) if found else ("", "")
@@ -53,7 +53,7 @@ def parse_words(betting: Betting, text: str) -> str:
 
 
 def words_text(betting: Betting) -> str:
-    """What whoever acts may say."""
+    """The words that the player to act may use."""
     parts = ["fold", "call"] if betting.can_fold else ["check"]
     bounds = betting.raise_bounds()
     if bounds is not None:
@@ -62,7 +62,7 @@ def words_text(betting: Betting) -> str:
 
 
 def action_text(before: Betting, action: str) -> str:
-    """What an action is called where it is done.
+    """Words for an action at a state of the betting.
 
     >>> from spewy.game.gamefile import load_game
     >>> start = Betting.start(load_game("holdem.nolimit.2p.reverse_blinds"))

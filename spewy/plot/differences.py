@@ -11,9 +11,9 @@ from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import action_colours, hex_colour
 from spewy.look.grid import class_means, is_holdem
-from spewy.plot.cards import UNSEEN, add_legend
 from spewy.plot.figures import SIZES, axes_for, font, new_figure, signs
 from spewy.plot.hands import heat_chart
+from spewy.plot.reports import UNSEEN, add_legend
 
 if TYPE_CHECKING:
     from solvers.tree import Floats

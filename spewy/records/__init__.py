@@ -1,1 +1,1 @@
-"""What lockers hold of a solve: the only room that knows their names, keys and flat arrays."""
+"""The arrays of a solve and their keys in lockers."""

@@ -37,8 +37,6 @@ BYTES_AT_ONCE = 8 << 20
 """Bytes of classes that are written in one transaction, which LMDB keeps in memory until it ends."""
 AT_ONCE = 1000
 """Keys that are deleted in one transaction."""
-DEALS_KEY = SWEEP_KEY
-"""Whose shard part is written to: the store has a single one."""
 PORTIONS = 100
 """Parts in which a large state is copied to be saved: each between two portions of deals, which wait meanwhile."""
 
@@ -99,14 +97,14 @@ def write_buckets(store: Store, classes: Sequence[BucketNumbers]) -> None:
                         txn.put(locker, _key(one.t, one.class_, p), array)
             txn.put(VISITS, _visits_key(one.t, one.class_), one.visits)
 
-    store.transact(DEALS_KEY, write)
+    store.transact(write)
 
 
 def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -> None:
     """Write the mark after all classes, and wait until everything is on the disk.
 
     Args:
-        store: a store with a single shard.
+        store: the store to write to.
         before: number of deals in the mark so far.
         mark: the new mark.
         visits: per round ``[player, class]``, how often the deals of the new mark have visited each class.
@@ -123,7 +121,7 @@ def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -
         for t, counts in enumerate(visits):
             txn.put(VISITS, _marked_key(t), counts)
 
-    store.transact(DEALS_KEY, write)
+    store.transact(write)
     store.flush()
 
 
@@ -168,12 +166,12 @@ def drop_numbers(store: Store) -> None:
 
     That it was dropped is written first, so that nobody takes what is left for all that there was.
     """
-    store.transact(DEALS_KEY, lambda txn: txn.put(META, NUMBERS_KEY, np.array(1)))
+    store.transact(lambda txn: txn.put(META, NUMBERS_KEY, np.array(1)))
     store.flush()
     for locker in (REGRET, STRATEGY, VISITS):
         keys = list(store.keys(locker))
         for first in range(0, len(keys), AT_ONCE):
-            store.transact(DEALS_KEY, partial(_delete, locker, keys[first : first + AT_ONCE]))
+            store.transact(partial(_delete, locker, keys[first : first + AT_ONCE]))
     store.flush()
 
 

@@ -31,7 +31,7 @@ class BucketPayoffs(Closing):
     """Payoff matrices by class.
 
     Args:
-        store: a store with a single shard; `close` closes it.
+        store: the store of the matrices; `close` closes it.
         lock: lock of the store's folder, which `close` releases; None if the store is only read.
     """
 
@@ -84,7 +84,7 @@ class BucketPayoffs(Closing):
                 txn.delete(PAYOFF, key)
             txn.put(META, MARK_KEY, np.frombuffer(mark.encode(), dtype=np.uint8))
 
-        self._store.transact(MARK_KEY, write)
+        self._store.transact(write)
 
     def done(self, t: int) -> set[int]:
         """The classes of a round that have matrices."""
@@ -99,7 +99,7 @@ class BucketPayoffs(Closing):
         """
         key = _key(t, class_)
         require_finite(f"payoff matrices of class {class_} of round {t}", matrices)
-        self._store.transact(key, lambda txn: txn.put(PAYOFF, key, matrices.astype(np.float32)))
+        self._store.transact(lambda txn: txn.put(PAYOFF, key, matrices.astype(np.float32)))
 
     def get(self, t: int, class_: int, shape: tuple[int, int, int]) -> Floats:
         """The matrices ``[line, row, row]`` of a class.

@@ -108,6 +108,13 @@ class BucketPolicy(Policy):
         bucket, rows = self._rows(nodes[0].round, cards)
         return Stacked(self.strategies.many_frequencies(nodes[0].round, bucket, player, wanted), rows)
 
+    def bucket_frequencies(self, t: int, bucket: int, lines: Sequence[str]) -> list[Floats]:
+        """``[decision][action, row]``: strategies at decisions of one player and round in a board bucket."""
+        nodes, player, wanted = self._wanted(tuple(lines))
+        stacked = self.strategies.many_frequencies(t, bucket, player, wanted)
+        cuts = np.cumsum([len(node.actions) for node in nodes])[:-1]
+        return np.split(stacked, cuts)
+
     def board_bucket(self, t: int, board: str | Sequence[int] | None = None) -> int:
         """Board bucket of a board, as `Policy.board_bucket`."""
         return self._rows(t, board_cards(self.problem, t, board))[0]
@@ -152,7 +159,7 @@ def board_abstraction(game: Game, arrays: Mapping[str, np.ndarray]) -> Abstracti
         lockers.DamagedLockerError: an array is missing.
     """
     from buckets.abstraction import Abstraction
-    from buckets.abstraction.making import ARRAYS
+    from buckets.abstraction.build import ARRAYS
 
     missing = [name for name in ARRAYS if name not in arrays]
     if missing:

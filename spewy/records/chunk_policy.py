@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from buckets.cards import History, hand_permutation
+from buckets.types import Ints
 from lockers import Store
 from solvers.state import normalised
 from solvers.tree import Floats
 from spewy.chunks.boards import BoardHands, board_hands
 from spewy.chunks.locate import board_cards, solved_board
 from spewy.chunks.place import Place
-from spewy.chunks.problem import Ints, Problem, Shorts
+from spewy.chunks.problem import Problem, Shorts
 from spewy.chunks.rounds import chunk_nodes
 from spewy.errors import InputError
 from spewy.game.nodes import Node, entry_line

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lockers import Reads, Store, Transaction, shard_part
+from lockers import Reads, Store, Transaction
 from lockers.codec import Array
 from solvers.game import LeafValues, Strategies
 from solvers.tree import Floats
@@ -37,6 +37,10 @@ from spewy.records.progress import first_dropped, require_sweeps, saved_sweeps
 
 if TYPE_CHECKING:
     from solvers.matrix.chunk import ChunkStrategy
+
+
+DELETED_AT_ONCE = 1000
+"""Number of keys that one transaction deletes."""
 
 
 class Kind(StrEnum):
@@ -147,7 +151,7 @@ def read_payoffs(layout: Layout, store: Reads, t: int, b: int, r: int) -> Floats
 
 def visits(layout: Layout, store: Store, t: int, b: int, r: int) -> tuple[int, int]:
     """How many visits of a chunk were counted, and the sweep of the last one."""
-    return store.tickets(layout.key(t, b, r))
+    return store.visits(layout.key(t, b, r))
 
 
 def commit_visit(
@@ -161,7 +165,7 @@ def commit_visit(
         place: the chunk.
         seen: the result of `visits` when the visit began.
         sweep: number of the sweep that the visit belongs to.
-        visit: the visit's result; it may have other boards than ``place`` only if the store has a single shard.
+        visit: the visit's result, which may have other boards than ``place``.
 
     Returns:
         False if another process was faster: nothing was written, and the visit has to begin anew.
@@ -179,14 +183,14 @@ def commit_visit(
         require_finite(f"sweep {sweep}, {locker} of chunk {mine.decode()}", value)
 
     def commit(txn: Transaction) -> bool:
-        if txn.tickets(key) != seen:
+        if txn.visits(key) != seen:
             return False
-        txn.punch(key, sweep)
+        txn.count_visit(key, sweep)
         for locker, mine, value in values:
             txn.put(locker, mine, value)
         return True
 
-    return store.transact(key, commit)
+    return store.transact(commit)
 
 
 def save_boards(
@@ -205,7 +209,7 @@ def save_boards(
 
     Args:
         layout: the problem's layout.
-        store: a store with a single shard.
+        store: the store to write to.
         portions: all boards, in portions; a kill between two portions leaves chunks of two different sweeps.
         kinds: the kinds of arrays to write.
         read: returns the arrays of a board, per player ``[slot of the round, row]``; rows beyond the layout's are left
@@ -238,7 +242,7 @@ def save_boards(
                 for r, chunk in enumerate(layout.betting[t].chunks):
                     key = layout.key(t, b, r)
                     if counted:
-                        txn.punch(key, sweeps[1])
+                        txn.count_visit(key, sweeps[1])
                     elif chunk.forest.n_slots == (0, 0):
                         continue
                     for kind, arrays in whole.items():
@@ -252,7 +256,7 @@ def save_boards(
                 if dropping is not None:
                     txn.put(META, DROPPED_KEY, np.array(dropping))
 
-        store.transact(SWEEP_KEY, write)
+        store.transact(write)
         portion = following
     store.flush()
 
@@ -264,10 +268,8 @@ def delete_rounds(store: Store, first: int, n_rounds: int) -> None:
             _delete(store, locker, list(store.keys(locker, f"{number}.".encode())))
 
 
-def _delete(store: Store, locker: str, keys: Iterable[bytes]) -> None:
-    """Delete keys, those of one board at once."""
-    boards: dict[bytes, list[bytes]] = {}
-    for key in keys:
-        boards.setdefault(shard_part(key), []).append(key)
-    for part, mine in boards.items():
-        store.transact(part, lambda txn, mine=mine: [txn.delete(locker, key) for key in mine])  # type: ignore[misc]
+def _delete(store: Store, locker: str, keys: Sequence[bytes]) -> None:
+    """Delete keys, some of them in each transaction."""
+    for first in range(0, len(keys), DELETED_AT_ONCE):
+        some = keys[first : first + DELETED_AT_ONCE]
+        store.transact(lambda txn, some=some: [txn.delete(locker, key) for key in some])  # type: ignore[misc]

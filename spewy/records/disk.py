@@ -38,7 +38,7 @@ def with_chunks(
         counted: whether visits are, one by one.
     """
     if counted:
-        size = size.plus_tickets(key, len(arrays))
+        size = size.plus_visits(key, len(arrays))
     for kind in kinds:
         size = size.plus(kind, key, arrays)
     return size if payoffs is None else size.plus(PAYOFF, key, VIEWS_HEADER + payoffs)

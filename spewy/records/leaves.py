@@ -112,4 +112,4 @@ def put_leaves(txn: Transaction, layout: Layout, t: int, b: int, values: Pair) -
 
 def write_leaves(layout: Layout, store: Store, t: int, b: int, values: Pair) -> None:
     """Do what `put_leaves` does in a transaction of its own."""
-    store.transact(layout.key(t, b, 0), lambda txn: put_leaves(txn, layout, t, b, values))
+    store.transact(lambda txn: put_leaves(txn, layout, t, b, values))

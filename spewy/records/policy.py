@@ -17,9 +17,10 @@ import numpy as np
 
 from buckets.cards import History, blocked, cards_name, hand_name
 from buckets.errors import CardError
+from buckets.types import Ints
 from solvers.tree import Floats
 from spewy.chunks.locate import line_to, read_cards
-from spewy.chunks.problem import Ints, Problem, Shorts
+from spewy.chunks.problem import Problem, Shorts
 from spewy.chunks.rounds import chunk_exits, decision_slots
 from spewy.errors import InputError, shown
 from spewy.game.lines import read_line

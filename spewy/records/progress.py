@@ -25,7 +25,7 @@ def saved_sweeps(store: Reads) -> int:
 
 def finish_sweep(store: Store, sweeps: int) -> None:
     """Count a sweep whose visits are all in the lockers."""
-    store.transact(SWEEP_KEY, lambda txn: txn.put(META, SWEEP_KEY, np.array(sweeps)))
+    store.transact(lambda txn: txn.put(META, SWEEP_KEY, np.array(sweeps)))
 
 
 def require_sweeps(txn: Transaction, expected: int, sweeps: int) -> None:
@@ -57,7 +57,7 @@ def write_trace(store: Store, trace: Trace, target: str) -> None:
         txn.put(META, TRACE_KEY, array)
         txn.put(META, TARGET_KEY, _bytes(target))
 
-    store.transact(TRACE_KEY, write)
+    store.transact(write)
 
 
 def saved_seconds(store: Reads) -> float:
@@ -83,13 +83,13 @@ def read_result(store: Reads) -> dict[str, Any] | None:
 
 def write_result(store: Store, result: Mapping[str, Any]) -> None:
     """Keep what a run that was not interrupted has reached."""
-    store.transact(RESULT_KEY, lambda txn: txn.put(META, RESULT_KEY, _bytes(json.dumps(result))))
+    store.transact(lambda txn: txn.put(META, RESULT_KEY, _bytes(json.dumps(result))))
 
 
 def forget_result(store: Store) -> None:
     """The strategies are about to change, visit by visit: what was measured of them will no longer be true."""
     if store.get(META, RESULT_KEY) is not None:
-        store.transact(RESULT_KEY, lambda txn: txn.delete(META, RESULT_KEY))
+        store.transact(lambda txn: txn.delete(META, RESULT_KEY))
         store.flush()
 
 
@@ -101,7 +101,7 @@ def first_dropped(store: Reads) -> int | None:
 
 def mark_dropped(store: Store, first: int) -> None:
     """From now on round ``first`` and all later ones count as dropped, whatever of them is there still."""
-    store.transact(DROPPED_KEY, lambda txn: txn.put(META, DROPPED_KEY, np.array(first)))
+    store.transact(lambda txn: txn.put(META, DROPPED_KEY, np.array(first)))
 
 
 def dropped_names(first: int, n_rounds: int) -> tuple[str, ...]:

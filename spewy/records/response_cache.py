@@ -44,7 +44,7 @@ class ResponseCache(Closing):
     """Findings, in a folder or in memory.
 
     Args:
-        store: of one shard; `close` closes it.
+        store: the store of the findings; `close` closes it.
     """
 
     def __init__(self, store: Store) -> None:
@@ -63,7 +63,7 @@ class ResponseCache(Closing):
         """
         own = folder / FOLDER
         if not os.access(own if own.exists() else folder, os.W_OK):
-            return cls(MemoryStore(manifest, shards=1))
+            return cls(MemoryStore(manifest))
         return cls(sound_store(own, manifest))
 
     def of(self, mark: str, shape: tuple[int, ...]) -> dict[int, FlopFinding]:
@@ -81,7 +81,7 @@ class ResponseCache(Closing):
                 txn.delete(JUDGED, key)
 
         if stale:
-            self._store.transact(start, drop)
+            self._store.transact(drop)
         keys = list(self._store.keys(JUDGED, start))
         found = self._store.get_many(JUDGED, keys)
         return {
@@ -94,7 +94,7 @@ class ResponseCache(Closing):
         """Keep what was found on a first board."""
         array = np.concatenate([finding.best.ravel(), [finding.own, finding.seconds]])
         key = f"{mark}|{first}".encode()
-        self._store.transact(key, lambda txn: txn.put(JUDGED, key, array))
+        self._store.transact(lambda txn: txn.put(JUDGED, key, array))
 
     def close(self) -> None:
         """Close the store, when all is on the disk."""

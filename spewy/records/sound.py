@@ -1,4 +1,4 @@
-"""Stores of a single shard beside others in a folder, opened to be written to."""
+"""Stores in a folder beside the solve's store, verified before they are written to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def sound_store(folder: Path, manifest: Mapping[str, Any]) -> Store:
     Raises:
         lockers.LockerError: what is there is another job's, or damaged.
     """
-    store = open_store(folder, manifest, shards=1)
+    store = open_store(folder, manifest)
     try:
         store.require_sound()
     except BaseException:

@@ -282,7 +282,7 @@ def create(
         lockers.ManifestMismatchError: the folder is another job's.
         lockers.DamagedLockerError: the structure of what is there is damaged, and would not bear to be written to.
     """
-    store = open_store(folder, manifest, shards=1)
+    store = open_store(folder, manifest)
     try:
         begin(store, rounds, classes, arrays)
     except BaseException:
@@ -314,7 +314,7 @@ def begin(
             txn.put(CLASSES, name.encode(), array)
         txn.put(META, SAVED_KEY, _json(asdict(first)))
 
-    store.transact(SAVED_KEY, write)
+    store.transact(write)
     store.flush()
 
 
@@ -340,13 +340,13 @@ def write_class(store: Store, t: int, class_: int, lines: LineIndex, both: tuple
             for portion, (first, end) in enumerate(pairwise(cuts)):
                 txn.put(PLAY, _key(t, class_, p, portion), mine[first:end])
 
-    store.transact(_key(t, class_, 0, 0), write)
+    store.transact(write)
 
 
 def finish_save(store: Store, deals: int) -> None:
     """Tell that all classes are as they were after so many deals, and wait until that is on the disk."""
     found = asdict(read_saved(store)) | {"deals": deals, "saved_at": time.time()}
-    store.transact(SAVED_KEY, lambda txn: txn.put(META, SAVED_KEY, _json(found)))
+    store.transact(lambda txn: txn.put(META, SAVED_KEY, _json(found)))
     store.flush()
 
 

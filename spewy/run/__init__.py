@@ -1,1 +1,1 @@
-"""A run from plan to result: what it will cost, which engine, when to check, save and stop."""
+"""A solve from its plan and cost to its result."""

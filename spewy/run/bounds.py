@@ -1,4 +1,4 @@
-"""What a solve takes at least, from counts alone: nothing is enumerated, so that a job too large is refused at once.
+"""Lower bounds on the cost of a solve, from counts alone, so that a job far too large is refused at once.
 
 Suit symmetry merges at most as many boards as there are permutations that keep the root and both ranges. Boards that
 it merges leave as many hands, so that it divides the rows of all boards by no more than that either.
@@ -62,7 +62,11 @@ def lower_bounds(job: Job) -> Bounds:
 
 
 def _boards_and_rows(job: Job) -> tuple[tuple[int, ...], list[tuple[int, int]], list[int]]:
-    """Of each round boards, hands of both players on all of them together, and of both on the board with most."""
+    """Count boards and hands.
+
+    Returns:
+        Per round the boards, the hands of either player on all boards together, and the hands of both on one board.
+    """
     game, first = job.rules, job.tree_config.start_round
     perms = len(root_symmetries(game, job.history, job.weights)) if job.solve.symmetry else 1
     held = [int(np.count_nonzero(weights)) for weights in job.weights]
@@ -80,7 +84,7 @@ def _boards_and_rows(job: Job) -> tuple[tuple[int, ...], list[tuple[int, int]], 
 
 
 def _buffers(count: TreeCount, most: list[int]) -> int:
-    """Bytes of an exact engine's thread: what each hand of both reaches or wins at each lane, for either traverser.
+    """Bytes of the buffers of a thread of the exact engine: reach and values by hand and lane, for either traverser.
 
     A lane has one fold and one showdown at most (`solvers.exact.program`).
     """
@@ -89,7 +93,7 @@ def _buffers(count: TreeCount, most: list[int]) -> int:
 
 
 def _is_exact(job: Job) -> bool:
-    """Whether this is an exact solve beyond doubt."""
+    """Whether the exact engine certainly solves the job."""
     return (
         _may_stream(job)
         and not job.one_program
@@ -101,13 +105,13 @@ def _is_exact(job: Job) -> bool:
 
 
 def _may_stream(job: Job) -> bool:
-    """Whether this may be an exact solve, which keeps a part of its last round on disk."""
+    """Whether the exact engine may solve the job, and keep a part of the last round on disk."""
     rounds = job.rules.num_rounds - job.tree_config.start_round
     return job.live and job.solve.precision != "double" and rounds <= MAX_ROUNDS
 
 
 def _bytes_of_a_cell(job: Job) -> int:
-    """Bytes of an action of a row in memory."""
+    """Bytes in memory for one action of one row."""
     if not job.live:
         return 8  # the sums, while exploitability is measured
     if job.solve.short:

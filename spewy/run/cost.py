@@ -1,4 +1,4 @@
-"""What a solve costs, before it starts: the counts and sizes that every job has.
+"""The cost of a solve, estimated before it starts: counts and sizes that every job has.
 
 `spewy.run.walked_cost` and `spewy.run.sampled_cost` fill it, for jobs whose boards are all walked through and for jobs
 whose boards are dealt.
@@ -36,12 +36,12 @@ class Cost:
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """The numbers that say how large the game is."""
+        """Counts that show the size of the game."""
         return ((self.information_sets, "information set", "information sets"),)
 
 
 def mib(n_bytes: int) -> str:
-    """Bytes in MiB, which are more than none.
+    """Bytes in MiB as text; small numbers keep two digits.
 
     >>> mib(5 * 2**31), mib(37_000)
     ('10,240 MiB', '0.035 MiB')

@@ -1,4 +1,4 @@
-"""Drop what a folder need not keep, so that the disk gets its room back.
+"""Drops data that a folder can do without, to free disk space.
 
 Of a solve that walks through all boards the last rounds go, strategies and regrets; of a solve by dealt boards the
 regrets and sums, while the strategy locker stays, from which bots and looks go on.
@@ -47,7 +47,7 @@ def round_number(job: Job, name: str) -> int:
 
 
 def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -> tuple[str, ...]:
-    """Drop round ``first`` of the game and all later ones; the names of all that are dropped now.
+    """Drop round ``first`` of the game and all later rounds, and return the names of all dropped rounds.
 
     Args:
         job: what the store was made for.
@@ -78,7 +78,7 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
 
 
 def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
-    """Drop regrets and sums of a solve, and give the disk its room back; return the names of what was dropped.
+    """Drop regrets and sums of a solve, and return the names of what was dropped.
 
     Args:
         job: the job that the store was made for.
@@ -104,7 +104,7 @@ def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
 
 
 def _keep_leaves(layout: Layout, store: Store, first: int, threads: int, progress: Progress | None) -> None:
-    """Store what the dropped rounds' strategies are worth at each chunk that leads there, board by board."""
+    """Store the values of dropped rounds at the chance leaves that lead to them, board by board."""
     t = first - 1 - layout.problem.first_round
     if t >= layout.n_rounds - 1:
         return  # no line reaches the round: everybody is all-in before
@@ -117,7 +117,7 @@ def _keep_leaves(layout: Layout, store: Store, first: int, threads: int, progres
 
 
 def _require_play(folder: Path, deals: int) -> None:
-    """Refuse to drop what is not in the strategy locker too."""
+    """Refuse to drop numbers whose strategies the strategy locker lacks."""
     there = 0
     if holds_store(folder / FOLDER):
         with StrategyLocker.open(folder / FOLDER) as play:

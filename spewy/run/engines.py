@@ -99,7 +99,7 @@ def sampled_engine(
         InputError, MissingError: as `walked_engine`, or as `start_from`.
         lockers.LockerError: what the stores hold is damaged.
     """
-    found = made or abstraction(plan.wish, progress)
+    found = made or abstraction(plan.spec, progress)
     with ExitStack() as opened:
         engine = _dealing_engine(plan, stores, found, note)
         opened.callback(engine.close)
@@ -114,7 +114,7 @@ def sampled_engine(
 
 
 def visit_settings(solve: SolveSection, variant_name: str, first_live: int | None = None) -> VisitSettings:
-    """How a job has stored chunks solved."""
+    """Settings of the visits to stored chunks."""
     iterations = solve.iterations or (1 if solve.integrate == "regret" else 50)
     return VisitSettings(
         solve.integrate,
@@ -144,12 +144,12 @@ def _dealing_engine(plan: SampledPlan, stores: Stores, found: Abstraction, note:
             opened=stores.read,
             check_flops=dealing.check_flops,
         )
-    from spewy.learn.cluster_engine import ClusterEngine
+    from spewy.learn.flop_engine import FlopEngine
 
     settings = job.dask or DaskSection()
     with ExitStack() as opened:
         cluster = opened.enter_context(_cluster(settings, note))
-        engine = ClusterEngine(
+        engine = FlopEngine(
             job.rules,
             plan.rounds,
             found,

@@ -1,4 +1,4 @@
-"""What a folder of lockers holds of a job, read at once: no boards are laid out and nothing is measured.
+"""The state of a solve as its folder tells it: sweeps, checks and result, without counting boards or measuring.
 
 A run that was not interrupted leaves its result in the lockers, and the next one takes it away before its first visit.
 So a result that is there, with as many sweeps as the folder, was measured on the very strategies that lie beside it.
@@ -20,7 +20,7 @@ from spewy.run.result import SolveResult
 
 @dataclass(frozen=True)
 class Stored:
-    """What earlier runs left: finished sweeps, their checks, and a result where it is known to be true still."""
+    """The state of a solve: finished sweeps, their checks, and the result if the strategies have not changed since."""
 
     sweeps: int = 0
     trace: tuple[tuple[int, float, float], ...] = ()
@@ -28,7 +28,7 @@ class Stored:
 
 
 def look(job: Job, folder: Path) -> Stored:
-    """Read a job's folder; a missing one holds nothing.
+    """Read the state of a job's folder; a missing folder holds nothing.
 
     Raises:
         lockers.ManifestMismatchError: the folder holds another job.
@@ -41,7 +41,7 @@ def look(job: Job, folder: Path) -> Stored:
 
 
 def held(store: Store) -> Stored:
-    """What earlier runs left in an open store."""
+    """The state of a solve in an open store."""
     sweeps = saved_sweeps(store)
     trace = tuple(row for row in read_trace(store) if row[0] <= sweeps)
     stored = read_result(store)

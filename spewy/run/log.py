@@ -1,4 +1,4 @@
-"""The log in a solve's folder: a line for each start, check, save and stop, added to by run after run."""
+"""The log in a solve's folder: a line for each start, check, save and stop of every run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class LogFile(Closing):
             ) from error
 
     def write(self, event: str, text: str = "") -> None:
-        """Add a line: the time, what happens ("start", "check", "save", "stop"), and what there is to tell of it."""
+        """Add a line: the time, the event ("start", "check", "save" or "stop"), and a text."""
         words = " ".join(f"{event:<6}{text}".split("\n")).rstrip()
         line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {words}\n".encode(errors="backslashreplace")
         try:

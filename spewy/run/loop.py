@@ -17,7 +17,7 @@ from spewy.run.stopping import INTERRUPTED, REACHED, Stopping, forecast
 from spewy.run.stores import Stores
 
 Log = Callable[[str, str], None]
-"""Writes a line to the log: an event, and what there is to tell of it."""
+"""Writes a line to the log: an event and a text."""
 
 
 class Loop:
@@ -80,7 +80,7 @@ class Loop:
 
     @property
     def current(self) -> Check | None:
-        """The check of the strategies as they are; None: nobody has measured them."""
+        """The check of the present strategies; None: they were not measured."""
         return self.check if self.check is not None and self.check.done == self._engine.done else None
 
     def run(self) -> str:
@@ -101,7 +101,7 @@ class Loop:
         return ended
 
     def _resume(self) -> None:
-        """Measure what a walked solve goes on from; a check of dealt boards takes minutes, so its result is read."""
+        """Measure the strategies that a walked solve resumes from; for dealt boards, read the last check."""
         if self._engine.counted == "sweeps":
             self._status.tell(self.seconds)  # raises an error if the file cannot be written
             if self._engine.done:
@@ -158,7 +158,7 @@ class Loop:
         return self._stopping.is_check_due(self._engine.done, time.perf_counter() - self._checked)
 
     def _goes_on(self) -> bool:
-        """Whether more work follows, as far as is known: the last save is made in another way."""
+        """Whether more work follows; if not, `finish` saves."""
         return not (
             self._stop.is_set()
             or self._stopping.is_reached(self.current)
@@ -172,7 +172,7 @@ class Loop:
             self._log("save", f"{self._saving.saved} {self._engine.counted}")
 
     def _measure(self, *, record: bool = True) -> bool:
-        """Measure the strategies as they are, and return whether that was not interrupted."""
+        """Measure the present strategies; return False if that was interrupted."""
         background = self._engine.saves == "in background"
         if background:
             self._saving.begin(self.seconds)  # a check takes minutes, in which everything may be lost
@@ -187,7 +187,7 @@ class Loop:
         return check is not None
 
     def _record(self, check: Check, *, record: bool = True) -> None:
-        """Take a check, and tell of it."""
+        """Keep a check in the trace, and report it."""
         engine = self._engine
         if not math.isfinite(check.exploitability):
             raise SolveError(

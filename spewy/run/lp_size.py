@@ -1,4 +1,4 @@
-"""How large the linear program of a whole game is, counted from betting and cards, before a board is laid out.
+"""The size of the linear program of a whole game, counted from betting and cards without enumerating boards.
 
 No board is enumerated: each hand of a player, and each pair of hands, meets as many boards as the cards that it leaves
 can make.
@@ -19,17 +19,17 @@ from spewy.errors import InputError
 
 MOST_MINUTES = 5.0
 SECONDS = 1e-9
-"""Of a core for each nonzero times each variable and constraint, in HiGHS's interior point method: within a half of
-what was measured on rivers and turns from one second to three minutes (docs/lp-or-cfr.md). CFR takes well under a
+"""Seconds of a core for each nonzero times each variable and constraint, in HiGHS's interior point method: within half
+of what was measured on rivers and turns from one second to three minutes (docs/lp-or-cfr.md). CFR takes well under a
 second for what takes that long here, so the limit is no loss."""
 BYTES_PER_NONZERO, BYTES_PER_COLUMN = 200, 2000
-"""Of HiGHS and of the arrays that the program is built from (measured), beside a process of its own."""
+"""Memory of HiGHS and of the arrays that the program is built from (measured), beside a process."""
 PROCESS_BYTES = 120 << 20
 
 
 @dataclass(frozen=True)
 class LpSize:
-    """The program that HiGHS gets; ``nonzeros`` at most, since showdowns that are always ties vanish."""
+    """The size of the program; ``nonzeros`` is an upper bound, since showdowns that are always ties vanish."""
 
     variables: int
     constraints: int
@@ -37,17 +37,17 @@ class LpSize:
 
     @property
     def memory_bytes(self) -> int:
-        """What building and solving it takes, about."""
+        """Approximate memory for building and solving the program."""
         columns = self.variables + self.constraints
         return PROCESS_BYTES + BYTES_PER_NONZERO * self.nonzeros + BYTES_PER_COLUMN * columns
 
     @property
     def minutes(self) -> float:
-        """How long solving it takes, roughly."""
+        """Rough time for solving the program."""
         return SECONDS * self.nonzeros * (self.variables + self.constraints) / 60
 
     def __str__(self) -> str:
-        """Its size in words."""
+        """The size in words."""
         return (
             f"{self.variables:,} variables, {self.constraints:,} constraints "
             f"and {self.nonzeros:,} nonzeros, about {self.memory_bytes / 2**20:,.0f} MiB and {_time(self.minutes)}"
@@ -84,7 +84,7 @@ def require_small(name: str, size: LpSize) -> None:
 
 
 def _time(minutes: float) -> str:
-    """A rough time in words: the forecast knows no more.
+    """A rough time in words.
 
     >>> _time(0.2), _time(3.4), _time(22_000)
     ('at most two minutes', '3 minutes', '367 hours')
@@ -95,14 +95,14 @@ def _time(minutes: float) -> str:
 
 
 def _boards(problem: Problem, last: int, held: int) -> int:
-    """How many boards of round ``last`` leave so many cards that are held."""
+    """Number of boards up to round ``last`` that avoid ``held`` hole cards."""
     left = len(problem.game.deck) - sum(len(group) for group in problem.history) - held
     dealt = problem.game.num_board_cards[problem.first_round + 1 : last + 1]
     return prod(comb(left - sum(dealt[:i]), cards) for i, cards in enumerate(dealt))
 
 
 def _pairs(problem: Problem, held: list[np.ndarray]) -> int:
-    """Pairs of hands that share no card: hands are of at most two cards."""
+    """Number of pairs of hands that share no card; hands have at most two cards."""
     first, second = (problem.hands[mine] for mine in held)
     cards = [np.bincount(hands.ravel(), minlength=problem.hands.max() + 1) for hands in (first, second)]
     same = int(np.sum(held[0] & held[1]))
@@ -110,7 +110,7 @@ def _pairs(problem: Problem, held: list[np.ndarray]) -> int:
 
 
 def _plan(betting: list[BettingRound], p: int, rows: list[int]) -> tuple[int, int, int]:
-    """Variables, flow constraints and their entries of a player's plan."""
+    """Numbers of variables, flow constraints and entries of a player's plan."""
     variables = lines = entries = 0
     for t, (bets, n) in enumerate(zip(betting, rows, strict=True)):
         a, roots, slots = bets.forest.arrays, bets.forest.n_roots, bets.forest.n_slots[p]

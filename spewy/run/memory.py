@@ -1,4 +1,4 @@
-"""Memory of processes: how much one took, how much there is, and what several take together."""
+"""Memory: the peak of this process, the memory available, and the memory of several processes."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Literal
 
 
 def peak_rss_mib() -> float:
-    """The most memory of this process; ``ru_maxrss`` alone has that of the one that started it, if it was more."""
+    """Peak memory of this process in MiB; ``ru_maxrss`` would include the peak of the parent process."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 PROCESS_BYTES = 215 * 2**20
-"""Interpreter, libraries and compiled kernels of one process (measured: 155 to 210 MiB)."""
+"""Bytes of interpreter, libraries and compiled kernels of one process (measured: 155 to 210 MiB)."""
 CLUSTERING_BYTES = 150 * 2**20
-"""scikit-learn and its libraries, in a process that puts boards or hands into classes (measured: 147 MiB)."""
+"""Bytes of scikit-learn and its libraries, in a process that clusters boards or hands (measured: 147 MiB)."""
 
 
 def memory_at_once(sizes: Sequence[int], n: int) -> int:
-    """Bytes of the ``n`` largest of some jobs, with their processes.
+    """Memory of the ``n`` largest jobs together, in bytes, with their processes.
 
     >>> memory_at_once([5, 1, 7], 2) - 2 * PROCESS_BYTES
     12
@@ -70,7 +70,7 @@ def _address_space() -> int:
 
 
 def available_memory() -> int | None:
-    """Bytes that processes may still take, of the machine and of this control group; None where nobody tells."""
+    """Bytes available on the machine and in this control group; None if the system does not tell."""
     found = []
     with suppress(OSError, ValueError, IndexError):
         text = Path("/proc/meminfo").read_text()

@@ -1,4 +1,4 @@
-"""What of an exact solve stays in memory: all, or as much of the last round's regrets and sums as the budget takes.
+"""The part of an exact solve's state that stays in memory: all, or as much of the last round as the budget allows.
 
 The rest is mapped from a file in the job's folder and streams through memory in every pass (`compiled.mapped`).
 """
@@ -16,12 +16,12 @@ from solvers.exact.tables import n_blocks
 from spewy.chunks.layout import Layout
 
 RESERVE = 16 << 20
-"""Bytes that the estimate of the whole does not see when values come and go."""
+"""Bytes of memory for values that come and go, which the cost does not count."""
 
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """Where the state of a solve is.
+    """The split of a solve's state between memory and a file.
 
     Attributes:
         kept: the share of the last round's state that stays in memory; 1: everything is there.
@@ -37,7 +37,7 @@ class MemoryPlan:
     def of(
         cls, layout: Layout, needed: int, itemsize: int, threads: int, budget: int, *, streaming: bool
     ) -> Self:
-        """Keep as much in memory as fits, with all else.
+        """Keep as much of the state in memory as the budget allows.
 
         Args:
             layout: boards and betting.

@@ -1,4 +1,4 @@
-"""What a run will do, decided once, before it starts: what it costs, and whether it may start."""
+"""The plan of a run, made once before it starts: its cost, and whether it may start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spewy.run.cost import Cost, mib
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(ABC):
-    """What a run of a job will do; `spewy.run.walked_plan` and `spewy.run.sampled_plan` make plans.
+    """The plan of a run; `spewy.run.walked_plan` and `spewy.run.sampled_plan` make plans.
 
     Attributes:
         job: the job.

@@ -1,4 +1,4 @@
-"""Who hears how a solve goes; listeners that cannot end what they report of."""
+"""Listeners to the progress of a solve, whose errors do not end the solve."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def unfailing(reporter: Listener) -> Listener:
-    """The same reporter, silent from the moment on when one of its methods raises; the log tells why.
+    """Wrap a reporter so that it falls silent once one of its methods raises; the log tells why.
 
     Nothing is logged of a pipe that nobody reads any more: who closed it knows.
     """
@@ -42,28 +42,28 @@ class _Unfailing:
 
 
 class Reporter(Protocol):
-    """Hears how a solve goes; `Silent` is the one that does nothing."""
+    """Listens to the progress of a solve; `Silent` does nothing."""
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Before the first sweep or deal: what the solve costs, and how much earlier runs have done."""
+        """Called before the first sweep or deal, with the cost and the number that earlier runs have done."""
 
     def note(self, text: str) -> None:
-        """Anything else that the user should know."""
+        """Called with a text that the user should know."""
 
     def sweep(self, number: int, done: int, total: int) -> None:
-        """Within sweep ``number``: visits done so far and in all."""
+        """Called within sweep ``number``, with the visits done so far and in all."""
 
     def check(self, done: int, found: float, unit: str, seconds_left: float | None) -> None:
-        """After a check: sweeps or deals, exploitability in the target's unit, and a forecast."""
+        """Called after a check, with sweeps or deals, exploitability in the target's unit, and a forecast."""
 
     def boards(self, done: int, total: int) -> None:
-        """While boards are put into buckets, or are measured: boards done so far and in all."""
+        """Called while boards are bucketed or measured, with the boards done so far and in all."""
 
     def status(self, status: Status, threads: int) -> None:
-        """Every second or so: how the solve stands; ``threads`` work on it."""
+        """Called about every second, with the status of the solve and the number of its threads."""
 
     def end(self) -> None:
-        """After the last sweep or deal, also when interrupted."""
+        """Called after the last sweep or deal, also when interrupted."""
 
 
 class Silent:

@@ -1,4 +1,4 @@
-"""What a solve reached."""
+"""The result of a solve."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_OFF = 1e-4
 
 @dataclass(frozen=True)
 class SolveResult:
-    """What a solve reached; the fields of ``spewy solve --json``. What does not apply is None.
+    """The result of a solve; the fields of ``spewy solve --json``. A field that does not apply is None.
 
     ``exploitability``, ``ev`` and ``value`` are in ``unit``, the job's; exploitability is measured in the real game
     against the average strategies. ``seconds``: ``build`` (tree, boards, stores), ``solve`` (first iteration to stop,
@@ -99,7 +99,7 @@ class SolveResult:
         )
 
     def in_unit(self, unit: Unit) -> SolveResult:
-        """The same, which is in chips, in another unit."""
+        """Convert the amounts of a result in chips to another unit."""
         if unit == CHIPS:
             return self
         return replace(
@@ -113,7 +113,7 @@ class SolveResult:
         )
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """The table that notebooks show."""
         ev, equity, unit = self.ev or (None, None), self.equity or (None, None), self.unit
         reached = (
             "interrupted"
@@ -137,7 +137,7 @@ class SolveResult:
         return html.facts(f"{self.name}: {reached} after {self.sweeps:,} sweeps", told)
 
     def to_json(self) -> dict[str, Any]:
-        """The documented object, which says its unit where that is not chips."""
+        """The documented JSON object, with its unit if that is not chips."""
         told = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.unit == CHIPS.name:
             del told["unit"]
@@ -145,7 +145,7 @@ class SolveResult:
 
 
 def trace_in_unit(trace: Trace, unit: Unit) -> Trace:
-    """Checks whose exploitability is in chips, in another unit."""
+    """Convert the exploitability of checks from chips to another unit."""
     return tuple((sweep, seconds, chips / unit.chips) for sweep, seconds, chips in trace)
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from buckets.abstraction import Wish
+from buckets.abstraction import AbstractionSpec
 from buckets.abstraction.board_features import start_kinds
 from buckets.cards import board_map, count_boards
 from buckets.cards.boards import MAX_NUMBERS
-from lockers import SHARD_BYTES, DiskSize
+from lockers import STORE_BYTES, DiskSize
 from spewy.chunks.rounds import LineForest
 from spewy.job.job import Job
 from spewy.job.sections import SolveSection
@@ -75,7 +75,7 @@ class SampledCost(Cost):
 
 def sampled_cost(
     job: Job,
-    wish: Wish,
+    spec: AbstractionSpec,
     rounds: Sequence[LineForest],
     classes: Sequence[int],
     rows: Sequence[int],
@@ -86,7 +86,7 @@ def sampled_cost(
 
     Args:
         job: the job.
-        wish: the board buckets and rows that the job asks for.
+        spec: the board buckets and rows that the job asks for.
         rounds: the betting.
         classes: number of board buckets per round.
         rows: number of rows per round.
@@ -103,16 +103,16 @@ def sampled_cost(
     for t, (n, pair, s, k) in enumerate(zip(classes, sizes, batches, rows, strict=True)):
         disk = with_class_numbers(disk, t, n, [item * size for size in pair])
         play = with_class_bytes(play, t, n, s, k)
-    boards = _abstraction_bytes(wish, classes, rows)
-    play_bytes, (judged, found) = play.total + boards + SHARD_BYTES, _judged_bytes(wish, rounds, job.solve)
-    tables = boards + _buffer_bytes(rounds, batches, rows, wish, job.solve) + found
-    final = 0 if made else count_boards(wish.deck, wish.n_board)
-    making = int(MAKING * final * comb(len(wish.deck), wish.hole))
-    seconds = _seconds_per_deal(wish, batches) * (ANSWERING if job.solve.cfr_br > 0 else 1.0)
+    boards = _abstraction_bytes(spec, classes, rows)
+    play_bytes, (judged, found) = play.total + boards + STORE_BYTES, _judged_bytes(spec, rounds, job.solve)
+    tables = boards + _buffer_bytes(rounds, batches, rows, spec, job.solve) + found
+    final = 0 if made else count_boards(spec.deck, spec.n_board)
+    making = int(MAKING * final * comb(len(spec.deck), spec.hole))
+    seconds = _seconds_per_deal(spec, batches) * (ANSWERING if job.solve.cfr_br > 0 else 1.0)
     memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + COPIES)
     memory += 2 * state // PORTIONS  # two portions of a save: one is written while the next is copied
-    clusters = not made and any(k not in ("all", "hands") for k in (*wish.classes, *wish.rows))
-    rest = boards + SHARD_BYTES + judged + SHARD_BYTES
+    clusters = not made and any(k not in ("all", "hands") for k in (*spec.classes, *spec.rows))
+    rest = boards + STORE_BYTES + judged + STORE_BYTES
     return SampledCost(
         lines=tuple(len(one.lines) for one in rounds),
         classes=tuple(classes),
@@ -133,42 +133,42 @@ def sampled_cost(
     )
 
 
-def n_classes(wish: Wish) -> tuple[int, ...]:
-    """Classes of each round, at most."""
+def n_classes(spec: AbstractionSpec) -> tuple[int, ...]:
+    """Upper bound on the number of board buckets of each round."""
     found = []
-    for t, asked in enumerate(wish.classes):
-        groups = wish.groups(t)
+    for t, asked in enumerate(spec.classes):
+        groups = spec.groups(t)
         if asked != "all":
             found.append(asked)
         elif len(groups) < 2:
-            found.append(count_boards(wish.deck, sum(groups)))
+            found.append(count_boards(spec.deck, sum(groups)))
         else:
-            found.append(_histories(wish, groups))
+            found.append(_histories(spec, groups))
     return tuple(found)
 
 
-def n_rows(wish: Wish) -> tuple[int, ...]:
-    """Rows of a class of each round, at most."""
+def n_rows(spec: AbstractionSpec) -> tuple[int, ...]:
+    """Upper bound on the number of rows of a board bucket of each round."""
     found = []
-    for t, asked in enumerate(wish.rows):
-        hands = comb(len(wish.deck) - wish.n_cards(t), wish.hole)
+    for t, asked in enumerate(spec.rows):
+        hands = comb(len(spec.deck) - spec.n_cards(t), spec.hole)
         if asked == "hands":
             found.append(hands)
         else:
-            different = hands if wish.n_cards(t) else _n_kinds(wish)
+            different = hands if spec.n_cards(t) else _n_kinds(spec)
             found.append(min(asked, different))
     return tuple(found)
 
 
-def _n_kinds(wish: Wish) -> int:
-    """Hands before any card, up to suits."""
-    return int(start_kinds(wish.deck, wish.hole).max()) + 1
+def _n_kinds(spec: AbstractionSpec) -> int:
+    """Number of hands before any board card, up to suits."""
+    return int(start_kinds(spec.deck, spec.hole).max()) + 1
 
 
-def _histories(wish: Wish, groups: Sequence[int]) -> int:
-    """Boards of several groups up to suits; a lower bound where there are too many to be numbered."""
-    ways = prod(comb(len(wish.deck), size) for size in groups)
-    return len(board_map(wish.deck, groups).boards) if ways <= MAX_NUMBERS else ways // 24
+def _histories(spec: AbstractionSpec, groups: Sequence[int]) -> int:
+    """Number of boards of several groups up to suits; a lower bound if they are too many to be numbered."""
+    ways = prod(comb(len(spec.deck), size) for size in groups)
+    return len(board_map(spec.deck, groups).boards) if ways <= MAX_NUMBERS else ways // 24
 
 
 def itemsize(job: Job) -> int:
@@ -176,25 +176,25 @@ def itemsize(job: Job) -> int:
     return 2 if job.solve.short else 4
 
 
-def _seconds_per_deal(wish: Wish, batches: Sequence[LineBatches]) -> float:
-    """Of one core, roughly: batches are walked over with all hands, for either player."""
-    hands = comb(len(wish.deck) - wish.n_board, wish.hole)
+def _seconds_per_deal(spec: AbstractionSpec, batches: Sequence[LineBatches]) -> float:
+    """Rough seconds of one core for a deal, which walks over all line batches with all hands, for either player."""
+    hands = comb(len(spec.deck) - spec.n_board, spec.hole)
     shapes = [s.shape_of(i) for s in batches for i in range(len(s))]
     runs = sum(map(len, chain.from_iterable(s.runs for s in batches)))
     counts = len(shapes), runs, sum(sum(shape.n_slots) for shape in shapes)
     return SECONDS_PER_DEAL + hands * sum(n * one for n, one in zip(counts, SECONDS_PER_HAND, strict=True))
 
 
-def _abstraction_bytes(wish: Wish, classes: Sequence[int], rows: Sequence[int]) -> int:
-    """Maps from boards to classes, and rows by board and hand, of class and grade or none."""
-    hands, total, last = comb(len(wish.deck), wish.hole), 0, len(classes) - 1
-    for t, k in enumerate(wish.rows):
-        groups = wish.groups(t)
-        ways = prod(comb(len(wish.deck), size) for size in groups)
-        boards = classes[t] if len(groups) > 1 else count_boards(wish.deck, sum(groups))
+def _abstraction_bytes(spec: AbstractionSpec, classes: Sequence[int], rows: Sequence[int]) -> int:
+    """Bytes of the maps from boards to buckets, and of the rows of hands."""
+    hands, total, last = comb(len(spec.deck), spec.hole), 0, len(classes) - 1
+    for t, k in enumerate(spec.rows):
+        groups = spec.groups(t)
+        ways = prod(comb(len(spec.deck), size) for size in groups)
+        boards = classes[t] if len(groups) > 1 else count_boards(spec.deck, sum(groups))
         total += 5 * ways + 4 * boards  # a canonical number and a permutation; a class
         if k != "hands":
-            total += 256 * classes[t] if t == last and wish.n_cards(t) else boards * hands
+            total += 256 * classes[t] if t == last and spec.n_cards(t) else boards * hands
     return total
 
 
@@ -202,51 +202,53 @@ def _buffer_bytes(
     rounds: Sequence[LineForest],
     batches: Sequence[LineBatches],
     rows: Sequence[int],
-    wish: Wish,
+    spec: AbstractionSpec,
     solve: SolveSection,
 ) -> int:
-    """Bytes that threads walk with, dealing and judging, measured on a game of no classes."""
+    """Bytes of the buffers of threads for deals and checks, measured on a game without board buckets."""
     from solvers.sampled.context import Context
     from solvers.sampled.engine import TASK_DEALS
     from solvers.sampled.numbers import Numbers
 
     forests = [one.forest for one in rounds]
-    n, left = len(rounds), len(wish.deck) - wish.n_board
-    hands = comb(left, wish.hole)
+    n, left = len(rounds), len(spec.deck) - spec.n_board
+    hands = comb(left, spec.hole)
     nothing = Numbers.zeros(batches, [0] * n, rows, short=False)
     context = Context(forests, batches, rows, nothing, [hands] * n, left, [1.0] * n, [1.0] * n)
     parts = context.workspaces()
     held = sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
     dealt = TASK_DEALS * hands * (2 * (2 * n + 4 * n) + 4 * (2 + 2 + 1 + 1 + 1))
     views = 3 if solve.cfr_br > 0 else 2
-    return solve.threads * (views * held + dealt + JUDGING * hands * _below_first(wish))
+    return solve.threads * (views * held + dealt + JUDGING * hands * _below_first(spec))
 
 
-def _judged_bytes(wish: Wish, rounds: Sequence[LineForest], solve: SolveSection) -> tuple[int, int]:
-    """Bytes that judging keeps of all first boards on disk, and a check in memory of those that it draws.
+def _judged_bytes(
+    spec: AbstractionSpec, rounds: Sequence[LineForest], solve: SolveSection
+) -> tuple[int, int]:
+    """Bytes on disk of the responses on all first boards, and bytes in memory of those that a check draws.
 
     Suits that rows tell apart are walked one by one.
     """
     from spewy.learn.real_game import FEW_BOARDS
 
-    t = int(len(rounds) > 1 and not wish.board_sizes[0])
-    lines, cards = len(rounds[t].lines), wish.board_sizes[t]
-    if "hands" in wish.rows:
-        boards, kinds = comb(len(wish.deck), cards), comb(len(wish.deck), wish.hole)
+    t = int(len(rounds) > 1 and not spec.board_sizes[0])
+    lines, cards = len(rounds[t].lines), spec.board_sizes[t]
+    if "hands" in spec.rows:
+        boards, kinds = comb(len(spec.deck), cards), comb(len(spec.deck), spec.hole)
     else:
-        boards, kinds = count_boards(wish.deck, cards), _n_kinds(wish)
-    last, left = boards, len(wish.deck) - cards
-    for more in wish.board_sizes[t + 1 :]:
+        boards, kinds = count_boards(spec.deck, cards), _n_kinds(spec)
+    last, left = boards, len(spec.deck) - cards
+    for more in spec.board_sizes[t + 1 :]:
         last, left = last * comb(left, more), left - more
     size = judged_size(boards, lines, kinds)
     drawn = boards if last <= FEW_BOARDS else min(boards, solve.check_flops)
-    return size.total + SHARD_BYTES, FOUND * size.total * drawn // boards
+    return size.total + STORE_BYTES, FOUND * size.total * drawn // boards
 
 
-def _below_first(wish: Wish) -> int:
-    """Boards that can follow a first one, all rounds together."""
-    left, ways, total = len(wish.deck), 1, 0
-    dealt = [size for size in wish.board_sizes if size]
+def _below_first(spec: AbstractionSpec) -> int:
+    """Number of boards of all later rounds that can follow a first board."""
+    left, ways, total = len(spec.deck), 1, 0
+    dealt = [size for size in spec.board_sizes if size]
     for t, size in enumerate(dealt):
         ways *= comb(left, size) if t else 1
         left -= size

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from buckets.abstraction import Wish
+from buckets.abstraction import AbstractionSpec
 from spewy.chunks.abstractions import Sizes, kept_sizes
 from spewy.chunks.rounds import LineForest, line_forests
 from spewy.errors import InputError
@@ -23,17 +23,17 @@ from spewy.run.sampled_cost import SampledCost, itemsize, n_classes, n_rows, sam
 
 @dataclass(frozen=True, kw_only=True)
 class SampledPlan(Plan):
-    """What a run of a job whose boards are dealt will do.
+    """The plan of a job whose boards are dealt.
 
     Attributes:
         dealing: how boards are dealt.
-        wish: the board buckets and rows that the job asks for.
+        spec: the board buckets and rows that the job asks for.
         rounds: the betting.
     """
 
     cost: SampledCost
     dealing: Dealing
-    wish: Wish
+    spec: AbstractionSpec
     rounds: list[LineForest]
 
     @classmethod
@@ -50,19 +50,19 @@ class SampledPlan(Plan):
             buckets.BoardError: its boards are too many to be numbered.
         """
         assert job.dealing is not None
-        dealing, wish = job.dealing, wish_of(job.rules, job.dealing)
-        made = made or kept_sizes(wish)
-        classes, rows = made or (n_classes(wish), n_rows(wish))
+        dealing, spec = job.dealing, spec_of(job.rules, job.dealing)
+        made = made or kept_sizes(spec)
+        classes, rows = made or (n_classes(spec), n_rows(spec))
         _require_possible(job, classes, rows)
         rounds = line_forests(job.betting_tree)
-        cost = sampled_cost(job, wish, rounds, classes, rows, made=made is not None)
+        cost = sampled_cost(job, spec, rounds, classes, rows, made=made is not None)
         if in_memory:
             cost = replace(
                 cost,
                 memory_bytes=cost.memory_bytes + cost.disk_bytes,
                 process_bytes=cost.process_bytes + cost.disk_bytes,
             )
-        return cls(job=job, cost=cost, refusal=_refusal(job, cost), dealing=dealing, wish=wish, rounds=rounds)
+        return cls(job=job, cost=cost, refusal=_refusal(job, cost), dealing=dealing, spec=spec, rounds=rounds)
 
     @property
     def threads(self) -> int:
@@ -75,9 +75,9 @@ class SampledPlan(Plan):
         return 0.0
 
 
-def wish_of(game: Game, dealing: Dealing) -> Wish:
-    """The classes and rows that a job asks for."""
-    return Wish(
+def spec_of(game: Game, dealing: Dealing) -> AbstractionSpec:
+    """The board buckets and rows that a job asks for."""
+    return AbstractionSpec(
         game.deck,
         game.num_hole_cards,
         tuple(game.num_board_cards),
@@ -99,7 +99,7 @@ def _refusal(job: Job, cost: SampledCost) -> str | None:
 
 
 def _require_possible(job: Job, classes: Sequence[int], rows: Sequence[int]) -> None:
-    """Refuse what its lines, counted but not built, make too large."""
+    """Refuse a job whose number of lines, counted without building the tree, makes it too large."""
     count = job.tree_count
     per_class = [k * sum(one.slots) for k, one in zip(rows, count.rounds, strict=False)]
     least = 2 * itemsize(job) * int(np.dot(per_class, classes[: len(per_class)]))

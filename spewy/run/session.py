@@ -1,4 +1,4 @@
-"""A solve from start or resume to its end, for every job: opening, the loop over the engine's work, the result."""
+"""A solve of any job from start or resume to its end: opening, the loop over the engine's work, the result."""
 
 from __future__ import annotations
 
@@ -102,8 +102,7 @@ class Session(Closing):
                 self._require_start(start_from, again=again)
             if again and folder is not None:
                 start_again(job, folder)
-            shards = self.plan.shards if isinstance(self.plan, WalkedPlan) else 1
-            self.stores = opened.enter_context(Stores(job, folder, shards))
+            self.stores = opened.enter_context(Stores(job, folder))
             self._before = None if job.sampled else self._finished_before()
             if self._before is None and not job.sampled:
                 require_whole(self.store, job.rules.num_rounds, f"folder {folder}")
@@ -128,7 +127,7 @@ class Session(Closing):
 
     @property
     def cost(self) -> Cost:
-        """What the solve needs in memory and on disk."""
+        """Memory and disk space that the solve needs."""
         return self.plan.cost
 
     def solve(self, reporter: Reporter | None = None, stop: Stop | None = None) -> SolveResult:
@@ -165,7 +164,7 @@ class Session(Closing):
                     return self._run(engine, report, log, stopping, building)
 
     def policy(self) -> Policy:
-        """The strategies that were saved, to be asked for decisions, until the session is closed."""
+        """The saved strategies, decision by decision, until the session is closed."""
         if not self.job.sampled:
             return ChunkPolicy(self.layout.problem, self.store)
         return BucketPolicy.of(self.job.problem, StrategyLocker(self.strategies))
@@ -225,7 +224,7 @@ class Session(Closing):
         return sampled_engine(plan, self.stores, self._made, self.start_from, report.note, report.boards)
 
     def _warm_up(self, report: Reporter, done: int) -> None:
-        """Compile kernels, and tell what is unusual."""
+        """Compile kernels, and report what is unusual."""
         plan, job = self.plan, self.job
         if isinstance(plan, SampledPlan):
             warm_up("sampled", len(plan.rounds), job.solve.short, report.note)

@@ -1,4 +1,4 @@
-"""The beginning of a solve by dealt boards in what another one has learnt, with other classes and rows.
+"""Starts a solve by dealt boards from the numbers of another solve, with other board buckets and rows.
 
 A solve of few classes learns fast and comes to an end of what they can tell; one of many starts from what it knows.
 """
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
 
 APART = ("name", "boards", "rows", "solve")
-"""Sections in which two jobs may differ, one of which starts from the other."""
+"""Sections in which a job and the job that it starts from may differ."""
 
 
 def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, found: Abstraction) -> Mark:
-    """Fill an engine that has learnt nothing from another solve's folder; what that one had done.
+    """Fill an engine that has done nothing from another solve's folder, and return what that solve had done.
 
     Args:
         folder: of the other solve.
@@ -49,7 +49,11 @@ def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, found: Ab
 
 
 def require_start(folder: Path, plan: SampledPlan) -> tuple[Job, Mark]:
-    """The job of a folder that a plan's may start from, and what it has done.
+    """Read the job of a folder to start from, and what its solve has done.
+
+    Args:
+        folder: folder of the other solve.
+        plan: plan of the solve that starts.
 
     Raises:
         InputError: the folder is of another game or betting, or of nothing that was learnt; or both do not fit into
@@ -74,7 +78,7 @@ def require_start(folder: Path, plan: SampledPlan) -> tuple[Job, Mark]:
 
 
 def _same_game(store: Store, job: Job, folder: Path) -> Job:
-    """The job of a folder, if its game and betting are those of another one."""
+    """The job of a folder, whose game and betting must be those of ``job``."""
     theirs, ours = store.manifest.get("job"), job.manifest()["job"]
     if not isinstance(theirs, dict) or theirs.get("boards") is None:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Tells how a solve stands: to a listener every second, and in the folder's status file every few seconds."""
+"""Publishes the status of a solve: to a listener every second, and in the folder every few seconds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LATELY = 10.0
 
 
 class StatusWriter:
-    """Tells how a solve stands, not too often.
+    """Publishes the status of a solve, not too often.
 
     Args:
         job: the job.
@@ -53,7 +53,7 @@ class StatusWriter:
         self._target_in: float | None = None
 
     def tell(self, seconds: float) -> None:
-        """Tell how the solve stands, if the last time is long enough ago.
+        """Publish the status, if the last time is long enough ago.
 
         Args:
             seconds: seconds of work, all runs together.
@@ -67,7 +67,7 @@ class StatusWriter:
             self._write(self._status(seconds))
 
     def checked(self, check: Check, seconds_left: float | None) -> None:
-        """Note what a check has found, and when the target will be reached."""
+        """Keep a check and the forecast of the target for the status."""
         unit, stopping = self._stopping.unit, self._stopping
         error = None if check.stderr is None else stopping.in_unit(check.stderr)
         amount = stopping.in_unit(check.exploitability)
@@ -77,7 +77,7 @@ class StatusWriter:
         self._target_in = seconds_left if seconds_left is not None and math.isfinite(seconds_left) else None
 
     def recall(self, done: int, chips: float) -> Judged:
-        """Note the last check of an earlier run: what the status file tells of it, else its exploitability alone.
+        """Keep the last check of an earlier run for the status, with the details that the status file has.
 
         Args:
             done: sweeps or deals before the check.
@@ -100,7 +100,7 @@ class StatusWriter:
         self._write(replace(self._status(seconds), checking=(done, total)))
 
     def end(self, seconds: float) -> None:
-        """Write how the solve stands in the end."""
+        """Write the status at the end of the run."""
         self._write(replace(self._status(seconds), seconds_left=None))
 
     def _write(self, status: Status) -> None:
@@ -125,7 +125,7 @@ class StatusWriter:
         )
 
     def _left(self, seconds: float, pace: float | None) -> float | None:
-        """Seconds to whatever ends the solve first, as far as that is known."""
+        """Seconds until the first known bound ends the solve."""
         stopping, left = self._stopping, []
         if stopping.most_seconds is not None:
             left.append(max(0.0, stopping.most_seconds - seconds))
@@ -143,7 +143,7 @@ class _Pace:
         self._counted: deque[tuple[float, int]] = deque()
 
     def count(self, now: float, done: int) -> None:
-        """Note that ``done`` sweeps or deals are done at a time of `time.perf_counter`."""
+        """Count ``done`` sweeps or deals at a time of `time.perf_counter`."""
         self._counted.append((now, done))
         while len(self._counted) > 2 and self._counted[1][0] < now - LATELY:
             self._counted.popleft()

@@ -1,4 +1,4 @@
-"""When a solve stops, and when it is measured on the way: one rule for sweeps and for deals."""
+"""Rules for when a solve stops and when it is measured, for sweeps and for deals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stores of a solve: the lockers to go on from, and for board buckets the strategy locker that bots play from."""
+"""The stores of a solve: lockers to continue from, and with board buckets the strategy locker that bots play from."""
 
 from __future__ import annotations
 
@@ -21,24 +21,23 @@ class Stores(Closing):
     Args:
         job: the job.
         folder: folder of the solve; None: in memory.
-        shards: number of files that hold the lockers.
 
     Raises:
         lockers.ManifestMismatchError: the folder holds another job.
         lockers.DamagedLockerError: the folder's lockers are damaged.
     """
 
-    def __init__(self, job: Job, folder: Path | None, shards: int) -> None:
+    def __init__(self, job: Job, folder: Path | None) -> None:
         self._folder, self._sampled = folder, job.sampled
         self._manifest = manifest = job.manifest()
         self._opened = ExitStack()
         self._store: Store | None = None
         self._strategies: Store | None = None
         if folder is None:
-            self._store = MemoryStore(manifest, shards=shards)
-            self._strategies = MemoryStore(manifest, shards=1) if job.sampled else self._store
+            self._store = MemoryStore(manifest)
+            self._strategies = MemoryStore(manifest) if job.sampled else self._store
             return
-        store = open_store(folder, manifest, shards=shards)
+        store = open_store(folder, manifest)
         try:
             store.require_sound()
         except BaseException:
@@ -51,7 +50,7 @@ class Stores(Closing):
 
     @property
     def store(self) -> Store:
-        """The lockers to go on from; of a solve by dealt boards in a folder, opened to be read."""
+        """The lockers to continue from; those of a solve by dealt boards in a folder are opened read-only."""
         if self._store is None:
             assert self._folder is not None
             self._store = self._opened.enter_context(open_store(self._folder, read_only=True))
@@ -59,37 +58,37 @@ class Stores(Closing):
 
     @property
     def strategies(self) -> Store:
-        """The store of the average strategies, opened to be read: the strategy locker, or `store` itself."""
+        """The store of the average strategies, read-only: the strategy locker, or `store` itself."""
         if self._strategies is None:
             assert self._folder is not None
             self._strategies = self._opened.enter_context(open_store(self._folder / FOLDER, read_only=True))
         return self._strategies
 
     def use(self) -> AbstractContextManager[Store]:
-        """The lockers to go on from, opened to be written for the block."""
+        """Open the lockers to continue from for writing, for the block."""
         if self._folder is None or not self._sampled:
             return nullcontext(self.store)
         return open_store(self._folder)
 
     def read(self) -> AbstractContextManager[Store]:
-        """The lockers to go on from, opened to be read for the block."""
+        """Open the lockers to continue from for reading, for the block."""
         if self._folder is None or not self._sampled:
             return nullcontext(self.store)
         return open_store(self._folder, read_only=True)
 
     def play_or_new(self) -> AbstractContextManager[Store]:
-        """The strategy locker, opened to be written for the block; made if there is none.
+        """Open the strategy locker for writing, for the block; make it if there is none.
 
         Raises:
             lockers.ManifestMismatchError: the locker is another job's.
         """
         if self._folder is None:
             return self.play()
-        return open_store(self._folder / FOLDER, self._manifest, shards=1)
+        return open_store(self._folder / FOLDER, self._manifest)
 
     @property
     def play(self) -> Opener:
-        """Opens the strategy locker to write to it."""
+        """A function that opens the strategy locker for writing."""
         folder, strategies = self._folder, self._strategies
         if folder is None:
             assert strategies is not None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lockers import SHARD_BYTES, DiskSize
+from lockers import STORE_BYTES, DiskSize
 from solvers.discount import variant
 from solvers.exact.footprint import footprint
 from spewy.chunks.layout import Layout
@@ -29,7 +29,7 @@ BY_SCIKIT_LEARN = {"ward", "k-means", "strength-k-means"}
 """Clusterings that import scikit-learn."""
 WAITING = 1.08  # times its size: what is saved, in memory until its transaction ends (measured)
 TOUCHED = 4  # pages of a file that the system maps for each page that is read
-SLACK = 64 << 10  # bytes of a shard that small transactions leave unused (measured)
+SLACK = 64 << 10  # bytes of a store that small transactions leave unused (measured)
 SECONDS_PER_SET = (
     1e-8  # of a core, for an information set in a sweep of the exact engine (measured: 7 to 11 ns)
 )
@@ -77,12 +77,11 @@ def walked_cost(
     itemsize: int,
     threads: int,
     integrate: str,
-    shards: int,
     first_live: int | None,
     first_dropped: int | None = None,
     program: LpSize | None = None,
 ) -> WalkedCost:
-    """Count the chunks of a layout and add up the bytes of their arrays.
+    """Count the chunks of a layout, and add up the bytes of their arrays.
 
     Args:
         layout: boards and betting.
@@ -92,7 +91,6 @@ def walked_cost(
         itemsize: bytes of a regret or sum in memory; stored ones have 8 where leaves are stored.
         threads: how many solve.
         integrate: "regret" or "average".
-        shards: files that hold the lockers.
         first_live: the first round of the game whose chunks are live; None: all are stored.
         first_dropped: the first round of the game that the finished folder does not keep; None: it keeps all.
         program: the linear program, if one solves it.
@@ -160,9 +158,9 @@ def walked_cost(
         payoff_bytes=payoffs,
         memory_bytes=memory,
         process_bytes=memory + PROCESS_BYTES + CLUSTERING_BYTES * _clusters(layout.problem),
-        disk_bytes=stored + SHARD_BYTES * shards,
-        most_disk_bytes=disk.again(at_once) + (SHARD_BYTES + SLACK * (not live)) * shards,
-        kept_bytes=kept.total + SHARD_BYTES * shards,
+        disk_bytes=stored + STORE_BYTES,
+        most_disk_bytes=disk.again(at_once) + STORE_BYTES + SLACK * (not live),
+        kept_bytes=kept.total + STORE_BYTES,
         program=program,
         seconds_per_sweep=SECONDS_PER_SET * information_sets if exact else None,
     )
@@ -174,7 +172,7 @@ def _clusters(problem: Problem) -> bool:
 
 
 def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:
-    """(slot, row) pairs that visits improve at once, the live chunks below those visited included; 0: none is live."""
+    """Number of (slot, row) pairs that simultaneous visits improve, with the live chunks below; 0: none is live."""
     top = layout.n_rounds if first_live is None else first_live - layout.problem.first_round - 1
     boards: list[int] = []  # per board of the round at hand, the top round's that it follows; lines alike
     lines: list[int] = []
@@ -194,7 +192,7 @@ def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:
 
 
 def _table_bytes(layout: Layout) -> int:
-    """Cards and maps of the layout and of its live game."""
+    """Bytes of cards and maps, of the layout and of its live game."""
     total = 0
     for table in layout.boards:
         total += BYTES_PER_BOARD * len(table.boards)

@@ -23,15 +23,13 @@ from spewy.run.memory_plan import MemoryPlan
 from spewy.run.plan import Plan
 from spewy.run.walked_cost import WalkedCost, walked_cost
 
-STORED_SHARDS = 8
-
 EngineName = Literal["exact", "live", "stored", "program"]
-"""How a job is solved: by the exact engine, by walks with live leaves, chunk by chunk, or by one linear program."""
+"""Name of the engine: the exact one, walks with live leaves, chunk by chunk, or one linear program."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WalkedPlan(Plan):
-    """What a run of a job will do.
+    """The plan of a job all of whose boards are walked through.
 
     Attributes:
         layout: boards and betting of the job.
@@ -39,7 +37,6 @@ class WalkedPlan(Plan):
         variant: variant of CFR.
         itemsize: bytes of a regret or sum in memory.
         solvers: number of threads or processes that solve.
-        shards: number of files that hold the lockers.
         memory_plan: what of the state stays in memory.
     """
 
@@ -49,7 +46,6 @@ class WalkedPlan(Plan):
     variant: str
     itemsize: int
     solvers: int
-    shards: int
     memory_plan: MemoryPlan
 
     @property
@@ -99,7 +95,7 @@ class WalkedPlan(Plan):
     def counted(
         cls, job: Job, *, streaming: bool, progress: Callable[[int], None] | None = None
     ) -> WalkedPlan:
-        """Make a plan to see what a job costs: buckets are counted, not made.
+        """Make a plan to learn the cost of a job: buckets of hands are counted, not made.
 
         They are made where the count is only a bound that the job's memory does not hold.
 
@@ -116,7 +112,7 @@ class WalkedPlan(Plan):
 
     @classmethod
     def on(cls, job: Job, layout: Layout, *, streaming: bool, cost: WalkedCost | None = None) -> WalkedPlan:
-        """The plan of a job on a layout of it.
+        """Make the plan of a job on a layout of its boards and betting.
 
         Raises:
             InputError: its boards are dealt, not walked through.
@@ -125,8 +121,6 @@ class WalkedPlan(Plan):
         engine, solve = _engine(job, layout), job.solve
         name = solve.variant or (EXACT_VARIANT if engine == "exact" else DEFAULT_VARIANT)
         itemsize = 2 if solve.short else 4 if engine == "exact" or solve.precision == "single" else 8
-        # chunks that are live are saved in one transaction with those above them
-        shards = STORED_SHARDS if job.first_live is None else 1
         threads = useful_threads(layout.live, solve.threads) if engine == "exact" else solve.threads
         if cost is None:
             cost = walked_cost(
@@ -137,7 +131,6 @@ class WalkedPlan(Plan):
                 itemsize=itemsize,
                 threads=threads,
                 integrate=solve.integrate,
-                shards=shards,
                 first_live=job.first_live,
                 first_dropped=job.first_dropped,
                 program=lp_size(job.problem) if engine == "program" else None,
@@ -156,13 +149,12 @@ class WalkedPlan(Plan):
             variant=name,
             itemsize=itemsize,
             solvers=threads,
-            shards=shards,
             memory_plan=resides,
         )
 
 
 def require_possible(job: Job) -> None:
-    """Refuse a job that is too large whatever its boards and strategies are in detail.
+    """Refuse a job by its lower bounds, before boards are enumerated.
 
     Raises:
         InputError: its betting tree is too large to be built, or a lower bound on its memory exceeds ``solve.memory``.
@@ -178,7 +170,7 @@ def require_possible(job: Job) -> None:
 
 
 def supported(layout: Layout, schedule: Variant) -> bool:
-    """What `solvers.exact.supports` says of the layout's live game, without building it."""
+    """Whether the exact engine supports the layout's live game, without building that game."""
     return (
         layout.n_rounds <= MAX_ROUNDS
         and not schedule.predictive
@@ -200,7 +192,7 @@ def _by_hand(layout: Layout, t: int, p: int) -> bool:
 
 
 def _engine(job: Job, layout: Layout) -> EngineName:
-    """Which engine solves a job; the exact one takes live leaves, a row per hand of hold'em, and no double precision.
+    """Choose the engine; the exact one takes live leaves, a row per hand of hold'em, and no double precision.
 
     Raises:
         InputError: 16 bits are asked for where it does not, or a precision that the depth of the stacks rules out.
@@ -223,7 +215,13 @@ def _engine(job: Job, layout: Layout) -> EngineName:
 
 
 def _refusal(job: Job, needed: int, streaming: int | None) -> str:
-    """Why a job does not fit its memory, given the bytes that it needs, and where it may stream those that it must."""
+    """The message that a job exceeds its memory.
+
+    Args:
+        job: the job.
+        needed: bytes with everything in memory.
+        streaming: bytes that a solve which streams from disk must keep in memory; None: it cannot stream.
+    """
     if streaming is None:
         told, found = f"{needed / 2**20:.0f} MiB beside the interpreter", job.solve.memory
     else:

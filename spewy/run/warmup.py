@@ -1,4 +1,4 @@
-"""Kernels are compiled once per machine and version, in a process of their own, and told of before.
+"""Compiles kernels once per machine and version, in a process of their own, with a note to the user.
 
 Compiling takes up to a minute and several hundred MiB, which shall be nobody's surprise and no part of a solve's
 memory. A stamp beside the machine code (`compiled.cache`) says that it is complete.
@@ -21,11 +21,18 @@ if TYPE_CHECKING:
     from solvers.game import LiveGame
 
 Engine = Literal["exact", "live", "sampled"]
-"""Those whose kernels take long to compile."""
+"""Name of an engine whose kernels take long to compile."""
 
 
 def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], None]) -> None:
-    """Compile an engine for games of so many rounds, in 16 bits or not, if that has not been done.
+    """Compile the kernels of an engine, unless that was done before.
+
+    Args:
+        engine: name of the engine.
+        n_rounds: number of rounds of the game.
+        short: whether numbers have 16 bits.
+        note: told before compilation begins.
+
 
     Where machine code cannot be kept, it is compiled by the process that needs it, when it needs it.
     """
@@ -46,7 +53,7 @@ def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], No
 
 
 def _compile_exact(n_rounds: int, short: bool) -> None:
-    """Solve a tiny spot that begins so many rounds before the end."""
+    """Solve a tiny spot of ``n_rounds`` rounds."""
     from solvers.discount import EXACT_VARIANT, variant
     from solvers.exact import ExactCfr
 
@@ -54,7 +61,7 @@ def _compile_exact(n_rounds: int, short: bool) -> None:
 
 
 def _compile_live(n_rounds: int, short: bool) -> None:
-    """The same by the general engine, which has numbers of one kind only."""
+    """Solve a tiny spot of ``n_rounds`` rounds by the general engine, which has one width of numbers."""
     del short
     from solvers.discount import DEFAULT_VARIANT, variant
     from solvers.reference.cfr import Cfr
@@ -79,7 +86,7 @@ def _tiny(n_rounds: int) -> LiveGame:
 
 
 def _compile_sampled(n_rounds: int, short: bool) -> None:
-    """Deal once in a game of so many rounds whose two hands share a row; judge it, and make its averages bytes."""
+    """Deal once in a game of ``n_rounds`` rounds with two hands in a row; measure it, and quantise its averages."""
     import numpy as np
 
     from buckets.abstraction import Dealt

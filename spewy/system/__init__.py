@@ -1,1 +1,1 @@
-"""The process and its surroundings: signals, worker processes, text files, the user's cache, failures by name."""
+"""Processes, signals, files: the surroundings of a solve."""

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
+from solvers.stopping import StoppedError
 from spewy.errors import MOST_OF_ERROR, InputError, MissingError, PeerError, error_line, one_line, shown
 from spewy.system.child import HOME, start_python
 from spewy.system.closing import Closing
@@ -190,17 +191,19 @@ class Cluster(Closing):
         return worker in self._there
 
     def call(
-        self, calls: Sequence[tuple[str, Callable[..., Any], tuple[Any, ...]]]
+        self, calls: Sequence[tuple[str, Callable[..., Any], tuple[Any, ...]]], stop: Stop | None = None
     ) -> Generator[Any, None, None]:
         """Have workers call functions, one each, all at once; their answers in order, fetched one by one.
 
         Args:
             calls: worker, function and arguments.
+            stop: ends the wait for answers.
 
         Yields:
             An answer, or `Lost`.
 
         Raises:
+            StoppedError: ``stop`` was set.
             PeerError: the scheduler is gone, or a worker could not do it.
         """
         key = uuid.uuid4().hex
@@ -212,7 +215,7 @@ class Cluster(Closing):
         ]
         try:
             for i, (worker, _, _) in enumerate(calls):
-                answer = self._fetched(futures[i], worker)
+                answer = self._fetched(futures[i], worker, stop)
                 self._deaths = self._deaths + 1 if isinstance(answer, Lost) else 0
                 if self._deaths >= MOST_DEATHS:
                     raise PeerError(
@@ -256,13 +259,16 @@ class Cluster(Closing):
             self._local.close()
             self._local = None
 
-    def _fetched(self, future: Any, worker: str) -> Any:
+    def _fetched(self, future: Any, worker: str, stop: Stop | None) -> Any:
         """What a worker answered; `Lost` if it left before."""
         import asyncio
 
         loop = self.client.loop.asyncio_loop
         answer = asyncio.run_coroutine_threadsafe(_result(future), loop)
         while not wait([answer], POLL_SECONDS).done:
+            if stop is not None and stop.is_set():
+                answer.cancel()
+                raise StoppedError
             if not self.is_there(worker):
                 answer.cancel()
                 return Lost()

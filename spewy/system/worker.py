@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
+import time
 import traceback
 from pathlib import Path
 
 from spewy.system.child import end_with_parent
 from spewy.system.outsider import end_marked, own_mark
 
+NEWS_SECONDS = 0.1
+"""Time between two reports of a task."""
 SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable that keeps a worker from importing other people's modules from the current folder."""
 
@@ -22,16 +26,26 @@ class Parent:
     """
 
     def __init__(self, stem: str) -> None:
-        self._news, self._stop = Path(f"{stem}.news"), Path(stem).with_name("stop")
+        self._news, self._stop = Path(f"{stem}.news"), os.path.join(os.path.dirname(stem), "stop")
         self.heard = self._news.exists()
+        self._waiting: list[object] = []
+        self._told = 0.0
 
     def is_set(self) -> bool:
         """Return whether the parent has asked tasks to return early."""
-        return self._stop.exists()
+        self._pass_on()
+        return os.path.exists(self._stop)
 
     def tell(self, news: object) -> None:
         """Report before the end of the task; the parent may miss all but the latest report."""
-        _replace(self._news, pickle.dumps(news))
+        self._waiting = [news]
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Write the latest report, unless the parent has hardly had time to read the one before."""
+        if self._waiting and time.monotonic() - self._told > NEWS_SECONDS:
+            _replace(self._news, pickle.dumps(self._waiting.pop()))
+            self._told = time.monotonic()
 
 
 def call(stem: str) -> None:
@@ -43,6 +57,7 @@ def call(stem: str) -> None:
     except Exception as error:
         answer = pickle.dumps(("failed", portable(error)))
     _replace(Path(f"{stem}.answer"), answer)
+    gc.freeze()  # loky looks for garbage after tasks, and would go through all modules
 
 
 def portable(error: Exception) -> Exception:

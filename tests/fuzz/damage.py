@@ -151,7 +151,7 @@ def _manifest(rng: Random, file: Path, *_: object) -> str:
 
 def _lock_file(rng: Random, file: Path, *_: object) -> str:
     """Noise in a lock file, or no lock file."""
-    path = file.parent / "shard-000.mdb-lock"
+    path = file.parent / "lockers.mdb-lock"
     if path.exists() and rng.random() < 0.5:
         path.unlink()
         return f"{path.name} deleted"
@@ -161,9 +161,7 @@ def _lock_file(rng: Random, file: Path, *_: object) -> str:
 
 def _strange(rng: Random, file: Path, *_: object) -> str:
     """A file that does not belong there."""
-    name = rng.choice(
-        ("shard-001.mdb", "shard-999.mdb", "shard-000.mdb.tmp", "notes.txt", ".manifest.json.1.tmp")
-    )
+    name = rng.choice(("other.mdb", "shard-000.mdb", "lockers.mdb.tmp", "notes.txt", ".manifest.json.1.tmp"))
     path = file.parent / name
     if path.exists():
         return f"{name} not, it is there"

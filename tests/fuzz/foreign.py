@@ -8,7 +8,7 @@ from random import Random
 
 from lockers.manifest import _checksum
 
-INSIDE = ("play", "payoffs", "judged", "log.txt", "status.json", ".lock", "manifest.json", "shard-000.mdb")
+INSIDE = ("play", "payoffs", "judged", "log.txt", "status.json", ".lock", "manifest.json", "lockers.mdb")
 """Names of files and folders in a solve's folder."""
 
 
@@ -112,7 +112,7 @@ def _no_folder(rng: Random, folder: Path, _: object) -> str:
             return "pipe"
         case _:
             folder.mkdir()
-            (folder / rng.choice(("notes.txt", "shard-000.mdb", ".lock", "log.txt"))).write_text("notes")
+            (folder / rng.choice(("notes.txt", "lockers.mdb", ".lock", "log.txt"))).write_text("notes")
             return "folder with a file"
 
 

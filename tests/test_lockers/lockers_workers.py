@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from lockers import LmdbStore, Store, Transaction, open_store, shard
+from lockers import LmdbStore, Store, Transaction, environment, open_store
 
 SIDE = 12
 
 
 def put(store: Store, locker: str, key: bytes, array: np.ndarray) -> None:
-    store.transact(key, lambda transaction: transaction.put(locker, key, array))
+    store.transact(lambda transaction: transaction.put(locker, key, array))
 
 
 def count(transaction: Transaction, key: bytes) -> None:
@@ -24,7 +24,7 @@ def count(transaction: Transaction, key: bytes) -> None:
 
 def create_and_count(folder: Path) -> None:
     with open_store(folder, {"a": 1}) as store:
-        store.transact(b"k", lambda transaction: count(transaction, b"k"))
+        store.transact(lambda transaction: count(transaction, b"k"))
 
 
 def visit(transaction: Transaction, key: bytes, worker: int, side: int) -> None:
@@ -32,8 +32,8 @@ def visit(transaction: Transaction, key: bytes, worker: int, side: int) -> None:
     regret = transaction.get("regret", key)
     regret = np.zeros((side, side)) if regret is None else regret
     total = int(regret[0, 0]) + 1
-    visits, last = transaction.tickets(key)
-    if visits != total - 1 or not transaction.punch(key, last + 1):
+    visits, last = transaction.visits(key)
+    if visits != total - 1 or not transaction.count_visit(key, last + 1):
         raise AssertionError(f"{visits} visits counted, {total - 1} integrated")
     transaction.put("regret", key, np.full((side, side), total, float))
     transaction.put("strategy", key, np.full(side * side, -total, np.float32))
@@ -45,12 +45,12 @@ def visit(transaction: Transaction, key: bytes, worker: int, side: int) -> None:
 
 def hammer(store: LmdbStore, worker: int, keys: list[bytes], visits: int) -> None:
     """Visit keys in an order of this worker's own, arrays of changing size, from a tiny map."""
-    shard.MAP_SIZE = 1
+    environment.MAP_SIZE = 1
     generator = np.random.default_rng(worker)
     for number in range(visits):
         key = keys[int(generator.integers(len(keys)))]
         side = SIDE * int(generator.integers(1, 4))
-        store.transact(key, lambda transaction, key=key, side=side: visit(transaction, key, worker, side))
+        store.transact(lambda transaction, key=key, side=side: visit(transaction, key, worker, side))
         if number % 100 == 99:
             store.flush()
     store.close()
@@ -82,7 +82,7 @@ def commit_until_killed(store: LmdbStore, report: Path) -> None:
     with report.open("w") as file:
         for number in range(1, 10**9):
             key = b"%d|x" % (number % 20)
-            store.transact(key, lambda transaction, key=key: visit(transaction, key, 0, SIDE))
+            store.transact(lambda transaction, key=key: visit(transaction, key, 0, SIDE))
             file.write(f"{number}\n")
             file.flush()
 
@@ -94,4 +94,4 @@ def hold_a_reader(store: LmdbStore, started: Path) -> None:
         started.write_text("")
         time.sleep(1000)
 
-    store._open_shards()[0].read(sit)
+    store._attached().read(sit)

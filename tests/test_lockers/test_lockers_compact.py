@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from lockers_workers import put
 
+import lockers.environment
 import lockers.folder
-import lockers.shard
 from lockers import (
     LmdbStore,
     LockerError,
@@ -26,7 +26,6 @@ from lockers import (
     open_store,
     remove_store,
 )
-from lockers.metapages import read_meta_pages
 
 BOARDS = 6
 LINES = 40
@@ -36,17 +35,15 @@ def key(board: int, line: int) -> bytes:
     return b"%d|%d" % (board, line)
 
 
-def filled(folder: Path, shards: int) -> LmdbStore:
+def filled(folder: Path) -> LmdbStore:
     """Arrays of many sizes, three quarters of them deleted."""
-    store = open_store(folder, {"a": 1}, shards=shards)
+    store = open_store(folder, {"a": 1})
     for board in range(BOARDS):
         for line in range(LINES):
             put(store, "regret", key(board, line), np.arange(7.0 * line * line) + board)
         for line in range(LINES):
             if line % 4:
-                store.transact(
-                    key(board, 0), lambda txn, line=line, board=board: txn.delete("regret", key(board, line))
-                )
+                store.transact(lambda txn, line=line, board=board: txn.delete("regret", key(board, line)))
     return store
 
 
@@ -60,9 +57,8 @@ def require_filled(store: LmdbStore) -> None:
                 np.testing.assert_array_equal(found, np.arange(7.0 * line * line) + board)
 
 
-@pytest.mark.parametrize("shards", [1, 4])
-def test_files_get_smaller_and_hold_the_same(tmp_path: Path, shards: int) -> None:
-    with filled(tmp_path / "f", shards) as store:
+def test_files_get_smaller_and_hold_the_same(tmp_path: Path) -> None:
+    with filled(tmp_path / "f") as store:
         before = store.size()
         held = sum(8 * 7 * line * line for line in range(0, LINES, 4)) * BOARDS
         store.compact()
@@ -76,7 +72,7 @@ def test_files_get_smaller_and_hold_the_same(tmp_path: Path, shards: int) -> Non
             put(store, "regret", key(9, number), np.arange(5000.0))
         require_filled(store)
         assert store.check() == []
-    assert not [path for path in (tmp_path / "f").iterdir() if path.suffix == lockers.shard.TEMPORARY]
+    assert not [path for path in (tmp_path / "f").iterdir() if path.suffix == lockers.environment.TEMPORARY]
     with open_store(tmp_path / "f", {"a": 1}) as store:
         require_filled(store)
         assert store.get("regret", key(9, 49)) is not None
@@ -86,25 +82,25 @@ def test_an_empty_store(tmp_path: Path) -> None:
     with open_store(tmp_path / "f", {}) as store:
         store.compact()
         put(store, "regret", b"k", np.ones(3))
-        store.transact(b"k", lambda txn: txn.delete("regret", b"k"))
+        store.transact(lambda txn: txn.delete("regret", b"k"))
         store.compact()
         assert store.check() == []
         assert store.get("regret", b"k") is None
 
 
 def test_other_handles_of_this_process_see_the_new_files(tmp_path: Path) -> None:
-    with filled(tmp_path / "f", 2) as store, open_store(tmp_path / "f", read_only=True) as reader:
+    with filled(tmp_path / "f") as store, open_store(tmp_path / "f", read_only=True) as reader:
         require_filled(reader)
         store.compact()
         require_filled(reader)
         put(store, "regret", b"0|new", np.ones(2))
         assert reader.get("regret", b"0|new") is not None
         with open_store(tmp_path / "f") as third:
-            assert third._shards[0] is store._shards[0]
+            assert third._attached() is store._attached()
 
 
 def test_not_beside_another_process(tmp_path: Path) -> None:
-    store = filled(tmp_path / "f", 1)
+    store = filled(tmp_path / "f")
     context = multiprocessing.get_context("fork")
     child = context.Process(target=lockers_workers.hold_a_reader, args=(store, tmp_path / "started"))
     child.start()
@@ -128,10 +124,10 @@ def test_not_beside_another_process(tmp_path: Path) -> None:
 
 
 def test_not_in_a_transaction_nor_read_only(tmp_path: Path) -> None:
-    with filled(tmp_path / "f", 1) as store, open_store(tmp_path / "f", read_only=True) as reader:
+    with filled(tmp_path / "f") as store, open_store(tmp_path / "f", read_only=True) as reader:
         for attempt in (store.compact, store.require_alone):
             with pytest.raises(LockerError, match="expected no transaction in this thread"):
-                store.transact(b"0", lambda txn, attempt=attempt: attempt())
+                store.transact(lambda txn, attempt=attempt: attempt())
         with pytest.raises(ReadOnlyLockerError):
             reader.compact()
     with pytest.raises(LockerError, match="closed"):
@@ -145,7 +141,7 @@ def test_in_memory() -> None:
         store.compact()
         assert store.get("regret", b"k") is not None
         with pytest.raises(LockerError, match="expected no transaction"):
-            store.transact(b"k", lambda txn: store.compact())
+            store.transact(lambda txn: store.compact())
     with pytest.raises(LockerError, match="closed"):
         store.compact()
     with pytest.raises(ReadOnlyLockerError):
@@ -159,7 +155,7 @@ def compact_for_ever(folder: Path) -> None:
 
 
 def test_killed_at_any_moment(tmp_path: Path) -> None:
-    filled(tmp_path / "f", 2).close()
+    filled(tmp_path / "f").close()
     context, rng = multiprocessing.get_context("spawn"), np.random.default_rng(1)
     for _ in range(5):
         child = context.Process(target=compact_for_ever, args=(tmp_path / "f",))
@@ -173,7 +169,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
             assert store.check() == []
     with open_store(tmp_path / "f") as store:
         store.compact()
-    assert not list((tmp_path / "f").glob(f".*{lockers.shard.TEMPORARY}"))
+    assert not list((tmp_path / "f").glob(f".*{lockers.environment.TEMPORARY}"))
 
 
 @pytest.mark.parametrize("step", ["_copy_used_pages", "sync_folder"])
@@ -183,9 +179,9 @@ def test_a_copy_that_fails_changes_nothing(
     def breaks(*args: object) -> None:
         raise OSError(28, "No space left on device")
 
-    with filled(tmp_path / "f", 1) as store:
+    with filled(tmp_path / "f") as store:
         with monkeypatch.context() as patch:
-            patch.setattr(lockers.shard, step, breaks)
+            patch.setattr(lockers.environment, step, breaks)
             with pytest.raises(LockerError, match="No space left"):
                 store.compact()
         require_filled(store)
@@ -198,7 +194,7 @@ def test_a_copy_that_fails_changes_nothing(
 
 def test_a_store_is_removed_and_other_files_stay(tmp_path: Path) -> None:
     folder = tmp_path / "f"
-    filled(folder, 3).close()
+    filled(folder).close()
     (folder / "notes.txt").write_text("mine")
     remove_store(folder)
     assert [path.name for path in folder.iterdir() if path.name[0] != "."] == ["notes.txt"]
@@ -212,23 +208,20 @@ def test_a_store_is_removed_and_other_files_stay(tmp_path: Path) -> None:
 
 
 def test_not_while_it_is_open_here(tmp_path: Path) -> None:
-    with filled(tmp_path / "f", 1) as store:
+    with filled(tmp_path / "f") as store:
         with pytest.raises(LockerError, match="expected a store that nobody has open, found one in use"):
             remove_store(tmp_path / "f")
         require_filled(store)
 
 
-@pytest.mark.parametrize("left", ["everything", "one shard", "nothing"])
+@pytest.mark.parametrize("left", ["everything", "nothing"])
 def test_an_interrupted_removal_is_finished(tmp_path: Path, left: str) -> None:
     folder = tmp_path / "f"
-    filled(folder, 2).close()
-    assert read_meta_pages(folder / "shard-000.mdb").commit
+    filled(folder).close()
     (folder / "manifest.json").rename(folder / lockers.folder.REMOVED)
-    if left != "everything":
-        (folder / "shard-000.mdb").unlink()
     if left == "nothing":
-        (folder / "shard-001.mdb").unlink()
-    with open_store(folder, {"b": 2}, shards=1) as store:
+        (folder / "lockers.mdb").unlink()
+    with open_store(folder, {"b": 2}) as store:
         assert list(store.keys("regret")) == []
         put(store, "regret", b"k", np.ones(1))
         assert store.check() == []
@@ -236,9 +229,8 @@ def test_an_interrupted_removal_is_finished(tmp_path: Path, left: str) -> None:
     shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("shards", [1, 3])
-def test_a_copy_holds_what_was_committed_and_no_more_pages_than_it_needs(tmp_path, shards):
-    with filled(tmp_path / "here", shards) as store, open_store(tmp_path / "here", read_only=True) as reader:
+def test_a_copy_holds_what_was_committed_and_no_more_pages_than_it_needs(tmp_path):
+    with filled(tmp_path / "here") as store, open_store(tmp_path / "here", read_only=True) as reader:
         reader.copy_to(tmp_path / "there")
         with open_store(tmp_path / "there") as copy:
             assert copy.manifest == store.manifest
@@ -255,9 +247,9 @@ def test_a_copy_holds_what_was_committed_and_no_more_pages_than_it_needs(tmp_pat
 
 
 def test_a_copy_that_breaks_off_leaves_no_store(tmp_path, monkeypatch):
-    with filled(tmp_path / "here", 2) as store:
+    with filled(tmp_path / "here") as store:
         monkeypatch.setattr(
-            lockers.shard.os, "fsync", lambda file: (_ for _ in ()).throw(OSError(28, "full"))
+            lockers.environment.os, "fsync", lambda file: (_ for _ in ()).throw(OSError(28, "full"))
         )
         with pytest.raises(StorageError):
             store.copy_to(tmp_path / "there")

@@ -18,24 +18,18 @@ from lockers import (
     Store,
     Transaction,
     open_store,
-    shard_part,
 )
 
 MANIFEST = {"game": "leduc", "rows": {"flop": 40}, "sizes": [1, 2]}
 
 
 def put(store: Store, locker: str, key: bytes, array: np.ndarray) -> None:
-    store.transact(key, lambda transaction: transaction.put(locker, key, array))
+    store.transact(lambda transaction: transaction.put(locker, key, array))
 
 
 class StoreConformance:
     @pytest.fixture
     def store(self) -> Iterator[Store]:
-        pytest.fail("each backend gives its own")
-
-    @pytest.fixture
-    def one_shard(self) -> Iterator[Store]:
-        """A store made with a single shard."""
         pytest.fail("each backend gives its own")
 
     @pytest.fixture
@@ -52,8 +46,8 @@ class StoreConformance:
         assert store.get("payoff", b"a|b") is None
         assert store.get_many("payoff", [b"a", b"b"]) == [None, None]
         assert list(store.keys("payoff")) == []
-        assert store.tickets(b"a") == (0, 0)
-        assert not store.transact(b"a", lambda transaction: transaction.delete("payoff", b"a"))
+        assert store.visits(b"a") == (0, 0)
+        assert not store.transact(lambda transaction: transaction.delete("payoff", b"a"))
 
     @pytest.mark.parametrize(
         "array",
@@ -88,11 +82,11 @@ class StoreConformance:
     def test_lockers_do_not_share_keys(self, store: Store) -> None:
         put(store, "payoff", b"k", np.array([1]))
         put(store, "strategy", b"k", np.array([2]))
-        store.transact(b"k", lambda transaction: transaction.delete("payoff", b"k"))
+        store.transact(lambda transaction: transaction.delete("payoff", b"k"))
         assert store.get("payoff", b"k") is None
         np.testing.assert_array_equal(store.get("strategy", b"k"), [2])
 
-    def test_keys_are_sorted_over_all_shards_and_filtered_by_prefix(self, store: Store) -> None:
+    def test_keys_are_sorted_and_filtered_by_prefix(self, store: Store) -> None:
         keys = [b"%d|%d" % (board, line) for board in range(20) for line in range(3)] + [b"\xff\xff", b"\0"]
         for key in keys:
             put(store, "payoff", key, np.array(1))
@@ -132,7 +126,7 @@ class StoreConformance:
             assert store.get("payoff", b"b|2") is None
             return "done"
 
-        assert store.transact(b"b", body) == "done"
+        assert store.transact(body) == "done"
         assert list(store.keys("payoff")) == [b"b|2"]
 
     def test_an_error_undoes_everything(self, store: Store) -> None:
@@ -141,71 +135,64 @@ class StoreConformance:
         def body(transaction: Transaction) -> None:
             transaction.put("payoff", b"b|1", np.array(2))
             transaction.put("strategy", b"b|1", np.array(2))
-            transaction.punch(b"b|1", 5)
+            transaction.count_visit(b"b|1", 5)
             transaction.delete("payoff", b"b|1")
             raise KeyboardInterrupt("as if the user had enough")
 
         with pytest.raises(KeyboardInterrupt, match="had enough"):
-            store.transact(b"b", body)
+            store.transact(body)
         assert store.get("payoff", b"b|1") == 1
         assert store.get("strategy", b"b|1") is None
-        assert store.tickets(b"b|1") == (0, 0)
+        assert store.visits(b"b|1") == (0, 0)
         assert store.check() == []
 
-    def test_a_ticket_counts_once(self, store: Store) -> None:
-        def punch(ticket: int) -> tuple[bool, tuple[int, int]]:
+    def test_a_visit_counts_once(self, store: Store) -> None:
+        def count(visit_id: int) -> tuple[bool, tuple[int, int]]:
             def body(transaction: Transaction) -> tuple[bool, tuple[int, int]]:
-                return transaction.punch(b"b|x", ticket), transaction.tickets(b"b|x")
+                return transaction.count_visit(b"b|x", visit_id), transaction.visits(b"b|x")
 
-            return store.transact(b"b", body)
+            return store.transact(body)
 
-        assert punch(0) == (False, (0, 0))
-        assert punch(-3) == (False, (0, 0))
-        assert punch(3) == (True, (1, 3))
-        assert punch(3) == (False, (1, 3))
-        assert punch(2) == (False, (1, 3))
-        assert punch(2**63 - 1) == (True, (2, 2**63 - 1))
-        with pytest.raises(LockerError, match=r"ticket for key 627c78: expected at most \d+, found \d+"):
-            punch(2**63)
-        assert store.tickets(b"b|x") == (2, 2**63 - 1)
-        assert store.tickets(b"b|y") == (0, 0)
+        assert count(0) == (False, (0, 0))
+        assert count(-3) == (False, (0, 0))
+        assert count(3) == (True, (1, 3))
+        assert count(3) == (False, (1, 3))
+        assert count(2) == (False, (1, 3))
+        assert count(2**63 - 1) == (True, (2, 2**63 - 1))
+        with pytest.raises(
+            LockerError, match=r"visit of key 627c78: expected an id of at most \d+, found \d+"
+        ):
+            count(2**63)
+        assert store.visits(b"b|x") == (2, 2**63 - 1)
+        assert store.visits(b"b|y") == (0, 0)
 
-    def test_keys_of_another_shard_part_are_refused(self, store: Store) -> None:
-        def body(transaction: Transaction) -> None:
-            transaction.put("payoff", b"b|1", np.array(2))
-            transaction.put("payoff", b"c|1", np.array(2))
-
-        with pytest.raises(LockerError, match=r"key 637c31: .* shard part 62, found shard part 63"):
-            store.transact(b"b|anything", body)
-        assert list(store.keys("payoff")) == []
-
-    def test_with_one_shard_a_transaction_may_touch_every_key(self, one_shard: Store) -> None:
+    def test_a_transaction_may_touch_every_key(self, store: Store) -> None:
         def body(transaction: Transaction) -> None:
             transaction.put("payoff", b"b|1", np.array(1))
             transaction.put("payoff", b"c|1", np.array(2))
-            transaction.punch(b"d", 1)
-            if one_shard.tickets(b"d") != (0, 0):
+            transaction.count_visit(b"d", 1)
+            if store.visits(b"d") != (0, 0):
                 raise KeyboardInterrupt
 
-        one_shard.transact(b"a", body)
+        store.transact(body)
         with pytest.raises(KeyboardInterrupt):
-            one_shard.transact(b"a", body)
-        assert one_shard.get_many("payoff", [b"b|1", b"c|1"]) == [1, 2]
-        assert one_shard.tickets(b"d") == (1, 1)
-        assert one_shard.check() == []
+            store.transact(body)
+        assert store.get_many("payoff", [b"b|1", b"c|1"]) == [1, 2]
+        assert store.visits(b"d") == (1, 1)
+        assert store.check() == []
 
     def test_transactions_do_not_nest(self, store: Store) -> None:
         with pytest.raises(LockerError, match="expected no transaction in this thread"):
-            store.transact(b"b", lambda outer: store.transact(b"c", lambda inner: None))
-        store.transact(b"b", lambda outer: None)
+            store.transact(lambda outer: store.transact(lambda inner: None))
+        store.transact(lambda outer: None)
 
     def test_a_transaction_ends_with_its_function(self, store: Store) -> None:
-        kept = store.transact(b"b", lambda transaction: transaction)
+        kept = store.transact(lambda transaction: transaction)
         for use in (
             lambda: kept.get("payoff", b"b"),
             lambda: kept.put("payoff", b"b", np.array(1)),
             lambda: kept.delete("payoff", b"b"),
-            lambda: kept.punch(b"b", 1),
+            lambda: kept.count_visit(b"b", 1),
         ):
             with pytest.raises(LockerError, match="found one that has ended"):
                 use()
@@ -228,7 +215,7 @@ class StoreConformance:
         uses: list[Callable[[], object]] = [
             lambda: store.get(locker, key),
             lambda: store.get_many(locker, [key]),
-            lambda: store.transact(b"k", lambda transaction: transaction.put(locker, key, array)),
+            lambda: store.transact(lambda transaction: transaction.put(locker, key, array)),
         ]
         for use in uses:
             with pytest.raises(LockerError, match=message):
@@ -238,7 +225,7 @@ class StoreConformance:
         put(store, "payoff", b"k" * 504, np.array(5))
         assert store.get("payoff", b"k" * 504) == 5
         with pytest.raises(LockerError, match="expected at most 503 bytes, found 504"):
-            store.tickets(b"k" * 504)
+            store.visits(b"k" * 504)
 
     @pytest.mark.parametrize(
         "array",
@@ -266,7 +253,7 @@ class StoreConformance:
     def test_read_only_refusal(self, read_only: Store) -> None:
         assert read_only.read_only
         with pytest.raises(ReadOnlyLockerError) as error:
-            read_only.transact(b"b", lambda transaction: None)
+            read_only.transact(lambda transaction: None)
         assert str(error.value).endswith(": expected a writable store, found a read-only one")
         assert list(read_only.keys("payoff")) == []
         read_only.flush()
@@ -285,8 +272,8 @@ class StoreConformance:
             lambda: store.get("payoff", b"k"),
             lambda: store.get_many("payoff", [b"k"]),
             lambda: list(store.keys("payoff")),
-            lambda: store.transact(b"k", lambda transaction: None),
-            lambda: store.tickets(b"k"),
+            lambda: store.transact(lambda transaction: None),
+            lambda: store.visits(b"k"),
             store.check,
             store.flush,
             store.size,
@@ -302,7 +289,7 @@ class StoreConformance:
                 transaction.put("visit", b"b|n", np.array(1 if count is None else int(count) + 1))
 
             for _ in range(50):
-                store.transact(b"b", body)
+                store.transact(body)
 
         threads = [threading.Thread(target=work) for _ in range(4)]
         for thread in threads:
@@ -317,11 +304,11 @@ class StoreConformance:
             key = b"%d|x" % generator.integers(15)
 
             def body(transaction: Transaction, key: bytes = key, number: int = number) -> None:
-                transaction.punch(key, number + 1)
+                transaction.count_visit(key, number + 1)
                 transaction.put("strategy", key, generator.random(int(generator.integers(2000))))
-                transaction.delete("strategy", b"%s|%d" % (shard_part(key), number))
+                transaction.delete("strategy", b"%s|%d" % (key, number))
 
-            store.transact(key, body)
+            store.transact(body)
         store.flush()
         assert store.check() == []
 
@@ -330,11 +317,6 @@ class TestMemoryStore(StoreConformance):
     @pytest.fixture
     def store(self) -> Iterator[Store]:
         with MemoryStore({**MANIFEST, "sizes": (1, 2)}) as store:
-            yield store
-
-    @pytest.fixture
-    def one_shard(self) -> Iterator[Store]:
-        with MemoryStore(shards=1) as store:
             yield store
 
     @pytest.fixture
@@ -353,12 +335,7 @@ class TestLmdbStore(StoreConformance):
     @pytest.fixture
     def store(self, tmp_path: Path) -> Iterator[Store]:
         manifest = {**MANIFEST, "sizes": (1, 2)}
-        with open_store(tmp_path / "store", manifest, shards=3) as store:
-            yield store
-
-    @pytest.fixture
-    def one_shard(self, tmp_path: Path) -> Iterator[Store]:
-        with open_store(tmp_path / "one", {}, shards=1) as store:
+        with open_store(tmp_path / "store", manifest) as store:
             yield store
 
     @pytest.fixture
@@ -368,17 +345,17 @@ class TestLmdbStore(StoreConformance):
 
     def test_reopened_it_holds_the_same(self, store: Store, tmp_path: Path) -> None:
         put(store, "payoff", b"b|1", np.arange(3))
-        store.transact(b"b", lambda transaction: transaction.punch(b"b|1", 4))
+        store.transact(lambda transaction: transaction.count_visit(b"b|1", 4))
         store.close()
         with open_store(tmp_path / "store", MANIFEST) as again:
             np.testing.assert_array_equal(again.get("payoff", b"b|1"), np.arange(3))
-            assert again.tickets(b"b|1") == (1, 4)
+            assert again.visits(b"b|1") == (1, 4)
 
     def test_pickled_it_opens_the_same_folder_when_needed(self, store: Store) -> None:
         put(store, "payoff", b"b|1", np.arange(3))
         again = pickle.loads(pickle.dumps(store))
         assert isinstance(again, LmdbStore)
-        assert again._shards == []
+        assert again._environment is None
         np.testing.assert_array_equal(again.get("payoff", b"b|1"), np.arange(3))
         put(again, "payoff", b"b|1", np.arange(4))
         np.testing.assert_array_equal(store.get("payoff", b"b|1"), np.arange(4))

@@ -26,33 +26,33 @@ from lockers import (
     Transaction,
     open_store,
 )
-from lockers import shard as shard_module
+from lockers import environment as environment_module
 from lockers.lmdb_errors import translate
 
 
 def test_a_tiny_map_grows(tmp_path: Path, tiny_maps: None) -> None:
-    with open_store(tmp_path, {}, shards=1) as store:
+    with open_store(tmp_path, {}) as store:
         calls = 0
         for number in range(50):
 
             def body(transaction: Transaction, number: int = number) -> None:
                 nonlocal calls
                 calls += 1
-                transaction.punch(b"k|%d" % number, 1)
+                transaction.count_visit(b"k|%d" % number, 1)
                 transaction.put("payoff", b"k|%d" % number, np.full(2**number if number < 20 else 7, number))
 
-            store.transact(b"k", body)
+            store.transact(body)
         assert calls > 50
         for number in range(50):
             found = store.get("payoff", b"k|%d" % number)
             assert found is not None
             assert (found == number).all()
-            assert store.tickets(b"k|%d" % number) == (1, 1)
+            assert store.visits(b"k|%d" % number) == (1, 1)
         assert store.check() == []
 
 
 def test_one_array_far_larger_than_the_map(tmp_path: Path, tiny_maps: None) -> None:
-    with open_store(tmp_path, {}, shards=1) as store:
+    with open_store(tmp_path, {}) as store:
         put(store, "payoff", b"k", np.arange(2_000_000))
         np.testing.assert_array_equal(store.get("payoff", b"k"), np.arange(2_000_000))
 
@@ -64,19 +64,19 @@ def test_a_body_that_swallows_the_full_map(tmp_path: Path, tiny_maps: None) -> N
         except lmdb.Error:
             return
 
-    with open_store(tmp_path, {}, shards=1) as store:
-        store.transact(b"k", body)
+    with open_store(tmp_path, {}) as store:
+        store.transact(body)
         np.testing.assert_array_equal(store.get("payoff", b"k"), np.arange(100_000))
 
 
 def test_a_map_that_another_process_enlarged(tmp_path: Path, tiny_maps: None) -> None:
-    with open_store(tmp_path, {}, shards=1) as store:
+    with open_store(tmp_path, {}) as store:
         put(store, "payoff", b"k|0", np.array(0))
         script = (
             "import sys, numpy as np, lockers\n"
             "store = lockers.open_store(sys.argv[1])\n"
             "for n in range(1, 30):\n"
-            "    store.transact(b'k', lambda t: t.put('payoff', b'k|%d' % n, np.full(9999, n)))\n"
+            "    store.transact(lambda t: t.put('payoff', b'k|%d' % n, np.full(9999, n)))\n"
         )
         for use in ("get", "get_many", "keys", "transact"):
             subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True)
@@ -103,9 +103,9 @@ def test_a_map_that_another_process_enlarges_meanwhile(
             raise lmdb.MapResizedError("mdb_txn_begin")
         return opened(path, **options)  # type: ignore[arg-type]
 
-    with open_store(tmp_path, {}, shards=1) as store:
+    with open_store(tmp_path, {}) as store:
         put(store, "payoff", b"k", np.array(1))
-    monkeypatch.setattr(shard_module.lmdb, "open", open_late)
+    monkeypatch.setattr(environment_module.lmdb, "open", open_late)
     with open_store(tmp_path) as store:
         assert store.get("payoff", b"k") == 1
     assert len(tries) == 3
@@ -119,7 +119,6 @@ def test_threads_and_growth(tmp_path: Path, tiny_maps: None) -> None:
             for number in range(40):
                 key = b"%d|%d" % (number % 3, worker)
                 store.transact(
-                    key,
                     lambda transaction, key=key, side=SIDE * (1 + number % 5): visit(
                         transaction, key, 0, side
                     ),
@@ -137,7 +136,7 @@ def test_threads_and_growth(tmp_path: Path, tiny_maps: None) -> None:
         except BaseException as error:
             errors.append(error)
 
-    with open_store(tmp_path, {}, shards=2) as store:
+    with open_store(tmp_path, {}) as store:
         done = threading.Event()
         readers = [threading.Thread(target=read) for _ in range(2)]
         writers = [threading.Thread(target=write, args=(worker,)) for worker in range(4)]
@@ -155,19 +154,19 @@ def test_threads_and_growth(tmp_path: Path, tiny_maps: None) -> None:
 def test_a_map_that_cannot_grow(tmp_path: Path) -> None:
     # The child may have only so much address space; the error leaves the store as it was.
     script = (
-        "import resource, sys, numpy as np, lockers, lockers.shard\n"
-        "lockers.shard.MAP_SIZE = 1\n"
-        "store = lockers.open_store(sys.argv[1], {}, shards=1)\n"
-        "store.transact(b'k', lambda t: t.put('payoff', b'k', np.arange(3)))\n"
+        "import resource, sys, numpy as np, lockers, lockers.environment\n"
+        "lockers.environment.MAP_SIZE = 1\n"
+        "store = lockers.open_store(sys.argv[1], {})\n"
+        "store.transact(lambda t: t.put('payoff', b'k', np.arange(3)))\n"
         "array = np.zeros(20_000_000)\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
         "resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, used + 2**28))\n"
         "try:\n"
-        "    store.transact(b'k', lambda t: t.put('payoff', b'k', array))\n"
+        "    store.transact(lambda t: t.put('payoff', b'k', array))\n"
         "except lockers.LockerFullError as error:\n"
         "    print(error)\n"
         "assert store.get('payoff', b'k').tolist() == [0, 1, 2]\n"
-        "store.transact(b'k', lambda t: t.put('payoff', b'k|2', np.arange(4)))\n"
+        "store.transact(lambda t: t.put('payoff', b'k|2', np.arange(4)))\n"
     )
     child = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True
@@ -205,29 +204,29 @@ def visit_until_full(store: LmdbStore) -> tuple[int, LockerFullError]:
     """Visit one chunk after the other; return how many visits went well, and what ended them."""
     for number in range(1000):
         try:
-            store.transact(b"k", lambda transaction, n=number: visit(transaction, b"k|%d" % n, 0, 100))
+            store.transact(lambda transaction, n=number: visit(transaction, b"k|%d" % n, 0, 100))
         except LockerFullError as error:
             return number, error
     raise AssertionError("the disk is never full")
 
 
 def test_a_full_disk(small_disk: Path) -> None:
-    with open_store(small_disk / "store", {}, shards=2) as store:
+    with open_store(small_disk / "store", {}) as store:
         written, error = visit_until_full(store)
         assert "expected room for about 1" in str(error)
         assert "bytes free" in str(error)
         assert 5 < written < 20
         for _ in range(3):
             with pytest.raises(LockerFullError):
-                store.transact(b"k", lambda transaction: visit(transaction, b"k|99", 0, 100))
+                store.transact(lambda transaction: visit(transaction, b"k|99", 0, 100))
         # Nothing of the last visit is there, all of the others is, and the store is in order.
         assert len(list(store.keys("regret"))) == len(list(store.keys("strategy"))) == written
-        assert store.tickets(b"k|%d" % written) == (0, 0)
+        assert store.visits(b"k|%d" % written) == (0, 0)
         assert store.check() == []
         # With room again it goes on.
         subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
-        store.transact(b"k", lambda transaction: visit(transaction, b"k|99", 0, 100))
-        assert store.tickets(b"k|99") == (1, 1)
+        store.transact(lambda transaction: visit(transaction, b"k|99", 0, 100))
+        assert store.visits(b"k|99") == (1, 1)
         assert store.check() == []
 
 
@@ -241,9 +240,9 @@ def test_a_disk_that_is_full_from_the_start(small_disk: Path) -> None:
 
 
 def test_a_disk_that_is_full_when_a_store_is_opened(small_disk: Path) -> None:
-    with open_store(small_disk / "store", {}, shards=2) as store:
+    with open_store(small_disk / "store", {}) as store:
         put(store, "payoff", b"k", np.array(1))
-    (small_disk / "store" / "shard-000.mdb-lock").unlink()
+    (small_disk / "store" / "lockers.mdb-lock").unlink()
     fill(small_disk / "ballast")
     with pytest.raises(LockerFullError, match="ENOSPC"):
         open_store(small_disk / "store")
@@ -255,11 +254,11 @@ def test_a_limit_on_file_sizes(tmp_path: Path) -> None:
         "import resource, sys, lockers\n"
         "sys.path.insert(0, sys.argv[2])\n"
         "from lockers_workers import visit\n"
-        "store = lockers.open_store(sys.argv[1], {}, shards=1)\n"
+        "store = lockers.open_store(sys.argv[1], {})\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_001, 1_000_001))\n"
         "try:\n"
         "    for n in range(100):\n"
-        "        store.transact(b'k', lambda t: visit(t, b'k|%d' % n, 0, 100))\n"
+        "        store.transact(lambda t: visit(t, b'k|%d' % n, 0, 100))\n"
         "except lockers.LockerFullError as error:\n"
         "    print(n, error)\n"
     )
@@ -274,11 +273,11 @@ def test_a_limit_on_file_sizes(tmp_path: Path) -> None:
     with open_store(tmp_path) as store:
         assert len(list(store.keys("regret"))) == written > 3
         assert store.check() == []
-        store.transact(b"k", lambda transaction: visit(transaction, b"k|%d" % written, 0, 100))
+        store.transact(lambda transaction: visit(transaction, b"k|%d" % written, 0, 100))
 
 
 def test_a_read_only_file_system(small_disk: Path) -> None:
-    with open_store(small_disk / "store", {}, shards=2) as store:
+    with open_store(small_disk / "store", {}) as store:
         put(store, "payoff", b"k", np.array(1))
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     with pytest.raises(ReadOnlyLockerError, match="expected a folder and files that can be written"):
@@ -299,21 +298,21 @@ def lmdb_error(kind: type[lmdb.Error], code: int) -> lmdb.Error:
 
 @pytest.mark.parametrize("code", [errno.EACCES, errno.EROFS, errno.EPERM])
 def test_files_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
-    open_store(tmp_path, {}, shards=1).close()
+    open_store(tmp_path, {}).close()
 
     def refuse(path: str, **options: object) -> None:
         raise lmdb_error(lmdb.Error, code)
 
-    monkeypatch.setattr(shard_module.lmdb, "open", refuse)
+    monkeypatch.setattr(environment_module.lmdb, "open", refuse)
     with pytest.raises(
-        ReadOnlyLockerError, match=r"shard-000\.mdb: expected a folder and files that can be wr"
+        ReadOnlyLockerError, match=r"lockers\.mdb: expected a folder and files that can be wr"
     ):
         open_store(tmp_path)
 
 
 def test_a_user_without_rights(tmp_path: Path) -> None:
     folder = tmp_path / "store"
-    open_store(folder, {}, shards=1).close()
+    open_store(folder, {}).close()
 
     def work() -> None:
         with pytest.raises(ReadOnlyLockerError, match="Permission denied"):
@@ -335,15 +334,15 @@ def test_a_commit_that_failed_at_its_last_step(tmp_path: Path, monkeypatch: pyte
         def __getattr__(self, name: str) -> object:
             return getattr(self.env, name)
 
-    with open_store(tmp_path, {}, shards=1) as store:
-        shard = store._shards[0]
-        shard._env = Panicking(shard._env)  # type: ignore[arg-type, assignment]
+    with open_store(tmp_path, {}) as store:
+        environment = store._attached()
+        environment._env = Panicking(environment._env)  # type: ignore[arg-type, assignment]
         put(store, "payoff", b"k", np.array(1))  # in a new environment
         assert store.get("payoff", b"k") == 1
-        opened = shard._open
-        monkeypatch.setattr(shard, "_open", lambda: Panicking(opened()))
-        shard._close()
-        with pytest.raises(LockerError, match=r"shard-000\.mdb: expected .*PANIC|mdb_txn_begin"):
+        opened = environment._open
+        monkeypatch.setattr(environment, "_open", lambda: Panicking(opened()))
+        environment.close()
+        with pytest.raises(LockerError, match=r"lockers\.mdb: expected .*PANIC|mdb_txn_begin"):
             put(store, "payoff", b"k", np.array(1))
 
 
@@ -388,7 +387,7 @@ def test_a_failure_inside_a_transaction(tmp_path: Path) -> None:
         except DamagedLockerError:
             return  # as if nothing had happened
 
-    with open_store(tmp_path, {}, shards=1) as store:
+    with open_store(tmp_path, {}) as store:
         with pytest.raises(DamagedLockerError, match="expected sound LMDB pages"):
-            store.transact(b"k", body)
+            store.transact(body)
         assert store.get("payoff", b"k") is None

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from lockers import MemoryStore, Store, Transaction, open_store
-from lockers.walk import shard_findings
+from lockers.walk import file_findings
 
 BOARDS = [b"a", b"b", b"c\xff"]
 LINES = [b"", b"|", b"|r", b"|rc"]
@@ -28,7 +28,7 @@ ARRAYS = hnp.arrays(
 STEP = st.one_of(
     st.tuples(st.just("put"), st.sampled_from(LOCKERS), st.sampled_from(LINES), ARRAYS),
     st.tuples(st.just("delete"), st.sampled_from(LOCKERS), st.sampled_from(LINES), st.none()),
-    st.tuples(st.just("punch"), st.none(), st.sampled_from(LINES), st.integers(0, 9)),
+    st.tuples(st.just("visit"), st.none(), st.sampled_from(LINES), st.integers(0, 9)),
     st.tuples(st.just("get"), st.sampled_from(LOCKERS), st.sampled_from(LINES), st.none()),
 )
 
@@ -44,7 +44,7 @@ class StoreMachine(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.model = MemoryStore({"a": 1})
-        self.store = open_store(self.folder / "store", {"a": 1}, shards=2)
+        self.store = open_store(self.folder / "store", {"a": 1})
 
     def teardown(self) -> None:
         assert self.store.check() == []
@@ -61,8 +61,11 @@ class StoreMachine(RuleBasedStateMachine):
                         transaction.put(locker, board + line, value)
                     elif action == "delete":
                         answers.append(transaction.delete(locker, board + line))
-                    elif action == "punch":
-                        answers += [transaction.punch(board + line, value), transaction.tickets(board + line)]
+                    elif action == "visit":
+                        answers += [
+                            transaction.count_visit(board + line, value),
+                            transaction.visits(board + line),
+                        ]
                     else:
                         answers.append(_plain(transaction.get(locker, board + line)))
                 if undo:
@@ -72,7 +75,7 @@ class StoreMachine(RuleBasedStateMachine):
 
             seen: list[list[object]] = []
             try:
-                return store.transact(board, body)
+                return store.transact(body)
             except UndoError:
                 return seen[-1]
 
@@ -102,14 +105,12 @@ class StoreMachine(RuleBasedStateMachine):
             assert [_plain(array) for array in found] == [_plain(array) for array in expected]
             one = keys[len(keys) // 2]
             assert _plain(self.store.get(locker, one)) == _plain(self.model.get(locker, one))
-        assert [self.store.tickets(key) for key in keys] == [self.model.tickets(key) for key in keys]
+        assert [self.store.visits(key) for key in keys] == [self.model.visits(key) for key in keys]
 
     @invariant()
     def sound(self) -> None:
         # As `check` does it, but in this process: a child for each step would take minutes.
-        assert [
-            finding for number in (0, 1) for finding in shard_findings(self.store.folder, number, 2)
-        ] == []
+        assert file_findings(self.store._attached()) == []
         assert self.model.check() == []
 
 

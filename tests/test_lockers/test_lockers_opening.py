@@ -8,6 +8,7 @@ import multiprocessing
 import os
 from pathlib import Path
 
+import lmdb
 import lockers_workers
 import numpy as np
 import pytest
@@ -23,39 +24,30 @@ from lockers import (
     remove_store,
 )
 from lockers import folder as folder_module
-from lockers.manifest import Header, write_header
-from lockers.shard import _TABLE
+from lockers import manifest as manifest_module
+from lockers.table import _ALL
 
 
-def shards_in_use(folder: Path) -> int:
-    return sum(shard.path.is_relative_to(folder) for shard in _TABLE.values())
+def in_use(folder: Path) -> int:
+    return sum(environment.users > 0 and environment.path.is_relative_to(folder) for environment in _ALL)
 
 
 def test_a_folder_is_created_with_its_parents(tmp_path: Path) -> None:
-    with open_store(tmp_path / "a" / "b", {"game": "kuhn"}, shards=3) as store:
+    with open_store(tmp_path / "a" / "b", {"game": "kuhn"}) as store:
         assert dict(store.manifest) == {"game": "kuhn"}
     names = sorted(path.name for path in (tmp_path / "a" / "b").iterdir())
-    assert names == ["manifest.json"] + [f"shard-00{n}.mdb{end}" for n in range(3) for end in ("", "-lock")]
+    assert names == ["lockers.mdb", "lockers.mdb-lock", "manifest.json"]
     content = json.loads((tmp_path / "a" / "b" / "manifest.json").read_text())
-    assert (content["format"], content["shards"], content["manifest"]) == (1, 3, {"game": "kuhn"})
+    assert (content["format"], content["manifest"]) == (2, {"game": "kuhn"})
 
 
 def test_names_of_folders_need_not_be_utf_8(tmp_path: Path) -> None:
     folder = tmp_path / os.fsdecode(b"b\xff\xc3\xbc")
-    with open_store(folder, {}, shards=1) as store:
+    with open_store(folder, {}) as store:
         put(store, "payoff", b"k", np.array(1))
         store.compact()
     with open_store(folder, read_only=True) as store:
         assert store.get("payoff", b"k") == 1
-
-
-def test_an_existing_store_keeps_its_shards(tmp_path: Path) -> None:
-    open_store(tmp_path, {}, shards=3).close()
-    with open_store(tmp_path, {}, shards=8) as store:
-        put(store, "payoff", b"k", np.array(1))
-    with open_store(tmp_path) as store:
-        assert store.get("payoff", b"k") == 1
-    assert len(list(tmp_path.glob("*.mdb"))) == 3
 
 
 def test_another_manifest_names_all_that_differs(tmp_path: Path) -> None:
@@ -76,7 +68,7 @@ def test_another_manifest_names_all_that_differs(tmp_path: Path) -> None:
     )
     with pytest.raises(ManifestMismatchError, match="rows"):
         open_store(tmp_path, ours, read_only=True)
-    assert shards_in_use(tmp_path) == 0
+    assert in_use(tmp_path) == 0
 
 
 def test_another_manifest_is_told_in_short(tmp_path: Path) -> None:
@@ -98,18 +90,6 @@ def test_a_manifest_is_json(tmp_path: Path, manifest: dict) -> None:
     with pytest.raises(LockerError, match=f"manifest of {tmp_path}: expected JSON values, found"):
         open_store(tmp_path, manifest)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"shards": 0}, "expected 1 to 256, found 0"),
-        ({"shards": 257}, "expected 1 to 256, found 257"),
-    ],
-)
-def test_bad_options(tmp_path: Path, options: dict, message: str) -> None:
-    with pytest.raises(LockerError, match=message):
-        open_store(tmp_path, {}, **options)
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -145,13 +125,13 @@ def test_an_interrupted_creation_is_taken_up(tmp_path: Path, monkeypatch: pytest
     def die(*arguments: object) -> None:
         raise Killed
 
-    monkeypatch.setattr(folder_module, "write_header", die)
+    monkeypatch.setattr(folder_module, "write_manifest", die)
     with pytest.raises(Killed):
-        open_store(tmp_path, {"a": 1}, shards=4)
-    (tmp_path / "shard-003.mdb").write_bytes(b"")
+        open_store(tmp_path, {"a": 1})
+    (tmp_path / ".lockers.mdb.1234.tmp").write_bytes(b"")
     (tmp_path / ".manifest.json.1234.tmp").write_text('{"format"')
     monkeypatch.undo()
-    with open_store(tmp_path, {"a": 1}, shards=5) as store:
+    with open_store(tmp_path, {"a": 1}) as store:
         put(store, "payoff", b"k", np.array(1))
         assert store.check() == []
 
@@ -165,9 +145,9 @@ def test_an_interrupted_creation_is_taken_up(tmp_path: Path, monkeypatch: pytest
         (lambda text: "\udcff" + text, DamagedLockerError, "expected a JSON object with format"),
         (lambda text: text.replace("kuhn", "kuhm"), DamagedLockerError, "expected checksum"),
         (
-            lambda text: text.replace('"format": 1', '"format": 2'),
+            lambda text: text.replace('"format": 2', '"format": 3'),
             LockerError,
-            "expected format version 1, found 2",
+            "expected format version 2, found 3",
         ),
     ],
     ids=["empty", "list", "half", "no text", "changed", "newer"],
@@ -187,8 +167,8 @@ def test_a_bad_manifest(tmp_path: Path, change, kind: type[LockerError], message
     ("old", "new"),
     [
         (b'"kuhn"', b'"kuhn\xff"'),
-        (b": 1,", b": " + b"[" * 9000 + b"]" * 9000 + b","),
-        (b": 1,", b": 1%d," % 10**4000),
+        (b": 2,", b": " + b"[" * 9000 + b"]" * 9000 + b","),
+        (b": 2,", b": 1%d," % 10**4000),
     ],
     ids=["no text", "nested", "long"],
 )
@@ -201,10 +181,12 @@ def test_a_bad_manifest_is_told_in_short(tmp_path: Path, old: bytes, new: bytes)
     assert len(str(error.value)) < 400
 
 
-@pytest.mark.parametrize("shards", [0, 257, "many"])
-def test_a_manifest_that_promises_nonsense(tmp_path: Path, shards: object) -> None:
-    write_header(tmp_path, Header({}, shards))  # type: ignore[arg-type]
-    with pytest.raises(DamagedLockerError, match=r"expected 1\.\.256 shards and a manifest"):
+def test_a_manifest_that_is_no_object(tmp_path: Path) -> None:
+    open_store(tmp_path, {}).close()
+    content = {"format": 2, "manifest": [1]}
+    text = json.dumps(content | {"crc32": manifest_module._checksum(content)})
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(DamagedLockerError, match="expected a manifest of the job, found"):
         open_store(tmp_path)
 
 
@@ -214,33 +196,43 @@ def test_a_missing_manifest(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").unlink()
     for manifest in (None, {}):
         with pytest.raises(
-            DamagedLockerError, match=r"expected manifest\.json beside .*shards.*, found none"
+            DamagedLockerError, match=r"expected manifest\.json beside lockers.mdb, found none"
         ):
             open_store(tmp_path, manifest)
 
 
-def test_a_missing_shard(tmp_path: Path) -> None:
-    store = open_store(tmp_path, {}, shards=3)
-    (tmp_path / "shard-001.mdb").unlink()
-    message = "shard-001.mdb: expected a shard's data file, found none"
+def test_a_missing_data_file(tmp_path: Path) -> None:
+    store = open_store(tmp_path, {})
+    (tmp_path / "lockers.mdb").unlink()
+    message = "lockers.mdb: expected a data file, found none"
     assert [finding for finding in store.check() if message in finding]
     store.close()
     with pytest.raises(DamagedLockerError, match=message):
         open_store(tmp_path)
-    assert shards_in_use(tmp_path) == 0
+    assert in_use(tmp_path) == 0
+
+
+def test_the_lock_file_may_be_written_by_whoever_may_read_the_data(tmp_path: Path) -> None:
+    for mode, lock_mode in ((0o644, 0o666), (0o640, 0o660), (0o600, 0o600), (0o664, 0o666)):
+        folder = tmp_path / f"{mode:o}"
+        open_store(folder, {}).close()
+        (folder / "lockers.mdb").chmod(mode)
+        (folder / "lockers.mdb-lock").chmod(0o600)
+        open_store(folder).close()
+        assert (folder / "lockers.mdb-lock").stat().st_mode & 0o777 == lock_mode
 
 
 def test_a_missing_lock_file_is_made_again(tmp_path: Path) -> None:
-    open_store(tmp_path, {}, shards=1).close()
-    (tmp_path / "shard-000.mdb-lock").unlink()
+    open_store(tmp_path, {}).close()
+    (tmp_path / "lockers.mdb-lock").unlink()
     with open_store(tmp_path) as store:
         put(store, "payoff", b"k", np.array(1))
-    status = (tmp_path / "shard-000.mdb-lock").stat()
+    status = (tmp_path / "lockers.mdb-lock").stat()
     assert status.st_blocks * 512 >= status.st_size > 64 * 1024
 
 
 def test_handles_share_what_they_open(tmp_path: Path) -> None:
-    first = open_store(tmp_path, {}, shards=2)
+    first = open_store(tmp_path, {})
     link = tmp_path.with_name("link")
     link.symlink_to(tmp_path)
     reader = open_store(link, read_only=True)
@@ -248,15 +240,15 @@ def test_handles_share_what_they_open(tmp_path: Path) -> None:
     second = open_store(tmp_path)  # the environments are open for reading only by now, or still for writing
     put(second, "payoff", b"k", np.array(1))
     assert reader.get("payoff", b"k") == 1
-    assert shards_in_use(tmp_path) + shards_in_use(link) == 2
+    assert in_use(tmp_path) == 1
     reader.close()
     put(second, "payoff", b"k", np.array(2))
     second.close()
-    assert shards_in_use(tmp_path) == 0
+    assert in_use(tmp_path) == 0
 
 
 def test_a_writer_may_come_after_a_reader(tmp_path: Path) -> None:
-    open_store(tmp_path, {}, shards=1).close()
+    open_store(tmp_path, {}).close()
     with open_store(tmp_path, read_only=True) as reader:
         assert reader.get("payoff", b"k") is None
         with open_store(tmp_path) as writer:
@@ -267,17 +259,17 @@ def test_a_writer_may_come_after_a_reader(tmp_path: Path) -> None:
 
 def test_a_forgotten_store_lets_go(tmp_path: Path) -> None:
     store = open_store(tmp_path, {})
-    assert shards_in_use(tmp_path) == 8
+    assert in_use(tmp_path) == 1
     del store
     gc.collect()
-    assert shards_in_use(tmp_path) == 0
+    assert in_use(tmp_path) == 0
 
 
 def test_a_folder_that_was_replaced_is_another_store(tmp_path: Path) -> None:
-    old = open_store(tmp_path / "store", {}, shards=1)
+    old = open_store(tmp_path / "store", {})
     put(old, "payoff", b"k", np.array(1))
     (tmp_path / "store").rename(tmp_path / "old")
-    with open_store(tmp_path / "store", {}, shards=1) as new:
+    with open_store(tmp_path / "store", {}) as new:
         assert new.get("payoff", b"k") is None
         assert old.get("payoff", b"k") == 1
     old.close()
@@ -302,28 +294,26 @@ def test_its_name(tmp_path: Path) -> None:
     assert repr(LmdbStore(tmp_path, read_only=True)) == f"LmdbStore({str(tmp_path)!r}, read_only=True)"
 
 
-@pytest.mark.parametrize("path", ["manifest.json", "shard-000.mdb"])
+@pytest.mark.parametrize("path", ["manifest.json", "lockers.mdb"])
 def test_files_that_may_not_be_read(tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    open_store(tmp_path, {}, shards=1).close()
+    open_store(tmp_path, {}).close()
     # Root may read everything: refuse in its place.
-    opened = os.open
     read_bytes = Path.read_bytes
+    lmdb_open = lmdb.open
 
     def refuse(name: object) -> None:
-        if str(name).endswith(path):
+        if os.fsdecode(name).endswith(path):
             raise PermissionError(13, "Permission denied", str(name))
 
-    monkeypatch.setattr(
-        os, "open", lambda name, *rest, **options: refuse(name) or opened(name, *rest, **options)
-    )
+    monkeypatch.setattr(lmdb, "open", lambda name, **options: refuse(name) or lmdb_open(name, **options))
     monkeypatch.setattr(Path, "read_bytes", lambda self: refuse(self) or read_bytes(self))
     with pytest.raises(LockerError, match=f"{path}: expected to be able to read it, .*Permission denied"):
-        open_store(tmp_path)
+        open_store(tmp_path, read_only=True)
 
 
 def test_a_store_that_lost_a_data_file_is_removed_all_the_same(tmp_path):
-    open_store(tmp_path / "s", {"a": 1}, shards=2).close()
-    (tmp_path / "s" / "shard-000.mdb").unlink()
+    open_store(tmp_path / "s", {"a": 1}).close()
+    (tmp_path / "s" / "lockers.mdb").unlink()
     remove_store(tmp_path / "s")
     assert not holds_store(tmp_path / "s")
-    open_store(tmp_path / "s", {"a": 2}, shards=1).close()
+    open_store(tmp_path / "s", {"a": 2}).close()

@@ -16,7 +16,7 @@ import pytest
 from lockers_workers import put
 
 from lockers import LmdbStore, LockerError, MemoryStore, Transaction, open_store
-from lockers import shard as shard_module
+from lockers import environment as environment_module
 
 
 def join_all(children: list) -> None:
@@ -27,7 +27,7 @@ def join_all(children: list) -> None:
 
 def hammer(folder: Path, context: BaseContext, visits: int, boards: int) -> None:
     """Eight writers on the same keys from a tiny map, a reader all the time, an audit in the middle."""
-    store = open_store(folder / "store", {"a": 1}, shards=4)
+    store = open_store(folder / "store", {"a": 1})
     keys = sorted(b"%d|%d" % (board, line) for board in range(boards) for line in range(2))
     stop, report = folder / "stop", folder / "report"
     reader = context.Process(target=lockers_workers.read_all_the_time, args=(store, keys, stop, report))  # type: ignore[attr-defined]
@@ -53,7 +53,7 @@ def hammer(folder: Path, context: BaseContext, visits: int, boards: int) -> None
         total = counts.sum()
         assert (regret == total).all()
         assert (strategy == -total).all()
-        assert store.tickets(key) == (total, total)
+        assert store.visits(key) == (total, total)
         by_worker += counts
     assert by_worker.tolist() == [visits] * 8 + [0] * 8
     assert store.check() == []
@@ -74,8 +74,8 @@ def test_the_same_visits_in_memory(tmp_path: Path) -> None:
     # The visits themselves, one process, both stores: the hammer's invariants do not depend on LMDB.
     for store in (MemoryStore(), open_store(tmp_path, {})):
         for number in range(6):
-            store.transact(b"k", lambda t, side=number + 1: lockers_workers.visit(t, b"k", 3, side))
-        assert store.tickets(b"k") == (6, 6)
+            store.transact(lambda t, side=number + 1: lockers_workers.visit(t, b"k", 3, side))
+        assert store.visits(b"k") == (6, 6)
         assert store.get("regret", b"k").shape == (6, 6)  # type: ignore[union-attr]
         store.close()
 
@@ -90,7 +90,7 @@ def test_a_store_may_be_sent_to_a_new_process(tmp_path: Path) -> None:
         for child in join_all_started:
             child.start()
         join_all(join_all_started)
-        assert store.tickets(b"k") == (40, 40)
+        assert store.visits(b"k") == (40, 40)
 
 
 def in_child(work) -> int:  # type: ignore[no-untyped-def]
@@ -103,9 +103,9 @@ def in_child(work) -> int:  # type: ignore[no-untyped-def]
 
 
 def test_an_inherited_store_works_in_the_child(tmp_path: Path) -> None:
-    with open_store(tmp_path, {}, shards=2) as store:
+    with open_store(tmp_path, {}) as store:
         put(store, "payoff", b"k", np.array(1))
-        before = store._shards
+        before = store._environment
 
         def work() -> None:
             assert store.get("payoff", b"k") == 1
@@ -117,7 +117,7 @@ def test_an_inherited_store_works_in_the_child(tmp_path: Path) -> None:
             store.close()
 
         assert in_child(work) == 0
-        assert store._shards is before
+        assert store._environment is before
         assert [int(array) for array in store.get_many("payoff", [b"k", b"l", b"m"])] == [2, 3, 4]  # type: ignore[arg-type]
         put(store, "payoff", b"k", np.array(5))
         assert store.check() == []
@@ -130,17 +130,17 @@ def test_forks_while_threads_read_and_write(tmp_path: Path) -> None:
     def work(number: int) -> None:
         try:
             while not stop.is_set():
-                store.transact(b"k", lambda transaction: lockers_workers.count(transaction, b"k|%d" % number))
+                store.transact(lambda transaction: lockers_workers.count(transaction, b"k|%d" % number))
                 assert store.get("visit", b"k|%d" % number) is not None
         except BaseException as error:
             errors.append(error)
 
     def child_work() -> None:
         for _ in range(10):
-            store.transact(b"k", lambda transaction: lockers_workers.count(transaction, b"k|child"))
+            store.transact(lambda transaction: lockers_workers.count(transaction, b"k|child"))
         assert store.get("visit", b"k|0") is not None
 
-    with open_store(tmp_path, {}, shards=1) as store:
+    with open_store(tmp_path, {}) as store:
         threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
         for thread in threads:
             thread.start()
@@ -157,9 +157,7 @@ def test_forks_while_threads_read_and_write(tmp_path: Path) -> None:
 
 
 def test_a_fork_in_the_middle_of_a_transaction(tmp_path: Path) -> None:
-    message = (
-        "expected a process that was forked while no transaction ran, found one that was forked in the middle"
-    )
+    message = "this process was forked during an open transaction and cannot use the store"
 
     def child_work() -> None:
         for use in (
@@ -174,8 +172,8 @@ def test_a_fork_in_the_middle_of_a_transaction(tmp_path: Path) -> None:
         transaction.put("payoff", b"k", np.array(1))
         return in_child(child_work)
 
-    with open_store(tmp_path, {}, shards=1) as store:
-        assert store.transact(b"k", body) == 0
+    with open_store(tmp_path, {}) as store:
+        assert store.transact(body) == 0
         assert store.get("payoff", b"k") == 1
         put(store, "payoff", b"k", np.array(2))
         assert in_child(lambda: put(store, "payoff", b"k", np.array(3))) == 0
@@ -185,7 +183,7 @@ def test_a_fork_in_the_middle_of_a_transaction(tmp_path: Path) -> None:
 def test_a_fork_beside_a_transaction_that_does_not_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shard_module, "_FORK_PATIENCE", 0.05)
+    monkeypatch.setattr(environment_module, "_FORK_PATIENCE", 0.05)
     inside, leave = threading.Event(), threading.Event()
 
     def body(transaction: Transaction) -> None:
@@ -194,11 +192,11 @@ def test_a_fork_beside_a_transaction_that_does_not_end(
         leave.wait(30)
 
     def child_work() -> None:
-        with pytest.raises(LockerError, match="forked in the middle"):
+        with pytest.raises(LockerError, match="forked during an open transaction"):
             store.get("payoff", b"k")
 
-    with open_store(tmp_path, {}, shards=1) as store:
-        thread = threading.Thread(target=store.transact, args=(b"k", body))
+    with open_store(tmp_path, {}) as store:
+        thread = threading.Thread(target=store.transact, args=(body,))
         thread.start()
         inside.wait(30)
         assert in_child(child_work) == 0
@@ -209,7 +207,7 @@ def test_a_fork_beside_a_transaction_that_does_not_end(
 
 def test_a_killed_writer_loses_no_commit(tmp_path: Path) -> None:
     context = multiprocessing.get_context("fork")
-    with open_store(tmp_path / "store", {}, shards=1) as store:
+    with open_store(tmp_path / "store", {}) as store:
         told = 0
         for turn in range(4):
             report = tmp_path / f"report {turn}"
@@ -221,19 +219,19 @@ def test_a_killed_writer_loses_no_commit(tmp_path: Path) -> None:
             child.join()
             told += len(report.read_text().split("\n")) - 1
             # At most the commit that was not told yet is there as well; it is whole.
-            visits = sum(store.tickets(key)[0] for key in store.keys("regret"))
+            visits = sum(store.visits(key)[0] for key in store.keys("regret"))
             assert told <= visits <= told + turn + 1
             told = visits
             for key in store.keys("regret"):
                 regret = store.get("regret", key)
                 assert regret is not None
-                assert (regret == store.tickets(key)[0]).all()
+                assert (regret == store.visits(key)[0]).all()
             put(store, "payoff", b"0|x", np.array(turn))  # the lock of the killed one is free
             assert store.check() == []
 
 
 def test_the_place_of_a_killed_reader_is_cleared(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "store", {}, shards=1)
+    store = open_store(tmp_path / "store", {})
     child = multiprocessing.get_context("fork").Process(
         target=lockers_workers.hold_a_reader, args=(store, tmp_path / "started")
     )
@@ -244,17 +242,17 @@ def test_the_place_of_a_killed_reader_is_cleared(tmp_path: Path) -> None:
     child.join()
     with_reader = LmdbStore(tmp_path / "store")
     with_reader.probe()
-    shard = with_reader._shards[0]
-    shard._close()
+    environment = with_reader._attached()
+    environment.close()
     with_reader.probe()
-    assert shard._env is not None
-    assert str(child.pid) not in shard._env.readers()
+    assert environment._env is not None
+    assert str(child.pid) not in environment._env.readers()
     with_reader.close()
     store.close()
 
 
 def test_a_reader_does_not_stop_writers(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "store", {}, shards=1)
+    store = open_store(tmp_path / "store", {})
     put(store, "payoff", b"k", np.array(1))
     child = multiprocessing.get_context("fork").Process(
         target=lockers_workers.hold_a_reader, args=(store, tmp_path / "started")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sampled_walk import learn_once
 
-from buckets.abstraction import Abstraction
+from buckets.abstraction import Abstraction, AbstractionSpec
 from buckets.cards import Deck, hand_index, hands, permute_cards
 from compiled.records import Packed
 from solvers.discount import Discount
@@ -71,7 +71,7 @@ def test_every_board_in_turn_is_cfr_plus_without_sampling():
 def test_a_thread_that_fails_ends_the_others_before_anybody_hears_of_it(error):
     job = Job.of({"name": "Leduc", "game": {"file": "leduc"}})
     forests = [betting.forest for betting in betting_rounds(job.betting_tree)]
-    made = Abstraction.make(DECK, 1, (0, 1), ("all", 2), (2, 3))
+    made = Abstraction.build(AbstractionSpec(DECK, 1, (0, 1), ("all", 2), (2, 3)))
     begun, ended, failed = [], [], threading.Event()
 
     def deal(first, n):

@@ -1,7 +1,7 @@
-"""A bot at an ACPC dealer's table: reads match states, answers where it is its turn, and ends when the dealer does.
+"""A bot as a client of an ACPC dealer: it reads match states, and answers when it is the bot's turn.
 
-What a dealer should not send is noted and passed over; only so many lines of it, for so long. A bot's failure is noted
-too, and the hand goes on with a check, or a fold where checking is not free.
+The client reports lines that a dealer should not send, and gives up after too many of them. It also reports a bot's
+failure, and goes on with a check, or a fold where checking is not free.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from spewy.match.cards import hand_seed
 from spewy.match.connection import Connection
 
 PATIENCE = 1800.0
-"""Seconds without a match state after which a dealer counts as gone: the other player may take 600 for an answer."""
+"""Seconds without a match state after which a dealer counts as gone; the other player may take 600 for an answer."""
 MOST_STRAY = 1000
-"""Lines without a match state in a row that are passed over."""
+"""Largest number of lines without a match state in a row."""
 
 Note = Callable[[str], None]
 
 
 @dataclass
 class Match:
-    """What a client has played.
+    """The hands that a client has played.
 
     Attributes:
-        hands: that were played to their end.
-        seconds: that each answer took.
-        faults: answers that the bot had not to give, or did not.
+        hands: number of hands that were played to their ends.
+        seconds: seconds of each answer.
+        faults: number of failures of the bot.
     """
 
     hands: int = 0
@@ -40,26 +40,26 @@ class Match:
 
 
 def play(
-    lines: Connection, bot: Bot, seed: int = 0, patience: float = PATIENCE, note: Note | None = None
+    dealer: Connection, bot: Bot, seed: int = 0, patience: float = PATIENCE, note: Note | None = None
 ) -> Match:
     """Play until the dealer closes the connection, which stays open on this side.
 
     Args:
-        lines: to the dealer, nothing sent or read yet.
-        bot: who plays; it stays open.
-        seed: of what the bot draws.
+        dealer: connection to the dealer; nothing was sent or read yet.
+        bot: the bot that plays; it stays open.
+        seed: seed of the bot's random choices.
         patience: seconds to wait for a match state.
-        note: hears each line sent and received, and what went wrong.
+        note: called with each line that is sent or received, and with each failure.
 
     Raises:
-        PeerError: the dealer vanished in the middle of a hand, or nothing sensible came for too long.
+        PeerError: the dealer vanished in the middle of a hand, or sent no match state for too long.
     """
-    return _Client(lines, bot, seed, patience, note or (lambda text: None)).play()
+    return _Client(dealer, bot, seed, patience, note or (lambda text: None)).play()
 
 
 class _Client:
-    def __init__(self, lines: Connection, bot: Bot, seed: int, patience: float, note: Note) -> None:
-        self._lines, self._bot, self._seed, self._patience, self._note = lines, bot, seed, patience, note
+    def __init__(self, dealer: Connection, bot: Bot, seed: int, patience: float, note: Note) -> None:
+        self._dealer, self._bot, self._seed, self._patience, self._note = dealer, bot, seed, patience, note
         self._last: MatchState | None = None
         self._over = False
         self._match = Match()
@@ -71,7 +71,7 @@ class _Client:
         if self._last is None or not self._over:
             where = "before the first hand" if self._last is None else f"in hand {self._last.number}"
             raise PeerError(
-                f"{self._lines.peer}: expected to play to the end of a hand, found it gone {where}"
+                f"{self._dealer.peer}: expected to play to the end of a hand, found it gone {where}"
             )
         return self._match
 
@@ -79,7 +79,7 @@ class _Client:
         """The next match state; None at the end."""
         deadline = time.monotonic() + self._patience
         for _ in range(MOST_STRAY):
-            line = self._lines.receive(deadline)
+            line = self._dealer.receive(deadline)
             if line is None:
                 return None
             self._note(f"FROM {visible(line.decode('ascii', errors='backslashreplace'))}")
@@ -90,7 +90,7 @@ class _Client:
             except InputError as error:
                 self._note(f"WARNING: passed over: {error}")
         raise PeerError(
-            f"{self._lines.peer}: expected match states, found {MOST_STRAY:,} other lines in a row"
+            f"{self._dealer.peer}: expected match states, found {MOST_STRAY:,} other lines in a row"
         )
 
     def _heard(self, state: MatchState) -> None:
@@ -99,12 +99,12 @@ class _Client:
             if last is not None and not self._over:
                 self._note(f"WARNING: hand {last.number}: the dealer went on without an end of this hand")
             self._over = False
-            self._told(
+            self._tell(
                 lambda: self._bot.new_hand(state.hand, state.position, hand_seed(self._seed, state.number))
             )
         if state.hand.is_over:
             if not self._over:
-                self._told(lambda: self._bot.hand_over(state.hand))
+                self._tell(lambda: self._bot.hand_over(state.hand))
                 self._match.hands += 1
             self._over = True
         elif state.is_asking:
@@ -120,9 +120,9 @@ class _Client:
         self._match.seconds.append(time.monotonic() - begun)
         return text
 
-    def _told(self, tell: Callable[[], None]) -> None:
+    def _tell(self, function: Callable[[], None]) -> None:
         try:
-            tell()
+            function()
         except Exception as error:  # whatever it is, the match goes on
             self._failed(error)
 
@@ -132,11 +132,11 @@ class _Client:
 
     def _send(self, text: str) -> None:
         self._note(f"TO {text}")
-        self._lines.send(text, time.monotonic() + self._patience)
+        self._dealer.send(text, time.monotonic() + self._patience)
 
 
 def _follows(before: MatchState, state: MatchState) -> bool:
-    """Whether a state is of the same hand, at the same place or further on."""
+    """Whether a state is of the same hand, at the same point or later."""
     same = (before.position, before.number) == (state.position, state.number)
     held = before.hand.hole[before.position] == state.hand.hole[state.position]
     dealt = state.hand.board[: len(before.hand.board)] == before.hand.board

@@ -1,4 +1,4 @@
-"""A bot as a folder that can be sent away: what it plays from, our code, and a script that starts it."""
+"""A bot as a folder of its own: its strategy locker, our code, and a script that starts the bot."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def package_acpc(folder: Path, out: Path, resolve: str) -> int:
     """Make a folder with a bot for the ACPC: its start script, code and lockers.
 
     Args:
-        folder: folder of a solve, or a copy of its play locker; a job may go on improving it.
-        out: the folder to make, which must not exist yet. It appears when it is whole.
-        resolve: when the bot re-solves sub-games.
+        folder: folder of a solve, which may go on, or a copy of its strategy locker.
+        out: the folder to make, which must not exist yet; it appears when it is complete.
+        resolve: when the bot re-solves subgames.
 
     Returns:
         The size of the new folder in bytes.
@@ -97,7 +97,7 @@ def _fill(folder: Path, out: Path, resolve: str) -> None:
 
 
 def _requirements() -> list[str]:
-    """What our code imports beside Python's own, without the extras."""
+    """Requirements of our code, without the extras."""
     return [line for line in metadata.requires("spewy") or [] if "extra ==" not in line]
 
 

@@ -1,7 +1,7 @@
-"""A hand of poker told by the tensors of its states, which do not say what was done: that follows from the changes.
+"""Rebuilds a hand of poker from the tensors of its states; changes between states tell the actions.
 
-The states of the deal come first. Then each state follows from the last one by one action or one card: the board grew,
-or one player's chips did, or nothing changed, which is a check. A fold ends the match and is never seen.
+The states of the deal come first. Then each state follows from the state before it by one action or one card: the board
+grows, or one player's chips do, or nothing changes, which is a check. A fold ends the match and is never seen.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ class Follower:
     """Rebuilds the hand from the states of a match, one after the other.
 
     Args:
-        table: what is played.
-        seat: whose states they are.
+        table: the game.
+        seat: number of the player who sees the states.
     """
 
     def __init__(self, table: PokerTable, seat: int) -> None:
@@ -29,14 +29,14 @@ class Follower:
 
     @property
     def hand(self) -> Hand | None:
-        """As far as it was seen; None before both players have their cards."""
+        """The hand so far; None before both players have their cards."""
         return self._hand
 
     def see(self, public: Public) -> None:
-        """The next state of the match.
+        """Follow the match to its next state.
 
         Raises:
-            InputError: it cannot follow.
+            InputError: the state cannot follow.
         """
         if self._undealt:
             self._undealt -= 1
@@ -66,7 +66,7 @@ class Follower:
         return hand.apply(self._action(hand, last, public, moved))
 
     def _with_cards(self, hand: Hand, new: tuple[int, ...]) -> Hand:
-        """Cards come one by one, and a round's are dealt to the hand at once."""
+        """Collect cards, which come one by one, until the round can be dealt to the hand."""
         self._dealt += new
         if len(self._dealt) < hand.to_deal:
             return hand

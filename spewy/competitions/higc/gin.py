@@ -1,4 +1,4 @@
-"""Gin rummy by rules of thumb: collect melds, knock as soon as it is allowed, lay off what can be."""
+"""Gin rummy by rules of thumb: collect melds, knock as soon as possible, lay off as many cards as possible."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from spewy.competitions.higc.spiel import SpielGame
 from spewy.competitions.higc.text import State, tensor_values
 
 STANDARD = {"num_ranks": 13, "num_suits": 4, "hand_size": 10}
-"""Parameters of games whose tensors and actions are as below."""
+"""Parameters of games with the tensors and actions below."""
 SIZE, CARDS = 644, 52
 HANDS, UPCARD = 2, 118
-"""Where in a tensor the hands and the upcard begin."""
+"""Positions in a tensor at which the hands and the upcard begin."""
 DRAW_UPCARD, DRAW_STOCK, PASS, KNOCK, MELDS = 52, 53, 54, 55, 56
-"""Actions; those before are cards, and those after are melds."""
+"""Numbers of actions; smaller numbers are cards, larger ones melds."""
 
 
 class GinAgent:
@@ -23,8 +23,8 @@ class GinAgent:
 
     Args:
         game: gin rummy with the standard deck and hands.
-        seat: which player it is.
-        seed: of what is drawn where several actions are as good.
+        seat: number of the player.
+        seed: seed of the choice between equally good actions.
     """
 
     def __init__(self, game: SpielGame, seat: int, seed: int) -> None:
@@ -37,21 +37,21 @@ class GinAgent:
 
     @staticmethod
     def plays(game: SpielGame) -> bool:
-        """Whether a game is one that it knows."""
+        """Whether the agent can play a game."""
         found = game.game.get_parameters()
         known = game.game.get_type().short_name == "gin_rummy" and game.dialect == "rules"
         return known and all(found[key] == value for key, value in STANDARD.items())
 
     def new_match(self) -> None:
-        """A match begins."""
+        """Begin a match."""
         self._hand: list[int] = []
         self._upcard: list[int] = []
 
     def see(self, state: State) -> None:
-        """The next state.
+        """Take in the next state.
 
         Raises:
-            InputError: its tensor is of another game.
+            InputError: the tensor is of another game.
         """
         values = tensor_values(state.tensors[0], SIZE, "rules")
         hands = values[HANDS : HANDS + 2 * CARDS].reshape(2, CARDS)
@@ -59,7 +59,7 @@ class GinAgent:
         self._upcard = np.flatnonzero(values[UPCARD : UPCARD + CARDS]).tolist()
 
     def act(self, legal: tuple[int, ...]) -> int:
-        """A legal action."""
+        """Choose a legal action."""
         if DRAW_UPCARD in legal:
             return self._drawn(legal)
         if KNOCK in legal:
@@ -70,22 +70,22 @@ class GinAgent:
         return self._laid(legal, cards)
 
     def close(self) -> None:
-        """Give back nothing."""
+        """Release nothing."""
 
     def _drawn(self, legal: tuple[int, ...]) -> int:
-        """The upcard, if deadwood is less with it; else another, or none."""
+        """Draw the upcard if it reduces deadwood; else pass, or draw from the stock."""
         if self._upcard and self._least([*self._hand, *self._upcard]) < self._deadwood(self._hand):
             return DRAW_UPCARD
         return next(action for action in (PASS, DRAW_STOCK, DRAW_UPCARD) if action in legal)
 
     def _discarded(self, cards: list[int]) -> int:
-        """What leaves the least deadwood; of those the card that counts most."""
+        """Discard the card that leaves the least deadwood; of equal cards the one that counts most."""
         return min(
             cards, key=lambda card: (self._without(card), -self._utils.card_value(card), self._rng.random())
         )
 
     def _laid(self, legal: tuple[int, ...], cards: list[int]) -> int:
-        """The next of the best melds, then a card to lay off that is in none of them, then nothing more."""
+        """Lay the next of the best melds, then lay off a card that is in no meld, then pass."""
         group = self._utils.best_meld_group(self._hand)
         held = {card for meld in group for card in meld}
         for meld in group:
@@ -96,7 +96,7 @@ class GinAgent:
         return loose[0] if loose else PASS if PASS in legal else legal[0]
 
     def _least(self, hand: list[int]) -> int:
-        """Deadwood after the best discard."""
+        """Least deadwood after a discard."""
         return min(self._deadwood([card for card in hand if card != out]) for out in hand)
 
     def _without(self, card: int) -> int:

@@ -1,8 +1,8 @@
-"""States that a match may be in, as one player sees it: a sample of those that show all that it was shown.
+"""A particle filter: a sample of the states that a match may be in, given all that one player has seen.
 
-From each state of the sample all that chance or the other player can do is tried, and what would have been seen
-otherwise is dropped. The other player is taken to do anything as often. Where nothing is left, which a sample may come
-to, the states stay that differ least from what was seen.
+At each step the filter tries all actions of chance and of the other player from each state of the sample, and keeps the
+states that look like the state that was seen. It assumes that the other player acts at random. If no state is left, it
+keeps the states that differ least from the state that was seen.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from spewy.competitions.higc.spiel import SpielGame, SpielState, drawn_action, l
 from spewy.competitions.higc.text import State
 
 MOST = 150
-"""States that are kept."""
+"""Largest number of states in the sample."""
 SPARE = 2
-"""How many times more are looked for, to be drawn from."""
+"""Number of samples' worth of states to look for and draw from."""
 MOST_OTHERS = 1000
-"""States that show something else and are remembered for the case that none shows what was seen."""
+"""Largest number of other states that are kept in case no state fits."""
 
 
 class Particles:
     """A sample of states.
 
     Args:
-        game: what is played.
-        seat: who sees.
-        rng: of the sample.
-        seconds: for one step.
+        game: the game.
+        seat: number of the player who sees the states.
+        rng: random numbers of the sample.
+        seconds: time for one step.
     """
 
     def __init__(self, game: SpielGame, seat: int, rng: Random, seconds: float) -> None:
@@ -40,11 +40,11 @@ class Particles:
         self.states: list[SpielState] = [game.start()]
 
     def did(self, action: int) -> None:
-        """The player itself acts at the state that was seen last."""
+        """Take in the player's own action at the last state."""
         self._did = action
 
     def see(self, state: State) -> None:
-        """The next state of the match."""
+        """Take in the next state of the match."""
         if self._begun:
             self.states = self._following(state)
         else:
@@ -73,12 +73,12 @@ class Particles:
         return self._rng.sample(found, min(MOST, len(found)))
 
     def _nearest(self, states: list[SpielState], seen: State) -> list[SpielState]:
-        """Those that differ least from what was seen."""
+        """The states that differ least from the state that was seen."""
         gaps = [_gap(self._game.seen(state, self._seat), seen) for state in states]
         return [state for state, gap in zip(states, gaps, strict=True) if gap == min(gaps)]
 
     def _children(self, state: SpielState) -> Iterator[SpielState]:
-        """What may follow a state, in an order that is drawn."""
+        """States that may follow a state, in random order."""
         if state.is_chance_node():
             outcomes = state.chance_outcomes()
             self._rng.shuffle(outcomes)
@@ -99,7 +99,7 @@ class Particles:
 
 
 def play_out(state: SpielState, player: int, rng: Random, most: int) -> float:
-    """What a player wins where anybody does anything, from a state that changes; 0 after so many steps."""
+    """A player's return of a random game from a state, which changes; 0 if the game exceeds a number of steps."""
     for _ in range(most):
         if state.is_terminal():
             return float(state.returns()[player])
@@ -112,6 +112,6 @@ def play_out(state: SpielState, player: int, rng: Random, most: int) -> float:
 
 
 def _gap(first: State, second: State) -> int:
-    """In how many bytes two states look different, and whether the player may do other things."""
+    """Number of bytes in which two states differ, plus 1,000 if their legal actions differ."""
     pairs = zip(b"".join(first.tensors), b"".join(second.tensors), strict=False)
     return sum(one != two for one, two in pairs) + 1000 * (first.legal != second.legal)

@@ -42,7 +42,7 @@ SEND_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Limits:
-    """What players may do.
+    """Limits of a match.
 
     Attributes:
         dialect: dialect that the players speak.

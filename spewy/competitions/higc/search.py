@@ -1,8 +1,8 @@
-"""A player for any game: for each action, random games from states that the match may be in (flat Monte Carlo).
+"""Flat Monte Carlo search for any game: random games after each action, from states that the match may be in.
 
-Games are given to actions by upper confidence bounds (P. Auer, N. Cesa-Bianchi, P. Fischer, "Finite-time Analysis of
-the Multiarmed Bandit Problem", 2002). Among actions of about the same worth that is taken whose outcome tells most
-about the state: what a sense of blind chess is for.
+Upper confidence bounds distribute the games among actions (P. Auer, N. Cesa-Bianchi, P. Fischer, "Finite-time Analysis
+of the Multiarmed Bandit Problem", 2002). Among actions of similar value the search prefers the action whose outcome
+tells most about the state, such as a sense in blind chess.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from spewy.competitions.higc.text import State
 from spewy.errors import InputError
 
 DEPTH = 60
-"""Steps of a random game; after them it counts as drawn."""
+"""Largest number of steps in a random game; a longer game counts as a draw."""
 WIDTH = 0.7
-"""Of the confidence bounds, in the game's largest gain."""
+"""Width of the confidence bounds, as a share of the game's largest gain."""
 TELLING, TOLD_BY = 0.02, 60
-"""Worth of a bit that an action tells, in the game's largest gain; by how many states it is estimated."""
+"""Value of a bit of information, as a share of the game's largest gain, and number of states for its estimate."""
 SEEING, LEAST_SEEING = 0.25, 0.2
-"""Share of the time for an answer that one state may take to be followed, and seconds that it may always."""
+"""Time for following a state: share of the time for an answer, and least number of seconds."""
 
 
 class SearchAgent:
     """Plays one seat; a `spewy.competitions.higc.session.Agent`.
 
     Args:
-        game: what is played.
-        seat: which player it is.
-        seconds: for an answer, about.
-        seed: of all that is drawn.
+        game: the game.
+        seat: number of the player.
+        seconds: approximate time for an answer.
+        seed: seed of all random choices.
     """
 
     def __init__(self, game: SpielGame, seat: int, seconds: float, seed: int) -> None:
@@ -44,20 +44,20 @@ class SearchAgent:
         self.new_match()
 
     def new_match(self) -> None:
-        """A match begins."""
+        """Begin a match."""
         self._particles = Particles(
             self._game, self._seat, self._rng, max(SEEING * self._seconds, LEAST_SEEING)
         )
 
     def see(self, state: State) -> None:
-        """The next state."""
+        """Take in the next state."""
         self._particles.see(state)
 
     def act(self, legal: tuple[int, ...]) -> int:
-        """A legal action.
+        """Choose a legal action.
 
         Raises:
-            InputError: no state is known that shows what was seen.
+            InputError: no known state fits the states that were seen.
         """
         states = self._particles.states
         if not states:
@@ -67,7 +67,7 @@ class SearchAgent:
         return action
 
     def close(self) -> None:
-        """Give back nothing."""
+        """Release nothing."""
 
     def _best(self, states: list[SpielState], actions: tuple[int, ...]) -> int:
         deadline = time.monotonic() + self._seconds
@@ -81,14 +81,14 @@ class SearchAgent:
         return max(arms, key=lambda each: arms[each].mean + TELLING * told[each])
 
     def _game_after(self, state: SpielState, action: int) -> float:
-        """What a random game after an action brings, in the largest gain; nothing where the state lacks the action."""
+        """Return of a random game after an action, as a share of the largest gain; 0 if the action is illegal."""
         child = state.clone()
         if not self._applied(child, action):
             return 0.0
         return play_out(child, self._seat, self._rng, DEPTH) / self._scale
 
     def _applied(self, state: SpielState, action: int) -> bool:
-        """Apply an action, and one of the other player's where both move at once; whether it is legal."""
+        """Apply an action, and a random one of the other player if both move at once; False if it is illegal."""
         if action not in legal(state, self._seat):
             return False
         other = legal(state, 1 - self._seat)
@@ -98,7 +98,7 @@ class SearchAgent:
         return True
 
     def _told(self, states: list[SpielState], actions: tuple[int, ...]) -> dict[int, float]:
-        """Bits of what is seen after each action."""
+        """Entropy in bits of the states that are seen after each action."""
         some = self._rng.sample(states, min(TOLD_BY, len(states)))
         deadline, out = time.monotonic() + SEEING * self._seconds, dict.fromkeys(actions, 0.0)
         for action in actions:
@@ -114,7 +114,7 @@ class SearchAgent:
 
 
 class _Arm:
-    """An action and what games after it brought."""
+    """An action with the returns of the games after it."""
 
     def __init__(self) -> None:
         self._n, self._sum = 0, 0.0
@@ -124,7 +124,7 @@ class _Arm:
         return self._sum / self._n if self._n else 0.0
 
     def bound(self, played: int) -> float:
-        """How good it may be."""
+        """Upper confidence bound of the action's value."""
         return self.mean + WIDTH * math.sqrt(math.log(played + 1) / self._n) if self._n else math.inf
 
     def add(self, value: float) -> None:

@@ -329,7 +329,7 @@ class _Log:
         return matches
 
     def _difference(self, head: Any) -> str:
-        """What the first line of another series' log says otherwise."""
+        """Words for the first difference between the first lines of two logs."""
         expected, other = _flat(json.loads(self._head)), _flat(head)
         for key, value in expected.items():
             if other.get(key) != value:

@@ -147,7 +147,8 @@ def _solve(
         (work / "job.toml").write_text(job_text(table, file.name), encoding="utf-8")
         with Session(Job.load(work / "job.toml"), work / "lockers") as session:
             result = session.solve(stop=_Deadline(time.monotonic() + seconds, stop))
-        note(f"{folder.name}: solved to {result.exploitability:.3g} chips in {result.sweeps:,} sweeps")
+        reached = "" if result.exploitability is None else f" to {result.exploitability:.3g} chips"
+        note(f"{folder.name}: solved{reached} in {result.sweeps:,} sweeps")
         if again and folder.is_dir():
             folder.rename(before)
         try:

@@ -1,6 +1,6 @@
-"""The door to OpenSpiel: games by name, and what a referee shows of their states.
+"""Games of OpenSpiel by name, and the tensors and legal actions that a referee shows.
 
-OpenSpiel is an extra of the distribution, so it is imported where it is used.
+OpenSpiel is an optional dependency, so functions import it when they use it.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from spewy.errors import InputError, shown
 from spewy.look.openspiel import require_spiel
 
 SpielState = Any
-"""A state of OpenSpiel's, which tells no types."""
+"""A state of OpenSpiel, which has no type annotations."""
 
 
 class SpielGame:
     """A two-player game of OpenSpiel.
 
     Args:
-        name: as OpenSpiel writes it, parameters included.
-        dialect: which tensors show its states.
+        name: OpenSpiel's name of the game with its parameters.
+        dialect: dialect of the tensors.
 
     Raises:
         InputError: there is no such game, or a referee cannot show it.
@@ -55,17 +55,17 @@ class SpielGame:
 
     @cached_property
     def is_zero_sum(self) -> bool:
-        """Whether what one player wins the other one loses."""
+        """Whether the game is a zero-sum game."""
         import pyspiel
 
         return bool(self.game.get_type().utility == pyspiel.GameType.Utility.ZERO_SUM)
 
     def start(self) -> SpielState:
-        """The state at the beginning."""
+        """The initial state."""
         return self.game.new_initial_state()
 
     def tensors(self, state: SpielState, player: int) -> list[Floats]:
-        """What a player sees of a state; copies."""
+        """Copies of the tensors that show a state to a player."""
         found = []
         for observer in self._observers:
             observer.set_from(state, player)
@@ -73,7 +73,7 @@ class SpielGame:
         return found
 
     def seen(self, state: SpielState, player: int) -> State:
-        """The same as it is sent."""
+        """A state as it is sent to a player."""
         pack = plain if self.dialect == "rules" else compressed
         return State(tuple(pack(tensor) for tensor in self.tensors(state, player)), legal(state, player))
 
@@ -100,7 +100,7 @@ class SpielGame:
 
 
 def legal(state: SpielState, player: int) -> tuple[int, ...]:
-    """What a player may do; nothing where it does not act."""
+    """Legal actions of a player; empty if the player does not act."""
     if state.is_terminal() or state.is_chance_node():
         return ()
     if not state.is_simultaneous_node() and state.current_player() != player:
@@ -109,19 +109,19 @@ def legal(state: SpielState, player: int) -> tuple[int, ...]:
 
 
 def acting(state: SpielState) -> tuple[int, ...]:
-    """Who acts: nobody at the end and at a chance node, both players where they move at once."""
+    """Players to act: none at the end and at chance nodes, both at simultaneous nodes."""
     return tuple(player for player in (0, 1) if legal(state, player))
 
 
 def drawn_action(outcomes: Sequence[tuple[int, float]], draw: float) -> int:
-    """The outcome of chance that a number from [0, 1) stands for."""
+    """The outcome of chance for a number from [0, 1)."""
     cuts = np.cumsum([share for _, share in outcomes])
     place = int(np.searchsorted(cuts, draw * cuts[-1], side="right"))
     return int(outcomes[min(place, len(outcomes) - 1)][0])
 
 
 def with_actions(state: SpielState, actions: Sequence[int | None]) -> None:
-    """Apply what the acting players do; where both move at once, who may do nothing does action 0."""
+    """Apply the actions of the players to act; at simultaneous nodes, a player without an action plays 0."""
     if state.is_simultaneous_node():
         state.apply_actions([0 if action is None else action for action in actions])
     else:

@@ -1,8 +1,8 @@
 """CFR over the whole tree of a small game, level by level: DCFR(1.5, 0, 2) with both players in turn.
 
 N. Brown and T. Sandholm, "Solving Imperfect-Information Games via Discounted Regret Minimization", AAAI 2019. The
-chunked solver knows poker alone; OpenSpiel's own solver takes information states, which a bot at a referee's table
-does not get.
+chunked solver knows only poker. OpenSpiel's own solver needs information states, which a bot at a referee's table does
+not get, and walks through the game's states in each iteration.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from spewy.competitions.higc.spiel_tree import SpielTree
 from spewy.learn.engine import Stop
 
 POSITIVE, SUMS = 1.5, 2.0
-"""DCFR's exponents of positive regrets and of sums; negative regrets are halved."""
+"""DCFR's exponents for positive regrets and for sums; negative regrets are halved."""
 CHECK_EVERY = 25
 
 
 @dataclass(frozen=True)
 class SpielStrategy:
-    """What was found.
+    """The result of a solve.
 
     Attributes:
-        average: ``[slot]``: how often each action is taken.
-        exploitability: in the game's units.
-        iterations: how many.
+        average: ``[slot]``, frequency of each action.
+        exploitability: exploitability in the game's units.
+        iterations: number of iterations.
     """
 
     average: Floats
@@ -42,11 +42,11 @@ def solve_tree(
     """Solve until an exploitability is reached, or the time is over.
 
     Args:
-        tree: of the game.
+        tree: tree of the game.
         target: exploitability to stop at.
-        seconds: to stop after.
-        most: iterations.
-        stop: ends it too.
+        seconds: time to stop after.
+        most: largest number of iterations.
+        stop: ends the solve early.
     """
     begun, run = time.monotonic(), SpielCfr(tree)
     while True:
@@ -63,7 +63,7 @@ class SpielCfr:
     """Regrets and sums of a tree.
 
     Args:
-        tree: of the game.
+        tree: tree of the game.
     """
 
     def __init__(self, tree: SpielTree) -> None:
@@ -103,7 +103,7 @@ class SpielCfr:
 
 
 def shares(tree: SpielTree, weights: Floats) -> Floats:
-    """``[slot]``: positive weights as shares of their information set, even where there are none."""
+    """``[slot]``, positive weights divided by their information set's sum; uniform if the sum is 0."""
     positive = np.maximum(weights, 0.0)
     sizes = np.diff(tree.first)
     totals = np.repeat(np.add.reduceat(positive, tree.first[:-1]), sizes)
@@ -113,7 +113,7 @@ def shares(tree: SpielTree, weights: Floats) -> Floats:
 
 
 def reaches(tree: SpielTree, strategy: Floats) -> Floats:
-    """``[player, node]``: what each player contributes to the probability of a node."""
+    """``[player, node]``, each player's contribution to the probability of reaching a node."""
     out = np.ones((2, len(tree.owner)))
     for low, high in _levels(tree)[1:]:
         parents, slots = tree.parent[low:high], tree.slot[low:high]
@@ -124,7 +124,7 @@ def reaches(tree: SpielTree, strategy: Floats) -> Floats:
 
 
 def values(tree: SpielTree, strategy: Floats) -> Floats:
-    """``[node]``: what player 0 wins from there on."""
+    """``[node]``, expected return of player 0."""
     out = tree.payoff.copy()
     for low, high in _levels(tree)[:0:-1]:
         _give(tree, out, low, high, _shares_of(tree, strategy, low, high))
@@ -132,12 +132,12 @@ def values(tree: SpielTree, strategy: Floats) -> Floats:
 
 
 def exploitability(tree: SpielTree, strategy: Floats) -> float:
-    """Half of what best responses of both players win against a strategy together."""
+    """Exploitability of a strategy: half the sum of both players' best-response values."""
     return (best_value(tree, strategy, 0) + best_value(tree, strategy, 1)) / 2
 
 
 def best_value(tree: SpielTree, strategy: Floats, player: int) -> float:
-    """What a best response of a player wins against the other's strategy."""
+    """Value of a player's best response to the other player's strategy."""
     sign = 1 if player == 0 else -1
     out = sign * tree.payoff
     reach = reaches(tree, strategy)[1 - player] * tree.chance
@@ -154,7 +154,7 @@ def best_value(tree: SpielTree, strategy: Floats, player: int) -> float:
 
 
 def _choose(tree: SpielTree, best: Floats, worth: Floats, slots: Ints) -> None:
-    """Put the whole weight of each information set that has these slots on its best one."""
+    """Put the whole weight of the information sets of these slots on their best actions."""
     numbers, sizes = np.arange(len(worth)), np.diff(tree.first)
     highest = np.repeat(np.maximum.reduceat(worth, tree.first[:-1]), sizes)
     candidates = np.where(worth >= highest, numbers, len(worth))
@@ -163,7 +163,7 @@ def _choose(tree: SpielTree, best: Floats, worth: Floats, slots: Ints) -> None:
 
 
 def _shares_of(tree: SpielTree, strategy: Floats, low: int, high: int) -> Floats:
-    """``[node of a level]``: how often it follows its parent."""
+    """``[node of a level]``, probability of each node given its parent."""
     slots = tree.slot[low:high]
     # Chance is kept as the probability of a whole path; a root's is 1.
     dealt = tree.chance[low:high] / tree.chance[tree.parent[low:high]]
@@ -172,7 +172,7 @@ def _shares_of(tree: SpielTree, strategy: Floats, low: int, high: int) -> Floats
 
 
 def _give(tree: SpielTree, out: Floats, low: int, high: int, weight: Floats) -> None:
-    """Add what a level's nodes are worth to their parents."""
+    """Add the values of a level's nodes to their parents."""
     out += np.bincount(tree.parent[low:high], weight * out[low:high], len(out))
 
 

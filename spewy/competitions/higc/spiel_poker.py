@@ -1,4 +1,4 @@
-"""The poker games of OpenSpiel as games of this project: rules, tensors and actions, without OpenSpiel.
+"""OpenSpiel's poker games as games of this project: rules, tensors and actions, without OpenSpiel.
 
 >>> table = poker_table("leduc_poker", "rules")
 >>> table.game.name, table.size
@@ -21,7 +21,7 @@ from spewy.game.betting import Betting
 from spewy.game.gamefile import Game, load_game, parse_game
 
 Actions = Literal["kuhn", "limit", "full", "menu"]
-"""Numbers of actions: Kuhn's pass and bet; fold, call, raise; raises by their total; fold, call and a few bets."""
+"""Numberings of actions: Kuhn's pass and bet; fold, call, raise; raises by total; fold, call and a few bets."""
 
 DEFAULTS = {
     "betting": "nolimit",
@@ -41,22 +41,22 @@ DEFAULTS = {
     "raiseSize": "100 100",
     "stack": "1200 1200",
 }
-"""OpenSpiel's of universal_poker, but for one that changes no play."""
+"""OpenSpiel's default parameters of universal_poker, except for one that changes no play."""
 CALC = "calcOddsNumSims"
 UNLIKE = ("boardCards", "handReaches", "potSize")
-"""What begins a game in its middle."""
+"""Parameters that begin a game in its middle."""
 MENUS: Mapping[str, Mapping[int, float]] = {
     "fc": {},
     "fcpa": {2: 1.0, 3: np.inf},
     "fchpa": {2: 1.0, 3: np.inf, 4: 0.5},
 }
-"""By the name of a betting abstraction: its bets as shares of the pot after a call, by their numbers; inf: all-in."""
+"""Bets of each betting abstraction by action number, as shares of the pot after a call; inf: all-in."""
 _NAME = re.compile(r"(\w+)(?:\((.*)\))?", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Public:
-    """What a tensor of a poker game tells.
+    """The content of a tensor of a poker game.
 
     Attributes:
         hole: the player's own cards.
@@ -74,12 +74,12 @@ class PokerTable:
     """A poker game of OpenSpiel.
 
     Attributes:
-        game: its rules.
-        actions: how its actions are numbered.
-        menu: its bets, where it has a few only; as in `MENUS`.
-        dialect: in which tensors come.
-        sizes: of the tensors.
-        hole, board, spent: where in them, one behind the other, the cards and chips stand.
+        game: the rules.
+        actions: numbering of the actions.
+        menu: the bets as in `MENUS`, if there are only a few.
+        dialect: dialect of the tensors.
+        sizes: sizes of the tensors.
+        hole, board, spent: positions of the cards and chips in the concatenated tensors.
     """
 
     game: Game
@@ -93,14 +93,14 @@ class PokerTable:
 
     @property
     def size(self) -> int:
-        """Numbers of all tensors."""
+        """Number of values in all tensors."""
         return sum(self.sizes)
 
     def read(self, state: State) -> Public:
-        """What a state's tensors tell.
+        """Read the tensors of a state.
 
         Raises:
-            InputError: they are not of this game.
+            InputError: the tensors are not of this game.
         """
         parts = zip(state.tensors, self.sizes, strict=True)
         values = np.concatenate([tensor_values(data, size, self.dialect) for data, size in parts])
@@ -112,7 +112,7 @@ class PokerTable:
         )
 
     def total(self, number: int, betting: Betting) -> int | None:
-        """The total that an action raises to; None of folds, calls, and raises that are not legal."""
+        """Total that an action raises to; None for folds, calls, and illegal raises."""
         bounds = betting.raise_bounds()
         if bounds is None or number < (1 if self.actions == "kuhn" else 2):
             return None
@@ -127,7 +127,7 @@ class PokerTable:
         """The legal action that is nearest to an ACPC action.
 
         Raises:
-            InputError: none is of its kind.
+            InputError: no legal action is of the same kind.
         """
         if action[0] != "r":
             return _listed(self._plain(action, betting), action, legal)
@@ -138,7 +138,7 @@ class PokerTable:
         return min(near)[1] if near else _listed(self._plain("c", betting), action, legal)
 
     def _plain(self, action: str, betting: Betting) -> int:
-        """The number of a fold, a check or a call; to call Kuhn's bet is to bet, and to fold is to pass."""
+        """Number of a fold, a check or a call; in Kuhn poker a call is a bet, and a fold is a pass."""
         if self.actions == "kuhn":
             return int(action == "c" and betting.can_fold)
         return int(action == "c")
@@ -148,10 +148,10 @@ class PokerTable:
 
 
 def poker_table(name: str, dialect: Dialect) -> PokerTable | None:
-    """The poker game of a name as OpenSpiel writes it; None: it is none, or one that this project cannot follow.
+    """The poker game with an OpenSpiel name; None for other games, and for poker games that cannot be followed.
 
     Raises:
-        InputError: its parameters make no game.
+        InputError: the parameters make no game.
     """
     found = _NAME.fullmatch(name.strip())
     if found is None:
@@ -167,10 +167,10 @@ def poker_table(name: str, dialect: Dialect) -> PokerTable | None:
 
 
 def _small(name: str, actions: Actions, dialect: Dialect) -> PokerTable:
-    """Kuhn or Leduc: the player, its card, the community card where there is one, and chips.
+    """Kuhn or Leduc poker: the player, its card, a community card if there is one, and chips.
 
-    The older dialect has all but the private card in the first tensor, which names the player where there is a
-    community card, and the player and its card in the second one.
+    In the older dialect the first tensor has everything but the private card, and names the player if there is a
+    community card; the second tensor has the player and its card.
     """
     game = load_game(name)
     n = game.num_ranks * game.num_suits
@@ -188,7 +188,7 @@ def _small(name: str, actions: Actions, dialect: Dialect) -> PokerTable:
 
 
 def _universal(given: Mapping[str, str]) -> PokerTable | None:
-    """universal_poker with parameters beside the default ones."""
+    """OpenSpiel's universal_poker with these parameters and defaults for the rest."""
     fields = {**DEFAULTS, **given}
     unlike = any(fields[key] != DEFAULTS[key] for key in UNLIKE)
     if unlike or fields["numPlayers"] != "2" or set(fields) - set(DEFAULTS) - {CALC}:
@@ -212,7 +212,7 @@ def _universal(given: Mapping[str, str]) -> PokerTable | None:
 
 
 def _game_text(fields: Mapping[str, str], limit: bool) -> str:
-    """The same game as an ACPC game file."""
+    """An ACPC game file for parameters of universal_poker."""
     keys = ["numPlayers", "numRounds", "stack", "blind", "firstPlayer", "maxRaises"]
     keys += ["raiseSize"] if limit else []
     keys += ["numSuits", "numRanks", "numHoleCards", "numBoardCards"]

@@ -29,16 +29,16 @@ class SpielTree:
     """A tree; nodes are ordered by depth, the root first.
 
     Attributes:
-        levels: ``[level + 1]``: where each depth's nodes begin, and where the last one's end.
-        owner: ``[node]``: who acts; `CHANCE` or `END`.
-        parent: ``[node]``: of the root itself.
-        slot: ``[node]``: the action that leads there, by its number among all actions; -1: chance, or the root.
-        chance: ``[node]``: the probability that chance brings the node about.
-        payoff: ``[node]``: player 0's at the end, else 0.
-        first: ``[set + 1]``: the first slot of each information set, and their number.
-        player: ``[set]``: whose it is.
-        actions: ``[slot]``: OpenSpiel's actions.
-        keys: ``[set]``: keys of the information sets, as unsigned numbers.
+        levels: ``[level + 1]``, first node of each depth, then the number of nodes.
+        owner: ``[node]``, player to act, or `CHANCE` or `END`.
+        parent: ``[node]``, parent of each node; the root is its own parent.
+        slot: ``[node]``, slot of the action that leads to the node; -1 after chance, and for the root.
+        chance: ``[node]``, product of the chance probabilities on the path to the node.
+        payoff: ``[node]``, return of player 0 at the end, else 0.
+        first: ``[set + 1]``, first slot of each information set, then the number of slots.
+        player: ``[set]``, player of each information set.
+        actions: ``[slot]``, OpenSpiel's number of each action.
+        keys: ``[set]``, keys of the information sets as unsigned numbers.
     """
 
     levels: Ints
@@ -54,13 +54,13 @@ class SpielTree:
 
 
 def spiel_tree(game: SpielGame, most: int, seconds: float, stop: Stop | None = None) -> SpielTree | None:
-    """The tree of a game; None: it has more nodes, or takes longer to walk through.
+    """The tree of a game; None if the game is too large or not zero-sum.
 
     Args:
-        game: with sums of zero.
-        most: nodes.
-        seconds: for the walk.
-        stop: ends the walk too.
+        game: the game.
+        most: largest number of nodes.
+        seconds: time for the walk through the game.
+        stop: ends the walk early, without a tree.
     """
     if not game.is_zero_sum:
         return None
@@ -83,20 +83,20 @@ def key_after_action(key: bytes, action: int) -> bytes:
 
 @dataclass
 class _Walk:
-    """Goes through a game; what is found of each node, in the order of the walk."""
+    """A walk through a game that collects its nodes."""
 
     game: SpielGame
     most: int
     deadline: float
     stop: Stop | None
     found: list[tuple[int, int, int, int, float, float]] = field(default_factory=list)
-    """Depth, owner, parent, slot, chance, payoff."""
+    """Depth, owner, parent, slot, chance and payoff of each node."""
     sets: dict[tuple[int, bytes], int] = field(default_factory=dict)
     """The first slot of each information set."""
     actions: list[int] = field(default_factory=list)
 
     def tree(self) -> SpielTree | None:
-        """The tree; None where it is too large."""
+        """The tree; None if it is too large."""
         keys = (START_KEY, START_KEY)
         waiting: list[tuple[SpielState, int, int, int, float, tuple[bytes, bytes]]] = [
             (self.game.start(), 0, 0, -1, 1.0, keys)
@@ -112,7 +112,7 @@ class _Walk:
     def _children(
         self, state: SpielState, depth: int, parent: int, slot: int, chance: float, keys: tuple[bytes, bytes]
     ) -> list[tuple[SpielState, int, int, int, float, tuple[bytes, bytes]]]:
-        """Note a node; what follows it."""
+        """Add a node; return the states that follow it."""
         if state.is_terminal():
             self._note(depth, END, parent, slot, chance, state.returns()[0])
             return []
@@ -139,7 +139,7 @@ class _Walk:
     def _both(
         self, state: SpielState, depth: int, parent: int, slot: int, chance: float, keys: tuple[bytes, bytes]
     ) -> list[tuple[SpielState, int, int, int, float, tuple[bytes, bytes]]]:
-        """Both move at once: player 1's nodes stand at the depth between this and the next state."""
+        """Add a node where both move at once; player 1's nodes stand at the depth between two states."""
         menus = [legal(state, player) or (0,) for player in (0, 1)]
         firsts = [self._set(player, keys, menus[player]) for player in (0, 1)]
         node, out = self._note(depth, 0, parent, slot, chance), []

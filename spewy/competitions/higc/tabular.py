@@ -1,7 +1,7 @@
-"""Strategies of small games as files, and who plays from them.
+"""Strategies of small games as files, and the agent that plays from them.
 
-A file is NumPy's ``.npz`` without pickles: ``keys`` ``[set]`` of streams in ascending order, ``first`` ``[set + 1]``,
-``actions`` and ``average`` ``[slot]``, ``exploitability`` and the game's ``name``.
+A file is NumPy's ``.npz`` without pickles: ``keys`` ``[set]`` of information sets in ascending order, ``first``
+``[set + 1]``, ``actions`` and ``average`` ``[slot]``, ``exploitability`` and the game's ``name``.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ FIELDS = {"keys", "first", "actions", "average", "exploitability", "name"}
 
 @dataclass(frozen=True)
 class Tabular:
-    """A strategy by streams.
+    """The strategy of a game by information set.
 
     Attributes:
-        name: of the game.
-        keys: ``[set]``, ascending.
-        first: ``[set + 1]``: where each set's actions begin.
-        actions: ``[slot]``.
-        average: ``[slot]``: how often each is taken.
-        exploitability: of all of it, in the game's units.
+        name: OpenSpiel's name of the game.
+        keys: ``[set]``, keys of the information sets, ascending.
+        first: ``[set + 1]``, first slot of each information set.
+        actions: ``[slot]``, numbers of the actions.
+        average: ``[slot]``, frequencies of the actions.
+        exploitability: exploitability in the game's units.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Tabular:
 
     @classmethod
     def of(cls, name: str, tree: SpielTree, found: SpielStrategy) -> Tabular:
-        """What a solve found."""
+        """Make the strategy of a solved tree."""
         order = np.argsort(tree.keys)
         sizes = np.diff(tree.first)[order]
         first = np.concatenate([[0], np.cumsum(sizes)])
@@ -57,7 +57,7 @@ class Tabular:
         )
 
     def at(self, key: bytes) -> dict[int, float]:
-        """How often each action is taken; nothing where the stream is unknown."""
+        """Frequency of each action; empty for an unknown information set."""
         number = np.uint64(int.from_bytes(key, "little"))
         place = int(np.searchsorted(self.keys, number))
         if place == len(self.keys) or self.keys[place] != number:
@@ -66,10 +66,10 @@ class Tabular:
         return dict(zip(self.actions[here].tolist(), self.average[here].tolist(), strict=True))
 
     def write(self, path: Path) -> None:
-        """Write a file, all of it or nothing.
+        """Write the strategy to a file, which appears when it is complete.
 
         Raises:
-            InputError: nobody may write there; or, caused by an `OSError`, there is no room.
+            InputError: the file cannot be written; caused by an `OSError` if the disk is full.
         """
         temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp.npz")
         try:
@@ -93,20 +93,20 @@ class Tabular:
 
     @classmethod
     def read(cls, path: Path) -> Tabular:
-        """Read a file.
+        """Read a strategy from a file.
 
         Raises:
-            InputError: it is none, or damaged.
+            InputError: the file is missing or damaged.
         """
         subject = f"file {path_text(path)}"
         try:
             with np.load(path, allow_pickle=False) as held:
                 found = {key: held[key] for key in FIELDS}
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(f"{subject}: expected a kept strategy, found: {error}") from None
+            raise InputError(f"{subject}: expected a stored strategy, found: {error}") from None
         sizes = len(found["keys"]) + 1, len(found["actions"])
         if sizes != (len(found["first"]), len(found["average"])) or found["first"][-1] != sizes[1]:
-            raise InputError(f"{subject}: expected a kept strategy, found arrays of other lengths")
+            raise InputError(f"{subject}: expected a stored strategy, found arrays of other lengths")
         return cls(
             str(found["name"]),
             found["keys"],
@@ -118,18 +118,18 @@ class Tabular:
 
 
 def tabular_path(shelf: Path, name: str, dialect: Dialect) -> Path:
-    """The file of a game."""
+    """Path of a game's file."""
     digest = hashlib.sha256(f"{dialect} {name}".encode()).hexdigest()[:12]
     short = re.sub(r"\W.*", "", name, flags=re.DOTALL)[:40] or "game"
     return shelf / f"{short}-{digest}.npz"
 
 
 class TabularAgent:
-    """Plays from a kept strategy; a `spewy.competitions.higc.session.Agent`.
+    """Plays from a stored strategy; a `spewy.competitions.higc.session.Agent`.
 
     Args:
         tabular: the strategy.
-        seed: of what is drawn.
+        seed: seed of the draws.
     """
 
     def __init__(self, tabular: Tabular, seed: int) -> None:
@@ -137,26 +137,26 @@ class TabularAgent:
         self.new_match()
 
     def new_match(self) -> None:
-        """A match begins."""
+        """Begin a match."""
         self._key = START_KEY
 
     def see(self, state: State) -> None:
-        """The next state."""
+        """Take in the next state."""
         self._key = key_after_state(self._key, state)
 
     def act(self, legal: tuple[int, ...]) -> int:
-        """A legal action.
+        """Draw a legal action.
 
         Raises:
-            InputError: the strategy does not know what was seen.
+            InputError: the strategy lacks this information set.
         """
         found = self._tabular.at(self._key)
         if not set(found) >= set(legal):
-            raise InputError("stream: expected one of the game's, found none")
+            raise InputError("information set: expected one of the game, found another")
         weights = [max(found[action], 0.0) for action in legal]
         action = self._rng.choices(legal, weights if sum(weights) > 0 else None)[0]
         self._key = key_after_action(self._key, action)
         return action
 
     def close(self) -> None:
-        """Give back nothing."""
+        """Release nothing."""

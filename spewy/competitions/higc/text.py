@@ -1,10 +1,10 @@
 r"""Lines between a referee of the HIGC and a bot: text to state and back.
 
-Two dialects. That of the *rules*: the game's name, the player's number, then for each state of the match a line with
-the player's tensor in base64 and, where the player acts, its legal actions; the answer is one of these. At the end
-comes the score, and the bot's process ends. The *older* dialect is that of the referee that OpenSpiel once shipped: two
-tensors, public and private, in OpenSpiel's compressed form; the bot says ``ready`` once, ``start`` before each match,
-``ponder`` where it does not act, and plays match after match until the tournament is over.
+There are two dialects. In the dialect of the *rules* the referee sends the game's name, the player's number, then for
+each state of the match the player's tensor in base64 and, if the player is to act, its legal actions; the bot answers
+with one of them. The score ends the match and the bot's process. The *older* dialect is that of OpenSpiel's former
+referee: it sends two tensors, public and private, in OpenSpiel's compressed form; the bot says ``ready`` once,
+``start`` before each match, ``ponder`` when it does not act, and plays matches until the tournament is over.
 
 >>> parse_line("AACAPwAAAAA= 0 1", "rules")
 State(tensors=(b'\x00\x00\x80?\x00\x00\x00\x00',), legal=(0, 1))
@@ -35,7 +35,7 @@ TOURNAMENT_OVER = "tournament over"
 N_TENSORS = {"rules": 1, "older": 2}
 MOST_ACTION = 2**63 - 1
 PLAIN, BINARY = 0, 1
-"""First byte of a compressed tensor: 32-bit floats follow, or bits, lowest first."""
+"""First byte of a compressed tensor: 32-bit floats follow, or bits with the lowest bit first."""
 
 _ACTION = re.compile(r"[0-9]{1,19}")
 _SCORE = re.compile(r"[-+]?[0-9]{1,30}(\.[0-9]{0,30})?(e[-+]?[0-9]{1,3})?")
@@ -43,11 +43,11 @@ _SCORE = re.compile(r"[-+]?[0-9]{1,30}(\.[0-9]{0,30})?(e[-+]?[0-9]{1,3})?")
 
 @dataclass(frozen=True)
 class State:
-    """What a player sees of a state of the match.
+    """A state of the match as one player sees it.
 
     Attributes:
-        tensors: their bytes, as they were sent: one, or a public and a private one.
-        legal: what the player may do; empty where it does not act.
+        tensors: bytes of the tensor, or of the public and the private tensor, as they were sent.
+        legal: legal actions of the player; empty if the player does not act.
     """
 
     tensors: tuple[bytes, ...]
@@ -56,21 +56,21 @@ class State:
 
 @dataclass(frozen=True)
 class MatchOver:
-    """The match is over, and what it brought the player."""
+    """The end of a match, with the player's score."""
 
     score: float
 
 
 @dataclass(frozen=True)
 class TournamentOver:
-    """No match follows."""
+    """The end of the tournament."""
 
 
 def parse_line(line: str, dialect: Dialect) -> State | MatchOver | TournamentOver:
-    """Read what a referee says during a match.
+    """Read a referee's line during a match.
 
     Raises:
-        InputError: it is none of the dialect's lines.
+        InputError: the dialect has no such line.
     """
     text = line.strip()
     if dialect == "older" and text == TOURNAMENT_OVER:
@@ -88,7 +88,7 @@ def parse_actions(words: Sequence[str]) -> tuple[int, ...]:
     """Read the legal actions of a line.
 
     Raises:
-        InputError: one is no action's number.
+        InputError: a word is no action's number.
     """
     for word in words:
         if not _ACTION.fullmatch(word) or int(word) > MOST_ACTION:
@@ -97,10 +97,10 @@ def parse_actions(words: Sequence[str]) -> tuple[int, ...]:
 
 
 def parse_seat(line: str) -> int:
-    """Read the number of the player that a bot is.
+    """Read a bot's player number.
 
     Raises:
-        InputError: it is neither 0 nor 1.
+        InputError: the number is neither 0 nor 1.
     """
     text = line.strip()
     if text not in ("0", "1"):
@@ -109,7 +109,7 @@ def parse_seat(line: str) -> int:
 
 
 def parse_answer(line: str) -> int | None:
-    """The action that a bot's line names; None of a line that names none.
+    """The action that a bot's line names; None for a line that names none.
 
     >>> parse_answer(" 12 "), parse_answer("raise"), parse_answer("-1")
     (12, None, None)
@@ -133,7 +133,7 @@ def state_text(tensors: Sequence[Floats], legal: Sequence[int], dialect: Dialect
 
 
 def over_text(score: float, dialect: Dialect) -> str:
-    """The line that ends a match; the older dialect knows whole scores only.
+    """The line that ends a match; scores of the older dialect are whole numbers.
 
     >>> over_text(1.0, "rules"), over_text(-1.5, "older")
     ('end of game 1.0', 'match over -1')
@@ -147,7 +147,7 @@ def plain(tensor: Floats) -> bytes:
 
 
 def compressed(tensor: Floats) -> bytes:
-    """A tensor as OpenSpiel compresses it: bits where that is all there is."""
+    """A tensor in OpenSpiel's compressed form: bits if all values are 0 or 1."""
     values = np.asarray(tensor)
     if np.isin(values, (0, 1)).all():
         return bytes([BINARY]) + np.packbits(values != 0, bitorder="little").tobytes()
@@ -155,10 +155,10 @@ def compressed(tensor: Floats) -> bytes:
 
 
 def tensor_values(data: bytes, size: int, dialect: Dialect) -> Floats:
-    """The finite numbers of a tensor of a known size.
+    """The values of a tensor of a known size.
 
     Raises:
-        InputError: it is of another size, or has others.
+        InputError: the tensor has another size, or values that are not finite.
     """
     if dialect == "older" and data[:1] == bytes([BINARY]):
         bits = np.unpackbits(np.frombuffer(data[1:], np.uint8), bitorder="little")

@@ -1,7 +1,7 @@
 """The file of a tournament: TOML that names the rules, the bots and the games.
 
-The section of the rules is required, the others are refused: ``[acpc]`` for ``acpc-bankroll``, ``acpc-points`` and
-``acpc-online``; ``[higc]``; ``[upac]``, whose games are read from a file.
+The file needs the section of its rules and no other: ``[acpc]`` for ``acpc-bankroll``, ``acpc-points`` and
+``acpc-online``; ``[higc]``; or ``[upac]``, whose games are read from a file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Section(BaseModel):
 
 
 class BotSection(Section):
-    """``name`` in tables, and ``bot``: the word that ``spewy match`` or ``spewy referee`` knows it by."""
+    """A bot: its ``name`` in tables, and ``bot``, its word in ``spewy match`` or ``spewy referee``."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9._-]{1,40}$")
     bot: str | None = None
@@ -37,7 +37,7 @@ class BotSection(Section):
 
 
 class AcpcSection(Section):
-    """``series`` duplicate matches of ``hands`` hands between each two bots; ``qualifying`` rounds beyond ten bots."""
+    """Each pair plays ``series`` duplicate matches of ``hands`` hands; over ten bots play ``qualifying`` rounds."""
 
     game: str
     hands: int = Field(default=1000, ge=1, le=10**7)
@@ -47,7 +47,7 @@ class AcpcSection(Section):
 
 
 class HigcSection(Section):
-    """``matches`` of each of the ``games`` between each two bots, and what the referee allows."""
+    """Each pair plays ``matches`` matches of each of the ``games``; the other keys are the referee's limits."""
 
     games: list[str] = Field(min_length=1)
     matches: int = Field(default=100, ge=1, le=10**6)
@@ -79,7 +79,7 @@ class TournamentFile(Section):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the bots."""
+        """Names of the bots."""
         return tuple(bot.name for bot in self.bots)
 
 
@@ -87,7 +87,7 @@ def read_tournament(path: Path) -> TournamentFile:
     """Read a tournament's file.
 
     Raises:
-        InputError: it cannot be read, or a key of it is wrong.
+        InputError: the file cannot be read, or a key of it is wrong.
     """
     subject = f"tournament {path_text(path)}"
     try:
@@ -103,7 +103,7 @@ def read_tournament(path: Path) -> TournamentFile:
 
 
 def pair_name(one: str, two: str) -> str:
-    """What the folder of a pair's logs is called."""
+    """Name of the folder of a pair's logs."""
     return f"{one}--{two}"
 
 

@@ -1,4 +1,4 @@
-"""The page of a tournament: Markdown with places, and for each stage what every pair won from each other."""
+"""The page of a tournament: Markdown with the places, and each stage's results of all pairs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def page_text(outcome: Outcome) -> str:
 
 
 def cell(stage: Stage, one: str, two: str) -> str:
-    """What one bot won from another one, with its 95 % interval."""
+    """Mean that one bot won from another, with its 95 % interval."""
     if one == two:
         return ""
     mean = stage.mean(one, two)
@@ -47,7 +47,7 @@ def _stage(stage: Stage) -> Iterator[str]:
     values = sum(played.mean.n for played in stage.played.values())
     yield f"## {stage.title}"
     yield ""
-    yield f"What the bot of the row won from that of the column, {stage.unit}, with 95 % intervals; {values:,} values."
+    yield f"Winnings of the row's bot from the column's bot, {stage.unit}, with 95 % intervals; {values:,} values."
     yield ""
     yield "| place | bot | " + " | ".join(stage.names) + " | faults |"
     yield "|---:|---|" + "---:|" * (len(stage.names) + 1)

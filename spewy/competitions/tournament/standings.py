@@ -1,4 +1,4 @@
-"""Who is better, by the rules of three competitions: pure functions over what pairs of bots won from each other.
+"""Rankings by the rules of three competitions: pure functions of the results of all pairs of bots.
 
 A ranking is a list of places, best first; bots that tie share a place.
 
@@ -21,21 +21,21 @@ from spewy.match.score import START, K, rated
 
 Ranking = list[list[str]]
 Worth = Callable[[str, str], float]
-"""What the first bot has of the other one; the other has as much less."""
+"""Returns a first bot's gain from a second, which is the second bot's loss."""
 
 SET_SIZE, PROCEED, MOST_FINALISTS, FEWER_THAN = 6, 3, 10, 10
-"""Of qualifying rounds: bots of a set, how many proceed, the most bots that need none, and when they end."""
+"""Qualifying rounds: bots in a set, bots that proceed, most bots without rounds, and when the rounds end."""
 BEST = 4
-"""Bots among whom the total bankroll decides in the online learning competition."""
+"""Number of bots among which the total bankroll decides in the online learning competition."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """What pairs of bots won from each other.
+    """Results of all pairs of bots.
 
     Attributes:
-        names: of the bots.
-        won: by pairs in the order of the names: what the first won from the second.
+        names: names of the bots.
+        won: by pair, in the order of the names, what the first bot won from the second.
     """
 
     names: tuple[str, ...]
@@ -52,17 +52,17 @@ class Table:
         return [(one, two) for i, one in enumerate(self.names) for two in self.names[i + 1 :]]
 
     def total(self, one: str, two: str) -> float:
-        """What one bot won from another one."""
+        """Total that one bot won from another."""
         return self.won[one, two] if (one, two) in self.won else -self.won[two, one]
 
     def points(self, one: str, two: str) -> float:
-        """The same as a series: 1 for a win, -1 for a loss, 0 for a tie."""
+        """Points of one bot against another: 1 for a win, -1 for a loss, 0 for a tie."""
         total = self.total(one, two)
         return float((total > 0) - (total < 0))
 
 
 def runoff(names: Sequence[str], worth: Worth) -> Ranking:
-    """Instant run-off: the bots with the least sum against those that remain go, again and again.
+    """Instant run-off: bots with the least sum against the remaining bots go, round after round.
 
     >>> table = Table(("a", "b", "c"), {("a", "b"): 1, ("a", "c"): -9, ("b", "c"): 20})
     >>> runoff(table.names, table.total)
@@ -77,9 +77,9 @@ def runoff(names: Sequence[str], worth: Worth) -> Ranking:
 
 
 def online(names: Sequence[str], total: Worth) -> Ranking:
-    """The online learning competition: the run-off isolates the best four, whose bankrolls among them decide.
+    """Online learning competition: a run-off finds the best four, and their bankrolls among each other decide.
 
-    Where a tie would leave fewer than four, all that tie stay.
+    If a tie would leave fewer than four, all tied bots stay.
     """
     left, below = list(names), Ranking()
     while len(left) > BEST:
@@ -95,7 +95,7 @@ def online(names: Sequence[str], total: Worth) -> Ranking:
 
 
 def qualifying_sets(names: Sequence[str], rng: Random) -> list[list[str]]:
-    """Random sets of six; fewer than five who are left over join them, and five are a set of their own."""
+    """Random sets of six; up to four bots that are left over join them, and five are a set of their own."""
     drawn = rng.sample(list(names), len(names))
     n_sets, left = divmod(len(drawn), SET_SIZE)
     sets = [drawn[SET_SIZE * i : SET_SIZE * (i + 1)] for i in range(n_sets)]
@@ -108,18 +108,18 @@ def qualifying_sets(names: Sequence[str], rng: Random) -> list[list[str]]:
 
 
 def qualified(names: Sequence[str], total: Worth) -> list[str]:
-    """Who proceeds from a set: the three top bankrolls, and who ties with the third."""
+    """Bots that proceed from a set: the three top bankrolls, and bots that tie with the third."""
     sums = _sums(names, total)
     bar = sorted(sums.values(), reverse=True)[min(PROCEED, len(names)) - 1]
     return [name for name in names if sums[name] >= bar]
 
 
 def voted(names: Sequence[str], outcome: Worth) -> Ranking:
-    """Instant run-off voting: each bot votes for its hardest opponents, of those without a place yet.
+    """Instant run-off voting: each bot votes for its hardest opponent among the bots without a place.
 
-    Where the rules say nothing: opponents that are as hard are ordered by what they win from all others, and so are
-    choices with as few votes; who ties in that too has equal shares of a vote, and goes, or shares a place, together.
-    The order of the names is no matter.
+    Where the rules say nothing, the total that bots win from all others orders equally hard opponents, and choices with
+    equally few votes. Bots that still tie share a vote, go together, or share a place. The order of the names does not
+    matter.
 
     >>> table = Table(("A", "B", "C"), {("A", "B"): 2, ("A", "C"): 3, ("B", "C"): -1})
     >>> voted(table.names, table.total)
@@ -136,7 +136,7 @@ def voted(names: Sequence[str], outcome: Worth) -> Ranking:
 
 
 def lexicographic(rankings: Sequence[Ranking]) -> Ranking:
-    """Bots in the order of their sorted places over all games, the worst place first.
+    """Rank bots by their sorted places over all games, the worst place first.
 
     >>> lexicographic([[["A"], ["B"], ["C"]], [["B"], ["A"], ["C"]]])
     [['A', 'B'], ['C']]
@@ -148,7 +148,7 @@ def lexicographic(rankings: Sequence[Ranking]) -> Ranking:
 
 
 def place_of(ranking: Ranking) -> dict[str, int]:
-    """The place of each bot; who ties has the same, and the next places stay empty.
+    """The place of each bot; tied bots have the same place, and the next places stay empty.
 
     >>> place_of([["A", "B"], ["C"]])
     {'A': 1, 'B': 1, 'C': 3}
@@ -162,19 +162,19 @@ def place_of(ranking: Ranking) -> dict[str, int]:
 def elo(
     names: Sequence[str], games: Iterable[tuple[str, str, float]], k: float = K, start: float = START
 ) -> dict[str, float]:
-    """Ratings after games, one after the other.
+    """Elo ratings after games, one after another.
 
     Args:
-        names: of all bots.
-        games: two bots and the first one's score, its share of the chips.
-        k: the largest change of a rating.
-        start: where ratings begin.
+        names: names of all bots.
+        games: two bots and the first bot's share of the chips.
+        k: largest change of a rating.
+        start: rating that each bot begins with.
 
     >>> elo(["a", "b"], [("a", "b", 0.8)])
     {'a': 1503.6, 'b': 1496.4}
 
     Raises:
-        InputError: a game is of others, or its score is no share.
+        InputError: a game is of other bots, or its score is no share.
     """
     out = dict.fromkeys(names, start)
     for one, two, score in games:
@@ -188,7 +188,7 @@ def elo(
 
 
 def by_rating(ratings: Mapping[str, float]) -> Ranking:
-    """Bots in the order of their ratings."""
+    """Rank bots by their ratings."""
     ordered = sorted(set(ratings.values()), reverse=True)
     return [[name for name in ratings if ratings[name] == each] for each in ordered]
 
@@ -203,7 +203,7 @@ def _lowest(names: Sequence[str], worth: Worth) -> list[str]:
 
 
 def _ballot(voter: str, names: Sequence[str], outcome: Worth, strength: Mapping[str, float]) -> Ranking:
-    """The other bots, the hardest first; those that tie stand together."""
+    """The other bots, the hardest first; tied bots stand together."""
 
     def ease(other: str) -> tuple[float, float]:
         return outcome(voter, other), -strength[other]
@@ -213,7 +213,7 @@ def _ballot(voter: str, names: Sequence[str], outcome: Worth, strength: Mapping[
 
 
 def _elected(left: Sequence[str], ballots: Sequence[Ranking], strength: Mapping[str, float]) -> list[str]:
-    """Who has a majority of the first places, once the choices with the fewest have gone."""
+    """Bots with a majority of the first places, after choices with the fewest votes have gone."""
     standing = list(left)
     while True:
         votes = _votes(standing, ballots)
@@ -229,7 +229,7 @@ def _elected(left: Sequence[str], ballots: Sequence[Ranking], strength: Mapping[
 
 
 def _votes(standing: Sequence[str], ballots: Sequence[Ranking]) -> dict[str, Fraction]:
-    """First places among those who are standing; who share one have parts of it."""
+    """Number of first places among the standing bots; tied bots share a vote."""
     votes = dict.fromkeys(standing, Fraction(0))
     for ballot in ballots:
         choices = ([name for name in tied if name in votes] for tied in ballot)

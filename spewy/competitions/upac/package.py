@@ -1,4 +1,4 @@
-"""UPAC's bot as a zip file that can be sent away: the runtime's source, tables, and what the competition wants."""
+"""UPAC's bot as a zip file for the competition: the runtime's source, its tables, and bot.json."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from spewy.system.child import HOME
 from spewy.system.failures import failure_text
 
 MOST_BYTES = 5_000_000
-"""Of the zip file, and of the folder that it becomes."""
+"""Largest size in bytes of our zip file, and of its folder."""
 MOST_UNPACKED, MOST_FILES = 64 * 2**20, 1000
-"""Largest size in bytes, unpacked, and number of files of somebody else's package.
+"""Largest unpacked size in bytes, and number of files, of a package of other people.
 
-The limits are above those of the competition, since a package may bring files that only its build needs.
+The limits are above the competition's, since a package may bring files that only its build needs.
 """
 _IN_PIECES = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Compression methods that can be unpacked piece by piece; with others a few bytes may become gigabytes at once."""
+"""Compression methods that are unpacked piece by piece; others may turn a few bytes into gigabytes at once."""
 _PIECE = 2**20
 TABLES = "bot/tables.npz"
 RUNTIME = "spewy/competitions/upac/runtime"
-STUB = '"""Of this package only the bot is here."""\n'
+STUB = '"""This package holds only the bot."""\n'
 _DATE = (2024, 1, 1, 0, 0, 0)
-"""Of all members, so that the same tables give the same bytes."""
+"""Date of all members, so that the same tables give the same bytes."""
 
 
 def write_package(tables: Mapping[str, np.ndarray], out: Path) -> int:
     """Write a package.
 
     Args:
-        tables: what the bot plays from.
-        out: the zip file.
+        tables: tables that the bot plays from.
+        out: path of the zip file.
 
     Returns:
-        The bytes of the folder that it becomes.
+        The size of the unpacked folder in bytes.
 
     Raises:
-        InputError: it is larger than the competition takes.
+        InputError: the package is larger than the competition allows.
     """
     members = {"bot/bot.json": _json(), TABLES: packed(tables)}
     members |= {f"bot/{name}": text.encode() for name, text in _sources().items()}
@@ -62,11 +62,11 @@ def write_package(tables: Mapping[str, np.ndarray], out: Path) -> int:
 
 
 def open_tables(file: Path) -> Tables:
-    """The tables in a package.
+    """Open the tables in a package.
 
     Raises:
         InputError: the file cannot be read, or is no package.
-        spewy.competitions.upac.runtime.tables.TablesError: its tables are damaged.
+        spewy.competitions.upac.runtime.tables.TablesError: the tables are damaged.
     """
     try:
         with zipfile.ZipFile(file) as archive:
@@ -108,7 +108,7 @@ def require_small(archive: zipfile.ZipFile) -> None:
 
 
 def _require_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
-    """Refuse a member that becomes more bytes than it says."""
+    """Refuse a member that becomes more bytes than it declares."""
     whole, n_bytes = copy(member), 0
     whole.file_size = 2 * MOST_UNPACKED  # else what comes after the size that it says is not looked at
     with archive.open(whole) as file:
@@ -121,7 +121,7 @@ def _require_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
 
 
 def packed(tables: Mapping[str, np.ndarray]) -> bytes:
-    """Tables as NumPy's ``.npz``, compressed as far as it goes, the same bytes each time."""
+    """Tables as NumPy's ``.npz`` with the best compression; the same tables give the same bytes."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, array in tables.items():
@@ -137,7 +137,7 @@ def _json() -> bytes:
 
 
 def _sources() -> dict[str, str]:
-    """The bot's code by its path, which is that of this project; the rest of the house stays here."""
+    """The runtime's code by its path in this project, with empty parent packages."""
     parents = PurePosixPath(RUNTIME).parents
     above = {f"{parent}/__init__.py": STUB for parent in parents if parent.name}
     files = sorted((Path(HOME) / RUNTIME).glob("*.py"))

@@ -1,12 +1,12 @@
-"""Push or fold before the flop, exactly: the small blind goes all in or folds, the big blind calls or folds.
+"""Solves push or fold before the flop exactly: the small blind goes all in or folds, the big blind calls or folds.
 
-With 169 starting hands, card removal counted exactly, and stacks of S chips this is one linear program. With W the
-pairs of hands, p the small blind's pushes and D[a, b] = wins of a over b minus losses, as a share of the boards,
+With 169 starting hands, exact card removal and stacks of S chips the game is one linear program. With W the pairs of
+hands, p the small blind's pushes and D[a, b] = wins of a over b minus losses, as a share of the boards,
 
 ``max_p  Σ_a -(1 - p[a]) W[a] + Σ_b v[b],  v[b] <= Σ_a p[a] W[a, b] min(2, S),  v[b] <= Σ_a p[a] W[a, b] S D[a, b]``
 
-and the big blind's calls are the multipliers of the second kind of rows. The equities are those of
-`benchmarks/studies/preflop_odds.py`.
+and the big blind's calls are the multipliers of the second kind of rows. The study
+`benchmarks/studies/preflop_odds.py` counted the equities.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _BOARDS = comb(48, 5)
 
 @dataclass(frozen=True)
 class PushFold:
-    """An equilibrium.
+    """An equilibrium of push or fold.
 
     Attributes:
-        stack: effective, in chips.
-        push: ``[class]``: how often the small blind goes all in, classes as `buckets.preflop_classes` numbers them.
-        call: ``[class]``: how often the big blind calls.
-        value: chips that the small blind wins per hand.
-        exploitability: what best responses win, (small blind's + big blind's) / 2, in chips.
+        stack: effective stack in chips.
+        push: ``[class]``, frequency with which the small blind goes all in; classes as in `buckets.preflop_classes`.
+        call: ``[class]``, frequency with which the big blind calls.
+        value: mean chips that the small blind wins per hand.
+        exploitability: half the sum of both best-response values, in chips.
     """
 
     stack: int
@@ -52,10 +52,10 @@ def push_fold(stack: int) -> PushFold:
     """Solve push or fold with blinds 1 and 2.
 
     Args:
-        stack: the smaller one, blinds included; a blind that is larger is all in.
+        stack: the smaller stack in chips, blinds included; a larger blind is all in.
 
     Raises:
-        InputError: the stack is no number of chips from 1 on.
+        InputError: the stack is below 1 chip or too large.
     """
     if not 1 <= stack <= MOST_STACK:
         raise InputError(f"stack: expected 1 to {MOST_STACK:,} chips, found {shown(stack)}")
@@ -76,18 +76,18 @@ def push_fold(stack: int) -> PushFold:
         raise SolveError(f"push or fold with {stack} chips: expected a solution, found: {found.message}")
     folds, calls = -found.ineqlin.marginals[:n], -found.ineqlin.marginals[n:]
     push, call = np.clip(found.x[:n], 0, 1), np.clip(calls / (folds + calls), 0, 1)
-    push.flags.writeable = call.flags.writeable = False  # the next who asks gets the same arrays
+    push.flags.writeable = call.flags.writeable = False  # the cache returns the same arrays again
     value, lost = values(stack, push, call)
     return PushFold(stack, push, call, value, lost)
 
 
 def values(stack: int, push: Floats, call: Floats) -> tuple[float, float]:
-    """What the small blind wins per hand, and the exploitability, both in chips.
+    """Mean chips that the small blind wins per hand, and the exploitability in chips.
 
     Args:
-        stack: the smaller one.
-        push: ``[class]``.
-        call: ``[class]``.
+        stack: the smaller stack in chips.
+        push: ``[class]``, frequencies of the small blind's pushes.
+        call: ``[class]``, frequencies of the big blind's calls.
     """
     pairs, margin = odds()
     weight = pairs / pairs.sum()
@@ -102,7 +102,7 @@ def values(stack: int, push: Floats, call: Floats) -> tuple[float, float]:
 
 @lru_cache(maxsize=1)
 def odds() -> tuple[Floats, Floats]:
-    """``[class, class]`` each: pairs of hands that share no card, and wins minus losses as a share of the boards."""
+    """Two arrays ``[class, class]``: pairs of hands that share no card, and wins minus losses as a share of boards."""
     with np.load(_FILE) as found:
         wins, pairs = found["wins"].astype(np.float64), found["pairs"].astype(np.float64)
     margin = np.divide(wins - wins.T, pairs * _BOARDS, out=np.zeros_like(wins), where=pairs > 0)
@@ -110,7 +110,7 @@ def odds() -> tuple[Floats, Floats]:
 
 
 def equities() -> Floats:
-    """``[class]``: the share of the pot that a starting hand wins against any other, all in."""
+    """``[class]``, equity of each starting hand against all other hands."""
     pairs, margin = odds()
     out: Floats = (pairs * (1 + margin) / 2).sum(axis=1) / pairs.sum(axis=1)
     return out

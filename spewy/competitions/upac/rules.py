@@ -1,8 +1,9 @@
 """UPAC's games by its rules: hands of no-limit hold'em with blinds 1 and 2 whose stacks are carried over.
 
-Everything here is text and state; `spewy.competitions.upac.seats` hears and answers the lines. Seat 0 is the defender,
-who has the small blind in the first round and hears every line first. A reply that is not of the protocol ends the
-game: its bot has nothing, the other all. All that was pushed goes no higher than the smaller stack.
+The module knows text and state only; `spewy.competitions.upac.games` sends the lines to bots. Seat 0 is the defender,
+who has the small blind in the first round and receives every line first. An invalid reply ends the game: its bot loses
+all chips. No player pushes more than the smaller stack. A raise adds any number of chips to the other player's, without
+the minimum of poker's rules, and stacks are carried over, so these hands are no `spewy.match.table.Table`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _MOST_RAISE = 2**32 - 1
 
 
 class Line(NamedTuple):
-    """A line for one seat, and whether an answer is due."""
+    """A line for one seat, and whether it asks for a reply."""
 
     seat: int
     text: str
@@ -33,13 +34,13 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Rules:
-    """What is played.
+    """Rules of a game.
 
     Attributes:
-        chips: of each bot at first.
-        rounds: at most.
-        most: chips that may be pushed in a hand; None: no such limit.
-        old_labels: whether START tells the other blind, as the engine did before October 2023.
+        chips: chips that each bot begins with.
+        rounds: most rounds in a game.
+        most: most chips that may be pushed in a hand; None: no limit.
+        old_labels: whether START names the other blind, as the engine did before October 2023.
     """
 
     chips: int = 50
@@ -59,7 +60,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Cards:
-    """The cards of one hand: of both seats, and the board."""
+    """The cards of one hand: hole cards of both seats, and the board."""
 
     hole: tuple[tuple[int, int], tuple[int, int]]
     board: tuple[int, int, int, int, int]
@@ -69,7 +70,7 @@ class BadReplyError(Exception):
     """A reply that ends the game.
 
     Attributes:
-        seat: whose it was.
+        seat: seat of the bot that replied.
     """
 
     def __init__(self, seat: int, text: str) -> None:
@@ -77,29 +78,29 @@ class BadReplyError(Exception):
         self.seat = seat
 
 
-Talk = Generator[Line, str, tuple[int, int]]
-"""Lines, for each that asks the reply is sent in; at last what both stacks are."""
+Lines = Generator[Line, str, tuple[int, int]]
+"""Yields lines, receives the reply to each line that asks for one, and returns both stacks."""
 
 
 def dealt(rng: Random) -> Cards:
-    """The cards of the next hand."""
+    """Deal the cards of the next hand."""
     deck = list(range(52))
     rng.shuffle(deck)
     a, b, c, d, *rest = deck[:9]
     return Cards(((a, b), (c, d)), (rest[0], rest[1], rest[2], rest[3], rest[4]))
 
 
-def play_hand(rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) -> Talk:
-    """One hand.
+def play_hand(rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) -> Lines:
+    """Play one hand.
 
     Args:
-        rules: of the game.
-        cards: of the hand.
-        stacks: of both seats.
-        button: the seat that has the small blind.
+        rules: rules of the game.
+        cards: cards of the hand.
+        stacks: stacks of both seats.
+        button: seat with the small blind.
 
     Raises:
-        BadReplyError: a reply is none.
+        BadReplyError: a reply is invalid.
     """
     hand = _Hand(rules, cards, stacks, button)
     for seat in (0, 1):
@@ -119,7 +120,7 @@ def play_hand(rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) 
 
 
 class _Hand:
-    """A hand while it is played."""
+    """A hand that is being played."""
 
     def __init__(self, rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) -> None:
         self._cards, self._stacks, self._button = cards, stacks, button
@@ -130,12 +131,12 @@ class _Hand:
         self.pushed[button] = SMALL_BLIND
 
     def label(self, seat: int, *, of_start: bool = False) -> str:
-        """``SB`` or ``BB``."""
+        """Name of a seat's blind, ``SB`` or ``BB``."""
         small = (seat == self._button) != (of_start and self._old_labels)
         return "SB" if small else "BB"
 
     def betting(self, first: int) -> Generator[Line, str, int | None]:
-        """A betting round; the seat that folded."""
+        """Play a betting round; return the seat that folded, or None."""
         seat, acted = first, 0
         while acted < 2 or self.pushed[0] != self.pushed[1]:
             other = 1 - seat
@@ -151,20 +152,20 @@ class _Hand:
         return None
 
     def endings(self, folded: int | None) -> tuple[str, str]:
-        """What both seats hear at the end."""
+        """Last lines for both seats."""
         if folded is not None:
             return (text := f"END FOLD {self.label(folded)}"), text
         winner = self._winner()
         shown_to = [f"{_names(self._cards.hole[1 - seat])}" for seat in (0, 1)]
         if winner is None:
             return f"END SHOWDOWN TIE {shown_to[0]}", f"END SHOWDOWN TIE {shown_to[1]}"
-        told = [f"END SHOWDOWN WINNER {self.label(winner)} SHOWN {cards}" for cards in shown_to]
+        lines = [f"END SHOWDOWN WINNER {self.label(winner)} SHOWN {cards}" for cards in shown_to]
         if self._aggressor == winner:
-            told[winner] = f"END SHOWDOWN WINNER {self.label(winner)} HIDDEN"
-        return told[0], told[1]
+            lines[winner] = f"END SHOWDOWN WINNER {self.label(winner)} HIDDEN"
+        return lines[0], lines[1]
 
     def paid(self, folded: int | None) -> tuple[int, int]:
-        """Both stacks after the hand."""
+        """Stacks of both seats after the hand."""
         winner = self._winner() if folded is None else 1 - folded
         if winner is None:
             return self._stacks
@@ -179,7 +180,7 @@ class _Hand:
 
 
 def _read(seat: int, reply: str) -> int | None:
-    """Chips that a reply raises by; None: it folds."""
+    """Number of chips that a reply raises by; None for a fold."""
     text = reply.strip()
     if not _REPLY.fullmatch(text) or (text[0] == "R" and int(text[1:]) > _MOST_RAISE):
         raise BadReplyError(seat, f"expected F, C or R and a number, found {shown(reply)}")

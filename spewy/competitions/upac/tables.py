@@ -1,7 +1,7 @@
-"""Tables for UPAC's bot from the lockers of a ladder: what `spewy.competitions.upac.runtime.tables` reads.
+"""Makes the tables of UPAC's bot from the solves of a ladder; `spewy.competitions.upac.runtime.tables` reads them.
 
-The rungs share classes of boards and rows. A board's class and a hand's row on a flop and on a river are kept as they
-are. Rows on a turn, of which there are too many, are kept as mean curves, and a hand goes to the nearest.
+The rungs of the ladder share board buckets and rows. The tables hold the bucket of each board, and each hand's row on
+flops and rivers. Turns have too many rows, so the tables hold a mean curve of each row, and a hand takes the nearest.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ Arrays = dict[str, np.ndarray]
 Progress = Callable[[str], None]
 
 DEEPEST = 100
-"""Chips of the deepest push or fold."""
+"""Largest stack in chips for push or fold."""
 N_POINTS = 23
 TURNS = 24
-"""Boards of a class, at most, that mean curves are taken of."""
+"""Largest number of boards of a bucket for mean curves."""
 _SHARED = ("canonical", "classes", "rows", "n_rows")
-"""Arrays of an abstraction that all rungs must have alike."""
+"""Arrays of an abstraction that all rungs must share."""
 
 
 def ladder_tables(folders: Sequence[Path], progress: Progress = lambda text: None) -> Arrays:
-    """Everything that the bot plays from.
+    """Make all tables of the bot.
 
     Args:
-        folders: of the solves, a rung each, in any order; none: push or fold alone.
-        progress: told what is done.
+        folders: folders of the solves, one for each rung, in any order; empty for push or fold alone.
+        progress: called with a text for each step.
 
     Raises:
-        InputError: a folder is not of UPAC's game from the deal, or the rungs do not go together.
-        lockers.LockerError: nothing is there, or it is damaged.
+        InputError: a folder is not a whole solve of UPAC's game, or the rungs do not match.
+        lockers.LockerError: a folder is empty or damaged.
     """
     progress("push or fold")
     tables = push_fold_tables()
@@ -70,7 +70,7 @@ def rung_folders(ladder: Path) -> list[Path]:
     """The folders of solves in a ladder's folder.
 
     Raises:
-        InputError: there are none.
+        InputError: the folder holds no solves.
     """
     try:
         found = sorted(path for path in ladder.iterdir() if has_board_buckets(path))
@@ -84,7 +84,7 @@ def rung_folders(ladder: Path) -> list[Path]:
 
 
 def push_fold_tables() -> Arrays:
-    """Push or fold for all stacks, and the equities of starting hands; row 0 is nobody's."""
+    """Tables of push or fold for all stacks, and of the equities of starting hands; row 0 is unused."""
     found = [push_fold(max(stack, 1)) for stack in range(DEEPEST + 1)]
     return {
         "push": np.stack([each.push for each in found]),
@@ -95,7 +95,7 @@ def push_fold_tables() -> Arrays:
 
 
 def board_tables(abstraction: Abstraction) -> Arrays:
-    """Classes of boards and rows of hands, as the bot finds them."""
+    """Tables of board buckets and rows of hands."""
     deck = Deck()
     finals = board_map(deck, (RIVER,))
     flops, turns = (board_map(deck, (n,)).boards for n in (FLOP, TURN))
@@ -118,7 +118,7 @@ def board_tables(abstraction: Abstraction) -> Arrays:
 
 
 def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstraction]:
-    """Stack, strategies and classes of a solve."""
+    """Stack, strategies and board buckets of a solve."""
     policy = opened.enter_context(open_policy(folder))
     if not isinstance(policy, BucketPolicy):
         raise InputError(
@@ -141,7 +141,7 @@ def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstracti
 def _require_together(
     rungs: Sequence[tuple[int, BucketPolicy, Abstraction]], folders: Sequence[Path]
 ) -> None:
-    """Refuse two rungs of one depth, and rungs of different classes and rows."""
+    """Refuse two rungs with the same stack, and rungs with different board buckets or rows."""
     stacks = [stack for stack, _, _ in rungs]
     if len(set(stacks)) < len(stacks):
         raise InputError(f"{len(folders)} folders: expected each stack once, found stacks {stacks}")
@@ -154,7 +154,7 @@ def _require_together(
 
 
 def _in_order(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Boards in the order of the bot's numbers: differences of these, and the boards as the bot turns them."""
+    """Sort boards by the bot's numbers; return differences of the numbers, and boards with the bot's suits."""
     keys, _ = canonical(boards)
     order = np.argsort(keys)
     _, perms = canonical(boards[order])
@@ -165,7 +165,7 @@ def _in_order(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _mean_curves(
     percentiles: Percentiles, abstraction: Abstraction, boards: np.ndarray, classes: np.ndarray
 ) -> np.ndarray:
-    """``[class, row, point]``: means of the curves of each row's hands on some boards of a class."""
+    """``[bucket, row, point]``, mean curves of each row's hands on some boards of a bucket."""
     n_classes, n_rows = abstraction.n_classes[2], abstraction.n_rows[2]
     out = np.full((n_classes, n_rows, N_POINTS), 2.0)  # a row that is nobody's is far from every curve
     for class_ in range(n_classes):
@@ -179,7 +179,7 @@ def _mean_curves(
 
 
 def _river_rows(abstraction: Abstraction, boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``[board]`` classes, and ``[class, grade]`` rows."""
+    """Buckets ``[board]``, and rows ``[bucket, grade]``."""
     arrays = abstraction.arrays
     start, n = int(arrays["starts"][3, 2]), abstraction.n_classes[3]
     rows = arrays["rows"][start:].reshape(n, -1)
@@ -190,7 +190,7 @@ def _river_rows(abstraction: Abstraction, boards: np.ndarray) -> tuple[np.ndarra
 
 
 def _rung_tables(policy: BucketPolicy, n_classes: Sequence[int]) -> Arrays:
-    """The tree of a rung, and what is done in each round."""
+    """Tables of a rung: its tree, and its strategy in each round."""
     nodes, decisions = tree_tables(policy.problem.tree.root)
     out: Arrays = {"tree": nodes}
     for t, n in enumerate(n_classes):
@@ -208,20 +208,21 @@ def _rung_tables(policy: BucketPolicy, n_classes: Sequence[int]) -> Arrays:
 
 
 def _coarse(free: np.ndarray) -> np.ndarray:
-    """``[action but the last, row]`` in fifteenths from bytes ``[row, action but the last]``."""
+    """Frequencies ``[action but the last, row]`` in fifteenths, from bytes ``[row, action but the last]``."""
     out: np.ndarray = np.rint(free.T.astype(np.float64) * (ALWAYS / MOST)).astype(np.uint8)
     return out
 
 
 class Decides(NamedTuple):
-    """A decision of a tree: where what is done there comes from, and where it goes.
+    """A decision of a tree: the place of its strategy in the solve and in the bot's table.
 
     Attributes:
-        round, player: whose it is.
-        enters: the line that enters the round.
-        first_free: its first free slot in its chunk: those of all actions but the last, player by player.
-        n_actions: how many there are.
-        slot: its first slot in the bot's table of the round.
+        round: round of the decision.
+        player: player to act.
+        enters: line that enters the round.
+        first_free: first free slot in the chunk; all actions but the last have free slots, player by player.
+        n_actions: number of actions.
+        slot: first slot in the bot's table of the round.
     """
 
     round: int
@@ -233,7 +234,7 @@ class Decides(NamedTuple):
 
 
 def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
-    """A betting tree ``[node, column]`` as the bot has it, breadth first, and its decisions."""
+    """The bot's form ``[node, column]`` of a betting tree, breadth first, and the tree's decisions."""
     nodes: list[list[int]] = []
     decisions: list[Decides] = []
     queue, n_queued = deque([(root, CALL)]), 1
@@ -256,7 +257,7 @@ def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
 
 
 def _followed(node: Node) -> Iterator[tuple[Node, int]]:
-    """What follows the actions of a decision, deals passed over, and what each went to."""
+    """Nodes after the actions of a decision, with deals skipped, and the total of each action."""
     for action, child in zip(node.actions, node.children, strict=True):
         below = child
         while below.kind == "chance":
@@ -269,7 +270,7 @@ def _total(acpc: str) -> int:
 
 
 class _FreeSlots:
-    """First free slots of decisions in their chunks: those of all actions but the last, player by player."""
+    """First free slots of decisions in their chunks; all actions but the last have them, player by player."""
 
     def __init__(self) -> None:
         self._known: dict[str, Mapping[str, int]] = {}

@@ -52,6 +52,7 @@ from buckets.cards import Deck, cards_name, hands, parse_cards, strength
 from buckets.cards.categories import CATEGORY_SHIFT, N_RANKS
 from buckets.cards.rank_sets import FLUSH, FULL_HOUSE, QUADS, STRAIGHT, STRAIGHT_FLUSH, STRAIGHT_TOP, TRIPS
 from buckets.errors import BoardError
+from buckets.types import Ints
 
 __all__ = ["BLOCKERS", "DRAWS", "MADE", "HandKinds", "kinds_of"]
 
@@ -102,7 +103,6 @@ _TOPS = range(3, N_RANKS)
 """Highest ranks of straights."""
 
 Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

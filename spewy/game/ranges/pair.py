@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from buckets.types import Floats
 from spewy.errors import InputError
 from spewy.game.ranges.classes import combo_name
-
-Floats = NDArray[np.float64]
 
 SMALLEST = 1e-9
 

@@ -6,10 +6,10 @@ import naive_boards as naive
 import numpy as np
 import pytest
 
-from buckets.abstraction import Abstraction
+from buckets.abstraction import Abstraction, AbstractionSpec
 from buckets.abstraction.board_pairs import board_pairs, require_pairs
+from buckets.abstraction.build import feature_names
 from buckets.abstraction.class_rows import interval_rows
-from buckets.abstraction.making import feature_names
 from buckets.cards import (
     Deck,
     blocked,
@@ -54,7 +54,7 @@ GAMES = {
 
 @pytest.fixture(scope="module", params=GAMES)
 def made(request):
-    return Abstraction.make(*GAMES[request.param], remember="remembers" in request.param)
+    return Abstraction.build(AbstractionSpec(*GAMES[request.param], remember="remembers" in request.param))
 
 
 def drawn(made, t, n=12, seed=0):
@@ -85,7 +85,7 @@ def test_like_boards_have_a_class_and_their_hands_the_same_rows(made):
 
 @pytest.mark.parametrize("name", [name for name in GAMES if "remembers" in name])
 def test_a_class_that_remembers_has_one_class_before(name):
-    made = Abstraction.make(*GAMES[name], remember=True)
+    made = Abstraction.build(AbstractionSpec(*GAMES[name], remember=True))
     boards = made.deal(0, range(2000)).boards
     first, _ = made.boards(1, boards[:, :2])
     for t in range(2, made.n_rounds):
@@ -162,7 +162,7 @@ def test_rows_on_final_boards_never_fall_with_strength(made):
 
 def test_a_class_for_each_history():
     """Numbered as `canonical` orders them, hands of the canonical board one by one."""
-    made = Abstraction.make(*GAMES["rhode island"])
+    made = Abstraction.build(AbstractionSpec(*GAMES["rhode island"]))
     assert made.n_classes == (1, 13, 325)
     assert made.n_rows == (13, 51, 50)
     found = board_map(FULL, (1, 1))
@@ -179,7 +179,7 @@ def test_a_class_for_each_history():
 
 def test_rows_of_a_class_are_nearest_means():
     """Hands of equal outcomes share a row, and rows ascend with the mean outcome, class by class."""
-    made = Abstraction.make(*GAMES["small hold'em"])
+    made = Abstraction.build(AbstractionSpec(*GAMES["small hold'em"]))
     boards = board_map(SMALL, (2,)).boards
     classes, rows = made.boards(1, boards)
     assert sorted(set(classes.tolist())) == [0, 1, 2, 3]
@@ -197,19 +197,19 @@ def test_rows_of_a_class_are_nearest_means():
 
 
 def test_starting_hands_are_numbered_as_the_chart():
-    made = Abstraction.make(*GAMES["flop hold'em"])
+    made = Abstraction.build(AbstractionSpec(*GAMES["flop hold'em"]))
     np.testing.assert_array_equal(made.boards(0, np.empty((1, 0), dtype=int))[1][0], preflop_classes()[0])
 
 
 def test_fewer_rows_than_starting_hands_are_clusters():
-    made = Abstraction.make(SMALL, 2, (0, 3), ("all", 5), (4, 5))
+    made = Abstraction.build(AbstractionSpec(SMALL, 2, (0, 3), ("all", 5), (4, 5)))
     assert made.n_rows == (4, 5)
     rows = made.boards(0, np.empty((1, 0), dtype=int))[1][0]
     assert rows[hands(SMALL, 2).tolist().index([49, 50])] == 3  # aces
 
 
 def test_every_board_is_dealt_as_often_as_any_other():
-    made = Abstraction.make(*GAMES["small hold'em"])
+    made = Abstraction.build(AbstractionSpec(*GAMES["small hold'em"]))
     n_boards = comb(15, 2) * 13
     dealt = made.deal(3, range(6 * n_boards))
     seen = Counter((*sorted(board[:2]), board[2]) for board in dealt.boards.tolist())
@@ -218,7 +218,7 @@ def test_every_board_is_dealt_as_often_as_any_other():
 
 
 def test_each_block_deals_each_first_board_once_in_an_order_of_its_own():
-    made = Abstraction.make(*GAMES["small hold'em"])
+    made = Abstraction.build(AbstractionSpec(*GAMES["small hold'em"]))
     orders = []
     for block in range(40):
         flops = made.deal(9, range(105 * block, 105 * (block + 1))).boards[:, :2].tolist()
@@ -232,7 +232,7 @@ def test_each_block_deals_each_first_board_once_in_an_order_of_its_own():
 
 
 def test_what_follows_a_board_comes_once_before_any_comes_again():
-    made = Abstraction.make(*GAMES["small hold'em"])
+    made = Abstraction.build(AbstractionSpec(*GAMES["small hold'em"]))
     boards = made.deal(2, range(105 * 13)).boards
     assert len(np.unique(boards, axis=0)) == 105 * 13
 
@@ -251,17 +251,19 @@ def test_intervals_of_one_class():
 
 def test_features_are_made_once():
     kept = {}
-    first = Abstraction.make(*GAMES["small hold'em"], kept=kept)
+    first = Abstraction.build(AbstractionSpec(*GAMES["small hold'em"]), cache=kept)
     assert sorted(kept) == feature_names((0, 2, 1))
     told = []
     kept["board-2"] = np.roll(kept["board-2"], 3, axis=0)
-    other = Abstraction.make(*GAMES["small hold'em"], kept=kept, progress=lambda *done: told.append(done))
+    other = Abstraction.build(
+        AbstractionSpec(*GAMES["small hold'em"]), cache=kept, progress=lambda *done: told.append(done)
+    )
     assert (first.arrays["classes"] != other.arrays["classes"]).any()
     assert told[-1][0] == told[-1][1]
 
 
 def test_the_same_wish_gives_the_same_arrays():
-    first, second = (Abstraction.make(*GAMES["small hold'em"], seed=4) for _ in range(2))
+    first, second = (Abstraction.build(AbstractionSpec(*GAMES["small hold'em"], seed=4)) for _ in range(2))
     for name, array in first.arrays.items():
         np.testing.assert_array_equal(second.arrays[name], array)
 
@@ -269,7 +271,7 @@ def test_the_same_wish_gives_the_same_arrays():
 @pytest.mark.parametrize("name", GAMES)
 def test_progress_ends_where_it_said(name):
     told = []
-    Abstraction.make(*GAMES[name], progress=lambda *n: told.append(n))
+    Abstraction.build(AbstractionSpec(*GAMES[name]), progress=lambda *n: told.append(n))
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert not told or told[-1][0] == told[-1][1]
 
@@ -301,20 +303,20 @@ def test_bad_wishes_are_refused(changed, message):
         **changed,
     }
     with pytest.raises(BucketError, match=message):
-        Abstraction.make(**asked)
+        Abstraction.build(AbstractionSpec(**asked))
 
 
 def test_what_is_too_much_for_the_last_round_is_refused_at_once(monkeypatch):
-    monkeypatch.setattr("buckets.abstraction.making.Percentiles", None)
+    monkeypatch.setattr("buckets.abstraction.build.Percentiles", None)
     rows = (50, 6, 5)
     with pytest.raises(BucketError, match="classes of round 2: expected 1 to its 95 boards, got 96"):
-        Abstraction.make(SMALL, 2, (0, 2, 1), ("all", 4, 96), rows)
+        Abstraction.build(AbstractionSpec(SMALL, 2, (0, 2, 1), ("all", 4, 96), rows))
     with pytest.raises(BucketError, match=r"boards of \(3, 1, 1\) cards: expected at most 4,000,000"):
-        Abstraction.make(FULL, 2, (0, 3, 1, 1), ("all", 100, 200, "all"), (169, 40, 40, 40))
+        Abstraction.build(AbstractionSpec(FULL, 2, (0, 3, 1, 1), ("all", 100, 200, "all"), (169, 40, 40, 40)))
 
 
 def test_bad_questions_are_refused():
-    leduc = Abstraction.make(*GAMES["leduc"])
+    leduc = Abstraction.build(AbstractionSpec(*GAMES["leduc"]))
     for t, boards, message in (
         (2, [[42]], "round: expected 0 to 1, got 2"),
         (1, [[42, 43]], r"boards: expected shape \(n, 1\), got \(1, 2\)"),
@@ -323,7 +325,7 @@ def test_bad_questions_are_refused():
         with pytest.raises(BucketError, match=message):
             leduc.boards(t, boards)
     with pytest.raises(BucketError, match="boards: expected each card once on a board, got one twice"):
-        Abstraction.make(*GAMES["rhode island"]).boards(2, [[3, 3]])
+        Abstraction.build(AbstractionSpec(*GAMES["rhode island"])).boards(2, [[3, 3]])
     with pytest.raises(BucketError, match="deals: expected numbers of at least 0, got -1"):
         leduc.deal(0, range(-1, 4))
     with pytest.raises(BucketError, match="a first and a count of at least 0, got -1 and 5"):
@@ -335,7 +337,9 @@ def test_bad_questions_are_refused():
 @pytest.mark.slow
 def test_hold_em_from_the_deal_to_the_river():
     kept = {}
-    made = Abstraction.make(FULL, 2, (0, 3, 1, 1), ("all", 20, 40, 80), (169, 10, 10, 10), kept=kept)
+    made = Abstraction.build(
+        AbstractionSpec(FULL, 2, (0, 3, 1, 1), ("all", 20, 40, 80), (169, 10, 10, 10)), cache=kept
+    )
     assert made.n_classes == (1, 20, 40, 80)
     assert made.n_rows == (169, 10, 10, 10)
     dealt = made.deal(1, range(22_100))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from buckets.abstraction import Abstraction
+from buckets.abstraction import Abstraction, AbstractionSpec
 from buckets.abstraction.overlap import overlaps
 from buckets.cards import Deck
 from buckets.errors import BoardError
@@ -12,7 +12,7 @@ SMALL = (Deck(5, 3), 2, (0, 2, 1))
 
 
 def make(classes, rows):
-    return Abstraction.make(*SMALL, ("all", *classes), (6, *rows))
+    return Abstraction.build(AbstractionSpec(*SMALL, ("all", *classes), (6, *rows)))
 
 
 def test_an_abstraction_lies_on_itself():
@@ -48,4 +48,7 @@ def test_shares_are_counts_of_hands():
 
 def test_other_games_have_nothing_in_common():
     with pytest.raises(BoardError, match="expected two of one game"):
-        overlaps(make((2, 3), (4, 3)), Abstraction.make(Deck(3, 2), 1, (0, 1), ("all", "all"), (3, 3)))
+        overlaps(
+            make((2, 3), (4, 3)),
+            Abstraction.build(AbstractionSpec(Deck(3, 2), 1, (0, 1), ("all", "all"), (3, 3))),
+        )

@@ -107,11 +107,11 @@ def test_ctrl_c_brings_back_what_was_solved(cluster, tmp_path):
 def test_a_folder_goes_there_and_back_without_its_locks(tmp_path):
     folder = tmp_path / "a"
     (folder / "play").mkdir(parents=True)
-    (folder / "shard-000.mdb").write_bytes(b"1")
-    (folder / "shard-000.mdb-lock").write_bytes(b"2")
-    (folder / "play" / "shard-000.mdb").write_bytes(b"3")
+    (folder / "lockers.mdb").write_bytes(b"1")
+    (folder / "lockers.mdb-lock").write_bytes(b"2")
+    (folder / "play" / "lockers.mdb").write_bytes(b"3")
     files = packed(folder)
-    assert files == {"shard-000.mdb": b"1", "play/shard-000.mdb": b"3"}
+    assert files == {"lockers.mdb": b"1", "play/lockers.mdb": b"3"}
     unpack(files | {"manifest.json": b"{}"}, folder)
     assert packed(folder) == files | {"manifest.json": b"{}"}
     assert [path.name for path in tmp_path.iterdir()] == ["a"]

@@ -54,7 +54,7 @@ def test_a_bot_that_solves_nothing_is_judged_as_its_locker(folder, tmp_path):
         desk = game.desk()
         kinds = game.trees.kinds
         for first, flop in first_boards(game):
-            assert not judge.sub_games(flop, lines)
+            assert not judge.subgames(flop, lines)
             found = judge.judged(flop, lines, {}.__getitem__, 2)
             best = game.flop(first, desk).best
             mean = [
@@ -72,14 +72,14 @@ def test_a_bot_that_solves_nothing_is_judged_as_its_locker(folder, tmp_path):
 
 @pytest.mark.parametrize(("rounds", "safe"), [(2, None), (2, "cfr-d"), (1, None)])
 def test_a_bot_that_solves_is_judged_as_it_answers(folder, rounds, safe):
-    """The second route asks for every answer after the root of a sub-game and walks it itself."""
+    """The second route asks for every answer after the root of a subgame and walks it itself."""
     with judging(folder, suits=False, resolve="always", rounds=rounds, safe=safe, iterations=6) as (
         judge,
         lines,
     ):
         flop = tuple(judge.game.deck.cards[:3])
         few = lines[:1]
-        found = {key: judge.below(key) for key in judge.sub_games(flop, few)}
+        found = {key: judge.below(key) for key in judge.subgames(flop, few)}
         assert found
         fast = judge.judged(flop, few, found.__getitem__, 2)
         judge.begins = lambda state: False

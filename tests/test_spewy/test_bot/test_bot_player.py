@@ -220,7 +220,7 @@ def test_where_the_locker_is_damaged_nothing_is_solved_unsafely_that_shall_be_sa
 
 @pytest.mark.parametrize("safe", [False, True])
 def test_an_actual_bet_has_its_share_of_a_decisions_time(folders, monkeypatch, safe):
-    """The round's own sub-game, in which nobody asked for an answer, took all of it; an iteration lasts a second."""
+    """The round's own subgame, in which nobody asked for an answer, took all of it; an iteration lasts a second."""
     spent, run, solve, solved = [0], resolving._run, Subgame._solve, []
 
     def timed(iterate, *rest):
@@ -293,7 +293,7 @@ def test_a_warm_up_that_fails_is_logged_and_the_bot_plays(folders, monkeypatch, 
     assert "warm-up: TypeError: a bug" in caplog.text
 
 
-def test_the_measuring_of_budgets_ends_where_no_sub_game_takes_long():
+def test_the_measuring_of_budgets_ends_where_no_subgame_takes_long():
     times, first = bot_budget.decisions(opponent("call", load_game("leduc")), 2, 1000.0, 1)
     assert (times, first < 10) == ([], True)
 

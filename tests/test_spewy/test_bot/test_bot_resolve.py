@@ -104,7 +104,7 @@ def test_a_bet_that_is_not_legal_is_refused():
 
 
 def test_play_goes_on_within_a_round():
-    """A sub-game whose root lies behind a bet has what follows the bet in the round's own sub-game."""
+    """A subgame whose root lies behind a bet has what follows the bet in the round's own subgame."""
     job, _ = solved_river()
     games, ones = river_games(job), job.problem.ranges
     whole = {node.line for node in games.tree(Root(3, 100, 900)).nodes()}
@@ -228,7 +228,7 @@ def test_a_solve_goes_on_from_what_could_be_read(known):
     assert judged(job, begun)[0] < (0.8 if known else 1.01) * judged(job, cold)[0]
 
 
-def test_sub_games_that_are_too_large_or_of_nothing_are_refused():
+def test_subgames_that_are_too_large_or_of_nothing_are_refused():
     game = parse_game(LIMIT_GAME, "small")
     ones, board = np.ones(105), game.deck.cards[:4]
     with pytest.raises(InputError, match=r"subgame after '' in round 2: expected at most 0 MiB, found 0 MiB"):

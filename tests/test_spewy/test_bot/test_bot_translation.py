@@ -40,7 +40,7 @@ def at_turn(game):
     return hand.deal(parse_cards(BOARD[6:]))
 
 
-def sub_game(book, hand, bet, base=None):
+def subgame(book, hand, bet, base=None):
     """The turn with a bet more, what the locker has of it, and how a player goes on there."""
     games, begun = SubgameBuilder(book.config), hand.betting.line
     mine = max(hand.betting.spent)
@@ -76,7 +76,7 @@ def assert_same(found, expected):
 
 
 def test_a_tree_with_the_same_bets_is_played_as_it_is(bot, book):
-    games, root, known, plays = sub_game(book, at_turn(bot.game), None)
+    games, root, known, plays = subgame(book, at_turn(bot.game), None)
     same = translate_subgame(games, root, known, plays)
     for player in (0, 1):
         for t, board in enumerate((parse_cards(BOARD), parse_cards(BOARD + "Ad"))):
@@ -89,7 +89,7 @@ def test_a_bet_that_the_tree_lacks_is_answered_as_at_a_table(bot, book, bet):
     """Fold and call as the bot has it, which goes on in the locker's line; what has no line there checks or calls."""
     hand = at_turn(bot.game)
     live = ~blocked(book.hands, hand.board)
-    games, root, known, plays = sub_game(book, hand, bet)
+    games, root, known, plays = subgame(book, hand, bet)
     answered = 0
     for player in (0, 1):
         mine = translate_subgame(games, root, known, plays)
@@ -112,7 +112,7 @@ def test_a_bet_that_the_tree_lacks_is_answered_as_at_a_table(bot, book, bet):
 
 def test_another_pot_is_played_by_shares_of_it(bot, book):
     """With three times the chips behind each bet of the tree: each is taken for the one of the same share."""
-    games, root, known, plays = sub_game(book, at_turn(bot.game), None, base=30)
+    games, root, known, plays = subgame(book, at_turn(bot.game), None, base=30)
     found = dict(
         counterparts_of(
             games.tree(root).root, games.tree(known).root, root.put_in_before, known.put_in_before
@@ -131,7 +131,7 @@ def test_another_pot_is_played_by_shares_of_it(bot, book):
 
 def test_what_goes_on_after_all_in_there_is_called(bot, book):
     """A stack that is smaller there: its players are all in where these can still bet."""
-    games, root, known, _ = sub_game(book, at_turn(bot.game), None)
+    games, root, known, _ = subgame(book, at_turn(bot.game), None)
     short = replace(known, stack=20)
     found = dict(
         counterparts_of(

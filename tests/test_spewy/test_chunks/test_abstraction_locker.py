@@ -2,26 +2,26 @@ import numpy as np
 import pytest
 from without_rights import without_rights
 
-from buckets.abstraction import Abstraction, Wish
+from buckets.abstraction import Abstraction, AbstractionSpec
 from buckets.cards import Deck
 from lockers import open_store
 from spewy.chunks.abstractions import ABSTRACTION, FEATURES, abstraction
 from spewy.chunks.bucket_trees import BucketCache, BucketLocker
 
-RHODE_ISLAND = Wish(Deck(), 1, (0, 1, 1), ("all", 5, 20), (13, 8, 6))
+RHODE_ISLAND = AbstractionSpec(Deck(), 1, (0, 1, 1), ("all", 5, 20), (13, 8, 6))
 
 
 @pytest.fixture
 def making(monkeypatch):
     """What is made, in order."""
     made = []
-    make = Abstraction.of
+    make = Abstraction.build
 
     def noted(wish, *args):
         made.append(wish)
         return make(wish, *args)
 
-    monkeypatch.setattr(Abstraction, "of", noted)
+    monkeypatch.setattr(Abstraction, "build", noted)
     return made
 
 
@@ -44,11 +44,11 @@ def test_what_was_made_once_is_read(tmp_path, making):
 @pytest.mark.parametrize(
     "other",
     [
-        Wish(Deck(12, 4), 1, (0, 1, 1), ("all", 5, 20), (13, 8, 6)),
-        Wish(Deck(), 1, (0, 1, 1), ("all", 5, 21), (13, 8, 6)),
-        Wish(Deck(), 1, (0, 1, 1), ("all", 5, 20), (13, 8, 5)),
-        Wish(Deck(), 1, (0, 1, 1), ("all", 5, 20), (13, 8, 6), 1),
-        Wish(Deck(), 1, (0, 2, 0), ("all", 5, 5), (13, 8, 6)),
+        AbstractionSpec(Deck(12, 4), 1, (0, 1, 1), ("all", 5, 20), (13, 8, 6)),
+        AbstractionSpec(Deck(), 1, (0, 1, 1), ("all", 5, 21), (13, 8, 6)),
+        AbstractionSpec(Deck(), 1, (0, 1, 1), ("all", 5, 20), (13, 8, 5)),
+        AbstractionSpec(Deck(), 1, (0, 1, 1), ("all", 5, 20), (13, 8, 6), 1),
+        AbstractionSpec(Deck(), 1, (0, 2, 0), ("all", 5, 5), (13, 8, 6)),
     ],
 )
 def test_another_wish_is_made_for_itself(tmp_path, making, other):
@@ -56,17 +56,17 @@ def test_another_wish_is_made_for_itself(tmp_path, making, other):
     abstraction(RHODE_ISLAND, cache=cache)
     found = abstraction(other, cache=cache)
     assert making == [RHODE_ISLAND, other]
-    assert same(found, Abstraction.of(other))
+    assert same(found, Abstraction.build(other))
 
 
 def test_features_serve_other_numbers_of_classes(tmp_path):
     cache = BucketCache(tmp_path / "kept")
     told = []
     abstraction(RHODE_ISLAND, cache=cache, progress=lambda *n: told.append(n))
-    more = Wish(Deck(), 1, (0, 1, 1), ("all", 6, 30), (13, 8, 6))
+    more = AbstractionSpec(Deck(), 1, (0, 1, 1), ("all", 6, 30), (13, 8, 6))
     found = abstraction(more, cache=cache, progress=lambda *n: told.append(n))
     assert told[-1][1] < told[0][1]
-    assert same(found, Abstraction.of(more))
+    assert same(found, Abstraction.build(more))
 
 
 def test_interrupted_making_keeps_features(tmp_path, monkeypatch):
@@ -84,12 +84,12 @@ def test_interrupted_making_keeps_features(tmp_path, monkeypatch):
 
 def test_a_locker_that_may_only_be_read_is_read(tmp_path, making, caplog):
     first = abstraction(RHODE_ISLAND, cache=BucketCache(tmp_path / "kept"))
-    more = Wish(Deck(), 1, (0, 1, 1), ("all", 6, 20), (13, 8, 6))
+    more = AbstractionSpec(Deck(), 1, (0, 1, 1), ("all", 6, 20), (13, 8, 6))
 
     def read():
         cache = BucketCache(tmp_path / "kept")
         assert same(first, abstraction(RHODE_ISLAND, cache=cache))
-        assert same(abstraction(more, cache=cache), Abstraction.of(more))
+        assert same(abstraction(more, cache=cache), Abstraction.build(more))
         assert making == [RHODE_ISLAND, more, more]
         assert "the bucket locker is only read, and nothing new is kept" in caplog.text
 
@@ -99,5 +99,5 @@ def test_a_locker_that_may_only_be_read_is_read(tmp_path, making, caplog):
 def test_what_is_no_locker_is_done_without(tmp_path, caplog):
     open_store(tmp_path / "job", {"job": 1}).close()
     cache = BucketCache(tmp_path / "job")
-    assert same(abstraction(RHODE_ISLAND, cache=cache), Abstraction.of(RHODE_ISLAND))
+    assert same(abstraction(RHODE_ISLAND, cache=cache), Abstraction.build(RHODE_ISLAND))
     assert "the bucket locker is not used" in caplog.text

@@ -258,7 +258,7 @@ def another_version(path):
 
 def damaged(path):
     BucketLocker.open(path).close()
-    (path / "shard-001.mdb").write_bytes(b"no pages")
+    (path / "lockers.mdb").write_bytes(b"no pages")
 
 
 def strangers(path):

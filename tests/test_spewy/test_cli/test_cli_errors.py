@@ -177,8 +177,8 @@ def test_no_folder(args, tmp_path, monkeypatch):
 @pytest.mark.parametrize("args", LOOKING[:3], ids=lambda args: args[0])
 def test_lockers_of_something_else(args, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with open_store(tmp_path / "FOLDER", {"game": "chess"}, shards=1) as store:
-        store.transact(b"k|", lambda txn: txn.put("payoff", b"k|", np.eye(2)))
+    with open_store(tmp_path / "FOLDER", {"game": "chess"}) as store:
+        store.transact(lambda txn: txn.put("payoff", b"k|", np.eye(2)))
     refused(*args)
 
 
@@ -237,15 +237,15 @@ def test_wrong_board(board):
 
 
 def damage(folder: Path, kind: str) -> None:
-    """Spoil the strategy of a river spot's folder of one shard."""
-    shard = folder / "shard-000.mdb"
-    content = bytearray(shard.read_bytes())
+    """Spoil the strategy of a river spot's folder."""
+    data = folder / "lockers.mdb"
+    content = bytearray(data.read_bytes())
     if kind == "truncated":
-        shard.write_bytes(content[: len(content) // 2 // 4096 * 4096])
+        data.write_bytes(content[: len(content) // 2 // 4096 * 4096])
     elif kind == "emptied":
-        shard.write_bytes(b"")
+        data.write_bytes(b"")
     elif kind == "lost":
-        shard.unlink()
+        data.unlink()
     elif kind == "bit-flipped":
         with open_store(folder, read_only=True) as store:
             payloads = [
@@ -256,7 +256,7 @@ def damage(folder: Path, kind: str) -> None:
             while start >= 0:
                 content[start + 3] ^= 0x10
                 start = content.find(payload, start + 1)
-        shard.write_bytes(content)
+        data.write_bytes(content)
     elif kind == "manifest":
         path = folder / "manifest.json"
         path.write_text(path.read_text().replace('"pot": 100', '"pot": 101'))

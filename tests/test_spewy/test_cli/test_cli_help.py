@@ -1,6 +1,7 @@
 """Every command explains itself, and quickly."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,7 +37,8 @@ COMMANDS = (
     "tournament",
     "upac-match",
 )
-README = Path(__file__).parents[3] / "README.md"
+ROOT = Path(__file__).parents[3]
+PAGES = "\n".join(path.read_text() for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
 
 
 def test_commands():
@@ -86,8 +88,8 @@ def test_top():
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_readme(command):
-    assert f"spewy {command} " in README.read_text()
+def test_a_page_shows_each_command(command):
+    assert re.search(rf"spewy {command}\b", PAGES)
 
 
 def test_help_imports_nothing_heavy():
@@ -126,8 +128,8 @@ def test_shells_complete(words, completions):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_readme_tells_how_shells_complete(shell):
+def test_a_page_tells_how_shells_complete(shell):
     asked = f"_SPEWY_COMPLETE={shell}_source"
-    assert asked in README.read_text()
+    assert asked in PAGES
     told = process(env={**os.environ, "_SPEWY_COMPLETE": f"{shell}_source"})
     assert "_spewy_completion" in told.stdout

@@ -7,7 +7,7 @@ from jobs import EXAMPLES
 from spewy.errors import InputError
 from spewy.game.tree import terminal_rake
 from spewy.job.job import Job
-from spewy.look.one_chunk import one_chunk
+from spewy.look.chunk_game import one_chunk
 
 PRECISE = ["--set", "solve.target=0.001%"]
 ROUNDED = 2e-5  # chips: what single precision leaves of pots of 100 to 300

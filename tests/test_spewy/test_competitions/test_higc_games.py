@@ -113,7 +113,7 @@ def test_a_game_is_prepared_anew_and_stopped_with_what_was_found(tmp_path, name)
 def test_a_damaged_strategy_is_bad_input(tmp_path):
     path = tabular_path(tmp_path, GOOFSPIEL, "rules")
     path.write_bytes(b"PK nonsense")
-    with pytest.raises(InputError, match="expected a kept strategy"):
+    with pytest.raises(InputError, match="expected a stored strategy"):
         Agents((), tmp_path, "never", 0.1, 1.0, pytest.fail).agent(GOOFSPIEL, 0, "rules", 1)
 
 

@@ -53,7 +53,7 @@ def test_a_package_has_all_that_a_bot_needs(solved, tmp_path, any_bot):
 def test_a_package_starts_from_its_own_code(solved, tmp_path, any_bot):
     out = tmp_path / "sent with spaces"
     good("package", "acpc", solved, out)
-    (out / "code" / "spewy" / "bot" / "player.py").write_text(
+    (out / "code" / "spewy" / "bot" / "agent.py").write_text(
         "from spewy.match.opponents import opponent\nfrom spewy.game.gamefile import load_game\n"
         "def open_bot(folder, **how):\n    print(folder)\n    return opponent('call', load_game('leduc'))\n"
     )

@@ -13,7 +13,7 @@ from spewy.game.lines import read_action, read_line
 from spewy.game.nodes import Line, find_node
 from spewy.game.tree import BettingTree
 from spewy.game.treeconfig import game_config, player_sizes, spot_config
-from spewy.look.one_chunk import one_chunk
+from spewy.look.chunk_game import one_chunk
 
 GAME = load_game("holdem.nolimit.2p.reverse_blinds")
 BB = Unit("bb", 100)

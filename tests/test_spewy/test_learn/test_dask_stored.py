@@ -59,7 +59,7 @@ def everything(store):
     """All that a store holds, but for when it was written."""
     lockers = ("regret", "strategy", "guess", "payoff")
     arrays = {(name, key): store.get(name, key).tobytes() for name in lockers for key in store.keys(name)}
-    return arrays, {key: store.tickets(key) for _, key in arrays}
+    return arrays, {key: store.visits(key) for _, key in arrays}
 
 
 def sweep(engine, last, stop, progress=lambda *told: None):
@@ -70,7 +70,7 @@ def sweep(engine, last, stop, progress=lambda *told: None):
 
 def swept(layout, settings, cluster=None, sweeps=3, order="bottom-up"):
     """What is stored after some sweeps."""
-    store = MemoryStore({}, shards=1)
+    store = MemoryStore({})
     with closing(StoredEngine(layout, store, settings, order, cluster=cluster)) as engine:
         sweep(engine, sweeps, Event())
     return everything(store)
@@ -173,7 +173,7 @@ def test_visits_that_are_lost_again_and_again_end_the_solve(layout, losing):
 
 
 def test_a_sweep_that_is_interrupted_goes_on_where_it_stopped(layout, started):
-    store, stop = MemoryStore({}, shards=1), Event()
+    store, stop = MemoryStore({}), Event()
 
     def progress(number, done, total):
         if number == 2 and 0 < done < total:
@@ -200,7 +200,7 @@ def test_live_leaves_have_nothing_for_a_cluster(tmp_path):
 @pytest.fixture
 def errand(layout):
     """Errands of a store that holds one sweep, one of them, and what it brings back."""
-    store, settings = MemoryStore({}, shards=1), VisitSettings()
+    store, settings = MemoryStore({}), VisitSettings()
     visitor = Visitor(layout, store, settings)
     for t in reversed(range(layout.n_rounds)):
         for b, r in layout.chunks(t):

@@ -139,7 +139,7 @@ def test_a_regression_needs_something_to_learn_from(lines, share):
 def test_estimates_of_a_solves_chunks_learn_from_what_visits_have_stored():
     """What the estimates of the last round's chunks miss on average, where a chunk in four is not stored."""
     _, problem = three_rounds(1)
-    layout, store = Layout.of(problem), MemoryStore({}, shards=1)
+    layout, store = Layout.of(problem), MemoryStore({})
     lines, plain = Lines(layout.betting, problem.pot), NoMoreBetting(layout)
 
     def worth(b, r):
@@ -154,7 +154,7 @@ def test_estimates_of_a_solves_chunks_learn_from_what_visits_have_stored():
     for name in get_args(Estimate):
         assert error(estimator(name, layout, store)) == error(plain)
     kept = {layout.key(2, *chunk): worth(*chunk) for chunk in chunks if chunk not in left_out}
-    store.transact(b"all", lambda txn: [txn.put(PAYOFF, *item) for item in kept.items()])
+    store.transact(lambda txn: [txn.put(PAYOFF, *item) for item in kept.items()])
     assert error(estimator("no-betting", layout, store)) == error(plain)
     assert error(estimator("closest", layout, store)) < 0.6 * error(plain)
     assert error(estimator("regression", layout, store)) < error(plain) / 3

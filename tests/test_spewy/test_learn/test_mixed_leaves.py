@@ -54,7 +54,7 @@ def test_a_spot_under_a_stored_root_is_the_live_solve(tmp_path):
 
 def swept(layout, first_live, sweeps):
     """Exploitability after so many sweeps."""
-    store, settings = MemoryStore({}, shards=1), VisitSettings(first_live=first_live)
+    store, settings = MemoryStore({}), VisitSettings(first_live=first_live)
     engine = StoredEngine(layout, store, settings)
     while engine.done < sweeps:
         engine.run(Goal(0.0, sweeps), Event(), lambda *told: None)
@@ -159,7 +159,7 @@ def test_a_chunk_that_sweeps_missed_discounts_by_its_own_visits():
     for first_live in (None, 2):
         found = []
         for sweeps in ((1, 2, 3), (1, 5, 8)):
-            store = MemoryStore({}, shards=1)
+            store = MemoryStore({})
             visitor = Visitor(layout, store, VisitSettings(first_live=first_live))
             for sweep in sweeps:
                 assert visitor.visit(1, 4, 1, sweep)
@@ -290,7 +290,7 @@ def test_memory_of_visits_is_that_of_the_largest_parts(workers):
     _, problem = three_rounds(1, held=(7, 2), rows=False)
     layout = Layout.of(problem)
     options = {"live": False, "exact": False, "variant_name": "cfr", "itemsize": 8, "threads": workers}
-    options |= {"integrate": "regret", "shards": 1}
+    options["integrate"] = "regret"
     costs = [walked_cost(layout, **options, first_live=first) for first in (2, None)]
     most = 0
     for b in range(len(layout.boards[1].boards)):

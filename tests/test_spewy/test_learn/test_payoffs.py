@@ -154,7 +154,7 @@ def test_one_process_and_two_make_the_same(folder, tmp_path_factory):
 def test_damage_is_told(folder):
     good("payoffs", folder, "--workers", 1)
     with open_store(folder / FOLDER) as store:
-        store.transact(b"1.0", lambda txn: txn.put("payoff", b"1.0", np.zeros(3)))
+        store.transact(lambda txn: txn.put("payoff", b"1.0", np.zeros(3)))
     with (
         BucketPayoffs.open(folder) as kept,
         pytest.raises(DamagedLockerError, match=r"key 1\.0: expected float32 of shape"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from class_numbers import ClassSums
 
-from buckets.abstraction import Abstraction
+from buckets.abstraction import Abstraction, AbstractionSpec
 from solvers.measure import expected_value, exploitability
 from solvers.reference.walk import Walker
 from solvers.sampled.context import BOARDS_AT_ONCE
@@ -69,8 +69,8 @@ class Judged:
     def __init__(self, game, classes, rows):
         self.job = Job.of({"name": "game", "game": game, "solve": {"symmetry": False, "leaves": "live"}})
         rules = self.job.rules
-        self.classes = Abstraction.make(
-            rules.deck, rules.num_hole_cards, rules.num_board_cards, classes, rows
+        self.classes = Abstraction.build(
+            AbstractionSpec(rules.deck, rules.num_hole_cards, rules.num_board_cards, classes, rows)
         )
         self.sums = ClassSums(self.job.betting_tree, self.classes.n_classes, self.classes.n_rows)
         flat = tuple(tuple(mine.ravel() for mine in pair) for pair in self.sums.sums)

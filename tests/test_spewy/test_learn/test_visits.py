@@ -30,19 +30,19 @@ def drawn(layout, seed, *, signed=True):
 
 def stored(layout, twin, tickets=()):
     """A store that holds what the twin does, and has counted visits of all chunks in these sweeps."""
-    store = MemoryStore({}, shards=1)
+    store = MemoryStore({})
 
     def write(txn):
         for place, arrays in twin.regrets.items():
             txn.put(REGRET, layout.key(*place), join(arrays))
             txn.put(STRATEGY, layout.key(*place), join(twin.sums[place]))
             for sweep in tickets:
-                txn.punch(layout.key(*place), sweep)
+                txn.count_visit(layout.key(*place), sweep)
 
         for place, matrices in (twin.below or {}).items():
             txn.put(PAYOFF, layout.key(*place), matrices)
 
-    store.transact(b"all", write)
+    store.transact(write)
     return store
 
 

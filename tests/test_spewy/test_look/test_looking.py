@@ -20,7 +20,7 @@ def solved(tmp_path_factory):
     return job, folder / "out"
 
 
-BUSY = [b"%d|busy" % number for number in range(64)]  # on every shard
+BUSY = [b"%d|busy" % number for number in range(64)]
 LOOKS = [
     ["show", "--json"],
     ["show", "--line", "cc/", "--board", "Kh"],
@@ -47,14 +47,17 @@ def test_looking_changes_nothing(solved, tmp_path):
     assert listing(folder) == before
 
 
-def test_looking_without_lock_files_makes_none(solved, tmp_path):
+def test_looking_without_a_lock_file_changes_no_other_file(solved, tmp_path):
     folder = shutil.copytree(solved[1], tmp_path / "out")
-    for lock in folder.glob("*-lock"):
-        lock.unlink()
+    (folder / "lockers.mdb-lock").unlink()
     before = listing(folder)
     for command, *options in LOOKS:
         good(command, folder, *options)
-    assert listing(folder) == before
+    after = listing(folder)
+    assert after.keys() - before.keys() == {str(folder / "lockers.mdb-lock")}
+    assert {path: after[path] for path in before if path != str(folder)} == {
+        path: found for path, found in before.items() if path != str(folder)
+    }
 
 
 def test_what_changes_the_folder_is_refused(solved, tmp_path):
@@ -77,7 +80,7 @@ def write_for_ever(folder):
     with LmdbStore(folder) as store:
         for number in count():
             for key in BUSY:
-                store.transact(key, lambda txn, key=key, n=number: txn.put("busy", key, np.full(3000, n)))
+                store.transact(lambda txn, key=key, n=number: txn.put("busy", key, np.full(3000, n)))
 
 
 def test_looking_while_a_solve_writes(solved, tmp_path):

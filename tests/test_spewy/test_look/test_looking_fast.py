@@ -160,7 +160,7 @@ def test_values_that_the_solve_has_not_kept_are_walked_to(tmp_path):
     folder = solved(tmp_path, TURN)
     expected = good_json("show", folder)
     with open_store(folder) as store:
-        store.transact(LEAVES_KEY, lambda txn: txn.delete(META, LEAVES_KEY))
+        store.transact(lambda txn: txn.delete(META, LEAVES_KEY))
     for hand, row in good_json("show", folder)["hands"].items():
         for name, value in row.items():
             np.testing.assert_allclose(value, expected["hands"][hand][name], atol=1e-3)
@@ -170,7 +170,7 @@ def test_values_that_should_be_there_and_are_not_are_told(tmp_path):
     folder = solved(tmp_path, TURN)
     with open_store(folder) as store:
         for key in list(store.keys(LEAVES)):
-            store.transact(key, lambda txn, key=key: txn.delete(LEAVES, key))
+            store.transact(lambda txn, key=key: txn.delete(LEAVES, key))
     found = spewy("show", folder)
     assert (found.exit_code, found.stdout) == (2, "")
     assert "expected the 15 values of its chance leaves, found none" in found.stderr

@@ -17,6 +17,7 @@ from spewy.errors import InputError, SpewyError
 from spewy.game.gamefile import load_game
 from spewy.match.cards import deals
 from spewy.match.match import Match, Run
+from spewy.match.match import play_match as match_of_words
 from spewy.match.score import Result, Score
 from spewy.match.seat import BotError, Seat
 from spewy.match.table import play_hand
@@ -266,3 +267,31 @@ def test_ctrl_c_loses_no_hand(tmp_path, whole):
     assert found != whole[1]
     assert play(MATCH, tmp_path) == whole[0]
     assert logs(tmp_path) == whole[1]
+
+
+def test_a_match_from_python(tmp_path):
+    score = match_of_words(
+        "call", "mine=raise", game="leduc", hands=5, seeds=(1, 2), folder=tmp_path, workers=1
+    )
+    assert (score.names, score.complete, score.faults) == (("call", "mine"), True, ((), ()))
+    assert score.plain.n == len(score.results) == 20
+    assert score.duplicate.n == 10
+    assert (score.aivat, score.sources) == (None, ({}, {}))
+    frame = score.frame()
+    assert list(frame.columns) == ["seed", "swapped", "number", "chips", "aivat"]
+    assert frame.chips.sum() == sum(result.chips for result in score.results)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "seed-1-swapped.log",
+        "seed-1.log",
+        "seed-2-swapped.log",
+        "seed-2.log",
+    ]
+    again = match_of_words("call", "mine=raise", game="leduc", hands=5, seeds=(1, 2), workers=1)
+    assert again == score
+
+
+def test_a_match_from_python_needs_a_game():
+    with pytest.raises(InputError, match="expected a game, as no bot plays from a folder"):
+        match_of_words("call", "raise")
+    with pytest.raises(InputError, match="expected one of random, call"):
+        match_of_words("call", "nobody", game="leduc")

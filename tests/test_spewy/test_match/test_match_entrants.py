@@ -219,3 +219,14 @@ def test_programs_in_workers_end_with_a_match_that_fails(tmp_path):
     for pid in map(int, (tmp_path / "started").read_text().split()):
         status = Path(f"/proc/{pid}/stat")
         assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_what_a_command_writes_to_stderr_is_logged(tmp_path):
+    """Its last words are told where it does not even connect."""
+    (tmp_path / "bot.py").write_text(
+        "import sys\nprint('a hint', file=sys.stderr)\nraise SystemExit('no tables')\n"
+    )
+    entrants = Entrant("cmd", f"{sys.executable} {tmp_path / 'bot.py'}", called="mine"), Rules("call")
+    with pytest.raises(PeerError, match="found that it ended with 1; its last words: no tables"):
+        play(Match(LIMIT, entrants, 2, (1,)), tmp_path / "logs")
+    assert (tmp_path / "logs" / "mine.err").read_text() == "a hint\nno tables\n"

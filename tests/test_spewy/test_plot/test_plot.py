@@ -1,6 +1,7 @@
 """Pictures: what they draw, where their ticks and labels are, and that commands write them before they print."""
 
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -48,12 +49,16 @@ def axes():
 CHARTS = {
     "hand_chart": lambda made, ax: plot.hand_chart(made["grid"], ax=ax),
     "heat_chart": lambda made, ax: plot.heat_chart(made["grid"].reach, ax=ax),
-    "card_frequencies": lambda made, ax: plot.card_frequencies(made["report"], ax=ax),
-    "card_shares": lambda made, ax: plot.card_shares(made["report"], ax=ax),
-    "card_realisation": lambda made, ax: plot.card_realisation(made["report"], ax=ax),
-    "board_frequencies": lambda made, ax: plot.board_frequencies(made["report"], ax=ax),
-    "board_shares": lambda made, ax: plot.board_shares(made["report"], ax=ax),
-    "board_realisation": lambda made, ax: plot.board_realisation(made["report"], ax=ax),
+    "report_frequencies": lambda made, ax: plot.report_frequencies(made["report"], ax=ax),
+    "report_shares": lambda made, ax: plot.report_shares(made["report"], ax=ax),
+    "report_realisation": lambda made, ax: plot.report_realisation(made["report"], ax=ax),
+    "report_frequencies_of_boards": lambda made, ax: plot.report_frequencies(
+        made["report"], ax, "horizontal"
+    ),
+    "report_shares_of_boards": lambda made, ax: plot.report_shares(made["report"], ax, "horizontal"),
+    "report_realisation_of_boards": lambda made, ax: plot.report_realisation(
+        made["report"], ax, "horizontal"
+    ),
     "comparison_frequencies": lambda made, ax: plot.comparison_frequencies(made["comparison"], ax=ax),
     "difference_chart": lambda made, ax: plot.difference_chart(made["grid"].reach - 0.5, ax=ax),
     "outcome_curves": lambda made, ax: plot.outcome_curves(made["buckets"], ax=ax),
@@ -87,7 +92,7 @@ def test_no_difference_is_white_in_the_middle_of_the_scale(made):
 @pytest.mark.parametrize("size", plot.SIZES)
 def test_boards_have_room_in_every_size(checked, size, tmp_path):
     """A warning that there is none is an error."""
-    figure = plot.boards_figure(checked, "check, check", size)
+    figure = plot.report_figure(replace(checked, by="board"), "check, check", size)
     plot.save(figure, tmp_path / "boards.png")
     inches = [ax.get_position().width * figure.get_figwidth() for ax in figure.axes]
     assert len(inches) == 3
@@ -102,39 +107,35 @@ def test_a_comparison_is_bars_and_two_charts(made, solution, size):
 
 
 def test_ticks_are_whole_percent_at_even_steps(checked):
-    for chart in (plot.card_shares, plot.card_realisation):
+    for chart in (plot.report_shares, plot.report_realisation):
         ticks = chart(checked, axes()).get_yticks()
         assert np.allclose(ticks, np.round(ticks))
         assert len(set(np.round(np.diff(ticks), 9))) == 1
 
 
 def test_both_players_have_an_ev_and_no_line_joins_suits(checked):
-    ax = plot.card_shares(checked, axes())
+    ax = plot.report_shares(checked, axes())
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert [label.rsplit("  ", 1)[0] for label in labels] == ["equity oop", "EV oop", "equity ip", "EV ip"]
     assert all(line.get_linestyle() == "None" for line in ax.lines)
 
 
 def test_actions_are_told_in_words_and_none_that_nobody_takes(checked):
-    from dataclasses import replace
-
     def without_the_last(row):
         return replace(
             row, frequencies=(*(1.0 for _ in row.frequencies[:1]), *(0.0 for _ in row.frequencies[1:]))
         )
 
-    labels = plot.card_frequencies(checked, axes()).get_legend().get_texts()
+    labels = plot.report_frequencies(checked, axes()).get_legend().get_texts()
     assert labels[0].get_text().startswith("check  ")
     rows = tuple(without_the_last(row) for row in checked.rows)
     only = replace(checked, rows=rows, average=without_the_last(checked.average))
-    assert [text.get_text() for text in plot.card_frequencies(only, axes()).get_legend().get_texts()] == [
+    assert [text.get_text() for text in plot.report_frequencies(only, axes()).get_legend().get_texts()] == [
         "check  100%"
     ]
 
 
 def test_a_figure_of_one_action_has_no_panel_for_it(checked):
-    from dataclasses import replace
-
     assert len(plot.report_figure(checked).axes) == 3
     assert len(plot.report_figure(replace(checked, actions=("Check",))).axes) == 2
     figure = plot.report_figure(checked, "check, check")

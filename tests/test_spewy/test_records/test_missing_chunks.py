@@ -32,7 +32,7 @@ def change(folder, array):
             else:
                 txn.put(STRATEGY, key, array)
 
-        store.transact(key, body)
+        store.transact(body)
 
 
 @pytest.mark.parametrize(("array", "found"), [(None, "found none"), (np.zeros(2), "found 2")])
@@ -67,10 +67,10 @@ def test_nothing_is_written_into_damaged_pages(command, tmp_path):
     """LMDB would end the process, or go on with what is left."""
     job, folder = write(tmp_path, TURN), tmp_path / "out"
     good("solve", job, "--out", folder, "--set", "solve.max_sweeps=3")
-    path = folder / "shard-000.mdb"
+    path = folder / "lockers.mdb"
     pages = [path.read_bytes()[at : at + 4096] for at in range(0, path.stat().st_size, 4096)]
     before = b"".join([*pages[:2], *reversed(pages[2:])])
     path.write_bytes(before)
     arguments = {"solve": ["solve", job, "--out", folder], "drop": ["drop", folder, "--round", "river"]}
-    assert "shard-000.mdb: expected sound LMDB pages, found: " in refused(*arguments[command])
+    assert "lockers.mdb: expected sound LMDB pages, found: " in refused(*arguments[command])
     assert path.read_bytes() == before

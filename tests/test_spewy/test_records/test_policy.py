@@ -219,7 +219,7 @@ def test_what_is_committed_meanwhile_is_seen(tmp_path):
             (key,) = store.keys(STRATEGY, b"1.Kh|cc/|")
             array = store.get(STRATEGY, key)
             array[:] = np.arange(len(array))
-            store.transact(key, lambda txn: txn.put(STRATEGY, key, array))
+            store.transact(lambda txn: txn.put(STRATEGY, key, array))
             between = policy.decision("cc/", "Kh")
         assert not np.array_equal(between.frequencies, before.frequencies)
         _, n = before.frequencies.shape
@@ -266,7 +266,7 @@ def test_a_chunk_that_is_missing_is_damage(tmp_path, array, found):
     with open_store(tmp_path / "out") as store:
         key = min(store.keys(STRATEGY))
         store.transact(
-            key, lambda txn: txn.delete(STRATEGY, key) if array is None else txn.put(STRATEGY, key, array)
+            lambda txn: txn.delete(STRATEGY, key) if array is None else txn.put(STRATEGY, key, array)
         )
     with (
         open_policy(tmp_path / "out") as policy,

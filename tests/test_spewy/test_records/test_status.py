@@ -355,7 +355,7 @@ def test_solving_again_leaves_nothing_of_what_was_there(tmp_path):
         open_store(tmp_path / "river" / "play")
 
 
-@pytest.mark.parametrize("name", [LOG, LOCK, STATUS, "manifest.json", "shard-000.mdb"])
+@pytest.mark.parametrize("name", [LOG, LOCK, STATUS, "manifest.json", "lockers.mdb"])
 def test_a_pipe_among_the_files_keeps_nobody_waiting(folder, name):
     (folder / name).unlink(missing_ok=True)
     os.mkfifo(folder / name)

@@ -139,7 +139,7 @@ def test_nothing_there(tmp_path):
 
 def test_bytes_of_another_size_are_damage(folder):
     with open_store(folder) as store:
-        store.transact(b"1.0", lambda txn: txn.put(PLAY, b"1.0|0.0", np.zeros(5, np.uint8)))
+        store.transact(lambda txn: txn.put(PLAY, b"1.0|0.0", np.zeros(5, np.uint8)))
     with (
         StrategyLocker.open(folder) as read,
         pytest.raises(DamagedLockerError, match=r"'play', key 1.0\|0.0: expected .* bytes"),

@@ -350,7 +350,7 @@ def test_classes_that_no_deal_has_met_are_played_at_random(tmp_path, unjudged):
 def unmade(tmp_path, monkeypatch):
     """An empty bucket locker, as on another machine, and nobody makes classes and rows."""
     monkeypatch.setenv("SPEWY_BUCKETS", str(tmp_path / "empty"))
-    monkeypatch.setattr(Abstraction, "of", lambda *asked: pytest.fail("they were made"))
+    monkeypatch.setattr(Abstraction, "build", lambda *asked: pytest.fail("they were made"))
 
 
 def test_classes_and_rows_of_a_folder_are_not_made_again(leduc, solved, tmp_path, unmade):
@@ -366,7 +366,7 @@ def test_classes_and_rows_of_a_folder_are_not_made_again(leduc, solved, tmp_path
 def test_classes_that_lack_a_part_are_damage(leduc, solved, tmp_path):
     shutil.copytree(solved[1], tmp_path / "out")
     with open_store(tmp_path / "out" / "play") as store:
-        store.transact(b"rows", lambda txn: txn.delete("classes", b"rows"))
+        store.transact(lambda txn: txn.delete("classes", b"rows"))
     assert "locker 'classes': expected groups, " in refused("solve", leduc[0], "--out", tmp_path / "out")
     assert "found no rows" in refused("show", tmp_path / "out")
 
@@ -464,7 +464,7 @@ def test_a_solve_that_failed_tells_how_it_ended(leduc, tmp_path, monkeypatch, de
 def test_damage_that_a_solve_finds_is_its_last_word(leduc, solved, tmp_path):
     shutil.copytree(solved[1], tmp_path / "out")
     with open_store(tmp_path / "out") as store:
-        store.transact(b"1.2|0", lambda txn: txn.delete("regret", b"1.2|0"))
+        store.transact(lambda txn: txn.delete("regret", b"1.2|0"))
     line = refused("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=4000")
     told = good_json("status", tmp_path / "out")
     assert told["ended"] == line.replace("Error: ", "failed, DamagedLockerError: ", 1)
@@ -787,10 +787,10 @@ def test_an_audit_finds_damage_in_all_that_a_folder_holds(solved, tmp_path, with
     good("exploit", folder, "--workers", 1)
     good("payoffs", folder, "--boards", 1, "--workers", 1)
     assert good("check", folder).endswith(": healthy\n")
-    os.truncate(folder / within / "shard-000.mdb", 9000)
+    os.truncate(folder / within / "lockers.mdb", 9000)
     told = spewy("check", folder)
     assert (told.exit_code, "healthy" in told.stdout) == (1, False)
-    assert f"out/{within}/shard-000.mdb: expected" in told.stdout
+    assert f"out/{within}/lockers.mdb: expected" in told.stdout
 
 
 # Refusals
@@ -804,9 +804,9 @@ def test_a_folder_of_other_classes(leduc, solved):
 
 
 def test_classes_that_were_made_in_another_way(leduc, solved, tmp_path, monkeypatch):
-    import buckets.abstraction.making
+    import buckets.abstraction.build
 
-    monkeypatch.setattr(buckets.abstraction.making, "METHOD", buckets.abstraction.making.METHOD + 1)
+    monkeypatch.setattr(buckets.abstraction.build, "METHOD", buckets.abstraction.build.METHOD + 1)
     assert "abstraction" in refused("solve", leduc[0], "--out", solved[1])
 
 
@@ -884,7 +884,7 @@ def test_records_that_are_not_what_was_written(leduc, solved, tmp_path, locker, 
         def damage(txn):
             return txn.delete(locker, key) if value is None else txn.put(locker, key, value)
 
-        store.transact(key, damage)
+        store.transact(damage)
     line = refused("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=4000")
     assert f"locker '{locker}'" in line
 

@@ -137,7 +137,7 @@ def test_an_interrupted_sweep_of_stored_chunks_goes_on(start):
     assert (engine.done, saved_sweeps(session.store)) == (0, 0)
     assert heard.told == [(1, n, total) for n in range(1, 6)]
     layout = session.layout
-    counted = [session.store.tickets(layout.key(t, b, r)) for t in (0, 1) for b, r in layout.chunks(t)]
+    counted = [session.store.visits(layout.key(t, b, r)) for t in (0, 1) for b, r in layout.chunks(t)]
     assert counted.count((1, 1)) == 5
     run_until(engine, 1)
     _, straight = start("stored")
@@ -173,7 +173,7 @@ def test_a_saved_engine_goes_on(name, start, tmp_path):
     run_until(first, 5)
     first.save()
     first.save()  # which has nothing to do
-    tickets = session.store.tickets(session.layout.key(0, 0, 0))
+    tickets = session.store.visits(session.layout.key(0, 0, 0))
     assert tickets == ((0, 0) if name == "exact" else (1, 5))
     session.close()
     _, again = start(name, tmp_path / "f")

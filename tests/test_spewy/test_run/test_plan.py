@@ -144,7 +144,6 @@ def test_engines(name):
     plan = WalkedPlan.of(ENGINES[name], streaming=True)
     assert plan.engine == name
     assert plan.refusal is None
-    assert plan.shards == (8 if name == "stored" else 1)
     assert plan.itemsize == (4 if name == "exact" else 8)
     assert (plan.cost.program is not None) == (name == "program")
 

@@ -171,7 +171,7 @@ def test_hammering_one_folder(processes, sweeps, tmp_path):
     with open_store(folder, job.manifest()) as store:
         for t in range(layout.n_rounds):
             for b, r in layout.chunks(t):
-                assert store.tickets(layout.key(t, b, r)) == (sweeps, sweeps)
+                assert store.visits(layout.key(t, b, r)) == (sweeps, sweeps)
         assert store.check() == []
 
 

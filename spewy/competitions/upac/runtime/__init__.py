@@ -1,4 +1,4 @@
-"""A bot for UPAC that needs nothing but NumPy: it is sent to the competition as it stands here.
+"""A bot for UPAC that needs only NumPy; packages for the competition hold this folder as it is.
 
-Nothing in here imports the rest of the house, which a package leaves at home.
+No module here imports another package of this project.
 """

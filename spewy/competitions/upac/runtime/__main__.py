@@ -16,10 +16,10 @@ BAD_INPUT, INTERRUPTED = 2, 130
 
 
 def main() -> int:
-    """Play on stdin and stdout; the exit code."""
+    """Play on stdin and stdout; return the exit code."""
 
     def note(text: str) -> None:
-        with suppress(OSError, AttributeError):  # a log that nobody reads is no reason to stop
+        with suppress(OSError, AttributeError):  # the bot plays on without a reader of its log
             sys.stderr.write(f"{text}\n")
 
     try:

@@ -1,4 +1,4 @@
-"""Cards, starting hands, and the board that stands for all that a renaming of suits makes of it.
+"""Cards, starting hands, and canonical boards up to a renaming of suits.
 
 Cards are ``4 * rank + suit``, rank 0 is the deuce, suits are ``c d h s``, as everywhere in this project.
 """
@@ -19,16 +19,16 @@ NAMES = tuple(rank + suit for rank in RANKS for suit in SUITS)
 NUMBERS = {name: card for card, name in enumerate(NAMES)}
 
 HANDS: Ints = np.array(list(combinations(range(NUM_CARDS), 2)), dtype=np.int64)
-"""``[hand, 2]``: all hands, cards ascending, in lexicographic order."""
+"""``[hand, 2]``, all hands with ascending cards, in lexicographic order."""
 PERMS: Ints = np.array(
     [[card & ~3 | perm[card & 3] for card in range(NUM_CARDS)] for perm in permutations(range(4))],
     dtype=np.int64,
 )
-"""``[perm, card]``: where each renaming of suits sends a card."""
+"""``[perm, card]``, image of each card under each renaming of suits."""
 
 
 def _choose() -> Ints:
-    """``[n, k]``: how many sets of k of n cards there are, k from 0 to 5."""
+    """``[n, k]``, number of sets of k out of n cards, k from 0 to 5."""
     out = np.zeros((NUM_CARDS + 1, 6), dtype=np.int64)
     out[:, 0] = 1
     for n in range(1, NUM_CARDS + 1):
@@ -40,7 +40,7 @@ _CHOOSE = _choose()
 
 
 def start_class(hole: Sequence[int]) -> int:
-    """The number of a starting hand among 169: row by row of the usual chart, aces first, suited above the pairs.
+    """The number of a starting hand among 169: row by row of the usual chart, aces first, suited above pairs.
 
     >>> start_class((51, 50)), start_class((51, 47)), start_class((50, 47)), start_class((1, 0))
     (0, 1, 13, 168)
@@ -61,21 +61,20 @@ def hand_number(hole: Sequence[int]) -> int:
 
 
 def hand_numbers(holes: Ints) -> Ints:
-    """The rows in `HANDS` of hands ``[hand, 2]``, cards in any order."""
+    """Rows in `HANDS` of hands ``[hand, 2]`` with cards in any order."""
     low, high = holes.min(axis=1), holes.max(axis=1)
     out: Ints = low * (2 * NUM_CARDS - low - 1) // 2 + high - low - 1
     return out
 
 
 def canonical(boards: Ints) -> tuple[Ints, Ints]:
-    """The number that stands for each board and all that are like it, and the renaming of suits that leads there.
+    """The number of each board's canonical form, and the renaming of suits that leads to this form.
 
     Args:
         boards: ``[board, card]``, up to five different cards each.
 
     Returns:
-        ``[board]`` numbers, the same for boards that a renaming of suits turns into each other, and ``[board]`` rows
-        of `PERMS`.
+        Numbers ``[board]``, equal for boards that differ only in suits, and rows ``[board]`` of `PERMS`.
     """
     moved = np.sort(PERMS[:, boards], axis=2)
     places = np.arange(1, boards.shape[1] + 1)

@@ -1,7 +1,8 @@
-"""How good a hand is on a board: its percentile on final boards, its curve before, its equity.
+"""How good a hand is on a board: its grade on final boards, its curve on turns, and its equity.
 
-A *grade* is the percentile of a hand's strength among all hands that a final board leaves, in 255 steps; a *curve* are
-the grades on all last cards, sorted, in means of neighbours: the definitions of `buckets.abstraction.percentiles`.
+A *grade* is the percentile of a hand's strength among all hands that a final board leaves, in 255 steps. A *curve* has
+the sorted grades over all last cards, averaged over neighbours. Both are defined as in
+`buckets.abstraction.percentiles`.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ Floats = NDArray[np.float64]
 
 GRADES = 255
 BOARDS = 60
-"""Final boards that an equity on a flop is taken on."""
+"""Number of final boards for an equity on a flop."""
 
 
 def grades(hole: Sequence[int], boards: Ints) -> Ints:
-    """``[board]``: the grade of a hand on final boards ``[board, 5]``, none of which hits it."""
+    """``[board]``, grade of a hand on final boards ``[board, 5]`` that do not share its cards."""
     below, equal, all_left = _counted(hole, boards, hits=False)
     out: Ints = (2 * below + equal) * GRADES // (2 * all_left)
     return out
 
 
 def curve(hole: Sequence[int], board: Sequence[int], n_points: int) -> Floats:
-    """``[point]``: the curve of a hand on a turn."""
+    """``[point]``, curve of a hand on a turn."""
     found = np.sort(grades(hole, _completed(hole, board)))
     cuts = np.arange(n_points + 1) * len(found) // n_points
     means = np.add.reduceat(found, cuts[:-1]) / np.diff(cuts)
@@ -39,7 +40,7 @@ def curve(hole: Sequence[int], board: Sequence[int], n_points: int) -> Floats:
 
 
 def all_grades(boards: Ints) -> Ints:
-    """``[board, hand]``: the grades of all hands on final boards ``[board, 5]``; -1 where the board hits a hand."""
+    """``[board, hand]``, grades of all hands on final boards ``[board, 5]``; -1 for blocked hands."""
     found = strengths([*boards.T[:, :, None], *HANDS.T])
     out = np.full(found.shape, -1, dtype=np.int64)
     for mine, board, own in zip(out, boards, found, strict=True):
@@ -51,7 +52,7 @@ def all_grades(boards: Ints) -> Ints:
 
 
 def all_curves(board: Sequence[int], n_points: int) -> Floats:
-    """``[hand, point]``: the curves of all hands on a turn; those of hands that the board hits mean nothing."""
+    """``[hand, point]``, curves of all hands on a turn; curves of blocked hands mean nothing."""
     found = np.sort(all_grades(_completed((), board)), axis=0)[-(NUM_CARDS - len(board) - 2) :]
     cuts = np.arange(n_points + 1) * len(found) // n_points
     means = np.add.reduceat(found, cuts[:-1], axis=0) / np.diff(cuts)[:, None]
@@ -59,12 +60,12 @@ def all_curves(board: Sequence[int], n_points: int) -> Floats:
 
 
 def equity(hole: Sequence[int], board: Sequence[int], seed: int = 0) -> float:
-    """The share of the pot that a hand wins against one that may be any other, when no betting follows.
+    """Equity of a hand against all other hands when no betting follows.
 
     Args:
         hole: the hand.
         board: three to five cards.
-        seed: of the final boards that are drawn on a flop.
+        seed: seed of the final boards that are drawn on a flop.
     """
     boards = _completed(hole, board)
     if len(boards) > NUM_CARDS:
@@ -74,7 +75,7 @@ def equity(hole: Sequence[int], board: Sequence[int], seed: int = 0) -> float:
 
 
 def _completed(hole: Sequence[int], board: Sequence[int]) -> Ints:
-    """``[board, 5]``: all final boards that go with a hand."""
+    """``[board, 5]``, all final boards that are possible with a hand."""
     left = [card for card in range(NUM_CARDS) if card not in {*hole, *board}]
     n_more = 5 - len(board)
     more = np.array(list(combinations(left, n_more)), dtype=np.int64).reshape(comb(len(left), n_more), n_more)
@@ -82,12 +83,12 @@ def _completed(hole: Sequence[int], board: Sequence[int]) -> Ints:
 
 
 def _counted(hole: Sequence[int], boards: Ints, *, hits: bool) -> tuple[Ints, Ints, Ints]:
-    """``[board]`` each: how many hands are weaker, how many as strong, and how many there are.
+    """Three arrays ``[board]``: the number of weaker hands, of equally strong hands, and of all hands.
 
     Args:
-        hole: whose strength is compared.
+        hole: the hand to compare with.
         boards: ``[board, 5]``.
-        hits: whether to leave out hands that share a card with it; else itself is among those as strong.
+        hits: whether to leave out hands that share a card with the hand; if not, it counts as equal to itself.
     """
     held = HANDS
     if hits:

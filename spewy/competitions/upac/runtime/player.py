@@ -1,12 +1,12 @@
-"""What the bot does: push or fold where stacks are short, a rung of the ladder where they are not, else by odds.
+"""The bot's strategy: push or fold with short stacks, a rung of the ladder with deeper ones, else pot odds.
 
-**The rule between depths.** A stack plays the tree whose stack is nearest by ratio. Bets keep their shares of the pot,
-and all-in is all-in.
+**Stacks between rungs** play the tree whose stack is nearest by ratio. Bets keep their shares of the pot, and all-in
+stays all-in.
 
-**Bets between those of a tree** are taken for one of the two beside them by the pseudo-harmonic mapping (S. Ganzfried
-and T. Sandholm, "Action Translation in Extensive-Form Games with Large Action Spaces", IJCAI 2013).
+**Bets between those of a tree** are translated to a neighbouring bet by the pseudo-harmonic mapping (S. Ganzfried and
+T. Sandholm, "Action Translation in Extensive-Form Games with Large Action Spaces", IJCAI 2013).
 
-**Rivers** are solved when they are reached, in the rung's tree, hand by hand, with the ranges that the tables play to.
+**Rivers** are solved at the table in the rung's tree, hand by hand, with the ranges that follow from the tables.
 """
 
 from __future__ import annotations
@@ -34,32 +34,32 @@ from spewy.competitions.upac.runtime.tables import (
 )
 
 PUSH_OR_FOLD = 10
-"""Chips of the smaller stack, five big blinds, up to which the bot pushes or folds before the flop."""
+"""Largest smaller stack in chips (five big blinds) with which the bot pushes or folds before the flop."""
 MARGIN = 0.04
-"""Of equity, which a call wants beyond its price where no table helps, since bets are not made with any hand."""
+"""Equity that a call needs beyond its price without a table, because players bet with better hands."""
 AHEAD, FAR_AHEAD = 0.62, 0.85
-"""Equities that bet half the pot, and go all in, where no table helps."""
+"""Equities with which the bot bets half the pot, and goes all in, without a table."""
 RIVER_ROUND = 3
 BOARD_CARDS = (0, 3, 4, 5)
-"""By round."""
+"""Number of board cards by round."""
 SECONDS = 0.35
-"""Of solving a river, at most: fewer decide what is done on slow machines only, where hands are not repeatable."""
+"""Time limit in seconds for solving a river; a slow machine reaches it, and its hands are then not repeatable."""
 LEAST = 0.01
-"""That a hand is believed to do of what was done: nobody plays by our tables alone."""
+"""Least frequency of an observed action in a range: the opponent does not play by our tables alone."""
 RARE = 1e-4
-"""Of a range's largest weight, below which a hand is left out."""
+"""Share of a range's largest weight below which a hand is left out."""
 
 Came = list[tuple[int, int]]
-"""Decisions of a tree, each with the number of the action that was taken."""
+"""Decisions of a tree, each with the number of its action."""
 
 
 class Player:
     """Answers questions, hand after hand.
 
     Args:
-        tables: what to play from.
-        seed: of all that is drawn at random.
-        seconds: of solving a river; 0: it is played from the tables.
+        tables: tables to play from.
+        seed: seed of all random choices.
+        seconds: time limit for solving a river; 0: play rivers from the tables.
     """
 
     def __init__(self, tables: Tables, seed: int = 0, seconds: float = SECONDS) -> None:
@@ -69,12 +69,12 @@ class Player:
         self._hand = 0
         self._rng = Random(seed)
         self._taken: dict[int, int] = {}
-        """By how many actions came before it, the child that an action of this hand was taken for."""
+        """Child of the tree for each action of this hand, by the number of actions before it."""
         self._river: dict[int, Floats] = {}
-        """``[action]`` by decision, of the own hand on the river of this hand, where it was solved."""
+        """``[action]`` by decision, solved frequencies of the own hand on this hand's river."""
 
     def answer(self, spot: Spot) -> str:
-        """``F``, ``C`` or ``R`` and a number of chips."""
+        """Return ``F``, ``C`` or ``R`` and a number of chips."""
         if spot.number != self._hand:
             self._hand = spot.number
             self._rng = Random(f"{self._seed} {spot.number}")
@@ -94,7 +94,7 @@ class Player:
         return self._by_odds(spot)
 
     def _by_table(self, spot: Spot) -> str:
-        """By the rung of the ladder; empty where its tree has nothing for it."""
+        """The answer of a rung of the ladder; empty if its tree does not cover the spot."""
         if spot.rounds is None or not self._tables.stacks:
             return ""
         rung = nearest(self._tables.stacks, spot.effective)
@@ -114,9 +114,9 @@ class Player:
         return _at_table(tree, tree.children(node)[place], node, spot)
 
     def _solved(self, rung: int, path: Came, spot: Spot) -> dict[int, Floats]:
-        """What the own hand does at each decision of a river, solved; the path ends on it.
+        """Solve a river; return the own hand's frequencies at each decision.
 
-        A slow machine does few iterations, which can be worse than the tables: best responses tell.
+        Few iterations on a slow machine can be worse than the tables; best responses decide between them.
         """
         tree = self._tables.tree(rung)
         first = next(i for i, (node, _) in enumerate(path) if tree.nodes[node, ROUND] == RIVER_ROUND)
@@ -136,7 +136,7 @@ class Player:
         return {node: found[node][:, at] for node in mine}
 
     def _came(self, tree: Tree, spot: Spot) -> tuple[Came, int] | None:
-        """The decision of a tree that stands for a spot, and how it came there; None: there is none."""
+        """The decision of a tree for a spot, and the path to it; None if the tree does not cover the spot."""
         assert spot.rounds is not None
         node, done = 0, 0
         path: Came = []
@@ -160,7 +160,7 @@ class Player:
         return (path, node) if mine and same_round else None
 
     def _taken_for(self, tree: Tree, node: int, action: str, highest: int, effective: int) -> int | None:
-        """The number of the action of a tree that one is taken for; None: there is none of its kind."""
+        """Number of the tree's action that an action is translated to; None if none is of its kind."""
         totals = [int(tree.nodes[child, TOTAL]) for child in tree.children(node)]
         if action == "c":
             return totals.index(CALL)
@@ -175,7 +175,7 @@ class Player:
         return raises[taken_for(share(total, highest), sizes, self._rng.random())][1]
 
     def _by_odds(self, spot: Spot) -> str:
-        """By equity against any hand, where no table has anything."""
+        """The answer by equity against all hands, for spots that no table covers."""
         wins = self._equity(spot)
         pot = sum(min(pushed, spot.effective) for pushed in spot.pushed)
         if wins >= FAR_AHEAD or (not spot.board and spot.effective <= PUSH_OR_FOLD and wins >= 0.5):
@@ -191,7 +191,7 @@ class Player:
 
 
 def ranges(tables: Tables, rung: int, path: Came, board: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Per player ``[hand]``: how often each hand of a rung's tree comes so far, at most 1, rare ones left out."""
+    """Both ranges ``[hand]`` after a path in a rung's tree; weights are at most 1, and rare hands are left out."""
     tree = tables.tree(rung)
     there: Floats = np.where(np.isin(HANDS, board).any(axis=1), 0.0, 1.0)
     weights = there, there.copy()
@@ -204,7 +204,7 @@ def ranges(tables: Tables, rung: int, path: Came, board: tuple[int, ...]) -> tup
 
 
 def nearest(stacks: tuple[int, ...], stack: int) -> int:
-    """The number of the stack that is nearest by ratio, of equals the smaller.
+    """Number of the stack that is nearest by ratio; the smaller of equally near stacks.
 
     >>> nearest((12, 20, 40), 15), nearest((12, 20, 40), 16), nearest((12, 20, 40), 500)
     (0, 1, 2)
@@ -214,7 +214,7 @@ def nearest(stacks: tuple[int, ...], stack: int) -> int:
 
 
 def taken_for(size: float, sizes: list[float], draw: float) -> int:
-    """The number of the size that one is taken for: pseudo-harmonic between two, the nearest outside of all.
+    """Number of the size that a size is translated to: pseudo-harmonic between two sizes, else the nearest.
 
     >>> taken_for(0.75, [0.5, 1.0], 0.42), taken_for(0.75, [0.5, 1.0], 0.43), taken_for(9.0, [0.5, 1.0], 0.0)
     (0, 1, 1)
@@ -228,7 +228,7 @@ def taken_for(size: float, sizes: list[float], draw: float) -> int:
 
 
 def spent(tree: Tree, node: int) -> int:
-    """Chips that whoever has put in more has at a decision."""
+    """Larger number of chips that a player has put in at a decision."""
     return max(int(tree.nodes[node, SPENT_0]), int(tree.nodes[node, SPENT_1]))
 
 
@@ -238,7 +238,7 @@ def share(total: int, highest: int) -> float:
 
 
 def _drawn(frequencies: Floats, draw: float) -> int:
-    """The number of an action, drawn; ``draw`` is from [0, 1)."""
+    """Number of the action that ``draw``, from [0, 1), selects."""
     total = 0.0
     for place, often in enumerate(frequencies.tolist()):
         total += often
@@ -248,7 +248,7 @@ def _drawn(frequencies: Floats, draw: float) -> int:
 
 
 def _at_table(tree: Tree, child: int, node: int, spot: Spot) -> str:
-    """The answer that stands for an action of a tree."""
+    """The answer for an action of a tree."""
     total = int(tree.nodes[child, TOTAL])
     if total == FOLD:
         return "F" if spot.to_call else "C"
@@ -262,6 +262,6 @@ def _at_table(tree: Tree, child: int, node: int, spot: Spot) -> str:
 
 
 def _all_in(spot: Spot) -> str:
-    """A raise by all that is left, or a call where that is all."""
+    """A raise by all remaining chips, or a call if none remain."""
     more = spot.effective - min(spot.pushed[1], spot.effective)
     return f"R{more}" if more else "C"

@@ -1,11 +1,11 @@
-"""UPAC's protocol as text: what the engine's lines say of a hand, and the line that answers.
+"""UPAC's protocol as text: the state of a hand from the engine's lines, and the line that answers.
 
-Nothing here knows streams or strategies, and no line raises. What is not of the protocol is passed over and told; a
-question that cannot be read is answered by a call, since silence loses the game. Chips are those that a player has
-pushed in the whole hand, blinds included. An action is ``c`` (check or call) or ``r8`` (raise to 8 in all).
+Nothing here knows streams or strategies, and no line raises an error. The table reports invalid lines; the bot calls if
+it cannot read a question, since silence loses the game. Chips are the total that a player has pushed in the hand,
+blinds included. An action is ``c`` (check or call) or ``r8`` (raise to a total of 8).
 
-The label of START is not trusted: engines before October 2023 print the other one. Who has the small blind is told by
-the first STACK of a hand, whose owner has pushed 1 chip against 2.
+The table ignores the label of START, because engines before October 2023 print the other blind. The first STACK of a
+hand tells the small blind: its owner has pushed 1 chip against 2.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from dataclasses import dataclass, field
 from spewy.competitions.upac.runtime.cards import NUMBERS
 
 MOST_CHIPS = 10**6
-"""In an answer, and in a question that is believed."""
+"""Largest number of chips in an answer or a valid question."""
 SMALL_BLIND, BIG_BLIND = 1, 2
 
 _CARDS = {"PREFLOP": 2, "FLOP": 3, "TURN": 1, "RIVER": 1}
 _ROUNDS = {"FLOP": 0, "TURN": 3, "RIVER": 4}
-"""How many board cards must be there before."""
+"""Number of board cards before each street."""
 _NUMBER = re.compile(r"[0-9]{1,7}")
 
 
 @dataclass(frozen=True)
 class Spot:
-    """What is known where an answer is due.
+    """The state of a hand in which an answer is due.
 
     Attributes:
-        number: of the hand, from 1.
+        number: number of the hand, from 1.
         hole: the own cards.
         board: public cards.
-        button: whether this is the small blind, who acts first before the flop and last after it.
-        pushed: own chips and the other's.
-        stacks: own and the other's when the hand began.
-        rounds: for each betting round the actions so far; None: what was heard does not fit together.
+        button: whether the bot is the small blind, who acts first before the flop and last after it.
+        pushed: chips that the bot and the other player have pushed.
+        stacks: stacks of the bot and the other player when the hand began.
+        rounds: actions so far by betting round; None if the lines contradict each other.
     """
 
     number: int
@@ -49,29 +49,29 @@ class Spot:
 
     @property
     def effective(self) -> int:
-        """The smaller stack, more than which nobody can push."""
+        """The smaller stack, the most that a player can push."""
         return min(self.stacks)
 
     @property
     def to_call(self) -> int:
-        """Chips that a call takes."""
+        """Number of chips to call."""
         return max(min(self.pushed[1], self.effective) - self.pushed[0], 0)
 
     @property
     def is_settled(self) -> bool:
-        """Whether no answer but a fold changes anything: nothing to call, or nothing left to call with."""
+        """Whether only a fold matters: there is nothing to call, or nothing left to call with."""
         all_in = max(self.pushed) >= self.effective
         return self.pushed[0] >= self.effective or (all_in and not self.to_call)
 
 
 @dataclass(frozen=True)
 class Heard:
-    """What a line of the engine's was.
+    """A line of the engine, read.
 
     Attributes:
-        spot: where an answer is due; None: none is, or the question cannot be read.
+        spot: the state in which an answer is due; None if none is due, or the question cannot be read.
         asked: whether an answer is due.
-        wrong: what was not of the protocol; empty: nothing.
+        wrong: error text of an invalid line; empty for a valid line.
     """
 
     spot: Spot | None = None
@@ -81,7 +81,7 @@ class Heard:
 
 @dataclass
 class _Hand:
-    """What was heard of the hand that is played."""
+    """The hand that is being played, as far as the lines tell."""
 
     labelled: str = ""
     hole: tuple[int, ...] = ()
@@ -90,19 +90,19 @@ class _Hand:
     pushed: tuple[int, int] = (0, 0)
     rounds: list[list[str]] = field(default_factory=lambda: [[]])
     raised: bool = False
-    """Whether the last action is an own raise, to which the other player has to answer."""
+    """Whether the last action is an own raise, which the other player has to answer."""
     sound: bool = True
 
 
 class Table:
-    """A seat at the engine's table: hears lines, and keeps what it answered."""
+    """A seat at the engine's table: reads lines, and keeps the answers."""
 
     def __init__(self) -> None:
         self.hands = 0
         self._hand = _Hand()
 
     def hear(self, line: str) -> Heard:
-        """Take in a line."""
+        """Read a line."""
         word, *rest = line.split()[:16] or [""]
         if word == "STACK":
             return self._stack(rest, line)
@@ -116,7 +116,7 @@ class Table:
         return Heard(wrong=_wrong(line, "START, PREFLOP, FLOP, TURN, RIVER, STACK or END"))
 
     def answered(self, spot: Spot, text: str) -> None:
-        """Keep what was answered to a question."""
+        """Keep the answer to a question."""
         added = int(text[1:]) if text.startswith("R") else 0
         own, other = min(spot.pushed[0], spot.effective), min(spot.pushed[1], spot.effective)
         total = min(other + added, spot.effective)
@@ -177,7 +177,7 @@ class Table:
 def _is_button(own: int, other: int, stacks: tuple[int, int], labelled: str) -> bool:
     """Whether the owner of the first question has the small blind.
 
-    With one chip behind either blind both have pushed 1, and the label is all there is; nothing is to be decided then.
+    If a stack is one chip, both players have pushed 1, and only the label tells; no decision depends on it then.
     """
     if min(stacks) == 1:
         return labelled == "SB"
@@ -185,7 +185,7 @@ def _is_button(own: int, other: int, stacks: tuple[int, int], labelled: str) -> 
 
 
 def _follow(hand: _Hand, pushed: tuple[int, int], effective: int) -> str:
-    """Add what the other player did since the last answer; what would have been expected where that cannot be."""
+    """Add the other player's actions since the last answer; return what was expected instead of an invalid line."""
     current = {0: 0, 3: 1, 4: 2, 5: 3}[len(hand.board)]
     own, other = min(pushed[0], effective), min(pushed[1], effective)
     first = hand.pushed == (0, 0)
@@ -204,7 +204,7 @@ def _follow(hand: _Hand, pushed: tuple[int, int], effective: int) -> str:
 
 
 def _closed(hand: _Hand, current: int, pushed: tuple[int, int], first: bool) -> str:
-    """Add the other player's actions that lead to a round; what would have been expected where none do."""
+    """Add the other player's actions that lead to a round; return what was expected if no actions do."""
     own, other = pushed
     behind = max(hand.pushed)
     passed = len(hand.rounds) - 1

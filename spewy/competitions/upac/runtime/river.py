@@ -1,7 +1,7 @@
-"""A river solved at the table: both ranges hand by hand, with card removal, by CFR+ on the tree of a rung.
+"""Solves a river at the table: both ranges hand by hand, with card removal, by CFR+ on the tree of a rung.
 
-Nobody's cards are known to both: a hand of one player meets the other's that share no card with it. Values are in the
-tree's chips, weighed by the other player's range and not by chance.
+A hand of one player meets the hands of the other player that share no card with it. Values are in the tree's chips,
+weighted by the other player's range and not by chance.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from spewy.competitions.upac.runtime.tables import FOLD, PLAYER, SPENT_0, SPENT_
 Floats = NDArray[np.float64]
 
 ITERATIONS = 60
-"""Where there is time."""
+"""Largest number of iterations."""
 
 
 class River:
-    """The betting of a river from a node of a tree on.
+    """The betting of a river below a node of a tree.
 
     Args:
-        tree: of a rung.
-        root: where the river begins.
-        weights: per player ``[hand]``, a row of `HANDS` each; 0: it is not held.
-        strengths: ``[hand]``, those of hands that the board hits are not asked for.
+        tree: tree of a rung.
+        root: node where the river begins.
+        weights: both ranges ``[hand]``, by rows of `HANDS`.
+        strengths: ``[hand]``, strengths; those of blocked hands are not used.
     """
 
     def __init__(self, tree: Tree, root: int, weights: tuple[Floats, Floats], strengths: Ints) -> None:
@@ -38,7 +38,7 @@ class River:
         self._met = _Met(first, second, strengths), _Met(second, first, strengths)
         self.decisions: list[int] = []
         self._ends: list[tuple[int, int]] = []
-        """Nodes where betting ends, with who folded; -1: nobody."""
+        """Nodes where betting ends, with the player who folded; -1: a showdown."""
         queue = [root]
         for node in queue:  # it grows
             self.decisions.append(node)
@@ -53,8 +53,8 @@ class River:
         """Average strategies ``[action, hand]`` by node, hands as in ``held``.
 
         Args:
-            seconds: after which no other iteration begins.
-            iterations: at most; at least one is made.
+            seconds: time after which no further iteration begins.
+            iterations: largest number of iterations; the least is 1.
         """
         until = time.monotonic() + seconds
         shapes = {
@@ -78,7 +78,7 @@ class River:
         return int(self.tree.nodes[node, PLAYER])
 
     def reach(self, play: dict[int, Floats], p: int) -> dict[int, Floats]:
-        """``[hand]`` of a player at each node."""
+        """Reach ``[hand]`` of a player at each node."""
         reach = {self.root: self.weights[p]}
         for node in self.decisions:
             for number, child in enumerate(self.tree.children(node)):
@@ -86,7 +86,7 @@ class River:
         return reach
 
     def ends(self, reach: dict[int, Floats], p: int) -> dict[int, Floats]:
-        """What the ends of the betting are worth to a player's hands, the other's reach given."""
+        """Values ``[hand]`` of a player at the ends of the betting, given the other player's reach."""
         out: dict[int, Floats] = {}
         for folds, found in ((True, self._met[p].all), (False, self._met[p].beaten)):
             ends = [(node, folded) for node, folded in self._ends if (folded >= 0) == folds]
@@ -99,7 +99,7 @@ class River:
         return out
 
     def best(self, play: dict[int, Floats], p: int) -> Floats:
-        """``[hand]``: what a player's best response makes against the other's play; of that player none is needed."""
+        """``[hand]``, values of a player's best response to the other player's strategy."""
         values = self.ends(self.reach(play, 1 - p), p)
         for node in reversed(self.decisions):
             found = np.stack([values[child] for child in self.tree.children(node)])
@@ -109,7 +109,7 @@ class River:
     def _values(
         self, play: dict[int, Floats], reach: dict[int, Floats], p: int
     ) -> list[tuple[int, Floats, Floats]]:
-        """A player's decisions, the last first: ``[action, hand]`` of actions and ``[hand]`` of what is played."""
+        """A player's decisions, the last first: values of actions ``[action, hand]`` and of the strategy ``[hand]``."""
         values, out = self.ends(reach, p), []
         for node in reversed(self.decisions):
             found = np.stack([values[child] for child in self.tree.children(node)])
@@ -122,11 +122,12 @@ class River:
 
 
 class _Met:
-    """What one player's hands meet of the other's: those that share no card with them.
+    """Sums over the hands of the other player that share no card with a hand.
 
     Args:
-        mine, theirs: rows of `HANDS`.
-        strengths: ``[hand]``.
+        mine: the player's hands, as rows of `HANDS`.
+        theirs: the other player's hands, as rows of `HANDS`.
+        strengths: ``[hand]``, strengths of all hands.
     """
 
     def __init__(self, mine: Ints, theirs: Ints, strengths: Ints) -> None:
@@ -146,10 +147,10 @@ class _Met:
         place = np.full(len(HANDS), len(theirs))
         place[ordered] = np.arange(len(theirs))
         self._same = place[mine]
-        """Where the own hand is among the other's, the weakest first; behind all: nowhere."""
+        """Position of the own hand among the other player's hands, the weakest first; behind all if absent."""
 
     def all(self, reach: Floats) -> Floats:
-        """``[hand, column]``: the sum of what is met of ``[hand, column]``."""
+        """``[hand, column]``, sums of ``[hand, column]`` over the hands that are met."""
         ordered = self._ordered(reach)
         by_card = ordered[self._with_card].sum(axis=1)
         first, second = self._cards.T
@@ -157,7 +158,7 @@ class _Met:
         return out
 
     def beaten(self, reach: Floats) -> Floats:
-        """``[hand, column]``: the sum of the weaker hands that are met, less that of the stronger."""
+        """``[hand, column]``, sums over the weaker hands that are met, less those over the stronger ones."""
         ordered = self._ordered(reach)
         sums = _sums(ordered[:-1])
         out: Floats = sums[self._low] + sums[self._high] - sums[-1]
@@ -167,18 +168,18 @@ class _Met:
         return out
 
     def _ordered(self, reach: Floats) -> Floats:
-        """The weakest hands first, and nothing behind them."""
+        """Rows sorted by strength, the weakest first, with a row of zeros at the end."""
         return np.vstack([reach[self._order], np.zeros((1, reach.shape[1]))])
 
 
 def _sums(found: Floats) -> Floats:
-    """Sums of the first 0, 1, 2, ... along the first axis."""
+    """Sums of the first 0, 1, 2, ... rows."""
     out = np.zeros((len(found) + 1, *found.shape[1:]))
     np.cumsum(found, axis=0, out=out[1:])
     return out
 
 
 def _shares(positive: Floats) -> Floats:
-    """Each column by its sum; even where that is nothing."""
+    """Each column divided by its sum; uniform if the sum is 0."""
     total = positive.sum(axis=0)
     return np.where(total > 0, positive / np.where(total > 0, total, 1), 1 / len(positive))

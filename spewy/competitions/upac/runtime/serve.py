@@ -1,4 +1,4 @@
-"""The bot between two streams: lines of the engine in, answers out, everything told to a note."""
+"""The bot between two streams: it reads lines of the engine, writes answers, and notes everything."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from spewy.competitions.upac.runtime.player import Player
 from spewy.competitions.upac.runtime.protocol import Table
 
 MOST_OF_LINE = 4096
-"""Bytes of a line; what is longer is cut into several."""
+"""Largest number of bytes in a line; a longer line is cut into pieces."""
 
 Note = Callable[[str], None]
 
 
 class Source(Protocol):
-    """Where the engine's lines come from."""
+    """Source of the engine's lines."""
 
     def readline(self, size: int, /) -> bytes:
-        """The next line, or the beginning of one that is longer; empty after the last."""
+        """Return the next line, or the beginning of a longer line; empty after the last line."""
         ...
 
 
 class Sink(Protocol):
-    """Where answers go."""
+    """Receiver of answers."""
 
     def write(self, data: bytes, /) -> object:
-        """Write."""
+        """Write bytes."""
         ...
 
     def flush(self) -> None:
-        """Have it written out."""
+        """Write out buffered bytes."""
         ...
 
 
 def serve(source: Source, sink: Sink, player: Player, note: Note) -> int:
-    """Answer until the engine has nothing more to say, or hears nothing more.
+    """Answer the engine's lines until it closes a stream.
 
-    What goes wrong is told as a line that begins with ``WARNING``, and the question is answered by a call.
+    After a failure the bot calls, and notes a line that begins with ``WARNING``.
 
     Args:
-        source: the engine's lines.
-        sink: answers, each written out at once.
-        player: who answers.
-        note: told every line that came and went.
+        source: source of the engine's lines.
+        sink: receiver of answers, each of which is flushed at once.
+        player: decides the answers.
+        note: called with every line that is read or written.
 
     Returns:
-        How many hands began.
+        The number of hands that began.
     """
     table = Table()
     while line := source.readline(MOST_OF_LINE):
@@ -66,7 +66,7 @@ def serve(source: Source, sink: Sink, player: Player, note: Note) -> int:
 
 
 def _answer(table: Table, text: str, player: Player, note: Note) -> str:
-    """The answer to a line; empty: none is due."""
+    """The answer to a line; empty if none is due."""
     heard = table.hear(text)
     if heard.wrong:
         note(f"WARNING {heard.wrong}")

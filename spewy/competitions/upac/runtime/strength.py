@@ -1,4 +1,4 @@
-"""The strength of seven cards, for many hands at once: larger is stronger, equal is a tie.
+"""Strengths of many hands of seven cards at once: a larger number is stronger, and equal numbers tie.
 
 A strength is ``category << 26 | main << 13 | kickers``, where both sets of ranks have bit r for rank r: the ranks that
 make the category, then those that break ties, as `buckets.cards.strength` has it.
@@ -19,7 +19,7 @@ _SHIFT = 26
 
 
 def _tops() -> Ints:
-    """``[k, set]``: the highest k ranks of a set, k from 0 to 5."""
+    """``[k, set]``, the highest k ranks of a set, k from 0 to 5."""
     out = np.zeros((6, _SETS), dtype=np.int64)
     rest = np.arange(_SETS)
     for k in range(1, 6):
@@ -30,7 +30,7 @@ def _tops() -> Ints:
 
 
 def _straights() -> Ints:
-    """``[set]``: the highest rank of the best straight in a set, as a set; 0: there is none."""
+    """``[set]``, the highest rank of the best straight in a set, as a set; 0 without a straight."""
     sets = np.arange(_SETS)
     out = np.zeros(_SETS, dtype=np.int64)
     for top, ranks in [(3, 0b1000000001111), *((low + 4, 0b11111 << low) for low in range(9))]:
@@ -41,14 +41,14 @@ def _straights() -> Ints:
 _TOP = _tops()
 _STRAIGHT_TOP = _straights()
 _FIVE = _TOP[5] != _TOP[4]
-"""``[set]``: whether it has five ranks or more."""
+"""``[set]``, whether a set has at least five ranks."""
 
 
 def strengths(cards: Sequence[Ints]) -> Ints:
     """The strength of the best five of seven cards.
 
     Args:
-        cards: seven arrays, whose shapes go together; those of the board first, which then take little time.
+        cards: seven arrays with shapes that broadcast; board cards first, which saves time.
     """
     once, twice, thrice, four = (np.zeros((), dtype=np.int64) for _ in range(4))
     suited = [np.zeros((), dtype=np.int64) for _ in range(4)]
@@ -70,7 +70,7 @@ def strengths(cards: Sequence[Ints]) -> Ints:
 
 
 def _of_ranks(once: Ints, twice: Ints, thrice: Ints, four: Ints) -> Ints:
-    """The strength without flushes, of the ranks that come at least once, twice, three and four times."""
+    """Strength without flushes, from the ranks that appear at least once, twice, three and four times."""
     pairs = _TOP[2][twice]
     top_pair = _TOP[1][twice]
     trips = _TOP[1][thrice]

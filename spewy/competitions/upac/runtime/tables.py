@@ -1,18 +1,18 @@
-"""What the bot plays from, in one file: push or fold, classes of boards, and a betting tree for each of some depths.
+"""The bot's tables in one file: push or fold, board buckets, and a betting tree for each of several stacks.
 
-The file is NumPy's ``.npz``, compressed; a member is read when it is asked for first. Its members:
+The file is NumPy's ``.npz``, compressed; a member is read at its first use. Its members:
 
 =====================  =====================================================================================
-``push``, ``call``     ``[stack, class]``: how often a starting hand goes all in, and calls all in
-``equity``             ``[class]``: of a starting hand against any other
-``N-keys``             ``[board]``, differences: numbers of the boards of N cards, as `cards.canonical` has them
-``N-classes``          ``[board]``
-``3-rows``             ``[board, hand]``, 255 where the board hits the hand
-``4-curves``           ``[class, row, point]``: mean curves of rows on turns, 32,767 for 1
-``5-rows``             ``[class, grade]``
-``stacks``             ``[rung]``: effective stacks of the trees, in chips, ascending
-``R-tree``             ``[node, column]`` of a rung, see `Tree`
-``R-play-T``           ``[slot, class, row]``: what is done in round T, 15 for always
+``push``, ``call``     ``[stack, class]``, frequencies with which a starting hand goes all in, and calls all in
+``equity``             ``[class]``, equity of a starting hand against all others
+``N-keys``             ``[board]``, differences of the numbers of boards of N cards (`cards.canonical`)
+``N-classes``          ``[board]``, bucket of each board
+``3-rows``             ``[board, hand]``, row of each hand; 255 for blocked hands
+``4-curves``           ``[class, row, point]``, mean curves of rows on turns; 32,767 means 1
+``5-rows``             ``[class, grade]``, row of each grade on rivers
+``stacks``             ``[rung]``, effective stacks of the trees in chips, ascending
+``R-tree``             ``[node, column]``, tree of a rung, see `Tree`
+``R-play-T``           ``[slot, class, row]``, strategy in round T; 15 means always
 =====================  =====================================================================================
 """
 
@@ -38,47 +38,47 @@ from spewy.competitions.upac.runtime.cards import (
 from spewy.competitions.upac.runtime.odds import Floats, all_curves, all_grades, curve, grades
 
 ALWAYS = 15
-"""What stands for a frequency of 1."""
+"""Number for a frequency of 1."""
 CURVE_ONE = 32767
 FLOP, TURN, RIVER = 3, 4, 5
-"""Cards of a board."""
+"""Number of cards on a board."""
 (PLAYER, ROUND, FIRST_CHILD, N_CHILDREN, TOTAL, SLOT, SPENT_0, SPENT_1) = range(8)
 FOLD, CALL = -1, 0
-"""In the column of totals; else the chips that a raise goes to."""
+"""Values in the column of totals; other values are the total of a raise."""
 _MOST_KEPT = 24
 
 
 class TablesError(Exception):
-    """A file of tables that is none."""
+    """A file of tables is missing or damaged."""
 
 
 class Tree(NamedTuple):
     """A betting tree; player 0 is the big blind.
 
     Attributes:
-        stack: effective, in chips.
-        nodes: ``[node, column]``: who acts (-1: nobody), the round, first child and how many there are, what the last
-            action went to, the first slot, and chips that both have put in.
+        stack: effective stack in chips.
+        nodes: ``[node, column]``: player to act (-1: none), round, first child, number of children, total of the last
+            action, first slot, and chips that both players have put in.
     """
 
     stack: int
     nodes: Ints
 
     def children(self, node: int) -> range:
-        """The nodes that actions lead to, folding first."""
+        """Nodes after the actions; a fold comes first."""
         first = int(self.nodes[node, FIRST_CHILD])
         return range(first, first + int(self.nodes[node, N_CHILDREN]))
 
 
 class Tables:
-    """A file of tables, opened.
+    """An open file of tables.
 
     Args:
-        file: its path, or what it holds.
-        name: what errors call it.
+        file: path or content of the file.
+        name: name of the file in errors.
 
     Raises:
-        TablesError: it is missing, or none.
+        TablesError: the file is missing or damaged.
     """
 
     def __init__(self, file: Path | BytesIO, name: str) -> None:
@@ -101,7 +101,7 @@ class Tables:
         return self._tree(rung)
 
     def _row(self, hole: tuple[int, ...], board: tuple[int, ...]) -> tuple[int, int]:
-        """The class of a board, and the row of a hand there."""
+        """Bucket of a board, and row of a hand there."""
         if not board:
             return 0, start_class(hole)
         n = len(board)
@@ -119,7 +119,7 @@ class Tables:
         return class_, int(self._array(f"{RIVER}-rows")[class_, grade])
 
     def _rows(self, board: tuple[int, ...]) -> tuple[int, Ints]:
-        """The class of a board, and ``[hand]`` the rows of all hands there; of those that it hits any."""
+        """Bucket of a board, and rows ``[hand]`` of all hands there; rows of blocked hands are arbitrary."""
         if not board:
             return 0, np.array([start_class(hole) for hole in HANDS.tolist()])
         n = len(board)
@@ -137,12 +137,12 @@ class Tables:
         return class_, self._array(f"{RIVER}-rows")[class_, all_grades(np.array([board]))[0]].astype(np.int64)
 
     def all_frequencies(self, rung: int, node: int, board: tuple[int, ...]) -> Floats:
-        """``[action, hand]``: what all hands do at a decision of a rung's tree."""
+        """``[action, hand]``, frequencies of all hands at a decision of a rung's tree."""
         class_, rows = self.rows(board)
         return self._whole(rung, node, class_, rows)
 
     def frequencies(self, rung: int, node: int, hole: tuple[int, ...], board: tuple[int, ...]) -> Floats:
-        """``[action]``: what a hand does at a decision of a rung's tree."""
+        """``[action]``, frequencies of a hand at a decision of a rung's tree."""
         class_, row = self.row(hole, board)
         return self._whole(rung, node, class_, np.array([row]))[:, 0]
 
@@ -151,7 +151,7 @@ class Tables:
         self._found.close()
 
     def _whole(self, rung: int, node: int, class_: int, rows: Ints) -> Floats:
-        """``[action, hand]`` of hands in these rows."""
+        """``[action, hand]``, frequencies of hands in these rows."""
         nodes = self.tree(rung).nodes
         first, n = int(nodes[node, SLOT]), int(nodes[node, N_CHILDREN])
         found = self._array(f"{rung}-play-{nodes[node, ROUND]}")[first : first + n - 1, class_]

@@ -22,13 +22,14 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from buckets.cards import cards_name, hand_name, permute_cards
+from buckets.types import Ints
 from solvers.discount import variant
 from solvers.matrix.chunk import Chunk, ChunkStrategy, iterate, local_exploitability, normalise, root_values
 from solvers.matrix.lp import Method, chunk_form, chunk_strategy, solve_lp
 from solvers.tree import DECISION, Floats
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, locate, solved_board
-from spewy.chunks.problem import Ints, Problem
+from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import ChunkTree
 from spewy.errors import InputError, shown
 from spewy.game.lines import read_line

@@ -1,31 +1,26 @@
-r"""How lockers, keys and shards are named.
+r"""Names of lockers, keys in them, and the keys under which LMDB has both.
 
 - A *locker* is a short ASCII name: a letter, then at most 31 letters, digits, ``.``, ``_`` or ``-``.
-- A *key* is any non-empty byte string. Its *shard part* is what stands before the first ``|``, or all of
-  it: ``b"QsJh2h|cr120c/"`` and ``b"QsJh2h"`` belong to the shard part ``b"QsJh2h"``, so a transaction can
-  hold both.
-- A *shard* is ``CRC-32(shard part) mod number of shards``; the locker plays no part in it.
-- In LMDB a key reads ``locker + b"\0" + key``. One tree per shard with prefixed keys, rather than a named
-  sub-database per locker: a sub-database costs every transaction that touches it a root page of its own,
-  and needs handles that are opened in transactions, once per process. Sorting by locker keeps ``keys`` a
-  range scan.
+- A *key* is any non-empty byte string.
+- LMDB has ``locker + b"\0" + key``, the *full key*, in one tree. A named sub-database for each locker would cost a
+  root page in every transaction that touches it, and handles that each process opens in a transaction. Sorting by
+  locker keeps ``keys`` a range scan.
 
-Names that begin with a dot belong to the store itself: ``.ticket`` counts the visits.
+Names that begin with a dot belong to the store itself: the locker ``.visits`` counts visits.
 """
 
 from __future__ import annotations
 
 import re
-import zlib
 
 from lockers.errors import DamagedLockerError, LockerError
 
-MAX_KEY_SIZE = 511  # LMDB's compiled-in limit; the memory twin keeps it too, so that a program fits both
-TICKETS = ".ticket"
+MAX_KEY_SIZE = 511
+"""Largest full key in bytes: LMDB's compiled-in limit, which the memory twin keeps too."""
+VISITS = ".visits"
 
 _LOCKER = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,31}")
 _SEPARATOR = b"\0"
-_SHARD_END = b"|"
 
 
 def full_key(locker: str, key: bytes) -> bytes:
@@ -39,7 +34,7 @@ def full_key(locker: str, key: bytes) -> bytes:
 
 
 def internal_key(locker: str, key: bytes) -> bytes:
-    """Return the same as `full_key`, for the store's own lockers too."""
+    """Return the full key in any locker, in the store's own lockers too."""
     if not isinstance(key, bytes) or not key:
         raise LockerError(f"a key of locker {locker!r}: expected non-empty bytes, found {key!r}")
     full = locker.encode("ascii") + _SEPARATOR + key
@@ -52,7 +47,7 @@ def internal_key(locker: str, key: bytes) -> bytes:
 
 
 def locker_start(locker: str) -> bytes:
-    r"""Return what all full keys of a locker begin with.
+    r"""Return the bytes that all full keys of a locker begin with.
 
     >>> locker_start("payoff")
     b'payoff\x00'
@@ -69,7 +64,7 @@ def split_key(full: bytes) -> tuple[str, bytes]:
     """
     name, separator, key = full.partition(_SEPARATOR)
     locker = name.decode("ascii", "replace")
-    if not separator or not key or not (locker == TICKETS or _LOCKER.fullmatch(locker)):
+    if not separator or not key or not (locker == VISITS or _LOCKER.fullmatch(locker)):
         raise DamagedLockerError(f"key {full.hex()}: expected a locker name, a zero byte and a key")
     return locker, key
 
@@ -82,26 +77,7 @@ def require_locker(locker: str) -> None:
         )
 
 
-def shard_part(key: bytes) -> bytes:
-    """Return the part of a key that decides its shard.
-
-    >>> shard_part(b"QsJh2h|cr"), shard_part(b"QsJh2h")
-    (b'QsJh2h', b'QsJh2h')
-    """
-    return key.partition(_SHARD_END)[0]
-
-
-def owns_prefix(prefix: bytes) -> bool:
-    """Return whether all keys with this prefix have one shard part, hence one shard."""
-    return _SHARD_END in prefix
-
-
-def shard_of(key: bytes, shards: int) -> int:
-    """Return the number of the shard that owns a key: stable over processes, machines and versions."""
-    return zlib.crc32(shard_part(key)) % shards
-
-
 def describe(full: bytes) -> str:
-    """Return how an error names a full key."""
+    """Return the name of a full key in errors: the locker, and the key in hex."""
     name, _, key = full.partition(_SEPARATOR)
     return f"locker {name.decode('ascii', 'replace')!r}, key {key.hex()}"

@@ -7,7 +7,7 @@ from jobs import example, solved, toy
 
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.look.one_chunk import one_chunk
+from spewy.look.chunk_game import one_chunk
 from spewy.look.solution import Solution
 from spewy.records.progress import saved_sweeps
 from spewy.run.session import Session
@@ -123,7 +123,7 @@ def test_dropped_rounds_are_solved_again_or_named(tmp_path):
 
 def test_too_much_work_and_odd_words_are_refused(monkeypatch):
     _, solution = solved(toy("leduc", max_sweeps=1))
-    monkeypatch.setattr("spewy.look.one_chunk.MOST_BELOW", 10)
+    monkeypatch.setattr("spewy.look.chunk_game.MOST_BELOW", 10)
     with pytest.raises(InputError, match="at most 10 chunks below to work out payoffs, found 30"):
         solution.chunk()
     with pytest.raises(InputError, match="payoffs: expected one of average, stored, found 'odd'"):

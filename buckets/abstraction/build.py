@@ -1,0 +1,266 @@
+"""Building of an abstraction, round by round: see `buckets.abstraction.abstraction`."""
+
+from collections.abc import Callable, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import comb
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buckets.abstraction.board_features import board_features, start_kinds
+from buckets.abstraction.board_pairs import Pairs, board_pairs, require_pairs, shared_out
+from buckets.abstraction.board_tree import BoardTree
+from buckets.abstraction.percentiles import Percentiles
+from buckets.abstraction.row_kinds import BY_BOARD, BY_GRADE, BY_HAND, NO_ROW
+from buckets.abstraction.spec import AbstractionSpec
+from buckets.cards.boards import BoardMap, board_map
+from buckets.errors import BoardError
+from buckets.types import Array
+
+Arrays: TypeAlias = dict[str, Array]
+Cache: TypeAlias = MutableMapping[str, Array]
+Progress: TypeAlias = Callable[[int, int], object]
+
+ARRAYS = (
+    *("groups", "kinds", "starts", "canonical", "perm_of", "classes", "rows"),
+    *("memory", "pairs", "n_classes", "n_rows"),
+)
+"""Names of the arrays of an abstraction."""
+
+METHOD = 1
+"""Version of the algorithm: to be increased when the same specification gives other classes, rows or features."""
+
+N_POINTS = 23
+"""Points of the curves from which rows are made, at most; 23 divides hold'em's 46 and 1,081 outcomes."""
+
+
+class _Round(NamedTuple):
+    """One round of an abstraction.
+
+    Attributes:
+        map: the boards of the round.
+        kind: how rows are looked up, see `row_kinds`.
+        classes: ``[canonical board or pair]``, the board bucket.
+        rows: ``[canonical board or pair, hand]`` or ``[class, grade]``.
+        n_rows: number of rows of each board bucket.
+        pairs: numbers of the pairs as in `Pairs`; empty unless the round remembers the first board.
+    """
+
+    map: BoardMap
+    kind: int
+    classes: NDArray[np.int32]
+    rows: NDArray[np.uint8]
+    n_rows: int
+    pairs: NDArray[np.int32]
+
+
+def build_arrays(spec: AbstractionSpec, progress: Progress, cache: Cache) -> Arrays:
+    """Compute the arrays of an abstraction, by the names in `ARRAYS`; `kernels.dealing.Maps` says what they hold.
+
+    Args:
+        spec: the specification.
+        progress: called with (finished boards, all boards).
+        cache: features of boards by name; missing features are computed and stored here.
+
+    Raises:
+        BoardError: there are too few boards for the board buckets, or too many boards.
+    """
+    builder = _Builder(spec, progress, cache)
+    builder.check()
+    rounds = builder.rounds()
+    sizes = [(len(one.map.canonical), len(one.classes), one.rows.size) for one in rounds]
+    groups = np.zeros((len(rounds), max(len(rounds), 1)), dtype=np.int64)
+    for t, one in enumerate(rounds):
+        groups[t, : len(one.map.groups)] = one.map.groups
+    return {
+        "groups": groups,
+        "kinds": np.array([one.kind for one in rounds], dtype=np.int64),
+        "starts": np.cumsum([(0, 0, 0), *sizes[:-1]], axis=0, dtype=np.int64),
+        "canonical": np.concatenate([one.map.canonical for one in rounds]),
+        "perm_of": np.concatenate([one.map.perm_of for one in rounds]),
+        "classes": np.concatenate([one.classes for one in rounds]),
+        "rows": np.concatenate([one.rows.ravel() for one in rounds]),
+        "memory": np.array(
+            [
+                (
+                    len(one.map.boards) if spec.remembers(t) else 0,
+                    sum(len(above.pairs) for above in rounds[:t]),
+                )
+                for t, one in enumerate(rounds)
+            ],
+            dtype=np.int64,
+        ),
+        "pairs": np.concatenate([one.pairs for one in rounds]),
+        "n_classes": np.array([one.classes.max() + 1 for one in rounds], dtype=np.int64),
+        "n_rows": np.array([one.n_rows for one in rounds], dtype=np.int64),
+    }
+
+
+def feature_names(board_sizes: Sequence[int]) -> list[str]:
+    """List the names of all board features that abstractions of a game may need."""
+    return [_feature_name(n) for n in sorted(set(np.cumsum(board_sizes).tolist())) if n]
+
+
+def _feature_name(n_cards: int) -> str:
+    return f"board-{n_cards}"
+
+
+@dataclass
+class _Builder:
+    """Builds the rounds of an abstraction, and keeps the tables that the rounds share."""
+
+    spec: AbstractionSpec
+    progress: Progress
+    cache: Cache
+    done: int = 0
+    maps: dict[tuple[int, ...], BoardMap] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Check the numbers of board buckets against the numbers of boards before computing."""
+        spec = self.spec
+        for t, n_classes in enumerate(spec.classes):
+            n_boards = len(self._map(spec.groups(t)).boards)
+            if n_classes != "all" and n_classes > n_boards:
+                raise BoardError(
+                    f"classes of round {t}: expected 1 to its {n_boards:,} boards, got {n_classes:,}"
+                )
+            if spec.remembers(t):
+                asked = spec.classes[spec.first]
+                n_first = len(self._map(spec.groups(spec.first)).boards) if asked == "all" else asked
+                require_pairs(n_first, n_boards)
+                if n_classes != "all" and n_classes < n_first:
+                    raise BoardError(
+                        f"classes of round {t}: expected at least 1 for each of {n_first:,} classes that are "
+                        f"remembered, got {n_classes:,}"
+                    )
+
+    def rounds(self) -> list[_Round]:
+        """Build all rounds."""
+        rounds: list[_Round] = []
+        for t in range(len(self.spec.board_sizes)):
+            rounds.append(self._round(t, rounds))
+        return rounds
+
+    def _round(self, t: int, before: Sequence[_Round]) -> _Round:
+        """Build one round; the rounds before it are built already."""
+        spec = self.spec
+        table, k = self._map(spec.groups(t)), spec.rows[t]
+        boards, counts, pairs = table.boards, table.counts, np.empty(0, dtype=np.int32)
+        if spec.remembers(t):
+            above = before[spec.first]
+            every = board_pairs(spec.deck, above.map, above.classes, table)
+            boards, counts, pairs = table.boards[every.board], every.counts, every.numbers
+            classes = self._classes_of_pairs(t, table, every)
+        else:
+            classes = self._classes(t, table)
+        if k == "hands":
+            n_rows = comb(len(spec.deck) - spec.n_cards(t), spec.hole)
+            return _Round(table, BY_HAND, classes, np.empty(0, dtype=np.uint8), n_rows, pairs)
+        kind = BY_BOARD
+        if not spec.n_cards(t):
+            rows = self._start_rows(k)
+        elif t < len(spec.board_sizes) - 1:
+            rows = self._clustered(t, k, boards, counts, classes, len(table.boards))
+        else:
+            kind = BY_GRADE
+            from buckets.abstraction.class_rows import interval_rows
+
+            rows = interval_rows(self._percentiles.seen(boards, counts, classes), k)
+        return _Round(table, kind, classes, rows, int(rows[rows != NO_ROW].max()) + 1, pairs)
+
+    @cached_property
+    def total(self) -> int:
+        """Number of boards in the progress: those of the table of final boards, of features and of rows."""
+        features, n_rows, tabled = {}, 0, False
+        for t, (k, rows) in enumerate(zip(self.spec.classes, self.spec.rows, strict=True)):
+            n_boards, n_cards = len(self._map(self.spec.groups(t)).boards), self.spec.n_cards(t)
+            if k not in ("all", n_boards) and _feature_name(n_cards) not in self.cache:
+                features[n_cards] = n_boards
+            if n_cards and rows != "hands":
+                tabled = True
+                n_rows += n_boards * (t < len(self.spec.board_sizes) - 1)
+        return sum(features.values()) + n_rows + bool(features or tabled) * len(self._finals.boards)
+
+    @cached_property
+    def _percentiles(self) -> Percentiles:
+        return Percentiles.of(self.spec.deck, self.spec.hole, self._finals, self._tell)
+
+    @property
+    def _finals(self) -> BoardMap:
+        return self._map((self.spec.n_board,) if self.spec.n_board else ())
+
+    def _map(self, groups: tuple[int, ...]) -> BoardMap:
+        if groups not in self.maps:
+            self.maps[groups] = board_map(self.spec.deck, groups)
+        return self.maps[groups]
+
+    def _classes(self, t: int, table: BoardMap) -> NDArray[np.int32]:
+        """Assign each canonical board to a board bucket."""
+        n_classes, n_boards = self.spec.classes[t], len(table.boards)
+        if n_classes == "all" or n_classes == n_boards:
+            return np.arange(n_boards, dtype=np.int32)
+        return self._alike(self._features(table), table.counts, n_classes)
+
+    def _classes_of_pairs(self, t: int, table: BoardMap, pairs: Pairs) -> NDArray[np.int32]:
+        """Assign each pair to a board bucket; each bucket of first boards gets a share of the buckets."""
+        features, n_classes = self._features(table), self.spec.classes[t]
+        assert n_classes != "all"
+        shares = shared_out(n_classes, np.bincount(pairs.first, weights=pairs.counts))
+        classes, n_before = np.empty(len(pairs.board), dtype=np.int32), 0
+        for first, n in enumerate(shares.tolist()):
+            own = pairs.first == first
+            classes[own] = n_before + self._alike(features[pairs.board[own]], pairs.counts[own], n)
+            n_before = int(classes[own].max()) + 1
+        return classes
+
+    def _alike(self, features: Array, counts: Array, n_classes: int) -> NDArray[np.int32]:
+        """Cluster boards by their features."""
+        from buckets.abstraction.board_clustering import BoardClustering
+
+        n_distinct = len(np.unique(features, axis=0))
+        model = BoardClustering(min(n_classes, n_distinct), random_state=self.spec.seed)
+        return model.fit(features, sample_weight=counts).labels_
+
+    def _features(self, table: BoardMap) -> NDArray[Any]:
+        """Return the features of boards, from the cache or computed."""
+        name = _feature_name(table.boards.shape[1])
+        if name not in self.cache:
+            features = board_features(self._percentiles, table.boards, table.counts, self._tell)
+            self.cache[name] = features.values
+        return self.cache[name]
+
+    def _start_rows(self, n_rows: int) -> NDArray[np.uint8]:
+        """Return the rows before the first card: ``[0, hand]``."""
+        deck, hole = self.spec.deck, self.spec.hole
+        kinds = start_kinds(deck, hole)
+        if n_rows > kinds.max():
+            return kinds.astype(np.uint8)[None]
+        tree = BoardTree.of((), deck, hole, self.spec.n_board)
+        return tree.labels((), n_rows).astype(np.uint8)[None]
+
+    def _clustered(
+        self, t: int, n_rows: int, boards: Array, counts: Array, classes: NDArray[np.int32], n_told: int
+    ) -> NDArray[np.uint8]:
+        """Cluster the hands on the boards, or pairs, of a round before the last; progress counts `n_told` boards."""
+        from buckets.abstraction.class_rows import clustered_rows
+
+        order = np.argsort(classes, kind="stable")
+        members = np.split(order, np.cumsum(np.bincount(classes))[:-1])
+        n_points = min(N_POINTS, self._percentiles.n_outcomes(self.spec.n_cards(t)))
+        done = told = 0
+
+        def tell(n: int) -> None:
+            nonlocal done, told
+            done += n
+            self._tell(done * n_told // len(boards) - told)
+            told = done * n_told // len(boards)
+
+        seed = self.spec.seed
+        return clustered_rows(self._percentiles, boards, counts, members, n_rows, n_points, seed, tell)
+
+    def _tell(self, n: int) -> None:
+        """Report that n more boards are finished."""
+        self.done += n
+        self.progress(self.done, self.total)

@@ -1,0 +1,97 @@
+"""Specification of an abstraction: how many board buckets and rows each round of a game has."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from buckets.abstraction.row_kinds import MAX_ROWS
+from buckets.cards.cards import Deck
+from buckets.cards.strength import CARD_COUNTS
+from buckets.errors import BoardError
+
+Classes: TypeAlias = int | Literal["all"]
+"""Number of board buckets of a round; "all": one for each canonical history."""
+Rows: TypeAlias = int | Literal["hands"]
+"""Number of rows of each board bucket, at most; "hands": one row per hand."""
+
+
+@dataclass(frozen=True)
+class AbstractionSpec:
+    """Specification of an abstraction.
+
+    Attributes:
+        deck: the cards of the game.
+        hole: number of hole cards.
+        board_sizes: ``[t]``, number of public cards that each round deals.
+        classes: ``[t]``, number of board buckets of each round.
+        rows: ``[t]``, number of rows of each board bucket, at most; "hands" needs classes "all".
+        seed: seed of the clusterings.
+        remember: whether each later board bucket belongs to one bucket of first boards.
+
+    Raises:
+        BoardError: a tuple has another length than `board_sizes`, or the numbers do not make a game or an abstraction.
+    """
+
+    deck: Deck
+    hole: int
+    board_sizes: tuple[int, ...]
+    classes: tuple[Classes, ...]
+    rows: tuple[Rows, ...]
+    seed: int = 0
+    remember: bool = False
+
+    def __post_init__(self) -> None:
+        n_rounds, n_cards = len(self.board_sizes), self.hole + sum(self.board_sizes)
+        for name, values in (("classes", self.classes), ("rows", self.rows)):
+            if len(values) != n_rounds:
+                raise BoardError(f"{name}: expected one for each of {n_rounds} rounds, got {len(values)}")
+        if n_cards not in CARD_COUNTS:
+            raise BoardError(f"hole and board cards: expected one of {CARD_COUNTS} together, got {n_cards}")
+        if n_cards + self.hole > len(self.deck):
+            raise BoardError(
+                f"deck: expected cards for two hands and a board, {n_cards + self.hole}, got {len(self.deck)}"
+            )
+        for t in range(n_rounds):
+            self._check_round(t)
+
+    def _check_round(self, t: int) -> None:
+        classes, rows = self.classes[t], self.rows[t]
+        if classes != "all" and classes < 1:
+            raise BoardError(f"classes of round {t}: expected at least 1, or 'all', got {classes}")
+        if rows != "hands" and not 1 <= rows <= MAX_ROWS:
+            raise BoardError(f"rows of round {t}: expected 1 to {MAX_ROWS}, or 'hands', got {rows}")
+        if rows == "hands" and classes != "all" and self.n_cards(t):
+            raise BoardError(
+                f"rows of round {t}: expected a number, or all classes, got 'hands' of {classes}"
+            )
+
+    def remembers(self, t: int) -> bool:
+        """Tell whether each board bucket of a round belongs to one bucket of first boards."""
+        return self.remember and self.classes[t] != "all" and t > self.first
+
+    @property
+    def first(self) -> int:
+        """The first round that deals a card; the number of rounds if no round deals any."""
+        return first_dealt(self.board_sizes)
+
+    def n_cards(self, t: int) -> int:
+        """Count the public cards in a round."""
+        return sum(self.board_sizes[: t + 1])
+
+    @property
+    def n_board(self) -> int:
+        """Number of cards of a full board."""
+        return sum(self.board_sizes)
+
+    def groups(self, t: int) -> tuple[int, ...]:
+        """Return the sizes of the sets of cards that make a board of a round.
+
+        With classes "all" there is a set for each round that dealt any; otherwise all cards are one set.
+        """
+        groups = self.board_sizes[: t + 1] if self.classes[t] == "all" else (self.n_cards(t),)
+        return tuple(size for size in groups if size)
+
+
+def first_dealt(board_sizes: Sequence[int]) -> int:
+    """Return the first round that deals a card; the number of rounds if no round deals any."""
+    return next((t for t, size in enumerate(board_sizes) if size), len(board_sizes))

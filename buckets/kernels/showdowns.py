@@ -1,0 +1,131 @@
+"""Showdowns of all hands on final boards, card removal exact: see `showdown` and `outcomes`.
+
+One pass per board goes upward through the classes of equal strength. It keeps the weight of the hands so far, in all
+and per card; the weight of hands that share a card with h is subtracted by inclusion and exclusion. Slow twins:
+``tests/naive_cards.py``.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from buckets.cards.cards import NUM_CARDS
+from buckets.types import Array
+from compiled import kernel
+
+_BITS = 16  # of a hand's number, below its strength
+_MASK = (1 << _BITS) - 1
+
+
+@kernel
+def add_showdowns(
+    strength: Array, hands: Array, weights: Array, won: Array, weight: Array, opponents: Array
+) -> None:
+    """Add the showdowns of each board to three totals, see `buckets.cards.showdown.ShowdownTotals`.
+
+    Args:
+        strength: ``[board, hand]``, -1 where the board blocks the hand.
+        hands: ``[hand, hole card]``.
+        weights: ``[hand]``, the opponent's weights.
+        won: ``[hand]``, to which the opposing weight that each hand beats, and half of the weight it ties, is added.
+        weight: ``[hand]``, to which the opposing weight that each hand meets is added.
+        opponents: ``[hand]``, to which the number of opposing hands with weight that each hand meets is added.
+    """
+    n_hands, hole = hands.shape
+    second = _second_cards(hands)
+    order = np.empty(n_hands, dtype=np.int64)
+    by_card = np.empty(NUM_CARDS + 1)
+    count_by_card = np.empty(NUM_CARDS + 1, dtype=np.int64)
+    for b in range(len(strength)):
+        n_live = _sort_live(strength[b], order)
+        total = _add_wins(order[:n_live], hands, second, weights, 0.5, by_card, won)
+        count_by_card[:] = 0
+        count = 0
+        for i in range(n_live):
+            h = order[i] & _MASK
+            if weights[h] > 0.0:
+                count += 1
+                count_by_card[hands[h, 0]] += 1
+                count_by_card[second[h]] += hole - 1
+        for i in range(n_live):
+            h = order[i] & _MASK
+            first = hands[h, 0]
+            same = weights[h] if hole == 2 else 0.0  # the same hand was subtracted once per card
+            weight[h] += total - by_card[first] - by_card[second[h]] + same
+            opponents[h] += count - count_by_card[first] - count_by_card[second[h]] + (1 if same > 0.0 else 0)
+
+
+@kernel
+def fill_levels(strength: Array, hands: Array, levels: Array) -> None:
+    """Write the level ``2 · wins + ties`` of each hand against all others: ``levels[board, hand]``, -1: blocked."""
+    n_hands = len(hands)
+    second = _second_cards(hands)
+    order = np.empty(n_hands, dtype=np.int64)
+    by_card = np.empty(NUM_CARDS + 1, dtype=np.int64)
+    ones = np.ones(n_hands, dtype=np.int64)
+    for b in range(len(strength)):
+        n_live = _sort_live(strength[b], order)
+        levels[b] = -1
+        for i in range(n_live):
+            levels[b, order[i] & _MASK] = 0
+        _add_wins(order[:n_live], hands, second, ones, 1, by_card, levels[b])
+
+
+@kernel
+def _second_cards(hands: Array) -> Array:
+    """Return the second card of each hand; a one-card hand gets card 52, to which no weight is ever added."""
+    return hands[:, 1].copy() if hands.shape[1] == 2 else np.full(len(hands), NUM_CARDS)
+
+
+@kernel
+def _sort_live(strength: Array, order: Array) -> int:
+    """Write ``strength << 16 | hand`` of each hand that the board leaves, ascending; return the number of hands."""
+    n_live = 0
+    for h in range(len(strength)):
+        if strength[h] >= 0:
+            order[n_live] = np.int64(strength[h]) << _BITS | h
+            n_live += 1
+    order[:n_live].sort()
+    return n_live
+
+
+@kernel
+def _add_wins(
+    order: Array, hands: Array, second: Array, weights: Array, half: Any, by_card: Array, out: Array
+) -> Any:
+    """Add to ``out[hand]`` the opposing weight below, and below or equal, each times `half`; return the whole weight.
+
+    Args:
+        order: ``strength << 16 | hand``, ascending.
+        hands: ``[hand, hole card]``.
+        second: ``[hand]``, see `_second_cards`.
+        weights: ``[hand]``.
+        half: the weight of a tie, and half the weight of a win.
+        by_card: ``[card]``, overwritten with the weight of the hands that hold each card.
+        out: ``[hand]``.
+    """
+    two_cards = hands.shape[1] == 2
+    by_card[:] = 0
+    total = weights[0] - weights[0]
+    n_live = len(order)
+    start = 0
+    while start < n_live:
+        value = order[start] >> _BITS
+        end = start
+        while end < n_live and order[end] >> _BITS == value:
+            h = order[end] & _MASK
+            out[h] += half * (total - by_card[hands[h, 0]] - by_card[second[h]])
+            end += 1
+        for place in range(start, end):
+            h = order[place] & _MASK
+            total += weights[h]
+            by_card[hands[h, 0]] += weights[h]
+            if two_cards:
+                by_card[second[h]] += weights[h]
+        for place in range(start, end):
+            h = order[place] & _MASK
+            # With two cards h itself was subtracted once per card; with one card, once.
+            rest = total - by_card[hands[h, 0]] - by_card[second[h]]
+            out[h] += half * (rest + weights[h] if two_cards else rest)
+        start = end
+    return total

@@ -1,0 +1,259 @@
+"""Decisions of a solve, or of a batch of them, as frames that are streamed into a CSV or Parquet file.
+
+What is stored for each board by itself is exported hand by hand, with reach, EV and equity. A whole game with board
+buckets is exported hand by hand on one board, or row by row of each board bucket, where strategies alone are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from spewy.errors import InputError, path_text
+from spewy.game.names import ROUND_NAMES
+from spewy.look.boards import batch_folders, board_folder
+from spewy.look.dropped import Note
+from spewy.look.selection import Selection
+from spewy.look.solution import Solution
+from spewy.records.bucket_policy import BucketPolicy
+from spewy.system.closing import Closing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROWS_AT_ONCE = 200_000
+"""Rows that are written at once: writers pay per call, and Parquet's row groups should be large."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """The decisions to export; None stands for all.
+
+    Attributes:
+        line: line of the decisions.
+        board: all public cards.
+        round_name: name of the round.
+        player: player who acts.
+        wide: whether a frame has one row per hand and columns for each action, or one row per hand and action.
+    """
+
+    line: str | None = None
+    board: str | None = None
+    round_name: str | None = None
+    player: int | None = None
+    wide: bool = False
+
+    def select(self, solution: Solution, board: str | None) -> Selection:
+        """The decisions of a solution on a board."""
+        return solution.select(self.line, board, self.round_name, self.player)
+
+
+class Export(Closing):
+    """Decisions of one or more solutions.
+
+    Args:
+        parts: solutions with the decisions to export of each; `close` closes them.
+        query: decisions to export.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Solution, Selection]], query: Query) -> None:
+        self._parts, self._query = tuple(parts), query
+
+    @classmethod
+    def open(
+        cls, folder: str | Path, query: Query, target: str | None = None, note: Note | None = None
+    ) -> Self:
+        """Open the folder of a solve, a copied strategy locker, or the folder of a batch.
+
+        Args:
+            folder: the folder.
+            query: decisions to export.
+            target: accuracy of dropped rounds.
+            note: called with a line before and after each solve of a dropped chunk.
+
+        Raises:
+            NotSolvedError: nothing was saved yet.
+            InputError: there are no such decisions, or the folder holds no solve.
+            lockers.LockerError: the folder holds no lockers, or damaged ones.
+        """
+        batch = batch_folders(folder)
+        if batch is None:
+            folders: tuple[str | Path, ...] = (folder,)
+        elif query.board is None:
+            folders = batch.folders
+        else:
+            folders = (board_folder(folder, query.board),)
+        with ExitStack() as opened:
+            parts = []
+            for each in folders:
+                solution = opened.enter_context(Solution.open(each, target, note))
+                parts.append((solution, query.select(solution, query.board)))
+            if len(parts) > 1 and any(solution.job.sampled for solution, _ in parts):
+                raise InputError(
+                    f"folder {path_text(folder)}: expected spots, found whole games with [boards]"
+                )
+            opened.pop_all()
+        return cls(parts, query)
+
+    @property
+    def n_frames(self) -> int:
+        """Number of frames that `frames` yields."""
+        return sum(
+            _n_buckets(solution, selection) if self._by_bucket(solution) else len(selection)
+            for solution, selection in self._parts
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of all frames."""
+        return sum(
+            _n_bucket_rows(solution, selection, self._query.wide)
+            if self._by_bucket(solution)
+            else selection.n_rows(wide=self._query.wide)
+            for solution, selection in self._parts
+        )
+
+    def frames(self) -> Iterator[pd.DataFrame]:
+        """The frames, solution by solution.
+
+        Raises:
+            InputError: rounds of the selection were dropped on all boards.
+        """
+        actions = tuple(dict.fromkeys(a for _, selection in self._parts for a in selection.actions))
+        for solution, selection in self._parts:
+            if self._by_bucket(solution):
+                yield from _bucket_frames(solution, selection, actions if self._query.wide else None)
+                continue
+            for view in solution.views(selection):
+                yield view.wide_frame(actions) if self._query.wide else view.frame()
+
+    def write(self, file: Path, suffix: str, progress: Callable[[], None] = lambda: None) -> int:
+        """Write the frames into a file, and return the number of rows.
+
+        Args:
+            file: file to write.
+            suffix: ``".csv"`` or ``".parquet"``.
+            progress: called after each frame.
+        """
+
+        def counted() -> Iterator[pd.DataFrame]:
+            for frame in self.frames():
+                yield frame
+                progress()
+
+        return WRITERS[suffix](file, _joined(counted()))
+
+    def close(self) -> None:
+        """Close the solutions."""
+        for solution, _ in self._parts:
+            solution.close()
+
+    def _by_bucket(self, solution: Solution) -> bool:
+        return solution.job.sampled and self._query.board is None
+
+
+def _bucket_frames(
+    solution: Solution, selection: Selection, wide: Sequence[str] | None
+) -> Iterator[pd.DataFrame]:
+    """One frame per round and board bucket, with the strategies of the bucket's hand rows."""
+    import pandas as pd
+
+    policy = solution.reads.policy
+    assert isinstance(policy, BucketPolicy)
+    for t, chunks in selection.chunks.items():
+        nodes = [node for chunk in chunks for node in chunk]
+        for bucket in range(policy.strategies.saved.classes[t]):
+            parts = []
+            for p in (0, 1):
+                acting = [node for node in nodes if node.player == p]
+                if not acting:
+                    continue
+                tables = policy.bucket_frequencies(t, bucket, [node.line for node in acting])
+                for node, table in zip(acting, tables, strict=True):
+                    n_actions, n_rows = table.shape
+                    labels = [action.label for action in node.actions]
+                    line = solution.job.amounts.line_text(node.line)
+                    head = {"round": ROUND_NAMES[t], "board_bucket": bucket, "line": line, "player": p}
+                    if wide is None:
+                        columns = {
+                            "hand_bucket": np.repeat(np.arange(n_rows), n_actions),
+                            "action": np.tile(np.array(labels, dtype=object), n_rows),
+                            "frequency": table.T.ravel(),
+                        }
+                    else:
+                        taken = dict(zip(labels, table, strict=True))
+                        nothing = np.full(n_rows, np.nan)
+                        columns = {"hand_bucket": np.arange(n_rows)}
+                        columns |= {f"frequency_{action}": taken.get(action, nothing) for action in wide}
+                    parts.append(pd.DataFrame(head | columns))
+            yield pd.concat(parts, ignore_index=True)
+
+
+def _n_buckets(solution: Solution, selection: Selection) -> int:
+    policy = solution.reads.policy
+    assert isinstance(policy, BucketPolicy)
+    return sum(policy.strategies.saved.classes[t] for t in selection.chunks)
+
+
+def _n_bucket_rows(solution: Solution, selection: Selection, wide: bool) -> int:
+    policy = solution.reads.policy
+    assert isinstance(policy, BucketPolicy)
+    saved, total = policy.strategies.saved, 0
+    for t, chunks in selection.chunks.items():
+        cells = sum(1 if wide else len(node.actions) for chunk in chunks for node in chunk)
+        total += saved.classes[t] * saved.rows[t] * cells
+    return total
+
+
+def _joined(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """Frames joined into larger ones."""
+    import pandas as pd
+
+    held: list[pd.DataFrame] = []
+    rows = 0
+    for frame in frames:
+        held.append(frame)
+        rows += len(frame)
+        if rows >= ROWS_AT_ONCE:
+            yield pd.concat(held, ignore_index=True)
+            held, rows = [], 0
+    if held:
+        yield pd.concat(held, ignore_index=True)
+
+
+def _write_csv(path: Path, frames: Iterable[pd.DataFrame]) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8", newline="") as out:
+        for frame in frames:
+            frame.to_csv(out, index=False, header=count == 0, lineterminator="\n")
+            count += len(frame)
+    return count
+
+
+def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> int:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    batches = iter(frames)
+    first = next(batches)
+    text, small, whole, real = pa.string(), pa.int8(), pa.int64(), pa.float64()
+    names = ("board", "line", "hand", "action", "made", "draws", "blockers", "round")
+    kinds = dict.fromkeys(names, text) | {"player": small, "board_bucket": whole, "hand_bucket": whole}
+    schema, count = pa.schema([(name, kinds.get(name, real)) for name in first.columns]), 0
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for frame in chain([first], batches):
+            writer.write_table(pa.Table.from_pandas(frame, schema=schema, preserve_index=False))
+            count += len(frame)
+    return count
+
+
+WRITERS: dict[str, Callable[[Path, Iterable[pd.DataFrame]], int]] = {
+    ".csv": _write_csv,
+    ".parquet": _write_parquet,
+}
