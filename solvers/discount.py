@@ -1,4 +1,4 @@
-"""How much earlier iterations count, and the named variants of counterfactual regret minimisation.
+"""Discounts of earlier iterations, and the named variants of counterfactual regret minimisation.
 
 With ``r`` the instantaneous regret of iteration ``t = 1, 2, ...`` one update rule serves all variants:
 
@@ -22,11 +22,11 @@ from solvers.errors import SolverError
 
 
 class Discount(NamedTuple):
-    """How much earlier iterations count, in the letters of DCFR; the exact and the sampled engine share them.
+    """The discount of earlier iterations in the letters of DCFR, for the exact and for the sampled engine.
 
     Attributes:
-        alpha: positive regrets of ``t`` earlier iterations are multiplied by ``t^α / (t^α + 1)``; infinity: by 1.
-        beta: the same for negative regrets.
+        alpha: after ``t`` iterations positive regrets are multiplied by ``t^α / (t^α + 1)``; infinity: by 1.
+        beta: exponent of the factor of negative regrets; infinity: the factor is 1.
         gamma: iteration k weighs about ``k^γ`` in the average strategy.
         clip: whether negative regrets become 0.
     """
@@ -38,7 +38,7 @@ class Discount(NamedTuple):
 
 
 NO_DISCOUNT = Discount()
-"""All iterations count alike."""
+"""The discount of plain CFR: all iterations have equal weight."""
 
 
 class Factors(NamedTuple):

@@ -11,7 +11,7 @@ of the parent's rows. That is exact when root ranges are invariant under the rel
 Rows may be locked: they play given frequencies, and a best response is one of the free rows.
 
 Values are counterfactual and not normalised: ``values[h] = Σ_o compat(h, o) · reach[o] · payoff``, chance included.
-`LiveGame.deal_weight` is what to divide by.
+Divided by `LiveGame.deal_weight` they are chips per deal.
 """
 
 from __future__ import annotations
@@ -121,18 +121,18 @@ Strategies = list[tuple[Floats, Floats]]
 
 
 LeafValues = dict[tuple[int, int], tuple[Floats, Floats]]
-"""By round and board, but for the last round's: per player ``[chance leaf, row]``, counterfactual and not normalised.
+"""Counterfactual values by (round, board) before the last round: per player ``[chance leaf, row]``, not normalised.
 
-There may be more rows than are used.
+Rows behind a board's hands mean nothing.
 """
 
 
 @dataclass(frozen=True)
 class Lock:
-    """Rows that play given frequencies at one decision of a round, whatever they would learn.
+    """Rows that play fixed frequencies at one decision of a round, in best responses too.
 
-    Only where every row is its own group. ``frequencies[b, a, h]`` of board b's row h sum to 1 over the actions; NaN:
-    the row is free there. A best response keeps to them too.
+    Every row must be its own group. ``frequencies[b, a, h]`` of board b's row h sum to 1 over the actions; a free row
+    has NaN.
     """
 
     round: int

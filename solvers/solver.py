@@ -1,4 +1,4 @@
-"""What every solve in progress can do: `reference.cfr.Cfr`, which takes any game, and `exact.ExactCfr`."""
+"""The protocol of a solve in progress: `reference.cfr.Cfr` solves any game, `exact.ExactCfr` games of hands."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ NO_NUMBERS = np.ones((1, 4), dtype=np.float32), np.zeros(1, dtype=np.int32)
 NO_VALUES = np.zeros(1, dtype=np.float32)
 MAX_ROUNDS = 3
 HEADROOM, LARGEST_SUM = 64, 32768.0
-"""In 16 bits: the largest stored regret in regrets of one iteration, and the largest stored sum."""
+"""The largest 16-bit regret, in multiples of the largest regret of one iteration, and the largest 16-bit sum."""
 
 WORTH_A_THREAD = 40_000
 """Minimum hand × action entries per thread and pass for a thread to pay off."""

@@ -87,7 +87,7 @@ def chunk_form(chunk: Chunk) -> SequenceForm:
     Raises:
         SolverError: the two players' matrices differ, so the chunk is no zero-sum game.
     """
-    if not np.array_equal(chunk.matrices[0], chunk.matrices[1]):
+    if not np.array_equal(chunk.matrices[0], chunk.matrices[1], equal_nan=True):
         raise SolverError("chunk: the LP needs equal matrices for both players, found two that differ")
     a, n_rows = chunk.forest.arrays, chunk.n_rows
     payoff = _Payoff()

@@ -27,7 +27,7 @@ from solvers.state import FLOOR
 from solvers.tree import DECISION, Floats, ForestArrays, Ints, Lanes
 
 UPDATE, BEST, EVALUATE = range(3)
-"""What ``values_up`` does at own nodes: learn, take the best action per row, or follow the strategy."""
+"""Modes of a pass at own nodes: learn, take the best action per row, or follow the strategy."""
 
 
 class LockArrays(NamedTuple):

@@ -213,7 +213,7 @@ class Walker:
 
 
 class _Bundle(NamedTuple):
-    """All that a kernel needs for one round: the forest, both players' rows, and the arrays it reads and writes."""
+    """One round for a kernel: the forest, both players' hands, and the arrays that are read and written."""
 
     forest: ForestArrays
     lanes: Lanes

@@ -79,7 +79,7 @@ class SampledCfr:
         n_hands: number of hands that a deal leaves.
         n_cards: number of cards that a deal leaves.
         deal: the deals.
-        discount: how much earlier visits count.
+        discount: discount of earlier visits.
         cfr_br: share of the opponent's play on the last round that is its best answer, see `solvers.sampled.answer`.
         threads: number of threads.
         short: whether numbers have 16 bits.

@@ -42,7 +42,7 @@ _ONE: Any = np.float32(1)
 
 
 class Walk(NamedTuple):
-    """What a walk does, and with what.
+    """The settings and buffers of a walk.
 
     Attributes:
         mode: `UPDATE` learns; `BEST` responds, `EVALUATE` follows the strategy.
@@ -73,7 +73,7 @@ def walk(w: Walk, first: int, last: int, dither: int, depth: int, ends: bool) ->
     """Do a pass, or a part of one, over boards first to last - 1: depth first, beginning at a board of the first round.
 
     Args:
-        w: what is done.
+        w: settings and buffers.
         first: number of the first board of this part.
         last: number after that of the last board of this part.
         dither: rounding of 16-bit numbers, see `compiled.precision`.
