@@ -43,6 +43,7 @@ bench: .venv/ready
 	$(BIN)/python -m benchmarks.speed.solve
 	$(BIN)/python -m benchmarks.speed.policy
 	$(BIN)/python -m benchmarks.speed.look
+	$(BIN)/python -m benchmarks.speed.lockers
 	$(BIN)/python -m benchmarks.studies.lp_or_cfr
 	$(BIN)/python -m benchmarks.speed.buckets --flops
 	$(BIN)/python -m benchmarks.speed.whole_games

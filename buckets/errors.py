@@ -1,17 +1,17 @@
-"""What this package raises. Each message says the subject, what was expected and what was found."""
+"""Errors of this package. Each message says the subject, the expectation and the actual value."""
 
 
 class BucketError(ValueError):
-    """Anything wrong with what was given to `buckets`."""
+    """Base class of the errors of `buckets`: an argument is wrong."""
 
 
 class CardError(BucketError):
-    """A card, a hand or a deck that cannot be."""
+    """A card, a hand or a deck that does not exist."""
 
 
 class BoardError(BucketError):
-    """A board, a public history or a suit permutation that cannot be."""
+    """A board, a public history, a suit permutation or an abstraction that does not exist."""
 
 
 class RangeError(BucketError):
-    """Hand weights of the wrong length, or negative, or not finite."""
+    """Weights of the wrong length, negative weights, or weights that are not finite."""

@@ -75,6 +75,7 @@ class Environment:
         self.users = 0
         self.writers = 0
         self._inode = 0
+        self._last_page = 0
         self._short = short
         self._map_size = _rounded(MAP_SIZE)
         self._env: lmdb.Environment | None = None
@@ -290,7 +291,7 @@ class Environment:
                 env.close()
                 raise
             self._env_writable = writable
-            self._map_size = env.info()["map_size"]
+            self._map_size, self._last_page = env.info()["map_size"], 0
             self._inode = self.path.stat().st_ino
             return env
         raise AssertionError("unreachable")
@@ -319,6 +320,10 @@ class Environment:
 
     def _lengthen(self, env: lmdb.Environment) -> None:
         """Make the file as long as LMDB says; the transaction keeps other writers away meanwhile."""
+        last_page = env.info()["last_pgno"]
+        if last_page <= self._last_page:
+            return  # the file was long enough before
+        self._last_page = last_page
         if _missing_bytes(env, self.path):
             with contextlib.suppress(lmdb.Error, OSError), env.begin(write=True):
                 size = self.path.stat().st_size

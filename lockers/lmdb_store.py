@@ -8,7 +8,8 @@
 
 **Many writers.** One process commits at a time, and the others wait; a commit takes 0.1 ms, or 0.5 ms for a megabyte.
 Eight processes that compute 2.5 ms between two commits of up to 64 KiB, or 60 ms between two of 1 MiB, lose less than a
-hundredth of their time to waiting, and 6 % if they commit 1 MiB every 2.5 ms (``python -m benchmarks.speed.lockers``).
+hundredth of their time to waiting on an idle machine, and 6 % if they commit 1 MiB every 2.5 ms
+(``python -m benchmarks.speed.lockers``).
 Spreading keys over eight files, which keeps a transaction from touching all keys, saved the larger part of that last
 figure only.
 
@@ -28,7 +29,6 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -105,11 +105,16 @@ class LmdbStore:
 
     def get(self, locker: str, key: bytes) -> Array | None:
         """Return a fresh copy of an array as last committed, checksum verified, or None."""
-        return self._read([full_key(locker, key)])[0]
+        return self._read(full_key(locker, key))
 
     def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
         """Return the answer of `get` for each key, all from one commit."""
-        return self._read([full_key(locker, key) for key in keys])
+        fulls = [full_key(locker, key) for key in keys]
+        environment = self._attached()
+        values = environment.read(lambda inner: [_value(inner, full, environment.path) for full in fulls])
+        return [
+            None if value is None else decode(value, full) for value, full in zip(values, fulls, strict=True)
+        ]
 
     def keys(self, locker: str, prefix: bytes = b"") -> Iterator[bytes]:
         """Yield the keys of a locker that begin with a prefix, sorted.
@@ -122,7 +127,7 @@ class LmdbStore:
     def visits(self, key: bytes) -> tuple[int, int]:
         """Return the number of visits counted for a key and the last visit's id, as last committed."""
         full = internal_key(VISITS, key)
-        return read_visits(self._read([full])[0], full)
+        return read_visits(self._read(full), full)
 
     def transact(self, body: Callable[[Transaction], T]) -> T:
         """Run ``body`` in one write transaction; return its answer.
@@ -240,13 +245,11 @@ class LmdbStore:
     def __repr__(self) -> str:
         return f"LmdbStore({os.fspath(self.folder)!r}, read_only={self.read_only})"
 
-    def _read(self, fulls: Sequence[bytes]) -> list[Array | None]:
+    def _read(self, full: bytes) -> Array | None:
         environment = self._attached()
         # Checksums are verified on copies: the transaction ends sooner, and a map that moves has no views into it.
-        values = environment.read(partial(_values, fulls=fulls, path=environment.path))
-        return [
-            None if value is None else decode(value, full) for value, full in zip(values, fulls, strict=True)
-        ]
+        value = environment.read(lambda inner: _value(inner, full, environment.path))
+        return None if value is None else decode(value, full)
 
     def _attached(self) -> Environment:
         environment = self._environment
@@ -319,15 +322,13 @@ class _LmdbTransaction(BaseTransaction):
             raise self.failure from error
 
 
-def _values(transaction: LmdbTransaction, fulls: Sequence[bytes], path: Path) -> list[bytearray | None]:
-    """Return copies of values; a key that is absent is absent for certain."""
-    values = []
-    for full in fulls:
-        value = transaction.get(full)
-        if value is None:
-            _require_absent(transaction, full, path)
-        values.append(None if value is None else bytearray(value))
-    return values
+def _value(transaction: LmdbTransaction, full: bytes, path: Path) -> bytearray | None:
+    """Return a copy of a value, or None for an absent key."""
+    value = transaction.get(full)
+    if value is None:
+        _require_absent(transaction, full, path)
+        return None
+    return bytearray(value)
 
 
 def _require_absent(transaction: LmdbTransaction, full: bytes, path: Path) -> None:

@@ -42,15 +42,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     compared = commands.add_parser("compare")
     compared.add_argument("job", nargs="?", type=Path, default=ROOT / "examples/flop-holdem.toml")
     compared.add_argument("--deals", type=int, default=8192)
-    compared.add_argument("--flops", type=int, default=0, help="to judge on, 0: all")
-    compared.add_argument("--workers", type=_sizes, default=[1, 2, 3], help="of clusters")
+    compared.add_argument("--flops", type=int, default=0, help="number of flops to judge on; 0: all")
+    compared.add_argument(
+        "--workers", type=_sizes, default=[1, 2, 3], help="numbers of workers of the clusters"
+    )
     compared.add_argument("--seeds", type=int, default=3)
     compared.add_argument("--set", action="append", default=[], dest="overrides")
     stored = commands.add_parser("stored")
     stored.add_argument("job", nargs="?", type=Path, default=ROOT / "examples/T1.toml")
     stored.add_argument("--sweeps", type=int, default=6)
-    stored.add_argument("--workers", type=_sizes, default=[1, 2, 3], help="of clusters")
-    stored.add_argument("--rounds", type=int, default=3, help="of taking turns")
+    stored.add_argument(
+        "--workers", type=_sizes, default=[1, 2, 3], help="numbers of workers of the clusters"
+    )
+    stored.add_argument("--rounds", type=int, default=3, help="number of turns")
     stored.add_argument("--set", action="append", default=[], dest="overrides")
     for command in (compared, stored):
         command.add_argument("--quick", action="store_true")

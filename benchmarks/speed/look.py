@@ -52,7 +52,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--jobs", default="T1,F1,P1,big")
-    parser.add_argument("--folders", type=Path, help="of solves that are there, and where others are left")
+    parser.add_argument("--folders", type=Path, help="folder of solves; missing ones are solved there")
     parser.add_argument("--sweeps", type=int, default=10)
     parser.add_argument("--quick", action="store_true", help="T1 alone, 2 sweeps")
     options = parser.parse_args()
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def looks(job: Job) -> list[tuple]:
-    """What is looked at: in words, and as a process is told."""
+    """Return the looks at a job: each in words, and as the input of a process."""
     rng, names = random.Random(0), job.rules.round_names
     nodes = [node for node in job.betting_tree.nodes() if node.kind == "decision"]
     left = [card for card in job.rules.deck.cards if card not in job.board]
@@ -93,7 +93,7 @@ def looks(job: Job) -> list[tuple]:
 
 
 def look(question: list) -> list[float]:
-    """What a fresh process takes."""
+    """Return the time and memory of one look in a fresh process."""
     run = subprocess.run(
         [sys.executable, "-c", LOOK],
         input=json.dumps(question),

@@ -44,7 +44,7 @@ for portion in portions:
 print(json.dumps(out))
 """
 KINDS = ("open and first", "same", "new board", "new line", "new both")
-"""What is told of each job; the limits are those of the project."""
+"""Print the row of one job; the goals are those of the project."""
 LIMITS_MS = (50.0, 1.0, 1.0, 1.0, 1.0)
 
 
@@ -55,7 +55,9 @@ def main() -> None:
     parser.add_argument("--jobs", default="T1,F1")
     parser.add_argument("--sweeps", type=int, default=10)
     parser.add_argument("--processes", type=int, default=15)
-    parser.add_argument("--answers", type=int, default=200, help="of each kind, in all processes")
+    parser.add_argument(
+        "--answers", type=int, default=200, help="number of answers of each kind, in all processes"
+    )
     parser.add_argument("--quick", action="store_true", help="T1 alone, 2 sweeps, 3 processes, 30 answers")
     options = parser.parse_args()
     if options.quick:
@@ -81,7 +83,7 @@ def measured(job: Job, folder: str, processes: int, answers: int) -> list[list[f
 
 
 def questions(job: Job, folder: str, answers: int, seed: int) -> list:
-    """What a process is told: the folder, its first question, and so many more of each kind where there are as many."""
+    """Return the input of a process: the folder, its first question, and a number of further questions of each kind."""
     rng = random.Random(seed)
     last = job.rules.num_rounds - 1
     lines: dict[str, list[Node]] = {}
@@ -112,7 +114,7 @@ def questions(job: Job, folder: str, answers: int, seed: int) -> list:
 
 
 def ask(told: list) -> list[list[float]]:
-    """What a fresh process takes."""
+    """Return the times that a fresh process measures."""
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     run = subprocess.run(
         [sys.executable, "-c", ASK],

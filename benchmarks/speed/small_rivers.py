@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def alternating(solvers: list, data: dict, workers: int, repeat: int) -> list[list]:
-    """Of each solver ms of the solve and of all, and sweeps: medians of three turns."""
+    """Return ms of the solve, ms in all and sweeps for each solver: medians of three turns."""
     turns = [[solver.time(data, workers, repeat) for solver in solvers] for _ in range(3)]
     return [[median(turn[s][k] for turn in turns) for k in range(3)] for s in range(len(solvers))]
 

@@ -78,7 +78,7 @@ def _pace(cfr: SampledCfr, seconds: float) -> tuple[float, float]:
 
 
 def _dealing_seconds(found: Abstraction, n: int = 2000) -> float:
-    """Of a core, for a deal with its classes, rows and order of hands."""
+    """Return core-seconds of dealing one board: its buckets, rows and order of hands."""
     out = found.room(16)
     found.deal(SEED, range(16), out)
     started = time.process_time()

@@ -27,8 +27,8 @@ from solvers.tree import Floats
 from spewy import Job
 from spewy.chunks.abstractions import abstraction
 from spewy.chunks.rounds import betting_rounds, line_forests
-from spewy.learn.class_boards import ClassGame, Drawn, drawn_boards
-from spewy.learn.class_matrices import class_chunks, class_payoffs
+from spewy.learn.bucket_boards import BucketGame, Drawn, drawn_boards
+from spewy.learn.bucket_matrices import bucket_chunks, bucket_payoffs
 from spewy.learn.real_game import rows_know_suits
 from spewy.learn.sampled import SampledEngine
 from spewy.learn.visit import VisitSettings, local_optimum
@@ -42,7 +42,7 @@ class Averaging(SampledEngine):
         super().__init__(job.rules, rounds, found, SEED, threads=1, short=False, cfr_br=0.0, opened=None)
         self._settings = settings
         symmetry = not rows_know_suits(found.arrays)
-        self._game_of_classes = ClassGame(
+        self._game_of_classes = BucketGame(
             job.problem, betting_rounds(job.betting_tree), found, found.n_rows, symmetry
         )
         self._matrices: dict[tuple[int, int], Floats] = {}
@@ -76,7 +76,7 @@ class Averaging(SampledEngine):
         """Improve all chunks of a class, and keep what they are worth."""
         visits = self.numbers.visits[t]
         number = int(visits[0, class_]) + 1
-        chunks = class_chunks(
+        chunks = bucket_chunks(
             self._game_of_classes,
             t,
             self._drawn(sweep, t)[class_],
@@ -118,7 +118,7 @@ class Averaging(SampledEngine):
         found = self._matrices.get((t, class_))
         if found is None:
             boards = self._drawn(self._next()[0], t)[class_]
-            found = class_payoffs(self._game_of_classes, t, class_, boards, self._strategies, self._below)
+            found = bucket_payoffs(self._game_of_classes, t, class_, boards, self._strategies, self._below)
             self._matrices[t, class_] = found
         matrix: Floats = found[r]
         return matrix

@@ -1,4 +1,4 @@
-"""What best responses win against a bot that solves its last rounds anew, hand by hand on one first board.
+"""Best responses to a bot that re-solves its last rounds, hand by hand on one first board.
 
 Betting and boards are walked from the first board on. Where the bot reads its locker, its answers are taken; where it
 would solve a subgame to the end of the hand, that is done once, and both players respond to what was solved. Which
@@ -29,17 +29,17 @@ from spewy.game.hand import Hand
 from spewy.system.closing import Closing
 
 Pair = tuple[Floats, Floats]
-"""Of both players, ``[hand of the deck]``."""
+"""A number for each hand of both players, ``[hand of the deck]``."""
 
 Key = tuple[str, tuple[int, ...]]
 """A public state: betting and board."""
 
 Found = Callable[[Key], Pair]
-"""What `BotJudge.below` found at a state where a subgame begins."""
+"""The result of `BotJudge.below` at a state where a subgame begins."""
 
 
 class Judged(NamedTuple):
-    """What was found on a first board.
+    """The result on a first board.
 
     Attributes:
         best: ``[player, line, hand of the deck]``: where lines enter the board, of best responses.
@@ -114,7 +114,7 @@ class BotJudge(Closing):
         return Judged(*out)
 
     def reach(self, line: str) -> Pair:
-        """With which both players come to the first board, by their average strategies."""
+        """Return the reaches of both players at the first board, by their average strategies."""
         state, reach = Hand.start(self.game), self.bot.initial_ranges
         for action in parse_line(self.game, line).rounds[0]:
             player, answer = state.to_act, self.answer(state)
@@ -124,7 +124,7 @@ class BotJudge(Closing):
         return reach
 
     def answer(self, state: Hand) -> Answer:
-        """Of the bot at a state."""
+        """Return the bot's strategy at a state."""
         return self._answers(state.betting.line, state.board)
 
     def begins(self, state: Hand) -> bool:

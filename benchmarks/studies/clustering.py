@@ -1,4 +1,4 @@
-"""What the clustering of hands costs: real exploitability of spots solved with k rows a board, in % of the pot.
+"""The cost of clustering hands: real exploitability of spots solved with k rows a board, in % of the pot.
 
     python -m benchmarks.studies.clustering [--quick] [--sweeps 200] [--workers 2] [--csv FILE]
 

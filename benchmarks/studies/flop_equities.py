@@ -1,4 +1,4 @@
-"""What hands of all 1,755 flops win against several ranges: by one pass over the rivers up to suits.
+"""Equities of the hands of all 1,755 flops against several ranges, in one pass over the rivers up to suits.
 
 A river of multiplicity m is a run-out of each of its ten flops; what a hand wins on it is counted m times for each of
 them, under the renaming of suits that makes the flop the one that stands for it. Sixteen ranges take a minute or two
@@ -25,7 +25,7 @@ AT_ONCE = 512
 
 
 def totals(ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What each hand wins and meets on each flop, ``[flop, hand, range]`` both, over all run-outs.
+    """Return the weight that each hand beats and meets on each flop, both ``[flop, hand, range]``, over all run-outs.
 
     ``ranges[hand, range]`` give hands that suits alone tell apart the same weight.
     """

@@ -59,7 +59,7 @@ PAIRS = (
 )
 """Each is measured from both sides."""
 N_DRAWN, N_PAIRS, DRAWN_STEPS, N_AXES, LARGEST = 16, 60, 20, 64, 8191
-"""Of the table."""
+"""Print the table."""
 STEPS = 50
 
 
@@ -178,7 +178,7 @@ def measured(n: int, outcomes: list[np.ndarray]) -> list[dict[str, object]]:
 def errors(
     found: np.ndarray, counts: np.ndarray, chosen: np.ndarray, weights: np.ndarray
 ) -> tuple[float, float]:
-    """Of equity and of the distribution, in percentage points."""
+    """Return the errors of equity and of the distribution, in percentage points."""
     true, told = counts @ found, weights @ found[chosen]
     true, told = true[1:] / true[0], told[1:] / told[0]
     below = np.cumsum(told[1:]) - np.cumsum(true[1:])

@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument(
         "--deals", type=lambda text: [int(part) for part in text.split(",")], default=[300, 3000]
     )
-    parser.add_argument("--iterations", type=int, default=100, help="of a solve")
+    parser.add_argument("--iterations", type=int, default=100, help="iterations of a solve")
     args = parser.parse_args()
     print("| deals | flop | locker alone | " + " | ".join(WAYS) + " |")
     print("|---|---|---|" + "---|" * len(WAYS))
@@ -72,7 +72,7 @@ def solved(file: Path, folder: Path, deals: int) -> Job:
 
 
 def rows(temporary: Path, deals: int, iterations: int) -> list[str]:
-    """Of the table, a flop each."""
+    """Yield rows of the table, one for each flop."""
     file, folder, decoded = temporary / "fifteen.game", temporary / str(deals), temporary / f"decoded-{deals}"
     file.write_text(GAME)
     job = solved(file, folder, deals)

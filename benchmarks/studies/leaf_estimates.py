@@ -1,4 +1,4 @@
-"""What to take for a chunk's payoffs where none are stored: the paper's open question, measured.
+"""Estimates of a chunk's payoffs where none are stored: the paper's open question, measured.
 
     python -m benchmarks.studies.leaf_estimates make FOLDER      # solves the small game and its matrices: minutes
     python -m benchmarks.studies.leaf_estimates errors FOLDER    # estimates against stored matrices
@@ -35,9 +35,9 @@ from spewy.chunks.boards import BoardHands
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
 from spewy.chunks.subgame import Subgames
+from spewy.learn.bucket_boards import BucketBoard, BucketGame, Drawn, drawn_boards
+from spewy.learn.bucket_matrices import trembling
 from spewy.learn.chunk_matrices import build_chunk, per_pair
-from spewy.learn.class_boards import ClassBoard, ClassGame, Drawn, drawn_boards
-from spewy.learn.class_matrices import trembling
 from spewy.learn.estimates import ClosestLine, Lines, NoMoreBetting, Regression
 from spewy.learn.playdown import PlayDown
 from spewy.look.folder import strategy_folder
@@ -77,7 +77,7 @@ workers = 1
 BOARDS, SEED = 4, 0
 FLOP, TURN = 1, 2
 SHARES = 0.05, 0.3
-"""Of turn matrices that are taken as stored."""
+"""Shares of the turn matrices that count as stored."""
 ITERATIONS = 300
 SHARES_KEPT = 4096
 Matrices = Callable[[int, int, int], Floats]
@@ -87,11 +87,14 @@ class Game:
     """The solved game, its stored matrices, and boards of its turn classes."""
 
     def __init__(self, folder: Path) -> None:
-        self.work, self.kept = Work(strategy_folder(folder / "solved")), BucketPayoffs.open(folder / "solved")
+        self.work, self.kept = (
+            Work(strategy_folder(folder / "solved")),
+            BucketPayoffs.of_solve(folder / "solved"),
+        )
         self.game = self.work.game
         self._drawn: list[Drawn] = drawn_boards(self.work.abstraction, TURN, SEED, BOARDS)
         self._read = {
-            c: self.kept.get(TURN, c, self.work.shape(TURN)).astype(np.float64)
+            c: self.kept.matrices(TURN, c, self.work.shape(TURN)).astype(np.float64)
             for c in range(self.work.n_classes[TURN])
         }
         self.lines = Lines(self.game.betting, 0.0)
@@ -128,7 +131,7 @@ class Game:
         return {name: _or_stored(some, one) for name, one in found.items()}, known
 
 
-def bucket_shares(game: ClassGame, boards: Callable[[int, int], Drawn]) -> Callable[[int, int], Floats]:
+def bucket_shares(game: BucketGame, boards: Callable[[int, int], Drawn]) -> Callable[[int, int], Floats]:
     """Make a function (t, class) → ``[row, row]``: what player 0 wins of a stake of 1 without more betting.
 
     Shares are means over boards of a class of the last two rounds.
@@ -201,7 +204,7 @@ def errors(folder: Path) -> None:
 
 
 def costs(folder: Path, flops: int) -> None:
-    """What flops cost that are solved with estimates for leaves, in % of the pot."""
+    """Measure the cost of flops that are solved with estimates as leaves, in % of the pot."""
     game = Game(folder)
     boards = [boards[0][0] for boards in drawn_boards(game.work.abstraction, FLOP, SEED + 1, 1)[:flops]]
     leaves: dict[str, tuple[float, Matrices]] = {"all stored": (1.0, game.stored)}
@@ -243,8 +246,8 @@ class Flop:
 
     def __init__(self, game: Game, cards: Sequence[int], r: int) -> None:
         self._game, self._r = game, r
-        self._board: ClassBoard = game.game.board(FLOP, cards)
-        layout, classes = self._board.layout, self._board.classes
+        self._board: BucketBoard = game.game.board(FLOP, cards)
+        layout, classes = self._board.layout, self._board.buckets
         play_down = PlayDown(layout, lambda i, b, r: game.work.strategies(i, int(classes[i][b]), r))
         both = play_down.ranges(FLOP, 0)
         first, second = both[0][r], both[1][r]
@@ -258,7 +261,7 @@ class Flop:
 
     def solved(self, leaves: Matrices) -> tuple[Floats, Floats]:
         """The flop's strategy ``[slot, hand]`` of both players, with these leaves."""
-        layout, classes = self._by_hand, self._board.classes
+        layout, classes = self._by_hand, self._board.buckets
         weighing = trembling(layout, FLOP, self._ranges)
         chunk = build_chunk(
             layout, FLOP, 0, self._r, weighing, lambda i, b, r: leaves(i, int(classes[i][b]), r)[None]
@@ -268,9 +271,9 @@ class Flop:
         return normalise(chunk, sums)
 
     def averages(self) -> tuple[Floats, Floats]:
-        """What the solve's averages do there."""
+        """Return the strategy of the solve's averages on a flop."""
         layout = self._board.layout
-        found = self._game.work.strategies(FLOP, int(self._board.classes[FLOP][0]), self._r)
+        found = self._game.work.strategies(FLOP, int(self._board.buckets[FLOP][0]), self._r)
         rows = layout.board(FLOP, 0).hands
         out = []
         for p in (0, 1):

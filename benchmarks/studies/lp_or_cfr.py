@@ -126,7 +126,9 @@ def main() -> int:
     parser.add_argument("--rows", nargs="+", default=rows, help="rows of the scaling")
     parser.add_argument("--main", default="40", help="rows of the main table")
     parser.add_argument("--repeats", type=int, default=5, help="timed runs; the median counts")
-    parser.add_argument("--sweeps", type=int, default=10, help="of the turn solve, before its chunk is taken")
+    parser.add_argument(
+        "--sweeps", type=int, default=10, help="sweeps of the turn solve before its chunk is taken"
+    )
     parser.add_argument("--limit", type=int, default=30_000, help="CFR iterations to give up at")
     parser.add_argument("--budget", type=float, default=120.0, help="start no LP that would take longer")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="rewrite the page's tables and PAGE.png")

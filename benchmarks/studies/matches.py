@@ -24,7 +24,7 @@ from spewy.system.textfile import replace_text
 
 DATA = ROOT / "docs/data/matches.json"
 SECONDS = 600.0
-"""For one answer."""
+"""Seconds for one answer."""
 KEY = ("folder", "opponent", "resolve", "safe")
 
 

@@ -1,4 +1,4 @@
-"""What best responses win on whole flops against a bot that solves turns and rivers anew, beside its locker alone.
+"""Exploitability on whole flops of a bot that re-solves turns and rivers, beside that of its stored strategy.
 
     python -m benchmarks.studies.resolved_flops FOLDER --flops "Ks 9s 4d,8h 5h 2h" [--iterations 30]
                                                 [--safe HOW] [--rounds 2] [--cold]
@@ -49,11 +49,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", help="of a whole game that is solved with [boards]; or table")
+    parser.add_argument(
+        "folder", help="folder of a whole game that is solved with [boards]; or the word table"
+    )
     parser.add_argument("--flops", help="flops, with commas between them")
-    parser.add_argument("--iterations", type=int, default=30, help="of a solve")
-    parser.add_argument("--rounds", type=int, default=2, help="of the last ones, that are solved")
-    parser.add_argument("--safe", choices=get_args(Gadget), help="with this gadget")
+    parser.add_argument("--iterations", type=int, default=30, help="iterations of a solve")
+    parser.add_argument("--rounds", type=int, default=2, help="number of last rounds that are re-solved")
+    parser.add_argument("--safe", choices=get_args(Gadget), help="gadget of safe re-solving")
     parser.add_argument("--cold", action="store_true", help="solves begin with nothing, not with the locker")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--keep", type=Path, default=KEEP)
@@ -166,7 +168,7 @@ def _rows(file: Path) -> list[dict[str, Any]]:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Of all that was judged."""
+    """Return the table of all results."""
     out = [
         "| locker (deals) | flop | locker alone: from the flop, turn, river on | re-solved | from the flop on | "
         "from the re-solved round on | core-minutes |",

@@ -1,4 +1,4 @@
-"""What re-solving at the table does to a whole game's strategy: what a best response wins from a round on.
+"""The effect of re-solving on a whole game's strategy: the win of a best response from a round on.
 
     python -m benchmarks.studies.resolved_rounds FOLDER [--from river|turn] [--hands 400] [--seed 0]
                                                  [--iterations 100] [--safe HOW] [--json]
@@ -48,7 +48,7 @@ from spewy.game.hand import Hand
 from spewy.records.policy import Stacked
 
 Pair = tuple[np.ndarray, np.ndarray]
-"""Of both players, ``[hand of the deck]``."""
+"""A number for each hand of both players, ``[hand of the deck]``."""
 LAST = {"river": 1, "turn": 2}
 """How many rounds are left where the judge begins."""
 
@@ -57,11 +57,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", help="of a whole game that is solved with [boards]")
+    parser.add_argument("folder", help="folder of a whole game that is solved with [boards]")
     parser.add_argument("--from", dest="start", choices=LAST, default="river")
     parser.add_argument("--hands", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--iterations", type=int, default=Options.iterations, help="of a solve")
+    parser.add_argument("--iterations", type=int, default=Options.iterations, help="iterations of a solve")
     parser.add_argument("--safe", choices=get_args(Gadget), help="re-solve with this gadget, too")
     parser.add_argument("--few", type=lambda text: [int(part) for part in text.split(",")], default=[])
     parser.add_argument("--bet", type=int, help="per cent of the pot, at the root beside the tree's bets")
@@ -168,7 +168,7 @@ class Judge:
         return self.lost(state, ranges, (best(0), best(1)))
 
     def stored(self, blueprint: Blueprint, state: Hand) -> PlayerStrategy:
-        """What the locker has for the subgame that begins at a state, a bet more taken for another."""
+        """Return the stored strategy of the subgame that begins at a state; an added bet is translated."""
         root, begun = self.root(state), state.betting.line
 
         def plays(lines: list[str], board: tuple[int, ...]) -> Stacked:

@@ -105,7 +105,7 @@ def course(engine: ExactCfr, pot: float, most: int) -> tuple[np.ndarray, np.ndar
 
 
 def crossing(iterations: np.ndarray, pct: np.ndarray, target: float, most: int) -> float:
-    """Where exploitability first comes down to the target, between two checks in proportion of its logarithm."""
+    """Return the iteration that reaches the target; exploitability is interpolated logarithmically between checks."""
     below = np.flatnonzero(pct <= target)
     if not len(below):
         return float(most)

@@ -1,4 +1,4 @@
-"""What UPAC's bot takes, and how well its tables stand for the lockers.
+"""Size and time of UPAC's bot, and the loss of its tables against the lockers.
 
     python -m benchmarks.studies.upac measure PACKAGE.zip [--games 10]
     python -m benchmarks.studies.upac agreement PACKAGE.zip LADDER [--boards 300]
@@ -142,7 +142,7 @@ def agreement(package: Path, ladder: Path, n_boards: int) -> None:
 
 
 def rivers(package: Path, n_hands: int, seed: int) -> None:
-    """What best responses win from the river on, in mbb of each hand that is dealt, with its standard error."""
+    """Return the win of best responses from the river on, in mbb per dealt hand, with its standard error."""
     print("| big blinds | rivers | from the tables, mbb | solved, mbb | seconds to solve, median, slowest |")
     print("|---|---|---|---|---|")
     with closing(open_tables(package)) as tables:

@@ -1,4 +1,4 @@
-"""What the rule between the depths of UPAC's ladder costs: a stack is played by the rung that is nearest.
+"""The loss of playing a stack by the nearest rung of UPAC's ladder.
 
     python -m benchmarks.studies.upac_depths push [--stacks 12,16,20,30,40,50,70,100]
     python -m benchmarks.studies.upac_depths trees LADDER STACK,RUNG ... [--flops 6] [--seed 1]
@@ -45,7 +45,7 @@ def main() -> None:
     each.add_argument("--stacks", default="12,16,20,30,40,50,70,100")
     each = commands.add_parser("trees")
     each.add_argument("ladder", type=Path)
-    each.add_argument("pairs", nargs="+", help="in chips")
+    each.add_argument("pairs", nargs="+", help="stacks and rungs in chips")
     each.add_argument("--flops", type=int, default=6)
     each.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
@@ -94,7 +94,7 @@ def trees(ladder: Path, pairs: list[str], flops: int, seed: int) -> None:
 
 
 class Move(NamedTuple):
-    """What stands for a decision in another tree.
+    """The decision of another tree that a decision is played by.
 
     Attributes:
         node: the other tree's decision; None: it has none.

@@ -78,16 +78,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     one = commands.add_parser("curve", help="exploitability after budgets of core-minutes")
     one.add_argument("job", type=Path)
-    one.add_argument("folder", type=Path, help="of the solve; one that is there goes on")
+    one.add_argument("folder", type=Path, help="folder of the solve; a solve that is there goes on")
     one.add_argument("--minutes", type=_numbers, default=[10, 60, 240], help="budgets of core-minutes")
-    one.add_argument("--flops", type=int, default=20, help="to judge on, 0: all")
-    one.add_argument("--seed", type=int, default=1, help="of the flops")
+    one.add_argument("--flops", type=int, default=20, help="number of flops to judge on; 0: all")
+    one.add_argument("--seed", type=int, default=1, help="seed of the flops")
     one.add_argument("--set", action="append", default=[], dest="changes", metavar="KEY=VALUE")
-    one.add_argument("--name", help="of the curve in the data; by default the folder's")
+    one.add_argument("--name", help="name of the curve in the data; default: the folder's name")
     one.add_argument(
-        "--start-from", type=Path, metavar="FOLDER", help="of another curve, which this one takes over"
+        "--start-from",
+        type=Path,
+        metavar="FOLDER",
+        help="folder of another curve that this curve goes on from",
     )
-    one.add_argument("--start-name", metavar="NAME", help="of that curve; by default its folder's")
+    one.add_argument("--start-name", metavar="NAME", help="name of that curve; default: its folder's name")
     one.add_argument("--data", type=Path, default=DATA)
     one.set_defaults(run=curve)
 
@@ -238,7 +241,7 @@ def tables(args: argparse.Namespace) -> None:
 
 
 def _answered(job: Job, found: Abstraction, share: float, deals: list[float]) -> list[dict[str, Any]]:
-    """What a share of answers comes to after each number of deals."""
+    """Return the results of one share of best responses after each number of deals."""
     cfr, points = sampled_cfr(job, found, 1, cfr_br=share), []
     game = real_game(job, found, cfr)
     cfr.run(1)  # machine code is loaded
@@ -255,7 +258,7 @@ def _answered(job: Job, found: Abstraction, share: float, deals: list[float]) ->
 
 
 def _studied(job: Job, found: Abstraction, budgets: list[float]) -> list[dict[str, Any]]:
-    """What one abstraction comes to after each budget."""
+    """Return the results of one abstraction after each budget."""
     cfr, points = sampled_cfr(job, found, 1), []
     game = real_game(job, found, cfr)
     cfr.run(1)  # machine code is loaded
@@ -338,7 +341,7 @@ def _mark(folder: Path) -> Mark:
 
 
 def _judged(finding: Any, chips_mbb: float) -> dict[str, float | int | None]:
-    """What a judge found, in mbb per hand; the value is the dealer's."""
+    """Return a measured exploitability in mbb per hand; the value is the dealer's."""
     found = {
         "exploitability_mbb": finding.exploitability,
         "stderr_mbb": finding.stderr,
@@ -352,7 +355,7 @@ def _judged(finding: Any, chips_mbb: float) -> dict[str, float | int | None]:
 
 
 def _preflop(folder: Path) -> dict[str, float]:
-    """What the dealer does first, over all hands."""
+    """Return the dealer's first action frequencies over all hands."""
     with open_policy(folder) as policy:
         decision = policy.decision()
     shares = {"fold": 0.0, "limp": 0.0, "raise": 0.0}

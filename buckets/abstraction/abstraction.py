@@ -1,16 +1,16 @@
-"""An abstraction of all boards of a game: the class of a board in each round, the row of a hand there, and deals.
+"""An abstraction of all boards of a game: the board bucket of each board, the row of each hand, and numbered deals.
 
-A *class* of a round are boards that share rows. There are as many as asked for, of boards taken as sets of cards,
-which forget which card came when; or all, one for each canonical history (the order of rounds kept, as in
-`symmetry`). In a round without a card there is one. Classes may *remember* the class of the first board: each
-class of first boards has later classes of its own then, which boards of one set may belong to.
+The boards of a *board bucket*, or *class*, share rows. A round has a given number of classes of boards as sets of
+cards, which do not tell which card came when; or one class for each canonical history, which keeps the order of the
+rounds (see `symmetry`). A round without public cards has one class. If classes *remember* the first board, each class
+of first boards has later classes of its own, and boards with the same cards may be in several of them.
 
-*Rows* are numbered within a class: before the first card the kinds of hands that suits alone tell apart, hold'em's
-169 as `preflop_classes` numbers them; later what `class_rows` makes; or single hands, ascending, of the
-canonical board. Hands that a symmetry maps onto each other share a row, but for single hands.
+*Rows* are numbered within a class. Before the first card a row is a set of hands that differ by suits alone: hold'em's
+169, as `preflop_classes` numbers them. Later rows come from `class_rows`; or each hand of the canonical board is a row,
+in ascending order. Hands that a symmetry maps onto each other share a row, unless each hand is a row.
 
-A *deal* is a full board with all hands that it leaves, in order of strength, each with its row in every round. Deals
-have numbers, and a seed decides them: whoever asks for a number gets the same.
+A *deal* is a full board with all hands that it leaves, in order of strength, each with its row in every round. A seed
+and a number determine a deal.
 """
 
 from collections.abc import Sequence
@@ -32,17 +32,17 @@ from buckets.errors import BoardError
 
 
 class Dealt(NamedTuple):
-    """Some deals: b of them, t rounds, h hands that a full board leaves, N cards that it leaves.
+    """Deals: b is a deal, t a round, h a hand that the full board leaves.
 
     Attributes:
         classes: ``[b, t]``.
         rows: ``[b, t, h]``.
-        cards: ``[b, h, 2]``, a hand's cards by their numbers, from 0, among those that the board leaves; N in place of
-            the second card of one-card hands.
+        cards: ``[b, h, 2]``, the hand's cards, numbered from 0 among the N cards that the board leaves; N is the second
+            card of one-card hands.
         strength: ``[b, h]``.
-        hands: ``[b, h]``, numbers among the deck's; ascending by strength, of equals by row in the last round, of
-            equals by number.
-        boards: ``[b, card]``, in order of the rounds, those of a round ascending.
+        hands: ``[b, h]``, the hand's number in the deck; sorted by strength, then by row in the last round, then by
+            number.
+        boards: ``[b, card]``, in order of the rounds, ascending within a round.
     """
 
     classes: NDArray[np.int32]
@@ -57,12 +57,14 @@ class Dealt(NamedTuple):
 class Abstraction:
     """Classes and rows of all boards of a game.
 
-    Attributes:
-        deck, hole: the game's cards.
-        board_sizes: ``[t]``, how many public cards each round deals.
-        arrays: what decides everything else, by name, to be kept and read as it stands.
+    Deals run through all first boards before a first board repeats; the deals of each first board run through all
+    boards that can follow before one repeats, and so on.
 
-    Deals run through all first boards before any comes again, of each first board through all that follow, and so on.
+    Attributes:
+        deck: the cards of the game.
+        hole: number of hole cards.
+        board_sizes: ``[t]``, number of public cards that each round deals.
+        arrays: the arrays that determine all else, by name; lockers store them unchanged.
     """
 
     deck: Deck
@@ -89,50 +91,50 @@ class Abstraction:
 
     @property
     def n_rounds(self) -> int:
-        """How many rounds the game has."""
+        """Number of rounds of the game."""
         return len(self.board_sizes)
 
     @property
     def n_classes(self) -> tuple[int, ...]:
-        """``[t]``, as many as were asked for, or as there are."""
+        """``[t]``, number of classes of each round."""
         return tuple(self.arrays["n_classes"].tolist())
 
     @property
     def n_rows(self) -> tuple[int, ...]:
-        """``[t]``, rows of each class; some may be nobody's."""
+        """``[t]``, number of rows of each class; a row may be empty."""
         return tuple(self.arrays["n_rows"].tolist())
 
     @property
     def remembers(self) -> bool:
-        """Whether classes of a round remember that of the first board."""
+        """Whether later classes remember the class of the first board."""
         return bool(self.arrays["memory"][:, 0].any())
 
     @property
     def first(self) -> int:
-        """The first round with a card; as many rounds as there are, if there is none."""
+        """The first round that deals a card; the number of rounds if no round deals any."""
         return first_dealt(self.board_sizes)
 
     @property
     def all_remember(self) -> bool:
-        """Whether a board's class tells the class of the first board, in all later rounds."""
+        """Whether in all later rounds a board's class determines the class of its first board."""
         dealt = [t for t, size in enumerate(self.board_sizes) if size]
         groups, memory = (self.arrays["groups"] > 0).sum(axis=1), self.arrays["memory"][:, 0]
         return all(memory[t] or groups[t] == i + 1 for i, t in enumerate(dealt))
 
     @property
     def n_hands(self) -> int:
-        """How many hands a full board leaves."""
+        """Number of hands that a full board leaves."""
         return comb(len(self.deck) - sum(self.board_sizes), self.hole)
 
     def boards(self, t: int, boards: ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
-        """Classes and rows on some boards of a round.
+        """Look up classes and rows on boards of a round.
 
         Args:
             t: the round.
             boards: ``[board, card]``, cards in order of the rounds.
 
         Returns:
-            ``[board]`` classes, and ``[board, hand]`` rows of all hands of the deck, -1 where the board hits them.
+            Classes ``[board]``, and rows ``[board, hand]`` of all hands of the deck, -1: the board blocks the hand.
         """
         from buckets.kernels.dealing import fill_boards
 
@@ -145,15 +147,15 @@ class Abstraction:
         return classes, rows
 
     def deal(self, seed: int, numbers: Sequence[int] | NDArray[np.int64], out: Dealt | None = None) -> Dealt:
-        """Some of the deals that a seed decides.
+        """Deal by numbers.
 
         Args:
-            seed: any number of 63 bits.
-            numbers: of the deals, each at least 0.
-            out: to be overwritten, if it has room for so many.
+            seed: a number of 63 bits.
+            numbers: the numbers of the deals, each at least 0.
+            out: deals to overwrite, if there are as many.
 
         Raises:
-            BoardError: a number is none.
+            BoardError: a number is negative, or the seed has more bits.
         """
         from buckets.kernels.dealing import fill_deals
 
@@ -166,10 +168,10 @@ class Abstraction:
         return out
 
     def classes_of_deals(self, seed: int, first: int, n: int) -> NDArray[np.int32]:
-        """``[deal, t]``: classes of deals number `first` to ``first + n - 1``, a small part of the work of `deal`.
+        """Return the classes ``[deal, t]`` of deals `first` to ``first + n - 1``, in a fraction of the time of `deal`.
 
         Raises:
-            BoardError: a number is none.
+            BoardError: a number is negative, or the seed has more than 63 bits.
         """
         from buckets.kernels.dealing import fill_classes
 
@@ -180,7 +182,7 @@ class Abstraction:
         return classes
 
     def room(self, n: int) -> Dealt:
-        """Arrays for n deals, with nothing in them."""
+        """Allocate the arrays of n deals."""
         return Dealt(
             np.empty((n, self.n_rounds), dtype=np.int32),
             np.empty((n, self.n_rounds, self.n_hands), dtype=np.int16),
@@ -191,7 +193,7 @@ class Abstraction:
         )
 
     def _checked(self, boards: ArrayLike, n_cards: int) -> NDArray[np.int64]:
-        """Boards as kernels take them."""
+        """Return boards as the kernels need them; raise BoardError for other boards."""
         array = np.array(boards)
         if array.ndim != 2 or array.shape[1] != n_cards:
             raise BoardError(f"boards: expected shape (n, {n_cards}), got {array.shape}")

@@ -1,4 +1,4 @@
-"""Clustering of boards as a scikit-learn estimator: Ward's linkage where it is affordable, polished by k-means."""
+"""Clustering of boards as a scikit-learn estimator: Ward's linkage for small samples, refined by k-means."""
 
 import warnings
 from typing import Self
@@ -16,34 +16,33 @@ from buckets.abstraction.cut import cluster_means, cut_labels, number_by_mean, p
 from buckets.errors import BoardError
 
 AGGLOMERATED = 2500
-"""Different samples, at most, that are agglomerated: hold'em's flops, not its turns, which would take minutes."""
+"""Largest number of different samples for Ward's linkage: it takes hold'em's flops; its turns would take minutes."""
 
 MAX_STEPS = 50
-"""Steps of k-means, at most; measured: the variance explained changes in the fourth digit after twenty."""
+"""Largest number of steps of k-means; after twenty the explained variance changes in its fourth digit (measured)."""
 
 BATCH = 4096
 
 
 class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Clusters of weighted samples of small variance within: what is alike shares a class.
+    """Clustering of weighted samples that minimises the variance within clusters.
 
-    Up to 2,500 different samples are merged by Ward's linkage; of more, mini-batch k-means makes the first clusters.
-    Either way k-means, which is made to use one thread, moves samples to the nearest mean until few move any more.
-    The same input gives the same labels.
+    Ward's linkage makes the first clusters of up to 2,500 different samples, mini-batch k-means those of more samples.
+    Then k-means, on one thread, moves samples to the nearest mean. Equal input gives equal labels.
 
     Parameters
     ----------
-        n_clusters: how many, at most.
-        random_state: of mini-batch k-means.
+        n_clusters: number of clusters, at most.
+        random_state: seed of mini-batch k-means.
 
     Attributes:
     ----------
-        labels_: (n_samples,), clusters numbered from the smallest weighted mean feature to the largest, of equals by
+        labels_: (n_samples,), clusters numbered from the smallest weighted mean feature to the largest; equal means by
             the first member.
         cluster_centers_: (n_clusters_, n_features), weighted means.
-        n_clusters_: how many there are: not more than different samples.
-        explained_: the share of the weighted variance that the clusters explain, 1 where each is a point.
-        n_features_in_: the number of features.
+        n_clusters_: number of clusters; at most the number of different samples.
+        explained_: share of the weighted variance that the clusters explain; 1: each cluster is one point.
+        n_features_in_: number of features.
 
     >>> BoardClustering(n_clusters=2).fit([[0.0, 1.0], [5.0, 5.0], [0.1, 1.0]]).labels_.tolist()
     [0, 1, 0]
@@ -64,11 +63,11 @@ class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
         Args:
             X: (n_samples, n_features).
-            y: ignored, as estimators have it.
+            y: ignored; estimators have this argument.
             sample_weight: (n_samples,), at least 0, not all 0; None: each row weighs 1.
 
         Raises:
-            ValueError: X is not finite, the weights are not as above, or fewer clusters than 1 are asked for.
+            ValueError: X is not finite, the weights are not as above, or `n_clusters` is below 1.
         """
         if self.n_clusters < 1:
             raise BoardError(f"classes: expected at least 1, got {self.n_clusters!r}")
@@ -80,7 +79,7 @@ class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             clusters = np.arange(len(distinct), dtype=np.int32)
         else:
             seed = check_random_state(self.random_state).randint(2**31 - 1)
-            with threadpool_limits(1):  # threads add up in any order
+            with threadpool_limits(1):  # several threads would add in any order
                 clusters = _clusters(distinct, mass, self.n_clusters, seed)
         self.labels_ = number_by_mean(clusters[of], rows.mean(axis=1), weights)
         self.n_clusters_ = int(self.labels_.max()) + 1
@@ -92,7 +91,7 @@ class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """The cluster whose mean each row is nearest to, of equals the first: (n_samples,)."""
+        """Return the cluster with the nearest mean for each row; of equally near clusters the first: (n_samples,)."""
         from buckets.abstraction.clustering import nearest
 
         check_is_fitted(self, "cluster_centers_")
@@ -103,7 +102,7 @@ class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 def _clusters(
     rows: NDArray[np.float64], weights: NDArray[np.float64], n_clusters: int, seed: int
 ) -> NDArray[np.int32]:
-    """Labels of different rows, more than there are clusters."""
+    """Label different rows; there are more rows than clusters."""
     if len(rows) <= AGGLOMERATED:
         tree = merge_tree(rows, weights, max_factor=False)
         labels = cut_labels(tree, n_clusters, rows.mean(axis=1), weights)
@@ -114,14 +113,14 @@ def _clusters(
         )
         start = first.fit(rows, sample_weight=weights).cluster_centers_
     means = KMeans(n_clusters, init=start, n_init=1, max_iter=MAX_STEPS, random_state=seed)
-    found: NDArray[np.int32] = means.fit(rows, sample_weight=weights).labels_
-    return found
+    labels = means.fit(rows, sample_weight=weights).labels_
+    return np.asarray(labels, dtype=np.int32)
 
 
 def _explained(
     rows: NDArray[np.float64], weights: NDArray[np.float64], centers: NDArray[np.float64]
 ) -> float:
-    """One minus the variance within over the variance in all."""
+    """Return one minus the ratio of the variance within clusters to the whole variance."""
     overall = np.average(rows, axis=0, weights=weights)
     all_in = float(weights @ ((rows - overall) ** 2).sum(axis=1))
     within = float(weights @ ((rows - centers) ** 2).sum(axis=1))

@@ -1,4 +1,4 @@
-"""What a board does to hands, as a row of numbers: boards are alike when their rows are near each other.
+"""Features of boards: boards are alike when their rows of features are near each other.
 
 Hands are taken by kinds, those that suits alone tell apart: hold'em's 169 starting hands, the ranks of one-card games.
 A board's features are, for each kind, the mean and the spread over its hands that the board leaves of their mean
@@ -18,7 +18,7 @@ from buckets.cards.hands import hands, preflop_classes
 from buckets.cards.symmetry import hand_kinds
 
 N_AXES = 32
-"""Principal axes that are kept."""
+"""Number of principal axes."""
 
 Floats = NDArray[np.float32]
 
@@ -27,8 +27,8 @@ class Features(NamedTuple):
     """Features of boards.
 
     Attributes:
-        values: ``[board, axis]``, of mean 0, the longest axis first.
-        kept: the share of the variance that these axes hold.
+        values: ``[board, axis]``, with mean 0, the longest axis first.
+        kept: share of the variance along these axes.
     """
 
     values: Floats
@@ -41,13 +41,13 @@ def board_features(
     counts: NDArray[np.int64],
     progress: Progress = lambda n: None,
 ) -> Features:
-    """Features of boards of one number of cards.
+    """Compute features of boards with the same number of cards.
 
     Args:
-        percentiles: the game's.
+        percentiles: the table of the game.
         boards: ``[board, card]``.
-        counts: ``[board]``, how many boards each one stands for.
-        progress: told of finished boards.
+        counts: ``[board]``, number of boards for which each board stands.
+        progress: called with the number of boards that were finished since the last call.
     """
     from buckets.kernels.percentiles import fill_features
 
@@ -65,14 +65,14 @@ def board_features(
 
 
 def start_kinds(deck: Deck, hole: int) -> NDArray[np.int64]:
-    """``[hand]``: equal numbers for hands that suits alone tell apart; hold'em's as `preflop_classes` has them."""
+    """Number the kinds of hands that differ by suits alone: ``[hand]``; hold'em's kinds as in `preflop_classes`."""
     if hole == 2 and deck == Deck():
         return preflop_classes()[0].astype(np.int64)
     return hand_kinds((), hands(deck, hole), deck)
 
 
 def _principal(rows: Floats, scale: NDArray[np.float64], weights: NDArray[np.float64]) -> Features:
-    """Fill what is nan, scale columns, and turn rows, which are overwritten, to their principal axes."""
+    """Replace nan by column means, scale columns, and project rows on their principal axes; overwrites `rows`."""
     gaps = np.isnan(rows)
     known = np.maximum(weights @ ~gaps, np.finfo(float).tiny)
     np.copyto(rows, 0, where=gaps)

@@ -1,7 +1,7 @@
-"""Boards that remember the class of the first board: pairs of such a class and a set of cards.
+"""Boards that remember the class of the first board: pairs of a class of first boards and a set of cards.
 
-The same turn is several pairs where flops that can have led to it are of different classes. A set of cards is taken
-once for each of its subsets that may have come first.
+A turn makes several pairs if the flops that can have led to it are of different classes: one pair for each class of a
+subset of its cards that may have come first.
 """
 
 from typing import NamedTuple
@@ -15,17 +15,17 @@ from buckets.errors import BoardError
 from buckets.types import Ints
 
 MAX_PAIRS = 64_000_000
-"""Classes of first boards by canonical boards of a later round, at most: a table of four bytes for each."""
+"""Largest number of first classes times later canonical boards; the table has four bytes for each."""
 
 
 class Pairs(NamedTuple):
-    """Pairs that can be dealt, by class of the first board, then by canonical board.
+    """Pairs that can be dealt, ordered by class of the first board, then by canonical board.
 
     Attributes:
-        numbers: ``[class, canonical]``, flat; -1 where the class does not lead there.
-        first: ``[pair]``, the class.
+        numbers: ``[class, canonical]``, flat: the number of the pair; -1: the class does not lead to the board.
+        first: ``[pair]``, the class of the first board.
         board: ``[pair]``, the canonical board.
-        counts: ``[pair]``, in how many ways a first board of the class and further cards make a board that is like it.
+        counts: ``[pair]``, number of ways to deal a first board of the class and then the other cards of the board.
     """
 
     numbers: NDArray[np.int32]
@@ -35,10 +35,10 @@ class Pairs(NamedTuple):
 
 
 def require_pairs(n_classes: int, n_boards: int) -> None:
-    """Refuse a table that would be too large.
+    """Check that the table of pairs has at most `MAX_PAIRS` entries.
 
     Raises:
-        BoardError: it would.
+        BoardError: the table would have more.
     """
     if n_classes * n_boards > MAX_PAIRS:
         raise BoardError(
@@ -48,16 +48,16 @@ def require_pairs(n_classes: int, n_boards: int) -> None:
 
 
 def board_pairs(deck: Deck, firsts: BoardMap, classes: NDArray[np.int32], later: BoardMap) -> Pairs:
-    """All pairs of a round.
+    """List all pairs of a round.
 
     Args:
-        deck: the game's.
-        firsts: of sets, the first boards.
-        classes: ``[canonical first board]``.
-        later: of sets, the round's boards.
+        deck: the cards of the game.
+        firsts: the first boards, as sets.
+        classes: ``[canonical first board]``, the class of each first board.
+        later: the boards of the round, as sets.
 
     Raises:
-        BoardError: there are too many.
+        BoardError: there are more than `MAX_PAIRS`.
     """
     n_classes, n_boards = int(classes.max()) + 1, len(later.boards)
     require_pairs(n_classes, n_boards)
@@ -74,7 +74,7 @@ def board_pairs(deck: Deck, firsts: BoardMap, classes: NDArray[np.int32], later:
 
 
 def shared_out(n: int, weights: Ints) -> Ints:
-    """Cut a number into parts like the weights, of at least 1 each; n is not less than there are weights.
+    """Split n into whole parts in proportion to the weights, each at least 1; n is at least the number of weights.
 
     >>> shared_out(10, np.array([1, 60, 39])).tolist()
     [1, 5, 4]
@@ -87,7 +87,7 @@ def shared_out(n: int, weights: Ints) -> Ints:
 
 
 def _numbers(places: Ints, n: int) -> Ints:
-    """Lexicographic numbers of ascending sets of places: ``[set]``."""
+    """Return the lexicographic numbers ``[set]`` of ascending sets of places."""
     choose, k = binomials(), places.shape[1]
     terms = [choose[n - 1 - places[:, i], k - i] for i in range(k)]
     numbers: Ints = choose[n, k] - 1 - np.sum(terms, axis=0)

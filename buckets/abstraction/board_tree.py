@@ -1,7 +1,7 @@
 """The merge tree of a board: every number of buckets of one board from one fit.
 
-Trees are made of *canonical* boards (the smallest of those that differ by a renaming of suits), so that like
-boards share one tree and break ties alike; `BoardTree.labels` turns it to the board that was asked for.
+A tree is computed for the *canonical* board, the smallest of the boards that differ by a renaming of suits, so that
+equivalent boards share one tree and break ties alike. `BoardTree.labels` permutes the labels to the given board.
 """
 
 from collections.abc import Sequence
@@ -23,12 +23,12 @@ from buckets.types import Floats
 
 @dataclass(frozen=True)
 class BoardTree:
-    """All merges of the hands that a board leaves, each of them of weight 1, by Equation 1.
+    """All merges of the hands that a board leaves, by Equation 1; each hand has weight 1.
 
     Attributes:
         board: the canonical board, ascending.
         tree: leaves are the hands that the board leaves, in order of hand number.
-        means: (n_leaves,), mean outcome of each: its all-in equity against every hand the same.
+        means: (n_leaves,), mean outcome of each hand: its all-in equity against the uniform range.
     """
 
     board: tuple[int, ...]
@@ -49,11 +49,11 @@ class BoardTree:
         return cls(cards, deck, hole, merge_tree(curves, np.ones(len(curves))), curves.mean(axis=1))
 
     def labels(self, board: Sequence[int], k: int) -> NDArray[np.int32]:
-        """Bucket of each hand of the deck, -1 where the board hits it; min(k, n_distinct) buckets.
+        """Return the bucket of each hand of the deck, -1: blocked; there are min(k, n_distinct) buckets.
 
         Args:
-            board: any that is this tree's up to suits.
-            k: at least 1. Buckets are numbered from the weakest to the strongest.
+            board: a board that differs from the tree's board by a renaming of suits at most.
+            k: number of buckets, at least 1. Buckets are numbered from the weakest to the strongest.
         """
         hands = all_hands(self.deck, self.hole)
         (cards,), perm = canonical((tuple(board),), self.deck)
@@ -66,5 +66,5 @@ class BoardTree:
 
 
 def canonical_board(board: Sequence[int], deck: Deck) -> tuple[int, ...]:
-    """The smallest board that differs from this one by a renaming of suits; cards ascending."""
+    """Return the smallest board that differs from this one by a renaming of suits; cards ascending."""
     return canonical((tuple(board),), deck)[0][0]

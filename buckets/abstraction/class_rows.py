@@ -1,10 +1,10 @@
-"""Rows of a class of boards: which hands of its boards play alike.
+"""Rows of a board bucket (a class of boards): the hands of its boards that play alike.
 
-Before the last round hands are clustered by Equation 1 on their curves (`Percentiles.curves`), one clustering for the
-class: it is fitted to a sample of the curves of its boards, and every hand of every board goes to the nearest mean. On
-final boards the only outcome of a hand is its grade, and rows are intervals of it, so that a row is a nondecreasing
-function of strength. Rows are numbered from the weakest to the strongest. A class that cannot be told into so many has
-fewer.
+Before the last round hands are clustered by Equation 1 on their curves (`Percentiles.curves`), with one clustering per
+class: it is fitted to a sample of the curves of the class, and every hand of every board gets the row with the nearest
+mean. On final boards the only outcome of a hand is its grade, and rows are intervals of grades, so the row is a
+nondecreasing function of strength. Rows are numbered from the weakest to the strongest. A class with fewer different
+curves than rows has fewer rows.
 """
 
 from collections.abc import Sequence
@@ -20,10 +20,10 @@ from buckets.abstraction.row_kinds import GRADES, NO_ROW
 from buckets.types import Ints
 
 CURVES = 600
-"""Curves that are agglomerated, at most."""
+"""Largest number of curves in the agglomeration."""
 
 BOARDS_AT_ONCE = 64
-"""Boards whose curves are held at once; rows of a class with more are made of so many, drawn."""
+"""Number of boards whose curves are in memory at once, and of random boards from which the rows of a class are made."""
 
 
 def clustered_rows(
@@ -36,17 +36,17 @@ def clustered_rows(
     seed: int,
     progress: Progress = lambda n: None,
 ) -> NDArray[np.uint8]:
-    """Rows on the boards of an earlier round: ``[board, hand]``, `NO_ROW` where the board hits the hand.
+    """Cluster the hands on boards of a round before the last: rows ``[board, hand]``, `NO_ROW`: blocked.
 
     Args:
-        percentiles: the game's.
+        percentiles: the table of the game.
         boards: ``[board, card]``.
-        counts: ``[board]``, how many boards each one stands for.
-        classes: numbers of the boards of each class.
-        n_rows: of each class, at most.
-        n_points: of a curve.
-        seed: of the samples.
-        progress: told of finished boards.
+        counts: ``[board]``, number of boards for which each board stands.
+        classes: the numbers of the boards of each class.
+        n_rows: number of rows of each class, at most.
+        n_points: number of points of a curve.
+        seed: seed of the samples.
+        progress: called with the number of boards that were finished since the last call.
     """
     rows = np.full((len(boards), percentiles.grades.shape[1]), NO_ROW, dtype=np.uint8)
     for number, members in enumerate(classes):
@@ -57,12 +57,12 @@ def clustered_rows(
             some = order[start : start + BOARDS_AT_ONCE]
             curves = percentiles.curves(boards[some], n_points)
             live = ~np.isnan(curves[:, :, 0])
-            if means is None:  # the first boards, which are a sample, tell all
+            if means is None:  # the first boards are a random sample
                 weights = np.broadcast_to(counts[some, None], live.shape)[live]
                 means = _means(curves[live], weights, n_rows, generator)
-            found = np.full(live.shape, NO_ROW, dtype=np.uint8)
-            found[live] = nearest(curves[live], means)
-            rows[some] = found
+            labels = np.full(live.shape, NO_ROW, dtype=np.uint8)
+            labels[live] = nearest(curves[live], means)
+            rows[some] = labels
             progress(len(some))
     return rows
 
@@ -70,10 +70,11 @@ def clustered_rows(
 def _means(
     curves: NDArray[np.float32], weights: Ints, n_rows: int, generator: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Mean curves of the rows, weakest first, from curves ``[hand, point]``.
+    """Compute the mean curves of the rows, weakest first, from curves ``[hand, point]``.
 
-    Few are agglomerated; then each of all goes to the nearest mean, and the means are taken anew: on hold'em's flops
-    and turns 600 explain more that way than 2,000 without the second step, which take eight times as long.
+    A sample is agglomerated; then every curve goes to the nearest mean, and the means are computed again. On hold'em's
+    flops and turns a sample of 600 with this second step explains more variance than a sample of 2,000 without it,
+    which takes eight times as long.
     """
     chosen = np.arange(len(curves))
     if len(curves) > CURVES:
@@ -88,18 +89,18 @@ def _means(
 
 
 def interval_rows(seen: Ints, n_rows: int) -> NDArray[np.uint8]:
-    """Rows on final boards by Equation 1 in one dimension: ``[class, grade]``, nondecreasing.
+    """Cluster grades on final boards by Equation 1 in one dimension: rows ``[class, grade]``, nondecreasing.
 
     Args:
-        seen: ``[class, grade]``, how many hands of the boards of a class have a grade.
-        n_rows: of each class, at most.
+        seen: ``[class, grade]``, number of hands of each grade on the boards of a class.
+        n_rows: number of rows of each class, at most.
     """
     rows = [np.append(_row_of_grade(weights, n_rows), NO_ROW) for weights in seen]
     return np.array(rows, dtype=np.uint8)
 
 
 def _row_of_grade(seen: Ints, n_rows: int) -> Ints:
-    """Row of each grade; one that no hand has goes with the next below that some hand has."""
+    """Return the row of each grade; a grade without hands gets the row of the next lower grade with hands."""
     some = np.flatnonzero(seen)
     curves, weights = (some[:, None] + 0.5) / GRADES, seen[some].astype(np.float64)
     labels = cut_labels(merge_tree(curves, weights), n_rows, curves[:, 0], weights)

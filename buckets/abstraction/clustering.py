@@ -17,27 +17,26 @@ from buckets.abstraction.cut import cluster_means, cut_labels, positive_weights
 class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Agglomerative clustering of sorted outcomes by Equation 1 of the Spewy Louie Jr. paper.
 
-    One fit serves every number of clusters: see `cut`. Rows that are not sorted are taken as they are, with a warning:
-    Equation 1 compares the k-th smallest outcomes of hands.
+    One fit serves every number of clusters: see `cut`. Rows that are not sorted cause a warning, since Equation 1
+    compares the k-th smallest outcomes of hands.
 
     Parameters
     ----------
-        n_clusters: how many clusters `labels_` has, at most.
-        max_factor: whether a difference counts in proportion to the larger of the two outcomes, as published.
-            False: Ward's linkage.
+        n_clusters: number of clusters of `labels_`, at most.
+        max_factor: whether Equation 1 has its last factor, as published; False: Ward's linkage.
 
     Attributes:
     ----------
         labels_: (n_samples,), clusters numbered from the smallest mean outcome to the largest.
-        children_: (n_samples - 1, 2), the clusters that each step merged; leaves are 0 to n_samples - 1, and
-            what step s made is n_samples + s.
-        distances_: (n_samples - 1,), what each merge lost. Not always ascending: a merge can bring a third
+        children_: (n_samples - 1, 2), the clusters that each step merged; leaves are 0 to n_samples - 1, and step s
+            made cluster n_samples + s.
+        distances_: (n_samples - 1,), the cost of each merge. Costs do not always ascend: a merge can bring a third
             cluster nearer.
         n_leaves_: n_samples.
-        n_distinct_: the number of different rows; equal rows are never parted.
-        n_clusters_: how many clusters `labels_` has.
+        n_distinct_: number of different rows; equal rows are in one cluster.
+        n_clusters_: number of clusters of `labels_`.
         cluster_centers_: (n_clusters_, n_outcomes), the weighted mean of the rows of each cluster.
-        n_features_in_: the number of outcomes per row.
+        n_features_in_: number of outcomes per row.
 
     >>> curves = [[0.1, 0.2], [0.8, 0.9], [0.1, 0.3], [0.8, 0.9]]
     >>> OutcomeClustering(n_clusters=2).fit(curves).labels_.tolist()
@@ -62,9 +61,9 @@ class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
         Args:
             X: (n_samples, n_outcomes), sorted within each row, at least 0.
-            y: ignored, as estimators have it.
-            sample_weight: (n_samples,), at least 0, not all 0; None: each row weighs 1. A row without weight
-                pulls nothing, and goes where it costs least.
+            y: ignored; estimators have this argument.
+            sample_weight: (n_samples,), at least 0, not all 0; None: each row weighs 1. A row without weight does not
+                move the means, and joins the cluster where it costs least.
 
         Raises:
             ValueError: X is not finite or has negative values, or the weights are not as above.
@@ -87,11 +86,11 @@ class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """The cluster in which each row differs least from the mean c, of equals the first: (n_samples,).
+        """Return the cluster with the nearest mean for each row; of equally near clusters the first: (n_samples,).
 
-        Rows o are told from it by Equation 1 for a single row, ``Σ_k (o(k) - c(k))² · max(o(k), c(k))``, without the
-        last factor where `max_factor` is False. Where the tree was cut, a row of the fit may be nearer to another mean
-        than to that of its cluster in `labels_`.
+        The distance of a row o from a mean c is Equation 1 for a single row, ``Σ_k (o(k) - c(k))² · max(o(k), c(k))``,
+        without the last factor if `max_factor` is False. A row of the fit can be nearer to the mean of another cluster
+        than to the mean of its own cluster in `labels_`.
 
         Args:
             X: (n_samples, n_outcomes), as in `fit`.
@@ -100,7 +99,7 @@ class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         return nearest(rows, centers, max_factor=self.max_factor)
 
     def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """What each row differs from each cluster's mean by Equation 1, as `predict` has it: (n_samples, n_clusters_).
+        """Compute the distance of each row from each cluster's mean, as in `predict`: (n_samples, n_clusters_).
 
         Args:
             X: (n_samples, n_outcomes), as in `fit`.
@@ -113,20 +112,20 @@ class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         return out
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """Minus the sum of what rows differ from the means that they are nearest to: the higher, the better.
+        """Return minus the weighted sum of the distances of rows from their nearest means: higher is better.
 
-        More clusters score higher; how much higher is what model selection tells.
+        More clusters score higher; model selection compares how much higher.
 
         Args:
             X: (n_samples, n_outcomes), as in `fit`.
-            y: ignored, as estimators have it.
+            y: ignored; estimators have this argument.
             sample_weight: (n_samples,), as in `fit`.
         """
         costs = self.transform(X).min(axis=1)
         return -float(positive_weights(sample_weight, len(costs)) @ costs)
 
     def _compared(self, X: ArrayLike) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-        """Rows and means, in the rows' precision."""
+        """Check rows; return them and the means in the rows' precision."""
         check_is_fitted(self, "cluster_centers_")
         rows = validate_data(
             self, X, reset=False, dtype=[np.float64, np.float32], order="C", ensure_non_negative=True
@@ -136,17 +135,17 @@ class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
     @property
     def _n_features_out(self) -> int:
-        """Columns of `transform`, as scikit-learn asks for them."""
+        """Number of columns of `transform`; scikit-learn reads this attribute."""
         return self.n_clusters_
 
     def cut(self, n_clusters: int) -> NDArray[np.int32]:
-        """Labels for another number of clusters, without another fit."""
+        """Return labels for another number of clusters without another fit."""
         check_is_fitted(self, "children_")
         tree = MergeTree(self.children_, self.distances_, self.n_distinct_)
         return cut_labels(tree, n_clusters, self._leaf_means, self._leaf_weights)
 
     def __sklearn_tags__(self) -> Tags:
-        """Outcomes are probabilities: nothing negative."""
+        """Declare that outcomes are not negative."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -154,7 +153,7 @@ class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
 
 def _warn_of_unsorted(rows: NDArray[np.floating]) -> None:
-    """Warn of outcomes that do not ascend, which Equation 1 cannot compare."""
+    """Warn of rows whose outcomes do not ascend: Equation 1 cannot compare them."""
     falls = (rows[:, 1:] < rows[:, :-1]).any(axis=1)
     if falls.any():
         found = f"{falls.sum():,} of {len(rows):,} unsorted (the first is row {falls.argmax()})"
@@ -165,7 +164,7 @@ def _warn_of_unsorted(rows: NDArray[np.floating]) -> None:
 def nearest(
     rows: NDArray[np.floating], centers: NDArray[np.floating], *, max_factor: bool = True
 ) -> NDArray[np.int32]:
-    """The center (n, n_outcomes) that each row is nearest to, as `OutcomeClustering.predict` has it, unchecked."""
+    """Return the number of the nearest center for each row, as `OutcomeClustering.predict`, without checks."""
     from buckets.kernels.nearest import fill_nearest
 
     out = np.empty(len(rows), dtype=np.int32)

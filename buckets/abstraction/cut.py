@@ -1,4 +1,4 @@
-"""How a merge tree becomes labels: cut at a number of clusters, numbered from the weakest to the strongest."""
+"""Labels from a merge tree: a cut at a number of clusters, numbered from the weakest to the strongest."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,20 +8,20 @@ from buckets.cards.hands import check_weights
 from buckets.errors import BoardError, RangeError
 from buckets.types import Floats
 
-#: What a row without weight weighs, in units of the smallest positive weight: next to nothing.
+#: Weight of a row without weight, in units of the smallest positive weight.
 WEIGHTLESS = 1e-9
 
 
 def cut_labels(
     tree: MergeTree, n_clusters: int, leaf_means: Floats, leaf_weights: Floats
 ) -> NDArray[np.int32]:
-    """Cut a tree at min(n_clusters, n_distinct) clusters; number them by mean, of equals by first leaf.
+    """Cut a tree at min(n_clusters, n_distinct) clusters and number them by mean, equal means by first leaf.
 
     Args:
-        tree: of n leaves.
-        n_clusters: at least 1.
-        leaf_means: (n,), by which clusters are numbered.
-        leaf_weights: (n,), by which leaves count in the mean of a cluster.
+        tree: a tree with n leaves.
+        n_clusters: number of clusters, at least 1.
+        leaf_means: (n,), mean of each leaf.
+        leaf_weights: (n,), weight of each leaf in the mean of its cluster.
 
     Returns:
         (n,), the cluster of each leaf.
@@ -34,7 +34,7 @@ def cut_labels(
 
 
 def number_by_mean(clusters: NDArray[np.integer], means: Floats, weights: Floats) -> NDArray[np.int32]:
-    """Number clusters, whatever their names (n,), from the smallest weighted mean up; of equals by first member."""
+    """Renumber clusters (n,) from the smallest weighted mean up, equal means by first member."""
     _, first, member_of = np.unique(clusters, return_index=True, return_inverse=True)
     mean = np.bincount(member_of, weights=weights * means) / np.bincount(member_of, weights=weights)
     number = np.empty(len(first), dtype=np.int32)
@@ -48,7 +48,7 @@ def cluster_means(
     weights: NDArray[np.floating] | NDArray[np.integer],
     labels: NDArray[np.integer],
 ) -> Floats:
-    """The weighted mean row of each cluster: (n_clusters, n_features), labels from 0 without gaps."""
+    """Compute the weighted mean row of each cluster: (n_clusters, n_features); labels are 0, 1, … without gaps."""
     sums = np.zeros((int(labels.max()) + 1, rows.shape[1]))
     np.add.at(sums, labels, rows * weights[:, None])
     means: Floats = sums / np.bincount(labels, weights=weights)[:, None]

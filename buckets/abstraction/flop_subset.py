@@ -1,9 +1,9 @@
-"""Weighted subsets of hold'em's 1,755 flops, whose averages of equities come near those of all flops.
+"""Weighted subsets of hold'em's 1,755 flops with nearly the average equities of all flops.
 
-Flops are described by what they do to ranges (`benchmarks.studies.flop_subsets` makes the table): for sixty pairs of
-sixteen ranges, drawn at random among those that are played, one range's equity against the other and its distribution
-over the hands in twentieths, each less its average over all flops, turned to the 64 longest principal axes, as whole
-numbers. `representatives` chooses among them.
+The features of a flop come from sixty random pairs of sixteen usual ranges: one range's equity against the other, and
+the distribution of equity over its hands in twentieths, each less its average over all flops, projected on the 64
+longest principal axes and rounded. `benchmarks.studies.flop_subsets` makes the table; `representatives` chooses the
+flops.
 """
 
 from functools import lru_cache
@@ -26,27 +26,27 @@ TABLE = files("buckets") / "data" / "flops.npy"
 
 
 class FlopSubset(NamedTuple):
-    """Some flops that stand for all.
+    """Flops that represent all flops.
 
     Attributes:
         flops: ``[flop, card]``, ascending.
-        counts: ``[flop]``, how many of the 22,100 flops each one stands for.
+        counts: ``[flop]``, how many of the 22,100 flops each flop represents.
     """
 
     flops: NDArray[np.int64]
     counts: NDArray[np.int64]
 
     def named(self) -> dict[str, int]:
-        """How many flops each one stands for, by its name with high cards first."""
+        """Return how many flops each flop represents, by its name with high cards first."""
         names = (cards_name(flop[::-1]) for flop in self.flops.tolist())
         return dict(zip(names, self.counts.tolist(), strict=True))
 
 
 def flop_subset(n: int) -> FlopSubset:
-    """The subset of ``n`` flops, from 1 to 1,755: the same on every machine.
+    """Return the subset of `n` flops, the same on every machine.
 
     Raises:
-        BoardError: there is none of so many flops.
+        BoardError: `n` is not from 1 to 1,755.
 
     >>> flop_subset(25).counts.sum()
     np.int64(22100)
@@ -60,7 +60,7 @@ def flop_subset(n: int) -> FlopSubset:
 
 @lru_cache(maxsize=1)
 def flop_features() -> NDArray[np.int16]:
-    """``[flop, axis]``: what each flop does to ranges."""
+    """Return the features of all flops: ``[flop, axis]``."""
     with TABLE.open("rb") as file:
         table: NDArray[np.int16] = np.load(file, allow_pickle=False)
     table.flags.writeable = False

@@ -1,10 +1,9 @@
 """Grouping: which hands share a bucket on a board, in several ways under one contract.
 
-A grouping gives each hand a label. On one board labels are numbered from the weakest group, 0, to the
-strongest; each number up to the largest occurs; hands that the board hits get -1, and all others a label,
-whatever they weigh. Where no hand that the board leaves has weight, each counts the same. Hands with the same
-outcomes share a label, so those that a symmetry of the board maps onto each other do, and there are fewer
-than k groups where there are fewer than k kinds of hands. The same arguments give the same labels.
+A grouping labels each hand. On one board labels are numbered from the weakest group, 0, to the strongest, without gaps.
+Hands that the board blocks get -1; all other hands get a label, whatever their weight. If no remaining hand has weight,
+all have equal weight. Hands with the same outcomes share a label, hence also hands that a symmetry of the board maps
+onto each other; so there can be fewer than k groups. Equal arguments give equal labels.
 """
 
 from abc import ABC, abstractmethod
@@ -28,7 +27,7 @@ Labels = NDArray[np.int32]
 
 
 class Grouping(Protocol):
-    """What the solver calls for a board's buckets."""
+    """A function that computes the buckets of a board."""
 
     def __call__(
         self,
@@ -39,21 +38,21 @@ class Grouping(Protocol):
         deck: Deck | None = None,
         n_board: int = 5,
     ) -> Labels:
-        """Labels (n_hands,) of at most k groups.
+        """Label hands with at most k groups: (n_hands,).
 
         Args:
             board: the public cards so far.
             hands: (n_hands, hole), all hands of the deck.
             weights: (n_hands,).
-            k: at least 1.
-            deck: the game's; None: 52 cards.
-            n_board: public cards at the showdown.
+            k: number of groups, at least 1.
+            deck: the cards of the game; None: 52 cards.
+            n_board: number of public cards at the showdown.
         """
         ...
 
 
 class _ByOutcomes(ABC):
-    """A grouping that looks at the sorted outcomes of the hands that a board leaves, and at their weights."""
+    """A grouping by the sorted outcomes and the weights of the hands that a board leaves."""
 
     def __call__(
         self,
@@ -64,7 +63,7 @@ class _ByOutcomes(ABC):
         deck: Deck | None = None,
         n_board: int = 5,
     ) -> Labels:
-        """See `Grouping`."""
+        """Label hands, see `Grouping`."""
         deck = deck or Deck()
         if weights.shape != (len(hands),):
             raise RangeError(f"weights: expected shape ({len(hands)},), got {weights.shape}")
@@ -84,7 +83,7 @@ class _ByOutcomes(ABC):
     def even(
         self, board: Sequence[int], hands: NDArray[np.integer], k: int, deck: Deck, n_board: int
     ) -> Labels:
-        """Labels of all hands where each that the board leaves weighs the same."""
+        """Label all hands when the hands that the board leaves have equal weights."""
         live = ~blocked(hands, board)
         labels = np.full(len(hands), -1, dtype=np.int32)
         labels[live] = self.group(outcomes(board, hands, deck, n_board)[live], np.ones(int(live.sum())), k)
@@ -92,7 +91,7 @@ class _ByOutcomes(ABC):
 
     @abstractmethod
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Labels of curves (n, n_outcomes) with positive mass (n,)."""
+        """Label curves (n, n_outcomes) with positive mass (n,)."""
 
 
 class Agglomeration(_ByOutcomes):
@@ -104,13 +103,13 @@ class Agglomeration(_ByOutcomes):
     def even(
         self, board: Sequence[int], hands: NDArray[np.integer], k: int, deck: Deck, n_board: int
     ) -> Labels:
-        """As `BoardTree` does, which a locker may keep."""
+        """Label hands by `BoardTree`, so that labels equal those from the bucket locker."""
         if not self.max_factor:
             return super().even(board, hands, k, deck, n_board)
         return BoardTree.of(board, deck, hands.shape[1], n_board).labels(board, k)
 
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Cut a tree made for this mass."""
+        """Cut a merge tree of curves with this mass."""
         tree = merge_tree(curves, mass, max_factor=self.max_factor)
         return cut_labels(tree, k, curves.mean(axis=1), mass)
 
@@ -119,23 +118,23 @@ class OutcomeMeans(_ByOutcomes):
     """k-means on the outcomes."""
 
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Features are the outcomes, rank by rank."""
+        """Cluster by the outcomes, rank by rank."""
         return _k_means(curves, curves, mass, k)
 
 
 class StrengthMeans(_ByOutcomes):
-    """k-means on expected strength and expected squared strength, of many a poker program of the 2000s."""
+    """k-means on expected strength and expected squared strength, as many poker programs of the 2000s."""
 
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Features are the mean outcome and the mean square."""
+        """Cluster by the mean outcome and the mean square."""
         return _k_means(np.stack([curves.mean(axis=1), (curves**2).mean(axis=1)], axis=1), curves, mass, k)
 
 
 class EquityQuantiles(_ByOutcomes):
-    """Runs of about equal weight in the order of all-in equity."""
+    """Quantiles: runs of nearly equal weight in the order of all-in equity."""
 
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Hands of equal equity stay together."""
+        """Cut the order of equities into runs; hands of equal equity are in one run."""
         values, value_of = np.unique(curves.mean(axis=1), return_inverse=True)
         return quantile_groups(np.bincount(value_of, weights=mass, minlength=len(values)), k)[value_of]
 
@@ -151,9 +150,9 @@ GROUPINGS: dict[str, Grouping] = {
 
 
 def quantile_groups(mass: NDArray[np.number], k: int) -> Labels:
-    """Cut a row of items into min(k, n_items) runs of about equal mass: the run of each item, from 0.
+    """Cut a row of items into min(k, n_items) runs of nearly equal mass; return the run of each item, from 0.
 
-    An item goes where the middle of its mass falls, as far as that leaves no run empty.
+    The middle of an item's mass decides its run, unless a run would be empty.
     """
     n_items, n_runs = len(mass), min(k, len(mass))
     middle = (np.cumsum(mass) - mass / 2) / mass.sum() if n_items else mass
@@ -169,7 +168,7 @@ def quantile_groups(mass: NDArray[np.number], k: int) -> Labels:
 
 
 def _k_means(features: Floats, curves: Floats, mass: Floats, k: int) -> Labels:
-    """k-means over the different rows of features, numbered by the mean outcome of their curves."""
+    """Cluster the different rows of features by k-means; number clusters by the mean outcome of their curves."""
     from sklearn.cluster import KMeans  # loading scikit-learn takes longer than most solves
 
     different, kind = np.unique(features, axis=0, return_inverse=True)

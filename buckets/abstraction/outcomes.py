@@ -1,12 +1,12 @@
-"""Percentile outcomes: how a hand fares against all others over the ways the rest of the board can come.
+"""Percentile outcomes: the share of opposing hands that a hand beats, for each way to complete the board.
 
 For each way r to complete the board with cards that the hand does not hold,
 
 ``outcome[h, r] = Σ_o (1[h beats o] + 1/2 1[h ties o]) / Σ_o 1``
 
-over the opposing hands o that share no card with h or the final board. Each way counts the same, and so does
-each opponent. `outcomes` gives a hand's outcomes *sorted ascending*: k is the rank of an outcome, not a card,
-so curves of different hands compare rank by rank. (B. Williams et al., "Spewy Louie Jr.", the hand clustering.)
+over the opposing hands o that share no card with h or the final board. All ways and all opponents have equal weight.
+`outcomes` returns a hand's outcomes *sorted ascending*: k is the rank of an outcome, not a card, so curves of different
+hands compare rank by rank. (B. Williams et al., "Spewy Louie Jr.", the hand clustering.)
 
 All denominators are equal, so an outcome is a whole number of half wins, its *level*.
 """
@@ -23,9 +23,9 @@ from buckets.cards.showdown import MAX_BOARDS, final_boards
 from buckets.cards.strength import strengths
 from buckets.cards.symmetry import hand_kinds
 
-#: Final boards drawn where all of them are too many (before hold'em's flop).
+#: Number of final boards to draw when there are too many (before hold'em's flop).
 SAMPLES = 20_000
-#: Outcomes kept of each hand where final boards are drawn: the quantiles at (k + 1/2) / SAMPLED_OUTCOMES.
+#: Number of outcomes of each hand when final boards are drawn: the quantiles at (k + 1/2) / SAMPLED_OUTCOMES.
 SAMPLED_OUTCOMES = 1_000
 _BOARDS_PER_CALL = 256  # bounds the strengths held at once to about a MB
 
@@ -39,17 +39,17 @@ def outcomes(
     samples: int | None = None,
     seed: int = 0,
 ) -> NDArray[np.float64]:
-    """Sorted percentile outcomes of each hand, shape (n_hands, n_outcomes); rows that the board hits are nan.
+    """Compute the sorted percentile outcomes of each hand, shape (n_hands, n_outcomes); blocked hands get nan.
 
     Args:
         board: the public cards so far.
         hands: (n_hands, hole), all hands of the deck; the opponent holds one of them.
-        deck: the game's; None: 52 cards.
-        n_board: public cards at the showdown.
-        samples: this many final boards, drawn at random, instead of all of them; `SAMPLES` where all of them
-            would be over a million. Then hands that a symmetry of the board maps onto each other are pooled, and
-            `SAMPLED_OUTCOMES` quantiles stand for their outcomes.
-        seed: of the draw.
+        deck: the cards of the game; None: 52 cards.
+        n_board: number of public cards at the showdown.
+        samples: number of final boards to draw at random; None: all of them, or `SAMPLES` if there are more than a
+            million. With samples, hands that a symmetry of the board maps onto each other are pooled, and their
+            outcomes are `SAMPLED_OUTCOMES` quantiles.
+        seed: seed of the draw.
 
     In hold'em a flop gives 1,081 outcomes, a turn 46, a river 1.
 
@@ -63,7 +63,7 @@ def outcomes(
     levels = _levels(final_boards(board, deck, n_board, samples=samples, seed=seed), hands)
     live = np.flatnonzero(~blocked(hands, board))
     if samples is None:
-        # Each final board that spares a hand gives it one outcome: as many for every hand, behind the -1s.
+        # Every hand has an outcome on equally many final boards; sorting puts the -1 of blocked boards first.
         n_outcomes = int((levels[:, live[0]] >= 0).sum()) if len(live) else 0
         curves = np.sort(levels.T[live], axis=1, kind="stable")[:, levels.shape[0] - n_outcomes :]
     else:
@@ -73,13 +73,13 @@ def outcomes(
             curves[kinds == kind] = _quantiles(levels[:, live[kinds == kind]], SAMPLED_OUTCOMES)
     opponents = comb(max(len(deck) - n_board - hands.shape[1], 0), hands.shape[1])
     out = np.full((len(hands), curves.shape[1]), np.nan)
-    # Without opponents (a deck too small for two players) every outcome counts as even.
+    # Without opponents (the deck is too small for two players) every outcome is 1/2.
     out[live] = curves / (2 * opponents) if opponents else 0.5
     return out
 
 
 def _levels(boards: NDArray[np.int64], hands: NDArray[np.integer]) -> NDArray[np.int16]:
-    """Level of each hand on each final board, -1 where the board hits it: shape (n_boards, n_hands)."""
+    """Compute the level of each hand on each final board, -1: blocked: shape (n_boards, n_hands)."""
     from buckets.kernels.showdowns import fill_levels
 
     levels = np.empty((len(boards), len(hands)), dtype=np.int16)
@@ -91,7 +91,7 @@ def _levels(boards: NDArray[np.int64], hands: NDArray[np.integer]) -> NDArray[np
 
 
 def _quantiles(levels: NDArray[np.int16], n: int) -> NDArray[np.int16]:
-    """The (k + 1/2) / n quantiles, k < n, of all levels that are not -1."""
+    """Return the (k + 1/2) / n quantiles, k < n, of all levels that are not -1."""
     pool = np.sort(levels[levels >= 0], kind="stable")
     ranks = len(pool) * (2 * np.arange(n) + 1) // (2 * n)
     picked: NDArray[np.int16] = pool[ranks]

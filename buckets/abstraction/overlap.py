@@ -1,4 +1,4 @@
-"""How the classes and rows of two abstractions of the same game lie on each other."""
+"""Overlap of the classes and rows of two abstractions of the same game."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from buckets.abstraction.abstraction import Abstraction
 from buckets.errors import BoardError
 
 DEALS = 20_000
-"""Of which overlaps are counted: each class of some thousands is met ten times, each row some hundred times."""
+"""Number of deals on which overlaps are counted: enough to meet each of some thousand classes ten times."""
 AT_ONCE = 1024
 
 
 def overlaps(old: Abstraction, new: Abstraction, seed: int = 0, n_deals: int = DEALS) -> list[sp.csr_array]:
-    """Per round ``[new class and row, old class and row]``: how the hands of a row of the new spread over the old.
+    """Estimate how the hands of each row of a new abstraction spread over the rows of an old one.
 
-    Both are met on the same deals. Rows add up to 1, or to 0 where no deal has met them; places are
-    ``class * rows + row``.
+    Both abstractions look up the same deals.
+
+    Returns:
+        For each round a matrix ``[new class and row, old class and row]``, where class c and row r have the index
+        ``c * n_rows + r``. Each row of the matrix sums to 1, or to 0 if no deal had a hand in it.
 
     Raises:
-        BoardError: they are not of the same game.
+        BoardError: the abstractions are of different games.
     """
     if (old.deck, old.hole, old.board_sizes) != (new.deck, new.hole, new.board_sizes):
         raise BoardError("abstractions: expected two of one game, got others")
@@ -38,7 +41,7 @@ def overlaps(old: Abstraction, new: Abstraction, seed: int = 0, n_deals: int = D
 
 
 def _places(one: Abstraction, seed: int, first: int, n: int) -> list[np.ndarray]:
-    """Per round ``[deal, hand]``: class and row of each hand that the board leaves, in the order of hands."""
+    """Return for each round the class and row ``[deal, hand]`` of the hands that the board leaves."""
     dealt = one.deal(seed, range(first, first + n))
     order = np.argsort(dealt.hands, axis=1)
     return [

@@ -1,9 +1,9 @@
-"""Percentile outcomes of all boards of a game at once, from one table of its final boards.
+"""Percentile outcomes on all boards of a game, from one table of the final boards.
 
 On a final board the outcome of a hand is the percentile of its strength among the hands that the board leaves,
 ``(below + equal / 2) / all``, in 255 equal *grades*: grade g stands for (g + 1/2) / 255. Unlike `outcomes` this
-counts opponents that share a card with the hand, which makes it a nondecreasing function of strength. Of an earlier
-board a hand has an outcome for each way to deal the rest.
+counts opponents that share a card with the hand, so the grade is a nondecreasing function of strength. On an earlier
+board a hand has one outcome for each way to deal the remaining cards.
 """
 
 from collections.abc import Callable
@@ -25,19 +25,21 @@ if TYPE_CHECKING:
     from buckets.kernels.percentiles import Finals
 
 BOARDS_AT_ONCE = 512
-"""Between two words of progress."""
+"""Number of boards between two reports of progress."""
 
 Progress = Callable[[int], object]
-"""Told of boards that are done."""
+"""Called with the number of boards that were finished since the last call."""
 
 
 @dataclass(frozen=True)
 class Percentiles:
-    """The table of a game.
+    """The table of grades of a game.
 
     Attributes:
-        finals: all final boards as sets.
-        grades: ``[canonical final board, hand]``; 255 where the board hits the hand.
+        deck: the cards of the game.
+        hole: number of hole cards.
+        finals: all final boards, as sets.
+        grades: ``[canonical final board, hand]``; 255: the board blocks the hand.
     """
 
     deck: Deck
@@ -49,7 +51,7 @@ class Percentiles:
     def of(
         cls, deck: Deck, hole: int, finals: BoardMap, progress: Progress = lambda n: None
     ) -> "Percentiles":
-        """Compute the table of a game from the map of its final boards as sets."""
+        """Compute the table of a game from the index of its final boards."""
         from buckets.kernels.percentiles import fill_grades
 
         all_hands = hands(deck, hole).astype(np.int64)
@@ -61,23 +63,23 @@ class Percentiles:
         return cls(deck, hole, finals, grades)
 
     def more(self, n_cards: int) -> NDArray[np.int64]:
-        """``[completion, card]``: all ways to deal the rest after so many cards, as places among what is left."""
+        """List all ways to complete a board of `n_cards`: ``[completion, card]``, places among the remaining cards."""
         return sets_of(len(self.deck) - n_cards, self.finals.boards.shape[1] - n_cards)
 
     def n_outcomes(self, n_cards: int) -> int:
-        """How many outcomes a hand has on a board of so many cards."""
+        """Count the outcomes of a hand on a board of `n_cards`."""
         return comb(len(self.deck) - n_cards - self.hole, self.finals.boards.shape[1] - n_cards)
 
     def curves(self, boards: NDArray[np.int64], n_points: int) -> NDArray[np.float32]:
-        """Outcomes of all hands of the deck on some boards, sorted, in that many means of neighbours.
+        """Compute curves of outcomes: the sorted outcomes of each hand of the deck, averaged in `n_points` equal parts.
 
         Args:
             boards: ``[board, card]``.
-            n_points: at most `n_outcomes`.
+            n_points: number of points, at most `n_outcomes`.
 
         Returns:
-            ``[board, hand, point]``; nan where the board hits the hand. Hands that a symmetry of the board maps onto
-            each other have the same to the bit.
+            ``[board, hand, point]``; nan: the board blocks the hand. Hands that a symmetry of the board maps onto each
+            other have identical curves.
         """
         from buckets.kernels.percentiles import fill_curves
 
@@ -88,11 +90,11 @@ class Percentiles:
     def seen(
         self, boards: NDArray[np.int64], counts: NDArray[np.int64], classes: NDArray[np.integer]
     ) -> NDArray[np.int64]:
-        """``[class, grade]``: how many hands have a grade, over the final boards of each class and those like them.
+        """Count the hands of each grade over the final boards of each class: ``[class, grade]``.
 
         Args:
             boards: ``[board, card]``.
-            counts: ``[board]``, how many boards each one stands for.
+            counts: ``[board]``, number of boards for which each board stands.
             classes: ``[board]``.
         """
         from buckets.kernels.percentiles import count_grades, fill_grades
@@ -110,7 +112,7 @@ class Percentiles:
 
     @cached_property
     def bundle(self) -> "Finals":
-        """The table as kernels take it."""
+        """The table for the kernels."""
         from buckets.kernels.percentiles import Finals
 
         place = np.full(NUM_CARDS, -1, dtype=np.int64)

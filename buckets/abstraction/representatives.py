@@ -1,12 +1,12 @@
-"""Representatives of weighted samples: one of each cluster, so that their weighted mean is that of all.
+"""Representatives of weighted samples: one per cluster, with a weighted mean close to that of all samples.
 
-Samples are merged by Ward's linkage, and a representative stands for its cluster with the cluster's weight. The members
-nearest to the clusters' means would all be ordinary, and what is extreme in every cluster would be missing from their
-means. So representatives are chosen together: cluster by cluster the member that brings the weighted mean of all
-representatives nearest to that of all samples, from the ordinary ones on, until none changes.
+Ward's linkage makes the clusters, and a representative has the weight of its cluster. The members nearest to the means
+of the clusters would all be ordinary, and the extreme members of every cluster would be missing. So the representatives
+are chosen together: starting with the nearest members, each cluster in turn takes the member that brings the weighted
+mean of all representatives nearest to the mean of all samples, until no representative changes.
 
-With rows x, weights w, clusters C_j of weight m_j = Σ_{i in C_j} w_i and representatives s_j, what becomes small is
-``|Σ_j m_j x[s_j] - Σ_i w_i x[i]|²``. Of equals the first sample is taken.
+With rows x, weights w, clusters C_j of weight m_j = Σ_{i in C_j} w_i and representatives s_j, the exchanges minimise
+``|Σ_j m_j x[s_j] - Σ_i w_i x[i]|²``. Of equally good members the first is taken.
 """
 
 from typing import NamedTuple
@@ -19,16 +19,16 @@ from buckets.abstraction.cut import cluster_means, cut_labels
 from buckets.types import Ints
 
 MAX_SWEEPS = 100
-"""Over all clusters; measured: flops need four to eight."""
+"""Largest number of sweeps over all clusters; flops need four to eight (measured)."""
 
 
 class Representatives(NamedTuple):
-    """Some samples that stand for all.
+    """Samples that represent all samples.
 
     Attributes:
-        samples: ``[cluster]``, the number of the sample that stands for it.
-        weights: ``[cluster]``, of all samples of the cluster.
-        labels: ``[sample]``, its cluster; clusters are numbered by their representatives' numbers.
+        samples: ``[cluster]``, the number of the representative.
+        weights: ``[cluster]``, the weight of all samples of the cluster.
+        labels: ``[sample]``, the cluster of each sample; clusters are in the order of their representatives' numbers.
     """
 
     samples: Ints
@@ -39,15 +39,15 @@ class Representatives(NamedTuple):
 def representatives(
     rows: NDArray[np.integer], weights: NDArray[np.integer], n: int, tree: MergeTree | None = None
 ) -> Representatives:
-    """Choose ``n`` representatives, or fewer where fewer samples are different.
+    """Choose `n` representatives, or as many as there are different samples.
 
-    Whole numbers make the answer the same on every machine: sums and squares of them are exact.
+    The result is the same on every machine, because sums and squares of whole numbers are exact.
 
     Args:
-        rows: ``[sample, feature]``; features times the sum of weights, squared and summed, fit into 63 bits.
+        rows: ``[sample, feature]``; the sum of all squares of features times weights must fit into 63 bits.
         weights: ``[sample]``, at least 1.
-        n: at least 1.
-        tree: of the samples, where it is known.
+        n: number of representatives, at least 1.
+        tree: the merge tree of the samples; None: computed here.
     """
     features = np.asarray(rows, dtype=np.int64)
     known = tree or ward_tree(features, weights)
@@ -72,7 +72,7 @@ def ward_tree(rows: Ints, weights: NDArray[np.integer]) -> MergeTree:
 
 
 def _balanced(rows: Ints, wanted: Ints, mass: Ints, members: list[Ints], first: list[int]) -> Ints:
-    """Exchange representatives within their clusters until no exchange brings their sum nearer to the one wanted."""
+    """Exchange representatives within their clusters until no exchange brings their sum nearer to the target."""
     chosen = np.array(first, dtype=np.int64)
     off = mass @ rows[chosen] - wanted
     for _ in range(MAX_SWEEPS):

@@ -1,8 +1,8 @@
-"""All boards of a deck, dealt or as sets, and the boards that stand for them up to a renaming of suits.
+"""Constant-time index from the boards of a deck to their canonical boards.
 
-A board is a row of cards in groups: one group of all cards where their order means nothing, a group for each round
-that dealt any where it does. Groups are sets. Boards have numbers in lexicographic order
-(`buckets.kernels.combinations`), and the smallest of those that are alike stands for them, as in `symmetry`.
+A board is a row of cards in groups: one group of all cards if the order of the rounds does not matter, otherwise a
+group for each round that dealt any. Groups are sets. Boards have numbers in lexicographic order
+(`buckets.kernels.combinations`), and the smallest of the boards that are alike is canonical, as in `symmetry`.
 """
 
 from collections.abc import Sequence
@@ -20,18 +20,18 @@ from buckets.errors import BoardError
 from buckets.types import Ints
 
 MAX_NUMBERS = 4_000_000
-"""Boards of a map, at most: hold'em's rivers as sets are 2.6 million, with their order sixty million."""
+"""Largest number of boards in a map. Hold'em has 2.6 million rivers as sets, sixty million with their order."""
 
 
 class BoardMap(NamedTuple):
-    """Boards of some groups.
+    """Index of the boards of some groups.
 
     Attributes:
-        groups: ``[group]``, how many cards each has.
-        canonical: ``[number]``, which canonical board stands for a board; -1 where a card comes twice.
-        perm_of: ``[number]``, the row of `suit_permutations` that makes the board the canonical one.
-        boards: ``[canonical, card]``, groups ascending, in order of their numbers.
-        counts: ``[canonical]``, how many boards each one stands for.
+        groups: ``[group]``, number of cards of each group.
+        canonical: ``[number]``, the canonical board of each board; -1: the board has a card twice.
+        perm_of: ``[number]``, the row of `suit_permutations` that maps the board onto its canonical board.
+        boards: ``[canonical, card]``, the canonical boards in order of their numbers, each group ascending.
+        counts: ``[canonical]``, for how many boards each canonical board stands.
     """
 
     groups: Ints
@@ -42,10 +42,10 @@ class BoardMap(NamedTuple):
 
 
 def board_map(deck: Deck, groups: Sequence[int]) -> BoardMap:
-    """Number the boards of some groups of cards; without a group there is one board, of no cards.
+    """Index the boards of some groups of cards; without a group there is one board, which has no cards.
 
     Raises:
-        BoardError: there are too many.
+        BoardError: there are more than `MAX_NUMBERS` boards.
     """
     from buckets.kernels.combinations import fill_boards, fill_map
 
@@ -71,16 +71,16 @@ def board_map(deck: Deck, groups: Sequence[int]) -> BoardMap:
 
 @lru_cache(maxsize=1)
 def binomials() -> Ints:
-    """``[n, k]``: how many sets of k of n cards there are, k up to 7."""
+    """Return ``[n, k]``: the number of sets of k of n cards, for k up to 7."""
     return np.array([[comb(n, k) for k in range(8)] for n in range(NUM_CARDS + 1)], dtype=np.int64)
 
 
 def sets_of(n: int, k: int) -> Ints:
-    """``[set, k]``: all sets of k of n places, ascending."""
+    """Return ``[set, k]``: all sets of k of n places, ascending."""
     return np.array(list(combinations(range(n), k)), dtype=np.int64).reshape(comb(n, k), k)
 
 
 def _moved_places(deck: Deck) -> Ints:
-    """``[perm, place]``: the place in the deck where each suit permutation sends a card."""
+    """Return ``[perm, place]``: the place in the deck to which each suit permutation moves a card."""
     cards = np.array(deck.cards, dtype=np.int64)
     return np.array([np.searchsorted(cards, permute_cards(cards, p)) for p in suit_permutations(deck)])

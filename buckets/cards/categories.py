@@ -1,8 +1,8 @@
-"""Categories of made hands, and where the number of a strength holds them."""
+"""Categories of made hands, and their bits in the number of a strength."""
 
 from buckets.cards.cards import RANKS
 
-#: Names by category number. The last four belong to three cards, where their order is another one.
+#: Names by category number. The last four are categories of three cards, which rank in another order.
 CATEGORIES = (
     "high card",
     "pair",

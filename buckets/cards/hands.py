@@ -1,4 +1,4 @@
-"""Hole-card sets of a deck and their numbers.
+"""The hands of a deck and their numbers.
 
 A *hand number* is the row of a hand in `hands(deck, hole_cards)`: cards ascending within a row, rows in
 lexicographic order. Arrays over hands, such as ranges, use this order everywhere. Hands of one or of two
@@ -18,7 +18,7 @@ from buckets.errors import CardError, RangeError
 
 @lru_cache(maxsize=32)
 def hands(deck: Deck, hole_cards: int) -> NDArray[np.int16]:
-    """All hands of a deck: read-only, shape (n_hands, hole_cards); 1326 rows for hold'em."""
+    """Return all hands of a deck, read-only: shape (n_hands, hole_cards), 1326 rows for hold'em."""
     if hole_cards not in (1, 2):
         raise CardError(f"hole cards: expected 1 or 2, got {hole_cards!r}")
     if len(deck) < hole_cards:
@@ -29,7 +29,7 @@ def hands(deck: Deck, hole_cards: int) -> NDArray[np.int16]:
 
 
 def hand_index(deck: Deck, hole: ArrayLike) -> NDArray[np.int64]:
-    """Hand numbers of card arrays: shape (..., hole_cards) to shape (...), cards of a hand in any order.
+    """Return the numbers of hands: shape (..., hole_cards) to shape (...), the cards of a hand in any order.
 
     >>> int(hand_index(Deck(), (51, 50)))
     1325
@@ -55,13 +55,13 @@ def hand_index(deck: Deck, hole: ArrayLike) -> NDArray[np.int64]:
         raise CardError(
             f"hands: expected two different cards, got {cards_name(cards[low == high][0].tolist())}"
         )
-    # Rows that start with a card before `low`, then the rows from (low, low + 1) on.
+    # First the hands whose lower card is below `low`, then the hands from (low, low + 1) to this one.
     index: NDArray[np.int64] = low * (2 * len(deck) - low - 1) // 2 + high - low - 1
     return index
 
 
 def blocked(hands: NDArray[np.integer], board: Sequence[int]) -> NDArray[np.bool_]:
-    """Which hands share a card with the board: shape (n_hands,)."""
+    """Tell which hands share a card with the board: shape (n_hands,)."""
     if any(not 0 <= card < NUM_CARDS for card in board):
         raise CardError(f"board: expected cards from 0 to {NUM_CARDS - 1}, got {list(board)}")
     on_board = np.zeros(NUM_CARDS, dtype=np.bool_)
@@ -82,7 +82,7 @@ def hand_name(cards: Sequence[int] | NDArray[np.integer]) -> str:
 
 
 def parse_hand(text: str) -> tuple[int, ...]:
-    """Read a hand of one or two cards; the cards come back ascending.
+    """Read a hand of one or two cards; the result is ascending.
 
     >>> parse_hand("AsKh") == parse_hand("KhAs") == (46, 51)
     True
@@ -118,16 +118,16 @@ def check_weights(weights: ArrayLike, n: int, subject: str = "hand") -> NDArray[
 
 @lru_cache(maxsize=1)
 def preflop_classes() -> tuple[NDArray[np.int16], tuple[str, ...]]:
-    """Hold'em's 169 starting hands: the class number of each of the 1326 hands, and the classes' names.
+    """Return the class of each of hold'em's 1326 hands among the 169 starting hands, and the names of the classes.
 
-    The numbers run through the usual chart row by row: aces first, pairs on the diagonal, suited above.
+    Classes are numbered row by row through the usual chart: aces first, pairs on the diagonal, suited hands above it.
 
     >>> preflop_classes()[1][:3], preflop_classes()[1][13:15]
     (('AA', 'AKs', 'AQs'), ('AKo', 'KK'))
     """
     size = len(RANKS)
     pairs = hands(Deck(), 2)
-    low, high = (size - 1 - (pairs >> 2)).T  # counted from the ace, so the higher card has the smaller number
+    low, high = (size - 1 - (pairs >> 2)).T  # from the ace down: the higher card has the smaller number
     suited = (pairs[:, 0] & 3) == (pairs[:, 1] & 3)
     classes = np.where(suited, size * high + low, size * low + high).astype(np.int16)
     classes.flags.writeable = False
@@ -143,7 +143,7 @@ def preflop_classes() -> tuple[NDArray[np.int16], tuple[str, ...]]:
 
 @lru_cache(maxsize=32)
 def _positions(deck: Deck) -> NDArray[np.int64]:
-    """Place of each of the 52 cards in the deck, -1 where the deck lacks it."""
+    """Return the place of each of the 52 cards in the deck; -1: the deck lacks the card."""
     positions = np.full(NUM_CARDS, -1, dtype=np.int64)
     positions[list(deck.cards)] = np.arange(len(deck))
     return positions

@@ -1,7 +1,7 @@
 """Strength of hands on one board, by sets of ranks as bits (bit r for rank r): see `buckets.cards.strength`.
 
-NumPy alone does it. The kernel of many boards takes most of a second to load, which who asks for one board need not
-pay. The tables are the kernel's too.
+This module needs NumPy alone: the kernel for many boards takes most of a second to load, too long for a command that
+needs one board. Both use the tables of this module.
 """
 
 from functools import lru_cache
@@ -18,7 +18,7 @@ FLUSH_3, STRAIGHT_3, TRIPS_3, STRAIGHT_FLUSH_3 = range(9, 13)
 
 
 def _top_ranks() -> NDArray[np.int64]:
-    """``out[k, set]``: the k highest ranks of a set of ranks (all, where it has fewer)."""
+    """Return ``out[k, set]``: the k highest ranks of a set of ranks, or all of a smaller set."""
     out = np.zeros((6, 1 << N_RANKS), dtype=np.int64)
     rest = np.arange(1 << N_RANKS)
     for k in range(1, len(out)):
@@ -32,9 +32,9 @@ def _top_ranks() -> NDArray[np.int64]:
 
 
 def _straights(length: int) -> NDArray[np.int64]:
-    """``out[set]``: the top rank, as a set of one, of the highest straight in a set of ranks, or 0.
+    """Return ``out[set]``: the top rank, as a set, of the highest straight in a set of ranks; 0: no straight.
 
-    The ace plays below the deuce too.
+    The ace counts below the deuce, too.
     """
     sets = np.arange(1 << N_RANKS)
     with_low_ace = sets << 1 | sets >> (N_RANKS - 1)
@@ -52,9 +52,9 @@ STRAIGHT_TOP_3 = _straights(3)
 
 
 def board_strength(board: Ints, hands: Ints) -> NDArray[np.int32]:
-    """Strength of each hand ``[hand, hole card]`` on a board ``[card]``; -1 where they share a card.
+    """Compute the strength of each hand ``[hand, hole card]`` on a board ``[card]``; -1: they share a card.
 
-    Cards are not checked: `strength` does that.
+    The caller checks the cards, as `strength` does.
     """
     n_cards, hole = len(board) + hands.shape[1], hands.shape[1]
     cards = np.ascontiguousarray(hands.T)
@@ -65,21 +65,21 @@ def board_strength(board: Ints, hands: Ints) -> NDArray[np.int32]:
     length = 3 if n_cards == 3 else 5
     count = np.bincount(board & 3, minlength=4)
     if n_cards >= 3 and count.max() + hole >= length:
-        suit = int(count.argmax())  # no other comes that close: 2 * (length - hole) > board cards
-        mine = cards & 3 == suit
-        flush = np.flatnonzero(count[suit] + mine.sum(axis=0) >= length)
+        suit = int(count.argmax())  # at most one suit has enough cards: 2 * (length - hole) > board cards
+        suited_cards = cards & 3 == suit
+        flush = np.flatnonzero(count[suit] + suited_cards.sum(axis=0) >= length)
         of_suit = np.bitwise_or.reduce(1 << (board[board & 3 == suit] >> 2), initial=0)
-        for rank, suited in zip(ranks[:, flush], mine[:, flush], strict=True):
+        for rank, suited in zip(ranks[:, flush], suited_cards[:, flush], strict=True):
             of_suit = of_suit | np.where(suited, 1 << rank, 0)
         value[flush] = np.maximum(value[flush], _flushes(of_suit, n_cards))
     value[blocked(hands, board.tolist())] = -1
-    found: NDArray[np.int32] = value.astype(np.int32)
-    return found
+    strength: NDArray[np.int32] = value.astype(np.int32)
+    return strength
 
 
-@lru_cache(maxsize=128)  # all final boards of a flop have at most 91 pairs of ranks more
+@lru_cache(maxsize=128)  # the final boards of a flop add at most 91 pairs of ranks
 def _by_ranks(board: tuple[int, ...], hole: int, n_cards: int) -> Ints:
-    """``[rank, rank]``: strength of hole cards beside a board's ranks, suits apart; of one card ``[rank, 1]``."""
+    """Return ``[rank, rank]``, the strength of hole cards with a board's ranks, without suits; or ``[rank, 1]``."""
     one = two = three = four = np.array(0)
     on_board: list[Ints] = [np.array(1 << rank) for rank in board]
     for bit in (*on_board, *_BITS[:hole]):
@@ -105,7 +105,7 @@ def _by_ranks(board: tuple[int, ...], hole: int, n_cards: int) -> Ints:
 
 
 def _flushes(ranks: Ints, n_cards: int) -> Ints:
-    """Strength of flushes and straight flushes from all ranks of their suit."""
+    """Return the strength of flushes and straight flushes from all ranks of their suit."""
     if n_cards == 3:
         top = STRAIGHT_TOP_3[ranks]
         return np.where(top > 0, _pack(STRAIGHT_FLUSH_3, top, 0), _pack(FLUSH_3, 0, ranks))

@@ -6,7 +6,7 @@ share no card with h or B:
 ``equity[h] = Σ_B Σ_o w[o] (1[h beats o] + 1/2 1[h ties o]) / Σ_B Σ_o w[o]``
 
 Card removal is exact for both hands. Per final board one pass over the hands in order of strength keeps
-running totals, overall and per card; what an opponent cannot hold is subtracted by inclusion and exclusion
+running totals, overall and per card; the hands that share a card are subtracted by inclusion and exclusion
 (M. Johanson et al., "Accelerating Best Response Calculation in Large Extensive Games", IJCAI 2011).
 So a hand's sums are exact to about 1e-15 of the whole range's weight, and with whole weights to the last bit.
 """
@@ -38,18 +38,18 @@ def equities(
     samples: int | None = None,
     seed: int = 0,
 ) -> NDArray[np.float64]:
-    """All-in equity of each hand against the opponent's range: shape (n_hands,), nan where there is none.
+    """Compute the all-in equity of each hand against the opponent's range: shape (n_hands,).
+
+    A hand that the board blocks, or that goes with no opposing hand with weight, gets nan.
 
     Args:
         board: the public cards so far.
         hands: (n_hands, hole); the opponent holds one of the same hands.
         opp_weights: (n_hands,).
-        deck: the game's; None: 52 cards.
-        n_board: public cards at the showdown.
-        samples: this many final boards, drawn at random, instead of all of them.
-        seed: of the draw.
-
-    nan stands where the board hits the hand, or no opposing hand with weight goes with it.
+        deck: the cards of the game; None: 52 cards.
+        n_board: number of public cards at the showdown.
+        samples: number of final boards to draw at random; None: use all of them.
+        seed: seed of the draw.
     """
     totals = showdown_totals(board, hands, opp_weights, deck, n_board, samples=samples, seed=seed)
     out = np.full(len(hands), np.nan)
@@ -68,10 +68,9 @@ def range_equity(
     samples: int | None = None,
     seed: int = 0,
 ) -> float:
-    """All-in equity of a whole range against another, nan where no two hands go together.
+    """Compute the all-in equity of a range against another; nan if no two hands go together.
 
-    The arguments are those of `equities`, with this player's weights too. The opponent's equity is 1 minus
-    this one.
+    The arguments are those of `equities`, and this player's weights. The opponent's equity is 1 minus the result.
     """
     own = check_weights(weights, len(hands))
     totals = showdown_totals(board, hands, opp_weights, deck, n_board, samples=samples, seed=seed)
@@ -81,11 +80,17 @@ def range_equity(
 
 
 class ShowdownTotals(NamedTuple):
-    """Sums over the final boards, per hand."""
+    """Sums over the final boards, for each hand.
 
-    won: NDArray[np.float64]  # opposing weight beaten, and half of that tied
-    weight: NDArray[np.float64]  # opposing weight met
-    opponents: NDArray[np.int64]  # opposing hands with weight met
+    Attributes:
+        won: the opposing weight that the hand beats, and half of the weight that it ties.
+        weight: the opposing weight that the hand meets.
+        opponents: number of opposing hands with weight that the hand meets.
+    """
+
+    won: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    opponents: NDArray[np.int64]
 
 
 def showdown_totals(
@@ -98,7 +103,7 @@ def showdown_totals(
     samples: int | None = None,
     seed: int = 0,
 ) -> ShowdownTotals:
-    """Numerator and denominator of `equities`; with whole weights both are exact."""
+    """Compute the numerators and denominators of `equities`; whole weights give exact sums."""
     from buckets.kernels.showdowns import add_showdowns
 
     weights = check_weights(opp_weights, len(hands))
@@ -114,7 +119,7 @@ def showdown_totals(
 def final_boards(
     board: Sequence[int], deck: Deck, n_board: int, *, samples: int | None = None, seed: int = 0
 ) -> NDArray[np.int64]:
-    """All boards of `n_board` cards that begin with `board`, or a sample: shape (n_boards, n_board)."""
+    """List the boards of `n_board` cards that begin with `board`, or draw a sample: shape (n_boards, n_board)."""
     cards = check_board(board, deck)
     left = np.array([card for card in deck.cards if card not in cards], dtype=np.int64)
     n_missing = n_board - len(cards)
@@ -136,7 +141,7 @@ def final_boards(
 
 
 def check_board(board: Sequence[int], deck: Deck) -> list[int]:
-    """The cards of a board as ints; BoardError where they are not different cards of the deck."""
+    """Return the cards of a board as ints; raise BoardError unless they are different cards of the deck."""
     cards = [int(card) for card in board]
     if len(set(cards)) < len(cards) or not set(cards) <= set(deck.cards):
         raise BoardError(f"board: expected different cards of {deck}, got {_describe(cards)}")
@@ -144,7 +149,7 @@ def check_board(board: Sequence[int], deck: Deck) -> list[int]:
 
 
 def _random_picks(n_rows: int, n_choices: int, n_picks: int, seed: int) -> NDArray[np.int64]:
-    """Rows of different numbers below `n_choices`: rows with a repetition are drawn again."""
+    """Draw rows of different numbers below `n_choices`; a row with a repetition is drawn again."""
     rng = np.random.default_rng(seed)
     picks = np.empty((n_rows, n_picks), dtype=np.int64)
     pending = np.arange(n_rows)

@@ -1,4 +1,4 @@
-"""The strength of hands on boards: ``strengths[b, h]``, larger is stronger, equal is a tie, -1 is no hand.
+"""The strength of hands on boards: ``strengths[b, h]``, larger is stronger, equal is a tie, -1: blocked.
 
 The number of cards, hole and board together, decides the ranking:
 
@@ -10,12 +10,12 @@ The number of cards, hole and board together, decides the ranking:
 - 5, 6 and 7 cards: the best five-card poker hand.
 
 A strength is the number ``category << 26 | main << 13 | kickers``, where `main` and `kickers` are sets of
-ranks (bit r for rank r): the ranks that make the category, then those that break ties. Two sets of equal size
+ranks (bit r for rank r): the ranks that make the category, then the ranks that break ties. Two sets of equal size
 compare as numbers as their ranks do from the highest down. Suits have no order. Strengths of different
 numbers of cards do not compare.
 
-What two hole cards add to a board depends on their ranks alone, flushes apart, so per board a 13 x 13 table
-of rank pairs is made and each hand looks itself up.
+Flushes apart, the strength of two hole cards on a board depends on their ranks alone, so each board gets a 13 x 13
+table of rank pairs in which every hand is looked up.
 """
 
 import numpy as np
@@ -30,14 +30,14 @@ CARD_COUNTS = (1, 2, 3, 5, 6, 7)
 
 
 def strengths(boards: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
-    """Strength of each hand on each board.
+    """Compute the strength of each hand on each board.
 
     Args:
         boards: (n_boards, n_board_cards).
         hands: (n_hands, hole).
 
     Returns:
-        (n_boards, n_hands); -1 where the hand shares a card with the board.
+        (n_boards, n_hands); -1: the hand shares a card with the board.
     """
     board_array, hand_array = _checked(boards, hands)
     from buckets.kernels.strength import fill_strengths
@@ -48,13 +48,13 @@ def strengths(boards: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
 
 
 def strength(board: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
-    """Strength of each hand on one board, loading no kernels: (n_board_cards,) and (n_hands, hole) to (n_hands,)."""
+    """Compute the strength (n_hands,) of hands (n_hands, hole) on one board (n_board_cards,), without kernels."""
     boards, hand_array = _checked(np.reshape(np.asarray(board, dtype=np.int64), (1, -1)), hands)
     return board_strength(boards[0], hand_array)
 
 
 def category(strength: int) -> str:
-    """Name the category of a strength.
+    """Return the name of a strength's category.
 
     >>> category(int(strength((8, 12, 16, 20, 24), [(0, 1)])[0]))
     'straight flush'
@@ -75,7 +75,7 @@ def _checked(boards: ArrayLike, hands: ArrayLike) -> tuple[NDArray[np.int64], ND
 
 
 def _card_rows(rows: ArrayLike, subject: str) -> NDArray[np.int64]:
-    """Check card rows; return a writable copy, since Numba would compile once more for read-only arrays."""
+    """Check rows of cards and return a writable copy: Numba would compile again for read-only arrays."""
     array = np.array(rows)
     if array.ndim != 2 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
         raise BoardError(f"{subject}: expected ints of shape (n, cards), got {array.dtype} {array.shape}")

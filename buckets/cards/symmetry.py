@@ -1,12 +1,12 @@
 """Suit symmetry: suits have no order, so boards and ranges that differ by a renaming of suits play alike.
 
-A *suit permutation* is an array ``perm`` of shape (4,): suit s becomes ``perm[s]``. A set of them, shape
-(n_perms, 4), must be a group with the identity in row 0, as `suit_permutations`, `stabilizer` and
-`range_symmetries` make it; the identity alone, ``suit_permutations(deck)[:1]``, turns symmetry off.
+A *suit permutation* is an array ``perm`` of shape (4,): suit s becomes ``perm[s]``. A set of permutations, shape
+(n_perms, 4), must be a group with the identity in row 0; `suit_permutations`, `stabilizer` and `range_symmetries`
+return such groups. The identity alone, ``suit_permutations(deck)[:1]``, turns symmetry off.
 
 A *public history* is a tuple with one tuple of cards per round that dealt any, such as ``((f1, f2, f3), (t,),
-(r,))``. The order of cards within a round means nothing (they are kept ascending); the order of the rounds
-does. See K. Waugh, "A Fast and Optimal Hand Isomorphism Algorithm" (2013), for the general problem; the
+(r,))``. The order of cards within a round has no meaning (they are ascending); the order of the rounds
+has. See K. Waugh, "A Fast and Optimal Hand Isomorphism Algorithm" (2013), for the general problem; the
 public cards alone are few enough for a search through at most 24 permutations.
 """
 
@@ -76,7 +76,7 @@ def canonical(
 
 
 def stabilizer(history: History, perms: Perms) -> Perms:
-    """Those of `perms` that leave a history (rounds ascending) unchanged, in their order."""
+    """Select the permutations that leave a history unchanged, in their order; each round is ascending."""
     return perms[[_image(history, perm) == history for perm in perms.tolist()]]
 
 
@@ -104,7 +104,7 @@ def deals(
     smallest, by_perm = _smallest_images(np.array(dealt, dtype=np.int64), fixing)
     members: dict[int, list[tuple[tuple[int, ...], Perms]]] = {}
     perm_rows = list(fixing)
-    # `dealt` ascends: the representative, being its orbit's smallest, opens its orbit, and orbits ascend.
+    # `dealt` ascends, so the smallest deal of each orbit comes first in its orbit, and the orbits ascend.
     for cards, code, perm in zip(dealt, smallest.tolist(), by_perm.tolist(), strict=True):
         members.setdefault(code, []).append((cards, perm_rows[perm]))
     return [Deal((*checked, orbit[0][0]), tuple(orbit)) for orbit in members.values()]
@@ -140,7 +140,7 @@ def board_levels(
 def canonical_flops(
     deck: Deck | None = None, n_cards: int = 3
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First boards up to symmetry, shape (n_boards, n_cards), and how many boards each one stands for.
+    """Return the first boards up to symmetry, shape (n_boards, n_cards), and for how many boards each one stands.
 
     >>> flops, counts = canonical_flops()
     >>> len(flops), int(counts.sum())
@@ -154,10 +154,10 @@ def canonical_flops(
 
 
 def count_boards(deck: Deck, n_cards: int) -> int:
-    """Count the boards of so many cards, in any order, up to symmetry, without listing any (Burnside's lemma).
+    """Count the sets of `n_cards` cards up to symmetry, without listing them (Burnside's lemma).
 
-    A permutation of suits leaves a board unchanged that is made of whole cycles of cards, of which each cycle of
-    suits makes one for every rank.
+    A permutation of suits leaves a board unchanged if the board is made of whole cycles of cards. Each cycle of suits
+    makes one cycle of cards for every rank.
 
     >>> [count_boards(Deck(), n_cards) for n_cards in (0, 3, 4, 5)]
     [1, 1755, 16432, 134459]
@@ -177,7 +177,7 @@ def count_boards(deck: Deck, n_cards: int) -> int:
 
 @lru_cache(maxsize=32)
 def suit_permutations(deck: Deck) -> Perms:
-    """All permutations of the deck's suits, (n_perms, 4), the identity first; suits it lacks stay."""
+    """Return all permutations of the deck's suits, (n_perms, 4), the identity first; other suits stay unchanged."""
     absent = range(len(SUITS) - deck.num_suits)
     present = range(len(SUITS) - deck.num_suits, len(SUITS))
     perms = np.array([(*absent, *images) for images in permutations(present)], dtype=np.int8)
@@ -186,14 +186,14 @@ def suit_permutations(deck: Deck) -> Perms:
 
 
 def permute_cards(cards: ArrayLike, perm: ArrayLike) -> NDArray[np.int64]:
-    """Rename the suits of an array of cards; shape and places stay."""
+    """Rename the suits of an array of cards."""
     card_array = np.asarray(cards, dtype=np.int64)
     renamed: NDArray[np.int64] = (card_array & ~3) | np.asarray(perm, dtype=np.int64)[card_array & 3]
     return renamed
 
 
 def hand_kinds(board: Sequence[int], hands: NDArray[np.integer], deck: Deck) -> NDArray[np.int64]:
-    """Equal numbers, from 0, for hands that a symmetry of the board maps onto each other: shape (n_hands,)."""
+    """Number the orbits of hands under the symmetries of a board, from 0: shape (n_hands,)."""
     perms = stabilizer((tuple(sorted(board)),), suit_permutations(deck))
     place = NUM_CARDS ** np.arange(hands.shape[1])
     codes = [np.sort(permute_cards(hands, perm), axis=1) @ place for perm in perms]
@@ -202,21 +202,21 @@ def hand_kinds(board: Sequence[int], hands: NDArray[np.integer], deck: Deck) -> 
 
 
 def permute_history(history: Sequence[Sequence[int]], perm: ArrayLike) -> History:
-    """Rename the suits of a history; each round comes back ascending."""
+    """Rename the suits of a history; each round of the result is ascending."""
     return _image(history, np.asarray(perm).tolist())
 
 
 def hand_permutation(deck: Deck, hole_cards: int, perm: ArrayLike) -> NDArray[np.int64]:
-    """Return where hands go: hand h becomes ``out[h]``, so ``moved[out] = weights`` moves a range along."""
+    """Return the image of each hand: hand h becomes ``out[h]``, so ``moved[out] = weights`` permutes a range."""
     return _hand_permutation(deck, hole_cards, tuple(np.asarray(perm).tolist()))
 
 
 def range_symmetries(
     weights: NDArray[np.floating], deck: Deck, hole_cards: int, perms: Perms | None = None
 ) -> Perms:
-    """Those of `perms` (default: all of the deck's) that leave a range exactly unchanged, in their order.
+    """Select the permutations (default: from all of the deck's) that leave a range exactly unchanged, in their order.
 
-    For the symmetries of two ranges, hand the first one's result to the second call.
+    The symmetries of two ranges are the result of a second call with the result of the first call as `perms`.
     """
     n_hands = len(hands(deck, hole_cards))
     if weights.shape != (n_hands,):
@@ -227,7 +227,7 @@ def range_symmetries(
 
 
 def check_history(history: Sequence[Sequence[int]], deck: Deck) -> History:
-    """Return a history with each round ascending; raise BoardError where it is none of this deck's."""
+    """Return a history with each round ascending; raise BoardError if its cards are not cards of this deck."""
     checked = tuple(tuple(sorted(int(card) for card in dealt)) for dealt in history)
     cards = [card for dealt in checked for card in dealt]
     strangers = set(cards).difference(deck.cards)
@@ -253,7 +253,7 @@ def _image(history: Sequence[Sequence[int]], perm: Sequence[int]) -> History:
 
 
 def _smallest_images(cards: NDArray[np.int64], perms: Perms) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Per row of cards: the smallest image, as a number in base 52, and the first permutation to give it."""
+    """Return the smallest image of each row of cards, as a number in base 52, and the first permutation onto it."""
     n_cards = cards.shape[1]
     place_values = NUM_CARDS ** np.arange(n_cards - 1, -1, -1, dtype=np.int64)
     smallest = np.full(len(cards), np.iinfo(np.int64).max)

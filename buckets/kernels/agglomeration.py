@@ -1,4 +1,4 @@
-"""Merging by kept nearest neighbours: see `agglomeration`."""
+"""Agglomeration with cached nearest neighbours: see `buckets.abstraction.agglomeration`."""
 
 from typing import Any, NamedTuple
 
@@ -8,25 +8,28 @@ from numpy.typing import NDArray
 from buckets.types import Floats, Ints
 from compiled import kernel
 
-_BLOCK = 32  # terms summed between two looks at the limit
+_BLOCK = 32  # number of terms between two comparisons with the limit
 
 
 @kernel
 def pass_down(top: Ints, children: Ints, n_leaves: int) -> None:
-    """Give every cluster the number of the one that it has become a part of in the end."""
+    """Write the number of the final cluster of every cluster."""
     for step in range(len(children) - 1, -1, -1):
         top[children[step, 0]] = top[children[step, 1]] = top[n_leaves + step]
 
 
 class _Clusters(NamedTuple):
-    """The clusters that are left, by slot. A merged one takes the slot of a child.
-
-    curves (m, n_outcomes), weights, numbers, means of the curves: (m,) each.
+    """The remaining clusters, by slot. A merged cluster takes the slot of one of its parts.
 
     Attributes:
-        nearest, nearest_number, cost: the slot of the nearest with a smaller number, that number, and the cost of
-            merging with it; (m,) each. Where ``numbers[nearest[i]]`` is another by now, the cost is a lower bound.
-        order: the slots in use by ascending mean, first of all; neighbours in it are likely to be near.
+        curves: (m, n_outcomes).
+        weights: (m,).
+        numbers: (m,), the number of each cluster; -1: the slot is free.
+        means: (m,), the mean of each curve.
+        nearest: (m,), the slot of the nearest cluster with a smaller number.
+        nearest_number: (m,), the number of that cluster.
+        cost: (m,), the cost of merging with that cluster; a lower bound once ``numbers[nearest]`` has changed.
+        order: the used slots by ascending mean, then free slots; neighbours in this order are likely to be near.
     """
 
     curves: Floats
@@ -49,7 +52,7 @@ def merge_distinct(
     distances: Floats,
     next_number: int,
 ) -> None:
-    """Merge m different curves into one, which overwrites them; write m - 1 rows of children and distances."""
+    """Merge m different curves, which are overwritten; write m - 1 rows of children and distances."""
     m = len(curves)
     means = np.empty(m)
     for slot in range(m):
@@ -89,7 +92,7 @@ def merge_distinct(
 
 @kernel
 def _find_nearest(clusters: _Clusters, place: int, n_left: int, max_factor: bool) -> None:
-    """Renew `nearest` of the cluster at a place of the order, going outward from it."""
+    """Find the nearest cluster of the cluster at a place of the order, searching outward from this place."""
     slot = clusters.order[place]
     number, mean, weight = clusters.numbers[slot], clusters.means[slot], clusters.weights[slot]
     best, best_number, best_slot = np.inf, -1, -1
@@ -116,10 +119,10 @@ def _find_nearest(clusters: _Clusters, place: int, n_left: int, max_factor: bool
     clusters.cost[slot] = best
 
 
-# Sums may be reordered, which lets them be vectorised; both orders of a pair give the same bits.
+# The compiler may reorder sums, and so vectorise them; both orders of a pair of clusters give the same bits.
 @kernel(fastmath={"reassoc", "contract"})
 def _merge_cost(first: Floats, second: Floats, scale: float, limit: float, max_factor: bool) -> float:
-    """The cost of a merge, or infinity as soon as it is known to exceed the limit."""
+    """Return the cost of a merge, or infinity as soon as the partial sum exceeds the limit."""
     total = 0.0
     n = len(first)
     start = 0
@@ -143,7 +146,7 @@ def _merge_cost(first: Floats, second: Floats, scale: float, limit: float, max_f
 
 @kernel
 def _cheapest(clusters: _Clusters, n_left: int) -> int:
-    """The slot whose cost is the smallest; of equals that with the smallest numbers."""
+    """Return the slot with the smallest cost; of equal costs the slot with the smallest numbers."""
     best: int = clusters.order[0]
     for place in range(1, n_left):
         slot = clusters.order[place]
@@ -164,7 +167,7 @@ def _cheapest(clusters: _Clusters, n_left: int) -> int:
 
 @kernel
 def _place(clusters: _Clusters, slot: int, n_left: int) -> int:
-    """Where a slot stands in the order."""
+    """Return the place of a slot in the order."""
     place: int = np.searchsorted(clusters.means[clusters.order[:n_left]], clusters.means[slot])
     while clusters.order[place] != slot:
         place += 1
@@ -179,7 +182,7 @@ def _remove(clusters: _Clusters, slot: int, n_left: int) -> None:
 
 @kernel
 def _insert(clusters: _Clusters, slot: int, n_left: int) -> int:
-    """Put a slot into the order, behind equals; return its place."""
+    """Insert a slot into the order, behind equal means; return its place."""
     place = n_left
     while place > 0 and clusters.means[clusters.order[place - 1]] > clusters.means[slot]:
         clusters.order[place] = clusters.order[place - 1]

@@ -1,4 +1,4 @@
-"""Sets of cards as numbers: see `boards`.
+"""Numbers of sets of cards: see `buckets.cards.boards`.
 
 A set of k of n places, ascending, has a number from 0 to C(n, k) - 1 in lexicographic order:
 ``C(n, k) - 1 - Σ_i C(n - 1 - place_i, k - i)``.
@@ -12,7 +12,7 @@ from compiled import kernel
 
 @kernel
 def sort_few(places: Ints, start: int, end: int) -> None:
-    """Sort a handful of numbers in place."""
+    """Sort ``places[start:end]``, a few numbers, in place."""
     for i in range(start + 1, end):
         value = places[i]
         j = i
@@ -24,7 +24,7 @@ def sort_few(places: Ints, start: int, end: int) -> None:
 
 @kernel
 def set_number(places: Ints, start: int, end: int, n: int, choose: Ints) -> int:
-    """The number of an ascending set of n places."""
+    """Return the number of the ascending set ``places[start:end]`` of n places."""
     k = end - start
     out = choose[n, k] - 1
     for i in range(k):
@@ -34,7 +34,7 @@ def set_number(places: Ints, start: int, end: int, n: int, choose: Ints) -> int:
 
 @kernel
 def numbered_set(number: int, n: int, k: int, choose: Ints, out: Ints, start: int) -> None:
-    """Write the ascending set that has a number, from `start` on."""
+    """Write the ascending set with a number into ``out[start : start + k]``."""
     rest = choose[n, k] - 1 - number
     x = n - 1
     for i in range(k):
@@ -47,7 +47,7 @@ def numbered_set(number: int, n: int, k: int, choose: Ints, out: Ints, start: in
 
 @kernel
 def board_number(places: Ints, groups: Ints, n: int, choose: Ints) -> int:
-    """The number of a board, sets of the sizes `groups` one after the other, each of which is sorted in place."""
+    """Return the number of a board made of sets of the sizes `groups`; sorts each set in place."""
     out = 0
     start = 0
     for size in groups:
@@ -61,16 +61,16 @@ def board_number(places: Ints, groups: Ints, n: int, choose: Ints) -> int:
 def fill_map(
     groups: Ints, n: int, choose: Ints, moved: Ints, inverse: Ints, canonical: Array, perm_of: Array
 ) -> int:
-    """Number the boards that are the smallest of those that they are like; return how many these are.
+    """Number the canonical boards, the smallest of the boards that are alike; return their count.
 
     Args:
-        groups: sizes of the sets that were dealt one after the other.
-        n: cards of the deck.
+        groups: sizes of the sets of a board.
+        n: number of cards in the deck.
         choose: ``[n, k]``, binomials.
-        moved: ``[perm, place]``, where each card of the deck goes.
-        inverse: ``[perm]``, which permutation undoes it.
-        canonical: ``[board]``, written: the number of the smallest that it is like; -1 where a card comes twice.
-        perm_of: ``[board]``, written: the first permutation that makes it that.
+        moved: ``[perm, place]``, the place to which each permutation moves a card.
+        inverse: ``[perm]``, the inverse of each permutation.
+        canonical: ``[board]``, output: the number of the canonical board; -1: the board has a card twice.
+        perm_of: ``[board]``, output: the first permutation that maps the board onto its canonical board.
     """
     n_cards = groups.sum()
     places = np.empty(n_cards, dtype=np.int64)
@@ -96,7 +96,7 @@ def fill_map(
 
 @kernel
 def write_places(number: int, groups: Ints, n: int, choose: Ints, places: Ints) -> None:
-    """Write the places of the cards of a board."""
+    """Write the places of the cards of the board with a number."""
     end = len(places)
     for g in range(len(groups) - 1, -1, -1):
         size = groups[g]
@@ -107,13 +107,14 @@ def write_places(number: int, groups: Ints, n: int, choose: Ints, places: Ints) 
 
 @kernel
 def fill_boards(numbers: Ints, groups: Ints, n: int, choose: Ints, out: Ints) -> None:
-    """Write the places of the cards of some boards: ``[board, card]``."""
+    """Write the places of the cards of the boards with these numbers: ``out[board, card]``."""
     for b in range(len(numbers)):
         write_places(numbers[b], groups, n, choose, out[b])
 
 
 @kernel
 def _twice(places: Ints) -> bool:
+    """Tell whether a place occurs twice."""
     for i in range(len(places)):
         for j in range(i):
             if places[i] == places[j]:

@@ -1,4 +1,4 @@
-"""Deals by number, and what an abstraction makes of boards: see `buckets.abstraction`."""
+"""Deals by number, and classes and rows of boards: see `buckets.abstraction.abstraction`."""
 
 from typing import Any, NamedTuple
 
@@ -13,26 +13,31 @@ from buckets.kernels.strength import fill_strengths
 from buckets.types import Array, Ints
 from compiled import kernel
 
-_SORTED = (1 << 10) + 1  # counts of a sort by ten bits
+_SORTED = (1 << 10) + 1  # number of counters of a sort by ten bits
 
 
 class Maps(NamedTuple):
-    """An abstraction as kernels take it; rounds are t.
-
-    hands ``[hand, hole card]``, cards ``[place]`` of the deck, place ``[card]``, choose ``[n, k]``, perms
-    ``[perm, suit]``, moved ``[perm, hand]``.
+    """The tables of an abstraction; t is a round.
 
     Attributes:
-        n_cards: ``[t]``, cards of the board.
-        groups: ``[t, group]``, of how many cards each, 0 behind the last.
-        kinds: ``[t]``, how rows are found: by board, by grade, or one by one.
-        starts: ``[t, array]``, where the round begins in canonical and perm_of, in classes, and in rows.
-        canonical, perm_of: ``[number]`` of a board; classes ``[canonical]``; rows ``[canonical, hand]`` or
-            ``[class, grade]``; each flat, the rounds one after the other.
-        memory: ``[t, 2]``: canonical boards of a round that remembers the first board's class, else 0, and where it
-            begins in pairs.
-        pairs: ``[class of the first board, canonical]``, numbers that take the place of the canonical board's in
-            classes and rows; flat.
+        hands: ``[hand, hole card]``.
+        cards: ``[place]``, the cards of the deck.
+        place: ``[card]``, the place of each card in the deck.
+        choose: ``[n, k]``, binomials.
+        perms: ``[perm, suit]``, the suit permutations.
+        moved: ``[perm, hand]``, the image of each hand.
+        n_cards: ``[t]``, number of cards of the board.
+        groups: ``[t, group]``, number of cards of each group, then 0.
+        kinds: ``[t]``, how rows are looked up, see `row_kinds`.
+        starts: ``[t, array]``, start of the round in `canonical` and `perm_of`, in `classes`, and in `rows`.
+        canonical: ``[number]`` for each board, flat, round after round.
+        perm_of: ``[number]`` for each board, flat, round after round.
+        classes: ``[canonical]``, flat, round after round.
+        rows: ``[canonical, hand]`` or ``[class, grade]``, flat, round after round.
+        memory: ``[t, 2]``, number of canonical boards of a round that remembers the first board (0 for other rounds),
+            and the start of the round in `pairs`.
+        pairs: ``[class of the first board, canonical]``, flat: the number that replaces the canonical board's number in
+            `classes` and `rows`.
     """
 
     hands: Ints
@@ -54,7 +59,7 @@ class Maps(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for one board: strength ``[1, hand]``; order, spare, grade, row, rank ``[hand]``; counts; places, board."""
+    """Buffers for one board: strength ``[1, hand]``; order, spare, grade, row and rank ``[hand]``; and more."""
 
     strength: NDArray[np.int32]
     order: NDArray[np.int16]
@@ -69,6 +74,7 @@ class Scratch(NamedTuple):
 
 @kernel
 def _scratch(n_hands: int, n_cards: int) -> Scratch:
+    """Allocate the buffers."""
     return Scratch(
         np.empty((1, n_hands), dtype=np.int32),
         np.empty(n_hands + 1, dtype=np.int16),
@@ -84,7 +90,7 @@ def _scratch(n_hands: int, n_cards: int) -> Scratch:
 
 @kernel
 def _write_rank(hands: Ints, cards: Ints, rank: Array) -> None:
-    """Number the hands that some cards leave."""
+    """Write the rank of each hand among the hands that the cards leave."""
     hit = np.zeros(NUM_CARDS, dtype=np.bool_)
     for card in cards:
         hit[card] = True
@@ -96,7 +102,7 @@ def _write_rank(hands: Ints, cards: Ints, rank: Array) -> None:
 
 @kernel
 def _number(maps: Maps, t: int, board: Ints, s: Scratch) -> int:
-    """Where a board lies in the round's canonical and perm_of."""
+    """Return the index of a board in `canonical` and `perm_of`."""
     n = maps.n_cards[t]
     places = s.places[:n]
     for i in range(n):
@@ -108,7 +114,7 @@ def _number(maps: Maps, t: int, board: Ints, s: Scratch) -> int:
 
 @kernel
 def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]:
-    """Canonical number of a board, the permutation that makes it so, and its class; ranks of hands where needed."""
+    """Return the canonical number of a board, the permutation onto it, and the class; write ranks if rows need them."""
     at = _number(maps, t, board, s)
     canonical, perm = maps.canonical[at], maps.perm_of[at]
     if maps.kinds[t] == BY_HAND:
@@ -126,7 +132,7 @@ def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]
 
 @kernel
 def _write_rows(maps: Maps, t: int, found: tuple[int, int, int], s: Scratch, n: int, out: Array) -> None:
-    """Write the rows of ``order[:n]``, hands that the board leaves."""
+    """Write the rows of the hands ``order[:n]``, which the board leaves."""
     canonical, perm, number = found
     moved = maps.moved[perm]
     start = maps.starts[t, 2]
@@ -145,7 +151,7 @@ def _write_rows(maps: Maps, t: int, found: tuple[int, int, int], s: Scratch, n: 
 
 @kernel
 def _sort(maps: Maps, board: Ints, s: Scratch) -> int:
-    """Put the hands that a final board leaves in order of strength, and note their grades; return how many."""
+    """Sort the hands that a final board leaves by strength, and write their grades; return their number."""
     fill_strengths(board, maps.hands, s.strength)
     n = live_hands(s.strength[0], s.order)
     sort_by_strength(s.strength[0], s.order, s.spare, n, s.counts)
@@ -155,7 +161,7 @@ def _sort(maps: Maps, board: Ints, s: Scratch) -> int:
 
 @kernel
 def fill_boards(maps: Maps, t: int, boards: Ints, classes: Array, rows: Array) -> None:
-    """Write the class of each board of a round, and the row of each hand of the deck, -1 where the board hits it."""
+    """Write the class of each board of a round, and the row of each hand of the deck, -1: blocked."""
     n_hands, hole = maps.hands.shape
     s = _scratch(n_hands, boards.shape[1])
     hit = np.zeros(NUM_CARDS, dtype=np.bool_)
@@ -191,7 +197,7 @@ def fill_deals(
     hands: Array,
     boards: Array,
 ) -> None:
-    """Write the deals of these numbers, as `Dealt` has them; `sizes` is how many cards each round deals."""
+    """Write the deals with these numbers into the arrays of a `Dealt`; each round deals `sizes` cards."""
     n_rounds, n_cards = len(sizes), boards.shape[1]
     hole = maps.hands.shape[1]
     s = _scratch(len(maps.hands), n_cards)
@@ -203,7 +209,7 @@ def fill_deals(
         n = _sort(maps, s.board, s)
         for i in range(n_cards):
             boards[b, i] = s.board[0, i]
-        if maps.kinds[last] != BY_GRADE:  # where rows need not ascend with strength
+        if maps.kinds[last] != BY_GRADE:  # rows need not ascend with strength
             _sort_by_row(maps, last, s, n)
         for t in range(n_rounds):
             found = _locate(maps, t, s.board[0], s)
@@ -221,7 +227,7 @@ def fill_deals(
 
 @kernel
 def fill_classes(maps: Maps, sizes: Ints, seed: int, first: int, classes: Array) -> None:
-    """Write the classes ``[deal, t]`` of deals from number `first` on."""
+    """Write the classes ``[deal, t]`` of the deals from number `first`."""
     s = _scratch(len(maps.hands), sizes.sum())
     left = np.empty(len(maps.cards), dtype=np.int64)
     for b in range(len(classes)):
@@ -232,11 +238,11 @@ def fill_classes(maps: Maps, sizes: Ints, seed: int, first: int, classes: Array)
 
 @kernel
 def _sort_by_row(maps: Maps, t: int, s: Scratch, n: int) -> None:
-    """Put hands in order of strength, of equals by row, of equals by number."""
+    """Sort hands by strength, then by row, then by number."""
     live_hands(s.strength[0], s.order)
     _write_rows(maps, t, _locate(maps, t, s.board[0], s), s, n, s.row)
     for i in range(n - 1, -1, -1):
-        s.row[s.order[i]] = s.row[i]  # order[i] >= i, so no row is overwritten before it has moved
+        s.row[s.order[i]] = s.row[i]  # order[i] >= i, so no row is overwritten before it is moved
     for shift in (0, 8):
         sort_stably(s.row, shift, 8, s.order, s.spare, n, s.counts)
     sort_by_strength(s.strength[0], s.order, s.spare, n, s.counts)
@@ -244,10 +250,10 @@ def _sort_by_row(maps: Maps, t: int, s: Scratch, n: int) -> None:
 
 @kernel
 def _deal(maps: Maps, sizes: Ints, seed: int, index: int, left: Ints, s: Scratch) -> int:
-    """Write the board of a deal and the places that it leaves; return how many these are.
+    """Write the board of a deal and the places that it leaves; return the number of these places.
 
-    A block of as many deals as there are first boards deals each of them once, and of all the deals of one of them a
-    block deals all that can follow once, and so on.
+    With N first boards, each block of N consecutive deals contains each first board once. Among the deals of one first
+    board, each block contains each following board once, and so on.
     """
     n_left = len(maps.cards)
     for place in range(n_left):
@@ -276,7 +282,7 @@ def _deal(maps: Maps, sizes: Ints, seed: int, index: int, left: Ints, s: Scratch
 
 @kernel
 def _mix(x: Any) -> Any:
-    """Sixty-four bits that look random: splitmix64 (G. Steele et al., 2014)."""
+    """Mix 64 bits: splitmix64 (G. Steele et al., 2014)."""
     x = x + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -285,16 +291,16 @@ def _mix(x: Any) -> Any:
 
 @kernel
 def _below(bits: Any, n: int) -> Any:
-    """A number from 0 to n - 1, n being small."""
+    """Return a number from 0 to n - 1 from random bits; n is small."""
     return np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
 @kernel
 def _permuted(index: int, n: int, key: Any) -> Any:
-    """Where a permutation of 0 to n - 1, which a key chooses, sends a number.
+    """Return the image of a number under the permutation of 0 to n - 1 that a key selects.
 
-    Four rounds of a Feistel network on the least even number of bits, again until the number is below n; then a shift,
-    which makes every image as likely as any other.
+    Four rounds of a Feistel network on the least even number of bits are repeated until the number is below n; then a
+    shift makes all images equally likely.
     """
     half = 1
     while 1 << (2 * half) < n:

@@ -1,4 +1,4 @@
-"""The nearest mean by Equation 1: see `clustering`."""
+"""Nearest center of each row by Equation 1: see `buckets.abstraction.clustering`."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from compiled import kernel
 
 @kernel
 def fill_nearest(rows: Array, centers: Array, max_factor: bool, out: Array) -> None:
-    """Write the number of the nearest center of each row, of equals the first."""
+    """Write the number of the nearest center of each row; of equally near centers the first."""
     for i in range(len(rows)):
         best = np.inf
         for c in range(len(centers)):
@@ -20,7 +20,7 @@ def fill_nearest(rows: Array, centers: Array, max_factor: bool, out: Array) -> N
                 out[i] = c
 
 
-# Sums may be reordered, which lets them be vectorised.
+# The compiler may reorder sums, and so vectorise them.
 @kernel(fastmath={"reassoc", "contract", "nnan", "nsz"})
 def _weighted_gap(first: Array, second: Array) -> Any:
     total = first.dtype.type(0)

@@ -1,4 +1,4 @@
-"""Percentiles of strength on final boards, and what they make of earlier boards: see `percentiles`."""
+"""Grades of hands on final boards, and curves and features from grades: see `buckets.abstraction.percentiles`."""
 
 from typing import NamedTuple
 
@@ -12,15 +12,23 @@ from buckets.types import Array, Ints
 from compiled import kernel
 
 NONE = GRADES
-_BITS = 10  # of a strength, sorted by at a time
+_BITS = 10  # number of bits of a strength in each pass of the sort
 _PASSES = 3
 
 
 class Finals(NamedTuple):
-    """All final boards, as the kernels take them.
+    """All final boards of a game.
 
-    hands ``[hand, hole card]``, place ``[card]`` in the deck, choose ``[n, k]``, groups ``[1]`` the number of final
-    cards, canonical and perm_of ``[number]`` as in `BoardMap`, moved ``[perm, hand]``, grades ``[canonical, hand]``.
+    Attributes:
+        hands: ``[hand, hole card]``.
+        place: ``[card]``, the place of each card in the deck.
+        n_deck: number of cards in the deck.
+        choose: ``[n, k]``, binomials.
+        groups: ``[1]``, number of cards of a final board.
+        canonical: ``[number]``, as in `BoardMap`.
+        perm_of: ``[number]``, as in `BoardMap`.
+        moved: ``[perm, hand]``, the image of each hand.
+        grades: ``[canonical, hand]``.
     """
 
     hands: Ints
@@ -36,7 +44,7 @@ class Finals(NamedTuple):
 
 @kernel
 def sort_stably(keys: Array, shift: int, bits: int, order: Array, spare: Array, n: int, counts: Ints) -> None:
-    """Sort ``order[:n]`` by some bits of ``keys[order]``, equals as they stand."""
+    """Sort ``order[:n]`` by `bits` bits of ``keys[order]``, stably."""
     mask = (1 << bits) - 1
     counts[: mask + 2] = 0
     for i in range(n):
@@ -54,14 +62,14 @@ def sort_stably(keys: Array, shift: int, bits: int, order: Array, spare: Array, 
 
 @kernel
 def sort_by_strength(strength: Array, order: Array, spare: Array, n: int, counts: Ints) -> None:
-    """Sort ``order[:n]``, hands, by their strength."""
+    """Sort the hands ``order[:n]`` by strength."""
     for step in range(_PASSES):
         sort_stably(strength, _BITS * step, _BITS, order, spare, n, counts)
 
 
 @kernel
 def live_hands(strength: Array, order: Array) -> int:
-    """Write the hands that have a strength, ascending; return how many."""
+    """Write the hands that the board leaves, ascending; return their number."""
     n = 0
     for h in range(len(strength)):
         order[n] = h
@@ -71,14 +79,14 @@ def live_hands(strength: Array, order: Array) -> int:
 
 @kernel
 def write_grades(strength: Array, order: Array, n: int, out: Array) -> None:
-    """Write the grade of each of n hands, in order of strength."""
+    """Write the grade of each of the n hands in `order`, which is sorted by strength."""
     start = 0
     while start < n:
         value = strength[order[start]]
         end = start + 1
         while end < n and strength[order[end]] == value:
             end += 1
-        grade = (start + end) * GRADES // (2 * n)  # below, and half of those that are equal, of n
+        grade = (start + end) * GRADES // (2 * n)  # the hands below and half of the equal hands, out of n
         for i in range(start, end):
             out[order[i]] = grade
         start = end
@@ -86,7 +94,7 @@ def write_grades(strength: Array, order: Array, n: int, out: Array) -> None:
 
 @kernel
 def fill_grades(boards: Ints, hands: Ints, out: Array) -> None:
-    """Write the grade of each hand on each final board; `NONE` where the board hits it."""
+    """Write the grade of each hand on each final board; `NONE`: the board blocks the hand."""
     n_hands = len(hands)
     strength = np.empty((1, n_hands), dtype=np.int32)
     order, spare = np.empty(n_hands + 1, dtype=np.int16), np.empty(n_hands + 1, dtype=np.int16)
@@ -101,7 +109,7 @@ def fill_grades(boards: Ints, hands: Ints, out: Array) -> None:
 
 @kernel
 def count_grades(grades: Array, counts: Ints, classes: Ints, out: Ints) -> None:
-    """Add each hand to its class and grade, as often as its board counts."""
+    """Add the count of each board to ``out[class, grade]`` for the grade of each of its hands."""
     for b in range(len(grades)):
         for grade in grades[b]:
             out[classes[b], grade] += counts[b]
@@ -109,7 +117,7 @@ def count_grades(grades: Array, counts: Ints, classes: Ints, out: Ints) -> None:
 
 @kernel
 def _final(finals: Finals, board: Ints, left: Ints, more: Ints, places: Ints) -> int:
-    """The number of the final board with some more of the cards that are left."""
+    """Return the number of the final board that completes a board with the remaining cards at `more`."""
     n = len(board)
     for i in range(n):
         places[i] = finals.place[board[i]]
@@ -120,7 +128,7 @@ def _final(finals: Finals, board: Ints, left: Ints, more: Ints, places: Ints) ->
 
 @kernel
 def _left(finals: Finals, board: Ints, left: Ints) -> None:
-    """Write the places of the cards that a board leaves."""
+    """Write the places of the cards that a board leaves, ascending."""
     taken = np.zeros(finals.n_deck, dtype=np.bool_)
     for card in board:
         taken[finals.place[card]] = True
@@ -133,15 +141,15 @@ def _left(finals: Finals, board: Ints, left: Ints) -> None:
 
 @kernel
 def fill_features(finals: Finals, boards: Ints, more: Ints, kinds: Ints, n_kinds: int, out: Array) -> None:
-    """Write mean and spread, over the hands of each kind that a board leaves, of their mean grade; nan without any.
+    """Write mean and standard deviation of the mean grades of each kind of hands on boards; nan: no such hand.
 
     Args:
         finals: all final boards.
         boards: ``[board, card]``.
-        more: ``[completion, card]``, places among the cards that are left.
-        kinds: ``[hand]``.
-        n_kinds: how many.
-        out: ``[board, 2 kinds]``, means first, from 0 to 1.
+        more: ``[completion, card]``, places among the remaining cards.
+        kinds: ``[hand]``, the kind of each hand.
+        n_kinds: number of kinds.
+        out: ``[board, 2 n_kinds]``, output: means, then deviations, from 0 to 1.
     """
     n_hands = len(finals.hands)
     total = np.empty(n_hands, dtype=np.int64)
@@ -182,9 +190,9 @@ def fill_features(finals: Finals, boards: Ints, more: Ints, kinds: Ints, n_kinds
 
 @kernel
 def fill_curves(finals: Finals, boards: Ints, more: Ints, out: Array) -> None:
-    """Write the curves of all hands on some boards: ``[board, hand, point]``, nan where the board hits the hand.
+    """Write the curves of all hands on boards: ``out[board, hand, point]``, nan: the board blocks the hand.
 
-    A point is the mean of as many sorted grades as any other point's, but for what does not divide.
+    Each point averages an (almost) equal number of consecutive sorted grades.
     """
     n_hands = len(finals.hands)
     seen = np.empty((n_hands, GRADES + 1), dtype=np.int16)
@@ -209,7 +217,7 @@ def fill_curves(finals: Finals, boards: Ints, more: Ints, out: Array) -> None:
 
 @kernel
 def _write_curve(seen: Array, ways: int, out: Array) -> None:
-    """Cut sorted grades, of which each was seen so many times, into points."""
+    """Write the points of the curve of a hand that has ``seen[grade]`` outcomes of each grade."""
     grade = 0
     rest = seen[0]
     n_points = len(out)

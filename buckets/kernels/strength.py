@@ -1,4 +1,4 @@
-"""Strength of hands from sets of ranks as bits: see `strength`."""
+"""Strength of hands from sets of ranks as bits: see `buckets.cards.strength`."""
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def fill_strengths(boards: Array, hands: Array, out: Array) -> None:
         flush_suit = -1
         if n_cards >= 3:
             for suit in range(4):
-                # At most one suit comes that close: 2 * (flush length - hole) > board cards.
+                # At most one suit has enough cards: 2 * (flush length - hole) > board cards.
                 if suit_count[suit] + hole >= flush_length:
                     flush_suit = suit
         for low in range(N_RANKS):
@@ -83,14 +83,14 @@ def fill_strengths(boards: Array, hands: Array, out: Array) -> None:
 
 @kernel
 def _add_rank(rank: int, one: int, two: int, three: int, four: int) -> tuple[int, int, int, int]:
-    """Add a card to the sets of ranks that are there at least once, twice, three and four times."""
+    """Add a card to the sets of ranks that occur at least once, twice, three and four times."""
     bit = 1 << rank
     return one | bit, two | (one & bit), three | (two & bit), four | (three & bit)
 
 
 @kernel
 def _rank_strength(one: int, two: int, three: int, four: int, n_cards: int) -> np.int32:
-    """Strength of what `_add_rank` collected, suits apart."""
+    """Return the strength of the sets of ranks from `_add_rank`, suits ignored."""
     if n_cards == 3:
         if three:
             return _pack(TRIPS_3, three, 0)
@@ -118,7 +118,7 @@ def _rank_strength(one: int, two: int, three: int, four: int, n_cards: int) -> n
 
 @kernel
 def _flush_strength(ranks: int, n_cards: int) -> np.int32:
-    """Strength of a flush or straight flush from all ranks of its suit."""
+    """Return the strength of a flush or straight flush from all ranks of its suit."""
     if n_cards == 3:
         if STRAIGHT_TOP_3[ranks]:
             return _pack(STRAIGHT_FLUSH_3, STRAIGHT_TOP_3[ranks], 0)

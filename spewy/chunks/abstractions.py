@@ -1,7 +1,8 @@
-"""Abstractions of games in the bucket locker: made when first asked for, read by every later job.
+"""Abstractions of games in the bucket locker: the first job computes an abstraction, later jobs read it.
 
-In the locker ``abstraction`` lie the arrays of `buckets.Abstraction`, raw, under what decides them and their name; in
-``features`` those of boards, under the cards that decide them, so that another number of classes takes less time.
+The locker ``abstraction`` has the arrays of `buckets.abstraction.Abstraction` under keys made of the specification and
+the name of the array. The locker ``features`` has the features of boards under keys made of the cards of the game, so
+that another abstraction of the same game takes less time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from spewy.chunks.bucket_trees import BucketCache, shared_cache
 
 ABSTRACTION, FEATURES = "abstraction", "features"
 Sizes: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
-"""Classes and rows of each round."""
+"""Numbers of classes and of rows, ``[round]`` each."""
 
 
 def abstraction(
@@ -25,14 +26,14 @@ def abstraction(
     progress: Callable[[int, int], object] = lambda done, of: None,
     cache: BucketCache | None = None,
 ) -> Abstraction:
-    """An abstraction from the locker, or made and put there.
+    """Read an abstraction from the locker, or compute it and store it there.
 
-    Interrupted, what was found of boards' features stays.
+    After an interruption the features that were computed are in the locker.
 
     Args:
-        spec: the game's cards, and what is asked for.
-        progress: told (boards done, boards in all), if any are to be done.
-        cache: the locker; None: the user's.
+        spec: the specification.
+        progress: called with (finished boards, all boards) if the abstraction is computed.
+        cache: the locker; None: the user's locker.
     """
     cache = cache or shared_cache()
     keys = [_key(spec, name) for name in ARRAYS]
@@ -49,13 +50,13 @@ def abstraction(
 
 
 def kept_sizes(spec: AbstractionSpec, cache: BucketCache | None = None) -> Sizes | None:
-    """How many classes and rows each round has of an abstraction that is in the locker, to be read; None: it is not."""
+    """Read the numbers of classes and rows of an abstraction; None: it is not in the locker."""
     found = (cache or shared_cache()).arrays(ABSTRACTION, [_key(spec, "n_classes"), _key(spec, "n_rows")])
     return None if found is None else (tuple(found[0].tolist()), tuple(found[1].tolist()))
 
 
 def _key(spec: AbstractionSpec, name: str) -> bytes:
-    """``13x4.2.0-3-1-1.all-100-200-400.169-40-40-40.0.1|rows``: all that decides an array, and its name."""
+    """Write a key, such as ``13x4.2.0-3-1-1.all-100-200-400.169-40-40-40.0.1|rows``: specification, method and name."""
     sizes, classes, rows = ("-".join(map(str, part)) for part in (spec.board_sizes, spec.classes, spec.rows))
     how = f"{spec.seed}{'.remember' if spec.remember else ''}.{METHOD}"
     return f"{_deck(spec)}.{sizes}.{classes}.{rows}.{how}|{name}".encode()
@@ -66,7 +67,7 @@ def _deck(spec: AbstractionSpec) -> str:
 
 
 class _Features(dict[str, NDArray[Any]]):
-    """Features of a game's boards, by name, as far as they are in the locker."""
+    """The features of a game's boards that are in the locker, by name."""
 
     def __init__(self, cache: BucketCache, spec: AbstractionSpec) -> None:
         self._cache = cache
@@ -77,7 +78,7 @@ class _Features(dict[str, NDArray[Any]]):
         self._there = set(self)
 
     def keep(self) -> None:
-        """Put what is new into the locker."""
+        """Store new features in the locker."""
         for name in self.keys() - self._there:
             self._cache.keep(FEATURES, {self._key(name): self[name]})
 

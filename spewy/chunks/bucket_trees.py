@@ -1,11 +1,11 @@
-"""The bucket locker: merge trees of boards, computed when first asked for, kept on disk for every later job.
+"""The bucket locker: merge trees of boards on disk; the first job computes a tree, later jobs read it.
 
-One folder serves all jobs and processes of a user: ``SPEWY_BUCKETS`` names it, else it lies in the user's cache.
-A tree depends on the cards alone, so nothing in it ever becomes stale but by a change of the algorithm, which
-changes the manifest. Under the key of a canonical board lie its ``children`` and ``distances`` (single precision)
-and the ``means`` of its leaves: 16 bytes a hand, 19 KB for a flop.
+All jobs and processes of a user share one folder: ``$SPEWY_BUCKETS``, by default a folder in the user's cache. A tree
+depends on the cards alone and stays valid until the algorithm changes, which changes the manifest. The key of a
+canonical board has its ``children`` and ``distances`` (single precision) and the ``means`` of its leaves: 16 bytes a
+hand, 19 KB for a flop.
 
-The folder saves time and nothing else, so no solve fails for it: see `BucketCache`.
+The folder only saves time, so a solve works without it: see `BucketCache`.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ from spewy.system.worker_pool import WorkerPool
 
 CHILDREN, DISTANCES, MEANS = "children", "distances", "means"
 MANIFEST = {"buckets": 1, "cost": "equation 1"}
-#: Boards that can be made in advance, and their numbers of cards.
+#: Boards that can be computed in advance, with their numbers of cards.
 FAMILIES = {"flops": 3, "turns": 4}
 ENVIRONMENT = "SPEWY_BUCKETS"
-PORTION = 8  # boards between two signs of life of a worker
+PORTION = 8  # boards in one task of a worker
 
 _LOG = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
 class BucketLocker:
-    """Merge trees in a store. What is asked for and missing is computed and put there."""
+    """Merge trees in a store; a missing tree is computed and stored."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
     @classmethod
     def open(cls, folder: Path | None = None, *, read_only: bool = False) -> Self:
-        """Open a folder, by default the user's, and create it where it is missing, unless it is only to be read.
+        """Open a folder, by default the user's; a missing folder is created unless `read_only`.
 
         Raises:
-            lockers.LockerError: the folder holds something else, is damaged, or cannot be written.
+            lockers.LockerError: the folder is not a bucket locker, is damaged, or is not writable.
         """
         return cls(open_store(folder or default_folder(), MANIFEST, read_only=read_only))
 
     def tree(
         self, board: Sequence[int], deck: Deck | None = None, hole: int = 2, n_board: int = 5
     ) -> BoardTree:
-        """The tree of a board, from the store or fresh; a store that is read-only stays as it is."""
+        """Read the tree of a board, or compute it and store it unless the store is read-only."""
         deck = deck or Deck()
         cards = canonical_board(board, deck)
         key = _key(cards, deck, hole, n_board)
@@ -82,11 +82,11 @@ class BucketLocker:
     def labels(
         self, board: Sequence[int], k: int, deck: Deck | None = None, hole: int = 2, n_board: int = 5
     ) -> NDArray[np.int32]:
-        """Bucket of each hand of the deck, as `BoardTree.labels`."""
+        """Return the bucket of each hand of the deck, as `BoardTree.labels`."""
         return self.tree(board, deck, hole, n_board).labels(board, k)
 
     def missing(self, n_cards: int) -> list[tuple[int, ...]]:
-        """Hold'em's canonical boards of so many cards that are not here yet."""
+        """List hold'em's canonical boards of `n_cards` whose trees are not in the store."""
         boards = [tuple(row) for row in canonical_flops(n_cards=n_cards)[0].tolist()]
         here = set(self.store.keys(MEANS))
         return [board for board in boards if _key(board, Deck(), 2, 5) not in here]
@@ -121,10 +121,10 @@ class BucketLocker:
 
 
 def default_folder() -> Path:
-    """``$SPEWY_BUCKETS``, or a folder in the user's cache.
+    """Return ``$SPEWY_BUCKETS``, or a folder in the user's cache.
 
     Raises:
-        lockers.LockerError: there is neither.
+        lockers.LockerError: the variable is not set and the user has no cache.
     """
     folder = _user_folder()
     if folder is None:
@@ -143,13 +143,13 @@ def _user_folder() -> Path | None:
 
 
 class BucketCache:
-    """A bucket locker that solves can do without.
+    """A bucket locker whose failures do not fail a solve.
 
-    One that cannot be written is read. Where that fails too, what it would hold is computed and forgotten. A warning of
-    one line tells of either.
+    A folder that is not writable is only read. If it is not readable either, results are computed and not stored. Both
+    cases log a warning of one line.
 
     Args:
-        folder: where it is; None: the user's.
+        folder: the folder of the locker; None: the user's.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -161,14 +161,14 @@ class BucketCache:
             self._do_without_writing(error)
 
     def labels(self, board: Sequence[int], k: int, deck: Deck, hole: int, n_board: int) -> NDArray[np.int32]:
-        """Bucket of each hand of the deck, as `BucketLocker.labels`."""
-        found = self._tried(lambda locker: locker.labels(board, k, deck, hole, n_board))
-        if found is None:
+        """Return the bucket of each hand of the deck, as `BucketLocker.labels`."""
+        labels = self._tried(lambda locker: locker.labels(board, k, deck, hole, n_board))
+        if labels is None:
             return BoardTree.of(canonical_board(board, deck), deck, hole, n_board).labels(board, k)
-        return found
+        return labels
 
     def arrays(self, locker: str, keys: Sequence[bytes]) -> list[NDArray[Any]] | None:
-        """What lies under some keys, at one moment; None unless all is there."""
+        """Read the arrays under some keys in one transaction; None unless all are there."""
         found = self._tried(lambda trees: trees.store.get_many(locker, keys)) or [None]
         there = [array for array in found if array is not None]
         return there if len(there) == len(found) else None
@@ -187,7 +187,7 @@ class BucketCache:
         self._tried(tried)
 
     def _tried(self, work: Callable[[BucketLocker], T]) -> T | None:
-        """What comes of work with the locker; None where there is none, any more."""
+        """Run `work` on the locker; None if the locker is (or has become) unusable."""
         while self._locker is not None:
             try:
                 return work(self._locker)

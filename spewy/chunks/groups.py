@@ -1,8 +1,8 @@
-"""Which row a hand is in: the buckets of a board for both players, as the job's ``[rows]`` says.
+"""The rows of hands on a board: the buckets of both players, as the job's ``[rows]`` specifies.
 
-With uniform weights each hand that the board leaves counts the same, both players share the buckets, and Equation 1's
-trees come from the bucket locker. With range weights each player's buckets are made for that player's own initial
-range: rows lie where the range is, and no row is spent on hands outside it.
+With uniform weights all hands that the board leaves have equal weight, both players share the buckets, and Equation 1's
+trees come from the bucket locker. With range weights each player's buckets are computed for the player's own initial
+range, and hands outside of the range have no row.
 """
 
 from __future__ import annotations
@@ -24,21 +24,26 @@ from spewy.chunks.problem import Problem
 from spewy.game.ranges.classes import NUM_HANDS
 
 PREFLOP_CLASSES = 169
-LOCKED = "equation-1"  # the clustering whose trees the bucket locker keeps
-TREES = (LOCKED, "ward")  # clusterings that part all kinds of hands where there are rows for them
+LOCKED = "equation-1"  # the clustering whose trees are in the bucket locker
+TREES = (LOCKED, "ward")  # clusterings that separate all different hands if there are enough rows
 BOARDS_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Row of every hand of the deck on one board, -1 where there is none, and the number of rows."""
+    """Rows on one board.
+
+    Attributes:
+        labels: ``[hand of the deck]``, the row; -1: the hand has no row.
+        n_rows: number of rows.
+    """
 
     labels: Ints
     n_rows: int
 
 
 def board_groups(problem: Problem, t: int, history: History) -> tuple[Groups, Groups] | None:
-    """Rows of both players on a board of round ``t``; None for a row per hand."""
+    """Compute the rows of both players on a board of round t; None: each hand is a row."""
     k = problem.rows[t]
     if k is None:
         return None
@@ -61,16 +66,16 @@ def board_groups(problem: Problem, t: int, history: History) -> tuple[Groups, Gr
 def row_counts(
     problem: Problem, t: int, histories: Sequence[History], power: NDArray[np.int32] | None
 ) -> list[tuple[int, int]] | None:
-    """How many rows `board_groups` finds for both players on each board, counted without making them.
+    """Count the rows of `board_groups` for both players on each board without computing them; None: a row per hand.
 
-    Hands of the same outcomes are of one kind, and never parted. There are rows for all kinds, or as many as asked for;
-    or fewer, where this is not `counted_exactly`.
+    Hands with the same outcomes are in one row. The count is the smaller of the number of different outcomes and the
+    job's number of rows; it is an upper bound unless `counted_exactly`.
 
     Args:
-        problem: whose.
+        problem: the problem.
         t: the round.
-        histories: its boards.
-        power: ``[board, hand]``: strengths, if it is the last round.
+        histories: the boards of the round.
+        power: ``[board, hand]``, strengths in the last round; None in other rounds.
     """
     k = problem.rows[t]
     if k is None:
@@ -84,7 +89,7 @@ def row_counts(
 
 
 def counted_exactly(problem: Problem) -> bool:
-    """Whether `row_counts` are the numbers of rows, and not just upper bounds."""
+    """Tell whether `row_counts` are exact numbers of rows, not just upper bounds."""
     bucketed = any(k is not None for k in problem.rows[problem.first_round :])
     return not bucketed or (problem.grouping in TREES and not problem.range_weights)
 
@@ -94,21 +99,21 @@ def _different(kinds: Ints) -> int:
 
 
 def _kinds(problem: Problem, history: History) -> Ints:
-    """Equal numbers for hands of the same outcomes, -1 where the board hits them."""
+    """Number hands by their outcomes: equal numbers for equal outcomes, -1: the board blocks the hand."""
     deck, n_board = problem.game.deck, sum(problem.game.num_board_cards)
     board = [card for group in history for card in group]
     final = comb(len(deck) - len(board), n_board - len(board))
-    if final > MAX_BOARDS:  # too many: outcomes are drawn, for all hands that suits alone tell apart at once
+    if final > MAX_BOARDS:  # outcomes are sampled, jointly for hands that differ by suits alone
         kinds = hand_kinds(board, problem.hands, deck)
     else:
-        seen: dict[bytes, int] = {}  # ten times as fast as to sort the curves
+        seen: dict[bytes, int] = {}  # ten times faster than sorting the curves
         curves = outcomes(board, problem.hands, deck, n_board)
         kinds = np.array([seen.setdefault(curve.tobytes(), len(seen)) for curve in curves])
     return np.where(blocked(problem.hands, board), -1, kinds)
 
 
 def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
-    """The same on each final board: there a hand has a single outcome."""
+    """Number hands by their only outcome on each final board, -1: the board blocks the hand."""
     from buckets.kernels.showdowns import fill_levels
 
     for start in range(0, len(power), BOARDS_AT_ONCE):
@@ -119,7 +124,7 @@ def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
 
 
 def _own(problem: Problem, k: int, board: list[int], weights: Floats) -> Groups:
-    """Rows made for a range, numbered anew from those that it reaches."""
+    """Compute the rows for a range, and number only the rows with hands of the range."""
     deck, n_board = problem.game.deck, sum(problem.game.num_board_cards)
     labels = GROUPINGS[problem.grouping](board, problem.hands, weights, k, deck, n_board).astype(np.int64)
     held = (weights > 0) & ~blocked(problem.hands, board)

@@ -1,4 +1,4 @@
-"""From public cards as a person names them to the board that is solved for them."""
+"""The solved board for public cards that a user names."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ N_CARDS = 52
 
 
 def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> tuple[int, ...]:
-    """The public cards on round t of the game, in `Game.board_order`, the root's cards first.
+    """Read the public cards of round t of the game: in `Game.board_order`, the root's cards first.
 
-    ``board`` None stands for the root's board.
+    Args:
+        problem: the problem.
+        t: the round of the game.
+        board: the cards as text or numbers; None: the root's board.
 
     Raises:
-        InputError: no cards, another number of them than the round has, or not those of the root first.
+        InputError: the text is not cards, their number is wrong, or the root's cards do not come first.
     """
     root = problem.game.board_order([card for group in problem.history for card in group])
     cards = root if board is None else read_cards("board", "Qs Jh 2h", board)
@@ -45,7 +48,7 @@ def line_to(problem: Problem, line: str, board: str | Sequence[int] | None) -> L
     For example, ``c r120 c`` on the turn with a board of five cards is ``cr120c/``, the first decision on the river.
 
     Raises:
-        InputError: the tree has no such line, or ``board`` names no cards.
+        InputError: the tree has no such line, or `board` is not cards.
     """
     line = read_line(problem.tree, line)
     if board is None:
@@ -59,10 +62,15 @@ def line_to(problem: Problem, line: str, board: str | Sequence[int] | None) -> L
 
 
 def read_cards(subject: str, example: str, given: str | Sequence[int]) -> tuple[int, ...]:
-    """Cards given as text or by their numbers.
+    """Read cards from text or from their numbers.
+
+    Args:
+        subject: how an error message begins.
+        example: an example of text for the error message.
+        given: text or numbers.
 
     Raises:
-        InputError: no cards; ``subject`` begins its text, which gives the ``example``.
+        InputError: `given` is not cards.
     """
     try:
         if isinstance(given, str):
@@ -80,10 +88,10 @@ def read_cards(subject: str, example: str, given: str | Sequence[int]) -> tuple[
 
 
 def solved_board(problem: Problem, t: int, cards: Sequence[int]) -> tuple[History, Ints]:
-    """The board of round t of the game that is solved for these cards, and the suit permutation onto it.
+    """Find the solved board of round t of the game for some cards, and the suit permutation onto it.
 
-    The enumeration of all boards picks, deal by deal, the smallest of those that are the same up to suits. That is the
-    smallest history, the first round being the first to be compared.
+    The enumeration of boards takes, deal by deal, the smallest of the deals that are alike. So the solved board is the
+    smallest history that differs by suits alone, compared from the first round on.
 
     Raises:
         InputError: these cards cannot be dealt.
@@ -102,12 +110,12 @@ def solved_board(problem: Problem, t: int, cards: Sequence[int]) -> tuple[Histor
 
 
 def dealt_error(cards: Sequence[int]) -> InputError:
-    """The error that these cards cannot be dealt."""
+    """Make the error that cards cannot be dealt."""
     return InputError(f"board: expected cards that can be dealt here, found {cards_name(cards)}")
 
 
 def locate(layout: Layout, t: int, cards: Sequence[int]) -> tuple[int, Ints]:
-    """The number of `solved_board` in round t of a layout, and the suit permutation onto it."""
+    """Find the number of `solved_board` in round t of a layout, and the suit permutation onto it."""
     table = layout.boards[t]
     history, perm = solved_board(layout.problem, table.round, cards)
     return table.numbers[history], perm

@@ -1,9 +1,8 @@
 """Node locks: hands that play given frequencies at a decision of the betting tree, on one board or on all.
 
-A `NodeLock` speaks of lines, boards and hands; `spewy.chunks.live_game.live_game` finds their nodes,
-boards and rows. Boards
-that are the same up to suits are solved once only by permutations that leave every lock as it is (`keeping`), so
-a lock that names suits or a board may make a solve larger.
+A `NodeLock` has a line, a board and hands; `spewy.chunks.live_game.live_game` finds the node, boards and rows. Boards
+that are alike are solved once only under suit permutations that leave every lock unchanged (`keeping`), so a lock that
+names suits or a board may make a solve larger.
 """
 
 from __future__ import annotations
@@ -22,12 +21,14 @@ Ints = NDArray[np.integer]
 
 @dataclass(frozen=True)
 class NodeLock:
-    """What hands do at one decision.
+    """The frequencies of locked hands at one decision.
 
     Attributes:
-        line, player, round: the decision, who acts there, and its round of the game.
-        history: the public cards where it applies; None: on every board.
-        frequencies: ``[action, hand]`` over all hands of the deck, summing to 1 over the actions; NaN: free.
+        line: the line of the decision.
+        player: the player who acts.
+        round: the round of the game.
+        history: the public cards where the lock applies; None: every board.
+        frequencies: ``[action, hand]`` over all hands of the deck, with sum 1 over the actions; NaN: the hand is free.
     """
 
     line: str
@@ -37,14 +38,14 @@ class NodeLock:
     frequencies: Floats
 
     def write(self, into: Floats, history: History, hands: Ints) -> None:
-        """Write the frequencies of locked hands over ``into[action, row]``, whose rows are these hands of a board."""
+        """Overwrite ``into[action, row]``, whose rows are these hands, with the frequencies of locked hands."""
         if self.history in (None, history):
-            given = self.frequencies[:, hands]
-            np.copyto(into, given, where=~np.isnan(given))
+            locked = self.frequencies[:, hands]
+            np.copyto(into, locked, where=~np.isnan(locked))
 
 
 def keeping(locks: Iterable[NodeLock], deck: Deck, hole_cards: int, perms: Perms) -> Perms:
-    """Those of ``perms`` that leave each lock's board and frequencies unchanged, in their order."""
+    """Select the permutations that leave each lock's board and frequencies unchanged, in their order."""
     for lock in locks:
         if lock.history is not None:
             perms = stabilizer(lock.history, perms)

@@ -1,4 +1,4 @@
-"""Where a chunk is: its address, which takes no list of all boards or lines to be written down."""
+"""The address of a chunk, which does not need a list of all boards or lines."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ class Place:
     """A chunk's address.
 
     Attributes:
-        round: of the game.
-        history: the public cards dealt so far, a group for each round that dealt any: of boards that are the same up to
-            suits, the one that is solved.
+        round: the round of the game.
+        history: the public cards of the solved board, a group for each round that dealt any.
         line: the ACPC betting string, from the root of the solve, that enters the chunk.
     """
 
@@ -24,11 +23,11 @@ class Place:
     line: str
 
     def key(self, rows: tuple[int, int]) -> bytes:
-        """The chunk's key in every locker; ``rows`` are those of both players' strategies there."""
+        """Return the chunk's key in every locker; `rows` are the numbers of rows of both players' strategies."""
         return f"{self.round}.{_text(self.history)}|{self.line}|{rows[0]}x{rows[1]}".encode()
 
 
 @lru_cache(maxsize=1 << 14)
 def _text(history: History) -> str:
-    """The public cards, rounds apart by a slash; a board has many lines."""
+    """Write the public cards with slashes between rounds; cached, because a board has many lines."""
     return "/".join(cards_name(group) for group in history)

@@ -1,4 +1,4 @@
-"""What is to be solved, free of files and formats: rules, betting tree, board, ranges, and how rows are made."""
+"""The problem to solve, without files and formats: rules, betting tree, board, ranges, rows and locks."""
 
 from __future__ import annotations
 
@@ -23,15 +23,17 @@ class Problem:
     """A spot or a whole game.
 
     Attributes:
+        game: the rules.
+        tree: the betting tree.
         history: public cards at the root, one group per round that dealt any; empty for whole games.
         pot: chips in the middle at the root of a spot; 0 for whole games, whose blinds are in the tree.
-        ranges: initial weight of every hand of the deck, per player.
-        rows: per round of the game the number of buckets, or None for a row per hand.
-        grouping: the name of the clustering in ``buckets.GROUPINGS``.
-        range_weights: whether buckets are made for each player's own range instead of for all hands alike.
-        symmetry: whether boards that are the same up to suits are solved once.
+        ranges: per player ``[hand]``, the initial weight of every hand of the deck.
+        rows: ``[round of the game]``, number of buckets of a board; None: a row per hand.
+        grouping: name of the clustering in `buckets.abstraction.GROUPINGS`.
+        range_weights: whether each player's buckets are made for the player's own range, instead of for all hands.
+        symmetry: whether boards that differ by suits alone are solved once.
         locks: decisions where some hands play given frequencies; at most one for each hand and board of a line.
-        units: per player, the weight that the user gave for a weight of 1 of ``ranges``, of every hand; None: 1.
+        units: per player ``[hand]``, the user's weight divided by the weight in `ranges`; None: 1.
     """
 
     game: Game
@@ -53,7 +55,7 @@ class Problem:
 
     @cached_property
     def hands(self) -> Ints:
-        """``[hand, hole card]``: the numbering of hands that ranges use."""
+        """``[hand, hole card]``, all hands of the deck, in the order of the ranges."""
         return hands(self.game.deck, self.game.num_hole_cards).astype(np.int64)
 
     @cached_property
@@ -65,27 +67,29 @@ class Problem:
         return keeping(self.locks, deck, hole, root_symmetries(self.game, self.history, self.ranges))
 
     def in_units(self, chips: float) -> tuple[float | None, float | None]:
-        """Chips in % of the pot, for a spot, and in mbb per hand, for a whole game; None: does not apply."""
+        """Convert chips to % of the pot (of a spot) and to mbb per hand (of a whole game); None: does not apply."""
         if self.is_spot:
             return 100 * chips / self.pot, None
         return None, 1000 * chips / self.game.big_blind
 
     @property
     def is_spot(self) -> bool:
-        """Whether the root lies after the deal, with a pot in the middle."""
+        """Whether the root has a pot in the middle; otherwise the problem is a whole game."""
         return self.pot > 0
 
 
 def root_symmetries(game: Game, history: History, ranges: tuple[Floats, Floats]) -> Perms:
-    """Suit permutations that leave the root's board and both initial ranges unchanged; identity first."""
-    perms = stabilizer(history, suit_permutations(game.deck))  # which leaves few to be tried on the ranges
+    """Return the suit permutations that leave the root's board and both initial ranges unchanged; identity first."""
+    perms = stabilizer(
+        history, suit_permutations(game.deck)
+    )  # few permutations remain for the slower test on ranges
     for weights in ranges:
         perms = range_symmetries(weights, game.deck, game.num_hole_cards, perms)
     return perms
 
 
 def by_hand(problem: Problem, first: int | None) -> Problem:
-    """The problem with a row per hand in dropped rounds, where buckets have nothing to save any more."""
+    """Return the problem with a row per hand from round `first` on, which dropped rounds have; None: unchanged."""
     if first is None:
         return problem
     rows = tuple(None if t >= first else k for t, k in enumerate(problem.rows))

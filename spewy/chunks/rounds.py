@@ -1,6 +1,6 @@
-"""The betting tree cut into rounds: one forest per round for the solvers, one tree of it per chunk.
+"""The betting tree cut into rounds: one forest per round for the solvers, one tree of the forest per chunk.
 
-A *line* enters each chunk; root r of round t's forest is chunk r of every board of that round.
+Each chunk has a *line* that enters it; root r of round t's forest is chunk r of every board of that round.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class ChunkTree:
     """One tree of a round's forest as a forest of its own.
 
     Attributes:
-        forest: node numbers and slots of the chunk alone.
-        nodes: the betting node of each of its numbers.
-        slots: per player, the slot in the round's forest of each slot here.
-        exits: for each chance leaf here, the root of the next round's forest that it leads to.
+        forest: the forest with this tree alone.
+        nodes: ``[node]``, the betting node of each node of the forest.
+        slots: per player ``[slot]``, the slot in the round's forest of each slot of the forest.
+        exits: ``[chance leaf]``, the root of the next round's forest that follows.
     """
 
     forest: Forest
@@ -45,9 +45,15 @@ class ChunkTree:
 
 @dataclass(frozen=True)
 class BettingRound:
-    """One round's forest with the betting node of each of its numbers, and its chunks.
+    """One round of a betting tree.
 
-    ``parents[r]`` is (root, chance leaf) in the round above from which root r is entered; (-1, -1) in the first.
+    Attributes:
+        round: the round of the game.
+        forest: the round's forest.
+        nodes: ``[node]``, the betting node of each node of the forest.
+        chunks: ``[root]``, the tree of each root.
+        parents: ``[root]``, the root and the chance leaf in the round above that lead here; (-1, -1) in the first
+            round.
     """
 
     round: int
@@ -57,7 +63,7 @@ class BettingRound:
     parents: tuple[tuple[int, int], ...]
 
     def find(self, line: str) -> int:
-        """The number of the chunk that ``line`` enters.
+        """Return the number of the chunk that a line enters.
 
         Raises:
             KeyError: no chunk of this round has that line.
@@ -69,14 +75,14 @@ class BettingRound:
 
 
 class LineForest(NamedTuple):
-    """One round's forest, and the line that enters it at each root."""
+    """One round's forest, and the line that enters each root."""
 
     lines: tuple[str, ...]
     forest: Forest
 
 
 def line_forests(tree: BettingTree) -> list[LineForest]:
-    """The forests of `betting_rounds`, which take a fraction of the time without a tree of its own for each chunk."""
+    """Build the forests of `betting_rounds` without the chunks' own trees, in a fraction of the time."""
     out, roots = [], [tree.root]
     with collection_put_off():
         while roots:
@@ -88,7 +94,7 @@ def line_forests(tree: BettingTree) -> list[LineForest]:
 
 
 def betting_rounds(tree: BettingTree) -> list[BettingRound]:
-    """Cut a tree into rounds, from its root's."""
+    """Cut a tree into rounds, starting with the root's round."""
     with collection_put_off():
         return _betting_rounds(tree)
 
@@ -117,33 +123,34 @@ def _betting_rounds(tree: BettingTree) -> list[BettingRound]:
 
 
 def decision_slots(root: Node) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:
-    """The decisions of the chunk that ``root`` starts, by line, each with its player's first slot; slots per player.
+    """Number the slots of the chunk that a root starts, as `ChunkTree.forest` does, which takes longer to build.
 
-    They are numbered as `ChunkTree.forest` numbers them, which takes longer to be built.
+    Returns:
+        The chunk's decisions by line, each with its first slot, and both players' numbers of slots.
     """
-    found: dict[str, tuple[Node, int]] = {}
+    decisions: dict[str, tuple[Node, int]] = {}
     slots = [0, 0]
     for node in chunk_nodes(root):
         if node.player is not None and node.kind == "decision":
-            found[node.line] = node, slots[node.player]
+            decisions[node.line] = node, slots[node.player]
             slots[node.player] += len(node.actions)
-    return found, (slots[0], slots[1])
+    return decisions, (slots[0], slots[1])
 
 
 def chunk_nodes(root: Node) -> tuple[Node, ...]:
-    """The betting nodes of the chunk that ``root`` starts, in the order in which its forest numbers them."""
+    """List the betting nodes of the chunk that a root starts, in the order of its forest."""
     return _breadth_first([root])
 
 
 def chunk_exits(root: Node) -> list[Node]:
-    """The chance leaves of the chunk that ``root`` starts, in the order of `ChunkTree.exits`: depth first."""
+    """List the chance leaves of the chunk that a root starts, depth first, as in `ChunkTree.exits`."""
     if root.kind == "chance":
         return [root]
     return [leaf for child in root.children for leaf in chunk_exits(child)] if root.kind == "decision" else []
 
 
 def _spec(node: Node, config: TreeConfig, below: list[Node]) -> f.Tree:
-    """The solvers' form of a node; what follows its chance leaves is appended to ``below``."""
+    """Convert a node to the solvers' form; append the nodes that follow its chance leaves to `below`."""
     if node.kind == "decision":
         assert node.player is not None
         return f.Decision(node.player, tuple(_spec(child, config, below) for child in node.children))
@@ -158,7 +165,7 @@ def _spec(node: Node, config: TreeConfig, below: list[Node]) -> f.Tree:
 
 
 def _breadth_first(roots: Sequence[Node]) -> tuple[Node, ...]:
-    """Betting nodes in the order in which the forest numbers them."""
+    """List betting nodes in the order of the forest."""
     order: list[Node] = []
     queue = deque(roots)
     while queue:
@@ -170,7 +177,7 @@ def _breadth_first(roots: Sequence[Node]) -> tuple[Node, ...]:
 
 
 def _only_chunk(forest: Forest, nodes: tuple[Node, ...]) -> ChunkTree:
-    """The chunk of a round that one line enters: it is the whole forest."""
+    """Return the only chunk of a round, whose tree is the whole forest."""
     first, second = (np.arange(n, dtype=np.int64) for n in forest.n_slots)
     exits = forest.arrays.target[forest.chance_leaves]
     return ChunkTree(forest, nodes, (first, second), exits.astype(np.int64))
@@ -183,8 +190,8 @@ def _chunk(root: Node, config: TreeConfig, whole: Forest, number: dict[int, int]
     a, w = forest.arrays, whole.arrays
     for n, node in enumerate(nodes):
         if a.kind[n] == f.DECISION:
-            mine = slots[a.player[n]]
+            own = slots[a.player[n]]
             first, actions = int(a.slot[n]), int(a.n_actions[n])
-            mine[first : first + actions] = w.slot[number[id(node)]] + np.arange(actions)
+            own[first : first + actions] = w.slot[number[id(node)]] + np.arange(actions)
     exits = [int(w.target[number[id(nodes[leaf])]]) for leaf in forest.chance_leaves]
     return ChunkTree(forest, nodes, (slots[0], slots[1]), np.array(exits, dtype=np.int64))

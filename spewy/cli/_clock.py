@@ -1,4 +1,4 @@
-"""When the command line began; imported before anything that takes time."""
+"""Start time of the command line; imported before anything that takes time."""
 
 import time
 

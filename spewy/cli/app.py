@@ -1,4 +1,4 @@
-"""The ``spewy`` command, and what errors become: one line on stderr and an exit code.
+"""The ``spewy`` command: its groups of commands, and errors as one line on stderr and an exit code.
 
 Exit codes: 0 done, 1 failed (the machine too: a full disk, too many open files), 2 bad input, 130 interrupted with
 everything saved. Command modules import numpy, numba and the solver only when a command runs, which keeps ``--help``
@@ -48,9 +48,9 @@ from spewy.system.failures import failure_text, is_a
 from spewy.system.interrupts import INTERRUPTED
 
 MOST_OF_LINE = 900
-"""Characters of any error."""
+"""Longest error in characters."""
 MOST_OF_USAGE = 300
-"""Characters of a usage error, which tells the wrong argument whole."""
+"""Longest usage error in characters; such an error quotes the wrong argument whole."""
 BAD_INPUT = (
     "spewy.errors.SpewyError",
     "spewy.competitions.upac.runtime.tables.TablesError",
@@ -71,23 +71,23 @@ GROUPS: dict[str, tuple[click.Command, ...]] = {
 
 
 class OneLine(click.ClickException):
-    """An error that is told in one line, of bounded length."""
+    """An error of one line, of bounded length."""
 
     def __init__(self, message: str) -> None:
         line = one_line(message)
-        if len(line) > MOST_OF_LINE:  # a path may be as long as this, and what was found stands at the end
+        if len(line) > MOST_OF_LINE:  # a path may be as long, and the end of an error says what was found
             line = f"{line[: MOST_OF_LINE // 2]} ... {line[-MOST_OF_LINE // 2 :]}"
         super().__init__(line)
 
 
 class BadInput(OneLine):
-    """Something from outside is not as it has to be."""
+    """The user's input is wrong: exit code 2."""
 
     exit_code = 2
 
 
 class Failed(OneLine):
-    """Something here is not as it has to be."""
+    """The program or the machine failed: exit code 1."""
 
     exit_code = 1
 
@@ -96,7 +96,7 @@ class Commands(click.Group):
     """The command ``spewy``: groups its commands in the help, and turns their errors into one line and an exit code."""
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        """Parse what comes before the command's name."""
+        """Parse the options before the command's name."""
         try:
             return super().make_context(*args, **options)
         except click.UsageError as error:
@@ -114,7 +114,7 @@ class Commands(click.Group):
         except click.UsageError as error:
             raise _one_line(error) from None
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
-            raise  # click tells these itself, a closed pipe quietly
+            raise  # click prints these itself, and nothing for a closed pipe
         except KeyboardInterrupt:
             click.echo("\ninterrupted; everything that was saved is kept", err=True)
             ctx.exit(INTERRUPTED)
@@ -128,8 +128,7 @@ class Commands(click.Group):
                 raise BadInput(_too_long(os.fsdecode(error.filename))) from None
             if is_verbose():
                 raise
-            told = f"unexpected {type(error).__name__}: {error} (spewy -v ... shows where)"
-            raise Failed(told) from None
+            raise Failed(f"unexpected {type(error).__name__}: {error} (spewy -v ... shows where)") from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section of the help for each group of commands."""
@@ -161,7 +160,7 @@ def _require_surroundings() -> None:
 
 
 def _one_line(error: click.UsageError) -> click.ClickException:
-    """What is wrong with the arguments, and where help is; a command without any is told its help."""
+    """Return a usage error as one line that points to the help; a command without arguments prints its help."""
     if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
         return error
     command = "spewy" if error.ctx is None else error.ctx.command_path
@@ -175,16 +174,16 @@ def _one_line(error: click.UsageError) -> click.ClickException:
 @verbose_option
 @click.pass_context
 def main(ctx: click.Context) -> None:
-    """Solve heads-up poker range against range, chunk by chunk, and look at what was solved.
+    """Solve heads-up poker range against range, chunk by chunk, and look at the solutions.
 
     \b
     Examples:
-      spewy new job.toml --preset srp-btn-bb a job to begin with
-      spewy estimate examples/T1.toml        what it will cost
-      spewy solve examples/T1.toml           solve it, or go on where it stopped
-      spewy show results/T1                  a decision as a grid, or hand by hand
-      spewy report results/T1 --line cc/     both ranges on every next card
-      spewy export results/T1 T1.parquet     the same as show for every decision
+      spewy new job.toml --preset srp-btn-bb write a job
+      spewy estimate examples/T1.toml        estimate its memory and time
+      spewy solve examples/T1.toml           solve the job, or continue it
+      spewy show results/T1                  show a decision as a grid, or hand by hand
+      spewy report results/T1 --line cc/     report both ranges on every next card
+      spewy export results/T1 T1.parquet     write every decision to a file
 
     Results go to stdout, progress and logs to stderr. Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted
     by Ctrl-C, SIGTERM or SIGHUP, with everything saved.

@@ -19,10 +19,9 @@ SECONDS_BETWEEN = 0.1
 
 
 class Bar:
-    """A progress bar, a count of what is done, and a text behind them.
+    """A progress bar with a count of units and a text.
 
-    Lines that others write to stderr meanwhile appear above the bar. The caller's own calls draw the bar: no thread
-    does.
+    Lines that are written to stderr meanwhile appear above the bar. Calls of the bar's methods draw it, not a thread.
 
     Args:
         name: Text before the bar.
@@ -58,7 +57,7 @@ class Bar:
         self.close()
 
     def move(self, done: float, total: float | None = None) -> None:
-        """Set the number of units that are done, and the number in all where it has become known."""
+        """Set the number of units that are done, and the number in all if it was not known before."""
         self._done = done
         self._total = self._total if total is None else total
         self._draw()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spewy.competitions.acpc.dealer import Action, Limits, Logs, Terms
 
 RESPONSE, PER_HAND, START = 600_000, 7_000, 600_000
-"""Milliseconds: the reference dealer's, and the first competition's for starting."""
+"""Default limits in milliseconds: the reference dealer's, and the first competition's for connecting."""
 _MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
 
 
@@ -156,12 +156,12 @@ def _ports(text: str | None) -> tuple[int, ...]:
     words = text.split(",")
     if len(words) != 2 or not all(word.isascii() and word.isdigit() and len(word) < 6 for word in words):
         raise InputError(f"ports: expected two numbers such as 20001,20002, found {shown(text)}")
-    found = tuple(int(word) for word in words)
-    if max(found) > 65535:
+    numbers = tuple(int(word) for word in words)
+    if max(numbers) > 65535:
         raise InputError(f"ports: expected numbers up to 65535, found {shown(text)}")
-    if found[0] == found[1] != 0:
+    if numbers[0] == numbers[1] != 0:
         raise InputError(f"ports: expected one for each seat, found {shown(text)}")
-    return found
+    return numbers
 
 
 def _header(game: str, terms: Terms) -> Iterator[str]:

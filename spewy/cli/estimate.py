@@ -83,26 +83,26 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     from spewy.job.job import Job
 
     if lists_boards(job_file, overrides):
-        found, rows = _of_boards(job_file, overrides)
-        click.echo(json_text(found) if as_json else facts(rows))
+        data, rows = _of_boards(job_file, overrides)
+        click.echo(json_text(data) if as_json else facts(rows))
         return
     job = Job.load(job_file, overrides)
     if job.sampled:
-        found, rows = _sampled(job)
-        click.echo(json_text(found) if as_json else facts(rows))
+        data, rows = _sampled(job)
+        click.echo(json_text(data) if as_json else facts(rows))
         return
     from spewy.run.bounds import lower_bounds  # which loads Numba
 
     least = lower_bounds(job)
     first, tree = job.tree_config.start_round, job.tree_count
-    found, rows = _seen(job) if _can_be_seen(job, least) else _guessed(job, least)
+    data, rows = _seen(job) if _can_be_seen(job, least) else _guessed(job, least)
     if not as_json:
         click.echo(facts([("job", f"{job.name}, {job.leaves}"), *_amounts(job), *rows]))
         return
     bounds = {f"least_{name}": value for name, value in asdict(least).items()}
     rounds = job.rules.round_names[first:]
     known = {"betting_nodes": tree.nodes, "betting_counted": tree.complete} | bounds
-    click.echo(json_text({"name": job.name, **job.amounts.key, "rounds": rounds} | found | known))
+    click.echo(json_text({"name": job.name, **job.amounts.key, "rounds": rounds} | data | known))
 
 
 def _can_be_seen(job: Job, least: Bounds) -> bool:
@@ -131,7 +131,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
     cost = BatchCost(costs, processes(batch), available_memory())
     fits = all(plan.refusal is None for plan in plans.values())
     job, entries = batch.entries[0].job, batch.entries
-    found = {
+    data = {
         "name": job.name,
         **job.amounts.key,
         "by_board": {str(entries[i].board): asdict(each) for i, each in costs.items()},
@@ -156,7 +156,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
         *_disk(job, cost),
         *_time(cost.seconds_per_sweep),
     ]
-    return found, rows
+    return data, rows
 
 
 def _board_plans(batch: Batch) -> dict[int, WalkedPlan]:
@@ -245,7 +245,7 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     cost, fits = plan.cost, plan.refusal is None
     streamed = plan.memory_plan.streamed_bytes if fits else None
     budget = parse_memory(job.solve.memory)
-    found = asdict(cost) | {"budget_bytes": budget, "fits": fits, "streamed_bytes": streamed}
+    data = asdict(cost) | {"budget_bytes": budget, "fits": fits, "streamed_bytes": streamed}
     rows = []
     names = job.rules.round_names[job.tree_config.start_round :]
     for name, boards, chunks, short in zip(names, cost.boards, cost.chunks, cost.short_boards, strict=True):
@@ -264,7 +264,7 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         *_disk(job, cost),
         *_time(cost.seconds_per_sweep),
     ]
-    return found, rows
+    return data, rows
 
 
 def _guessed(job: Job, least: Bounds) -> tuple[dict[str, Any], list[tuple[str, str]]]:
@@ -274,21 +274,21 @@ def _guessed(job: Job, least: Bounds) -> tuple[dict[str, Any], list[tuple[str, s
     from spewy.run.walked_cost import WalkedCost
 
     budget, tree = parse_memory(job.solve.memory), job.tree_count
-    found = dict.fromkeys(field.name for field in fields(WalkedCost))
-    found |= {"budget_bytes": budget, "fits": False, "streamed_bytes": None}
+    data = dict.fromkeys(field.name for field in fields(WalkedCost))
+    data |= {"budget_bytes": budget, "fits": False, "streamed_bytes": None}
     names = job.rules.round_names[job.tree_config.start_round :]
     rows = [
         (name, f"at least {count(boards, 'board')}, {count(chunks, 'chunk')}")
         for name, boards, chunks in zip(names, least.boards, least.chunks, strict=True)
     ]
     nodes = f"{tree.nodes:,}" if tree.complete else f"MORE THAN the {MAX_NODES:,} that are built"
-    told = f"at least {size(least.memory_bytes)}"
+    least_memory = f"at least {size(least.memory_bytes)}"
     over = least.memory_bytes > budget
     rows += [
         ("betting nodes", nodes),
-        ("memory", f"{told}, {_verdict(None, job.solve.memory)}" if over else told),
+        ("memory", f"{least_memory}, {_verdict(None, job.solve.memory)}" if over else least_memory),
     ]
-    return found, rows
+    return data, rows
 
 
 def _plan(job: Job) -> WalkedPlan:

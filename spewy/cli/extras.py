@@ -1,4 +1,4 @@
-"""Packages that only some commands need, and the extras of the distribution that bring them."""
+"""Packages that only some commands need, by the extra of the distribution that installs them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ EXTRAS = {"pandas": "export", "pyarrow": "export", "matplotlib": "plot", "pyspie
 
 
 def require(*packages: str) -> None:
-    """Make sure before the work that packages are there.
+    """Refuse to begin work without the packages that it needs.
 
     Raises:
-        click.ClickException: one is not; the command line exits with 1, since no input is wrong.
+        click.ClickException: A package is missing; the command exits with 1, since no input is wrong.
     """
     for package in packages:
         if find_spec(package) is None:

@@ -1,4 +1,4 @@
-"""Files that commands write: names checked before the work, contents there only when they are whole."""
+"""Files that commands write: names are checked before the work, and a file appears when it is complete."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def check_file(file: Path, suffixes: Sequence[str]) -> str:
-    """The file's suffix, one of ``suffixes``.
+    """Check the name of a file to write, and return its suffix.
 
     Raises:
         InputError: another suffix, or no folder to put the file into.
@@ -24,15 +24,15 @@ def check_file(file: Path, suffixes: Sequence[str]) -> str:
     suffix = file.suffix.lower()
     if suffix not in suffixes:
         names = " or ".join(suffixes)
-        found = short(file.suffix) or "none"
-        raise InputError(f"file {path_text(file)}: expected a name that ends in {names}, found {found}")
+        suffix_text = short(file.suffix) or "none"
+        raise InputError(f"file {path_text(file)}: expected a name that ends in {names}, found {suffix_text}")
     if file.is_dir() or not file.absolute().parent.is_dir():
         raise InputError(f"file {path_text(file)}: expected a file in a folder that exists, found none")
     return suffix
 
 
 def table_writer(file: Path) -> Callable[[Any], None]:
-    """What writes a frame into a file of this name, and says so.
+    """Return a function that writes a frame into a file of this name, and prints a message.
 
     Raises:
         InputError: no such format, or no folder to put it into.
@@ -57,7 +57,7 @@ def table_writer(file: Path) -> Callable[[Any], None]:
 
 @contextmanager
 def appearing(file: Path) -> Iterator[Path]:
-    """A path beside ``file``, with its suffix, that takes its name when all went well, and else goes away.
+    """Yield a temporary path beside ``file``, which replaces the file at the end, or is removed after an error.
 
     Raises:
         InputError: the file cannot be written.
@@ -78,7 +78,7 @@ def appearing(file: Path) -> Iterator[Path]:
 
 @contextmanager
 def line_writer(file: Path | None, add: bool = False) -> Iterator[Callable[[str], None]]:
-    """What writes lines, each at once, to a new file or the end of one; None: to nothing.
+    """Yield a function that writes lines at once, to a new file or the end of a file; for None it does nothing.
 
     Raises:
         InputError: the file cannot be written.

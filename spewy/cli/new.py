@@ -186,12 +186,12 @@ def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, .
     if seed is not None:
         raise click.UsageError("--seed: expected --board or --seed, found both")
     try:
-        found = parse_cards(text)
+        cards_on_board = parse_cards(text)
     except CardError as error:
         raise InputError(f"--board: {error}") from None
-    if not 3 <= len(found) <= 5:
-        raise InputError(f"--board: expected three to five cards, found {len(found)} ({text})")
-    return load_game(HOLDEM).board_order(found), None
+    if not 3 <= len(cards_on_board) <= 5:
+        raise InputError(f"--board: expected three to five cards, found {len(cards_on_board)} ({text})")
+    return load_game(HOLDEM).board_order(cards_on_board), None
 
 
 def _answers(
@@ -210,11 +210,11 @@ def _answers(
     pot, stack, oop, ip = own
     texts = _range("--oop", oop), _range("--ip", ip)
     if preset_name is not None:
-        found = Answers.of(preset(preset_name), *board)
+        answers = Answers.of(preset(preset_name), *board)
     elif pot is not None and stack is not None and None not in texts:
         nobody = GivenRange("", "")
         title = f"pot {pot:g}, {stack:g} behind"
-        found = Answers(
+        answers = Answers(
             f"spot-{cards_name(board[0]) or 'flops'}", title, *board, pot, stack, (nobody, nobody), False
         )
     else:
@@ -223,13 +223,13 @@ def _answers(
         )
     ranges = [
         given if text is None else GivenRange("", text)
-        for given, text in zip(found.ranges, texts, strict=True)
+        for given, text in zip(answers.ranges, texts, strict=True)
     ]
     return replace(
-        found,
-        name=found.name if name is None else name,
-        pot=found.pot if pot is None else pot,
-        stack=found.stack if stack is None else stack,
+        answers,
+        name=answers.name if name is None else name,
+        pot=answers.pot if pot is None else pot,
+        stack=answers.stack if stack is None else stack,
         ranges=(ranges[0], ranges[1]),
     )
 
@@ -280,6 +280,6 @@ def _cost(job: Job) -> str:
 
     plan = WalkedPlan.counted(job, streaming=True)
     cost = plan.cost
-    told = f"it takes {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} of disk"
+    sentence = f"it takes {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} of disk"
     fits = "" if plan.refusal is None else f", MORE THAN the {job.solve.memory} that it allows"
-    return f"{told}{fits}, for {cost.information_sets:,} information sets"
+    return f"{sentence}{fits}, for {cost.information_sets:,} information sets"

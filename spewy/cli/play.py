@@ -1,4 +1,4 @@
-"""``spewy play``: a bot from lockers at a table, against a dealer's or a referee's other seat or a person."""
+"""``spewy play``: a bot at the table of a dealer or a referee, or against a person."""
 
 from __future__ import annotations
 

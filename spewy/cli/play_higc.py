@@ -1,4 +1,4 @@
-"""``spewy play higc``: a bot for general games at the table of a HIGC referee."""
+"""``spewy play higc``: a bot for OpenSpiel's games at the table of an HIGC referee."""
 
 from __future__ import annotations
 
@@ -100,14 +100,14 @@ def higc(
 
 
 def _prepare(agents: Agents, game: str, dialect: Dialect) -> None:
-    """Solve a game; what Ctrl-C ends is kept as far as it went."""
+    """Solve a game and store the solve, also after Ctrl-C."""
 
     def note(text: str) -> None:
         agents.note(text)
         say(text)
 
     note(
-        f"{short(game)}: solved for {agents.prepare_seconds:g} s at most, kept in {path_text(agents.solved)}"
+        f"{short(game)}: solved for {agents.prepare_seconds:g} s at most, stored in {path_text(agents.solved)}"
     )
     with interruptible() as stop:
         replace(agents, note=note).prepare(game, dialect, stop)

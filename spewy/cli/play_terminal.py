@@ -78,7 +78,7 @@ def terminal(
 
 
 def _line(source: BinaryIO) -> str:
-    """The next line, empty at the end; what is too long is read to its end, which is no line of its own."""
+    """The next line, empty at the end of input; of a line that is too long, the beginning."""
     line = piece = source.readline(MOST_OF_LINE)
     while len(piece) == MOST_OF_LINE and not piece.endswith(b"\n"):
         piece = source.readline(MOST_OF_LINE)

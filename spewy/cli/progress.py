@@ -44,9 +44,9 @@ class Lines:
     def sweep(self, number: int, done: int, total: int) -> None:
         """Say nothing."""
 
-    def check(self, done: int, found: float, unit: str, seconds_left: float | None) -> None:
+    def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
         """Print the exploitability."""
-        say(f"{self._counted} {done}: {check_text(found, unit, seconds_left)}")
+        say(f"{self._counted} {done}: {check_text(exploitability, unit, seconds_left)}")
 
     def boards(self, done: int, total: int) -> None:
         """Print the number of boards, at most once a minute."""
@@ -86,10 +86,10 @@ class SolveBar(Lines):
         if self._bar is not None:
             self._bar.move(number - 1 + done / max(total, 1))
 
-    def check(self, done: int, found: float, unit: str, seconds_left: float | None) -> None:
+    def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
         """Write the exploitability behind the bar."""
         if self._bar is not None:
-            self._bar.show(check_text(found, unit, seconds_left))
+            self._bar.show(check_text(exploitability, unit, seconds_left))
 
     def boards(self, done: int, total: int) -> None:
         """Show the number of boards in one line."""
@@ -162,10 +162,10 @@ def counting(name: str) -> Iterator[Callable[[int, int], None]]:
         yield bar.move
 
 
-def check_text(found: float, unit: str, seconds_left: float | None) -> str:
+def check_text(exploitability: float, unit: str, seconds_left: float | None) -> str:
     """The exploitability of a check, in the target's unit, as text."""
-    found = max(found, 0.0)  # rounding
-    amount = f"{found:.4g}%" if unit == "%" else f"{found:.4g} {unit}"
+    exploitability = max(exploitability, 0.0)  # rounding
+    amount = f"{exploitability:.4g}%" if unit == "%" else f"{exploitability:.4g} {unit}"
     goes_on = "" if seconds_left is None else f", {left(seconds_left)}"
     return f"exploitability {amount}{goes_on}"
 

@@ -114,15 +114,15 @@ def referee(
     names = apart(bots[0].name, bots[1].name)
     limits = Limits("older" if older else "rules", seconds, chance_seconds, prepare_seconds)
     series = Series(game, bots, names, matches, seed, limits)
-    told = {name: _description(bot, lockers) for name, bot in zip(names, bots, strict=True)}
-    with logs_folder(out, "referee", told) as folder:
+    descriptions = {name: _description(bot, lockers) for name, bot in zip(names, bots, strict=True)}
+    with logs_folder(out, "referee", descriptions) as folder:
         try:
             with counting("matches") as watcher:
-                found = play_series(series, folder, watcher, workers)
+                result = play_series(series, folder, watcher, workers)
         except KeyboardInterrupt:
             _show(series, outcome(series, folder), as_json)
             raise
-    _show(series, found, as_json)
+    _show(series, result, as_json)
 
 
 def _description(bot: Entrant, lockers: tuple[Path, ...]) -> str:
@@ -130,41 +130,41 @@ def _description(bot: Entrant, lockers: tuple[Path, ...]) -> str:
     return " ".join([bot.word, *(map(os.path.normpath, lockers) if bot.value == "spewy" else ())])
 
 
-def _show(series: Series, found: Outcome, as_json: bool) -> None:
+def _show(series: Series, result: Outcome, as_json: bool) -> None:
     if as_json:
-        click.echo(json_text(_json(series, found)))
+        click.echo(json_text(_json(series, result)))
         return
     first, second = series.names
-    whole = "" if found.complete else f", {len(found.records):,} of them so far"
+    whole = "" if result.complete else f", {len(result.records):,} of them so far"
     rows = [
         ("bots", f"{first} against {second}"),
         ("game", series.game),
         ("played", f"{series.matches:,} matches{whole}"),
-        ("score", f"{number(found.mean.mean, 4)} ± {number(found.mean.half, 4)} per match"),
+        ("score", f"{number(result.mean.mean, 4)} ± {number(result.mean.half, 4)} per match"),
     ]
     rows += [
         (f"faults of {name}", text)
         for n, name in enumerate(series.names)
-        if (text := ", ".join(f"{kind} {times}" for kind, times in found.counts(n).items()))
+        if (text := ", ".join(f"{kind} {times}" for kind, times in result.counts(n).items()))
     ]
     click.echo(facts(rows))
     for n, name in enumerate(series.names):
-        for text in found.faults(n)[:MOST_TOLD]:
+        for text in result.faults(n)[:MOST_TOLD]:
             say(f"{name}: {text}")
-        if found.is_disqualified(n):
-            say(f"{name}: out of time in {found.late_share(n):.1%} of the matches, which disqualifies it")
+        if result.is_disqualified(n):
+            say(f"{name}: out of time in {result.late_share(n):.1%} of the matches, which disqualifies it")
 
 
-def _json(series: Series, found: Outcome) -> dict[str, Any]:
+def _json(series: Series, result: Outcome) -> dict[str, Any]:
     names = series.names
     return {
         "game": series.game,
         "bots": names,
         "matches": series.matches,
-        "played": len(found.records),
-        "complete": found.complete,
-        "score": {"mean": found.mean.mean, "half": found.mean.half, "n": found.mean.n},
-        "faults": {name: found.counts(n) for n, name in enumerate(names)},
-        "late": [found.late_share(n) for n in (0, 1)],
-        "disqualified": [name for n, name in enumerate(names) if found.is_disqualified(n)],
+        "played": len(result.records),
+        "complete": result.complete,
+        "score": {"mean": result.mean.mean, "half": result.mean.half, "n": result.mean.n},
+        "faults": {name: result.counts(n) for n, name in enumerate(names)},
+        "late": [result.late_share(n) for n in (0, 1)],
+        "disqualified": [name for n, name in enumerate(names) if result.is_disqualified(n)],
     }

@@ -98,7 +98,7 @@ def review(
         reviewed = review_hands(strategy, played, player)
     finally:
         strategy.close()
-    players = summary(reviewed, rules.big_blind, player)
+    players = summary(reviewed, player)
     if as_json:
         totals = {name: asdict(total) for name, total in players.items()}
         decisions = [_json(each) for each in reviewed.decisions]
@@ -139,7 +139,7 @@ def _json(each: Reviewed) -> dict[str, Any]:
 
 
 def _cards_text(cards: Sequence[int]) -> str:
-    """Cards by their names."""
+    """Names of cards."""
     from buckets.cards import cards_name
 
     return cards_name(cards)
@@ -158,7 +158,7 @@ def _mbb(value: float | None) -> str:
 
 
 def _table(decisions: Sequence[Reviewed]) -> Table:
-    """The decisions, a row for each."""
+    """A table with a row for each decision."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")

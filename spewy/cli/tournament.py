@@ -72,14 +72,14 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
     from spewy.competitions.tournament.page import page_text
     from spewy.competitions.tournament.tournament import play_tournament
 
-    found = read_tournament(file)
-    if found.higc is not None:
+    contents = read_tournament(file)
+    if contents.higc is not None:
         require("pyspiel")
-    bots = {bot.name: " ".join([bot.bot or "", *bot.lockers]) for bot in found.bots}
-    _tell_ports(found)
+    bots = {bot.name: " ".join([bot.bot or "", *bot.lockers]) for bot in contents.bots}
+    _tell_ports(contents)
     with logs_folder(out, "tournament", bots) as folder, counting("played") as watcher:
         outcome = play_tournament(
-            found, file.absolute().parent, folder, solved_folder(None), watcher, workers
+            contents, file.absolute().parent, folder, solved_folder(None), watcher, workers
         )
     if page is not None:
         with appearing(page) as temporary:
@@ -95,11 +95,11 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
         say(note)
 
 
-def _tell_ports(found: TournamentFile) -> None:
+def _tell_ports(contents: TournamentFile) -> None:
     """Print the ports that clients have to connect to: somebody has to start the clients."""
     from spewy.match.remote import HOST
 
-    for bot in found.bots if found.acpc is not None else ():
+    for bot in contents.bots if contents.acpc is not None else ():
         kind, _, port = (bot.bot or "").partition(":")
         if kind == "tcp":
             where = f"{HOST}:{port}, once in each run of its matches"

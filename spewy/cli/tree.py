@@ -18,10 +18,8 @@ from spewy.cli.tables import json_text
 def tree(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     """Print the betting tree of a job.
 
-    Every line is printed, with explicit amounts.
-
-    Amounts in labels are chips put in on the round; "put in" counts since the solve's root. A job with unit = "bb"
-    has them in big blinds.
+    The tree has every line, with explicit amounts. Amounts in labels are chips put in on the round; "put in" counts
+    from the root of the solve. If the job has unit = "bb", amounts are in big blinds.
 
     \b
     Examples:
@@ -30,7 +28,7 @@ def tree(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
 
     \b
     --json prints {"betting_nodes": n, "root": node}; a node is "terminal" or
-      {"actions": {"Check": node, "Bet(120)": node}, "put_in": [0, 0]}, with "new_street": true where a round starts
+      {"actions": {"Check": node, "Bet(120)": node}, "put_in": [0, 0]}, with "new_street": true if a round starts there
     """  # noqa: D301
     from spewy.game.treetext import tree_json, tree_text
     from spewy.job.job import Job

@@ -131,19 +131,19 @@ def _show(contenders: Contenders, games: Sequence[Game], as_json: bool) -> None:
 
     from spewy.competitions.upac.games import standing
 
-    found = standing(games)
+    result = standing(games)
     names = [contender.name for contender in contenders.both]
     if as_json:
         spents = [asdict(contender.spent) for contender in contenders.both]
-        click.echo(json_text({"bots": names} | found.to_json() | {"spent": spents}))
+        click.echo(json_text({"bots": names} | result.to_json() | {"spent": spents}))
         return
     rows = [
         ("bots", f"{names[0]} against {names[1]}"),
-        ("games", f"{found.games:,}: {found.won:,} won, {found.drawn:,} drawn, {found.lost:,} lost"),
-        ("share", f"{number(found.share, 3)} ± {number(found.half, 3)} of the chips"),
+        ("games", f"{result.games:,}: {result.won:,} won, {result.drawn:,} drawn, {result.lost:,} lost"),
+        ("share", f"{number(result.share, 3)} ± {number(result.half, 3)} of the chips"),
         (
             "Elo",
-            f"{number(found.elo, 0)} ahead by the share; {found.ratings[0]:.0f} and {found.ratings[1]:.0f} rated",
+            f"{number(result.elo, 0)} ahead by the share; {result.ratings[0]:.0f} and {result.ratings[1]:.0f} rated",
         ),
     ]
     for contender in contenders.both:
@@ -159,7 +159,7 @@ def _show(contenders: Contenders, games: Sequence[Game], as_json: bool) -> None:
     for contender in contenders.both:
         if unasked := contender.spent.unasked:
             say(f"{contender.name}: wrote {count(unasked, 'line')} unasked; each counts as its next answer")
-    for text in found.faults[:MOST_TOLD]:
+    for text in result.faults[:MOST_TOLD]:
         say(text)
-    if len(found.faults) > MOST_TOLD:
-        say(f"{len(found.faults) - MOST_TOLD:,} more faults")
+    if len(result.faults) > MOST_TOLD:
+        say(f"{len(result.faults) - MOST_TOLD:,} more faults")

@@ -1,7 +1,7 @@
-"""Units of amounts as people write them: chips, or big blinds.
+"""Units of amounts that people read and write: chips, or big blinds.
 
-Inside, every amount is a whole number of the game's chips, which are the smallest unit: a game whose big blind is 100
-chips knows hundredths of it.
+Internally every amount is a whole number of the game's chips, the smallest unit: a game whose big blind is 100 chips
+has amounts in hundredths of a big blind.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ MOST_DECIMALS = 9
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What amounts are told in."""
+    """A unit of amounts."""
 
     name: UnitName = "chips"
     chips: int = 1
-    """Chips of one; a divisor of a power of ten, so that every amount has an end."""
+    """Chips in one unit: a divisor of a power of ten, so that every amount is a finite decimal number."""
 
     def text(self, chips: int) -> str:
-        """An amount, exactly.
+        """Write an amount exactly.
 
         >>> Unit("bb", 100).text(550), Unit("bb", 100).text(2_000), Unit().text(120)
         ('5.5', '20', '120')
@@ -39,21 +39,21 @@ class Unit:
         return f"{whole}.{decimals}" if rest else str(whole)
 
     def number(self, chips: int) -> int | float:
-        """The same as a number of JSON: whole where it is."""
+        """Return an amount in this unit as a number for JSON: an int if it is whole."""
         return chips // self.chips if chips % self.chips == 0 else chips / self.chips
 
     def worth(self, first: float, second: float) -> tuple[float, float]:
-        """Two amounts in chips, in this unit."""
+        """Convert two amounts from chips to this unit."""
         return first / self.chips, second / self.chips
 
     def read(self, amount: float | str, subject: str) -> int:
-        """Chips of an amount.
+        """Convert an amount in this unit to chips.
 
         >>> Unit("bb", 100).read(5.55, "spot.pot"), Unit().read("120", "spot.pot")
         (555, 120)
 
         Raises:
-            InputError: it is no whole number of chips.
+            InputError: the amount is not a whole number of chips, or more than `MAX_CHIPS`.
         """
         exact = Fraction(str(amount)) * self.chips
         if exact.denominator != 1:
@@ -67,23 +67,23 @@ class Unit:
 
     @property
     def key(self) -> dict[str, str]:
-        """What JSON objects say of it; nothing where amounts are in chips, as they all were once."""
+        """The entry ``unit`` for JSON objects; empty for chips, the default."""
         return {} if self == CHIPS else {"unit": self.name}
 
     @property
     def multiple(self) -> str:
-        """What amounts are, in words."""
+        """A description of valid amounts for error messages."""
         if self.name == "chips":
             return "a whole number of chips"
         return f"a multiple of {self.text(1)} bb (a chip of this game, whose big blind is {self.chips})"
 
     def line_text(self, line: str) -> str:
-        """A betting string of the inside, told in this unit.
+        """Write a betting string with amounts in this unit.
 
         >>> Unit("bb", 100).line_text("cr180c/"), Unit().line_text("cr180c/")
         ('cr1.8c/', 'cr180c/')
         """
-        return line if self.chips == 1 else _AMOUNT.sub(lambda found: self.text(int(found.group())), line)
+        return line if self.chips == 1 else _AMOUNT.sub(lambda match: self.text(int(match.group())), line)
 
 
 _AMOUNT = re.compile(r"[0-9]+")
@@ -91,10 +91,10 @@ CHIPS = Unit()
 
 
 def game_unit(name: UnitName, game: Game) -> Unit:
-    """The unit of a job in a game.
+    """Return the unit with a name in a game.
 
     Raises:
-        InputError: big blinds of so many chips that a chip has no end as a decimal number.
+        InputError: a chip of the game is not a finite decimal fraction of the big blind.
     """
     if name == "chips":
         return CHIPS

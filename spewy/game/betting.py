@@ -1,9 +1,9 @@
-"""What may be done when: the ACPC dealer's betting rules as a small immutable state.
+"""The ACPC dealer's betting rules as a small immutable state.
 
 Amounts are total chips that a player has put in over the whole hand, blinds included. Actions are the
 ACPC's: ``"f"``, ``"c"`` (call or check), ``"r"`` in limit and ``"r<total>"`` in no-limit games. A line is the
-ACPC's betting string: a ``/`` follows at once when a round ends and another one exists; when nobody can bet
-any more the remaining rounds are empty.
+ACPC's betting string: a ``/`` follows as soon as a round ends, except the last; once nobody can bet, the
+remaining rounds are empty.
 """
 
 import re
@@ -15,14 +15,14 @@ from spewy.game.gamefile import Game
 __all__ = ["MAX_ACTIONS", "UNLIMITED", "Betting", "parse_line"]
 
 MAX_ACTIONS = 64
-"""The ACPC dealer keeps at most this many actions of a round; a raise must leave room for the answers."""
+"""Largest number of actions in a round of the ACPC dealer; a raise must leave room for the answers."""
 UNLIMITED = 2**31 - 1
 """The stack of a player in a game without stacks."""
 
 
 @dataclass(frozen=True)
 class Betting:
-    """A betting state of one hand; `apply` gives the next one."""
+    """A betting state of one hand; `apply` returns the next state."""
 
     game: Game
     round: int
@@ -31,17 +31,17 @@ class Betting:
     rounds: tuple[tuple[str, ...], ...]
     """Actions by round, up to the current round."""
     to_act: int | None
-    """Whose turn it is; None when the hand is over."""
+    """The player to act; None: the hand is over."""
     folded: int | None
-    """Who folded."""
+    """The player who folded; None: nobody has."""
     min_bet: int
-    """Smallest bet of a no-limit round: the big blind, unless `start` was told otherwise."""
+    """Smallest bet of a no-limit round: the argument of `start`, by default the big blind."""
     raise_by: int
-    """Smallest raise now: `min_bet`, or the largest bet or raise of this round."""
+    """Smallest raise in this state: `min_bet`, or the largest bet or raise of this round."""
 
     @classmethod
     def start(cls, game: Game, min_bet: int | None = None) -> "Betting":
-        """Post the blinds."""
+        """Return the state after the blinds; `min_bet` None is the big blind."""
         spent = (game.blinds[0], game.blinds[1])
         first = game.first_player[0]
         smallest = game.big_blind if min_bet is None else max(1, min_bet)
@@ -70,20 +70,20 @@ class Betting:
 
     @property
     def passive(self) -> str:
-        """What is played for somebody who has no answer: a check, or a fold where that is not free."""
+        """The action for a player who does not answer: a check if it is free, otherwise a fold."""
         return "f" if self.can_fold else "c"
 
     @property
     def num_raises(self) -> int:
-        """Bets and raises of this round; blinds do not count."""
+        """Number of bets and raises in this round; blinds do not count."""
         return sum(action[0] == "r" for action in self.rounds[-1])
 
     def stack(self, player: int) -> int:
-        """Chips of a player at the start of the hand."""
+        """Return a player's chips at the start of the hand."""
         return UNLIMITED if self.game.stacks is None else self.game.stacks[player]
 
     def raise_bounds(self) -> tuple[int, int] | None:
-        """Smallest and largest total that the player to act may raise to; None when a raise is not legal.
+        """Return the smallest and largest total that the player to act may raise to; None: no raise is legal.
 
         >>> from spewy.game.gamefile import load_game
         >>> Betting.start(load_game("holdem.nolimit.2p.reverse_blinds")).raise_bounds()
@@ -105,7 +105,7 @@ class Betting:
         return min(highest + self.raise_by, stack), stack
 
     def apply(self, action: str) -> "Betting":
-        """Give the state after a legal action; InputError for any other."""
+        """Return the state after an action; raise InputError unless the action is legal."""
         player = self.to_act
         if player is None:
             raise InputError(f"action {shown(action)} after {self.line!r}: expected none, the hand is over")
@@ -118,7 +118,7 @@ class Betting:
         raise InputError(f"action {shown(action)} after {self.line!r}: expected {self.legal_text()}")
 
     def legal_text(self) -> str:
-        """Say the legal actions in words, for messages."""
+        """List the legal actions for error messages."""
         parts = ["f", "c"] if self.can_fold else ["c"] if self.to_act is not None else []
         bounds = self.raise_bounds()
         if bounds is not None:
@@ -135,7 +135,7 @@ class Betting:
         return self.raised(bounds[0] if self.game.limit else int(action[1:]))
 
     def raised(self, total: int) -> "Betting":
-        """Give the state after a bet or raise to a total within `raise_bounds`, which is not checked again."""
+        """Return the state after a bet or raise to a total; the caller has checked `raise_bounds`."""
         player = self._mover()
         # A short all-in does not lower the smallest raise.
         by = max(self.raise_by, total - max(self.spent))
@@ -143,11 +143,11 @@ class Betting:
         return self._after(self._paid(player, total), rounds, 1 - player, by)
 
     def given_up(self) -> "Betting":
-        """Give the state after a fold, also where a check is free: the rules of 2007 and some logs have that."""
+        """Return the state after a fold, even if a check is free: the rules of 2007 and some logs have such folds."""
         return replace(self, rounds=self._with("f"), to_act=None, folded=self._mover())
 
     def called(self) -> "Betting":
-        """Give the state after a check or a call, which is legal wherever someone acts."""
+        """Return the state after a check or a call, which is legal at every decision."""
         player = self._mover()
         answered = len(self.rounds[-1]) > 0 or self._is_all_in(1 - player)
         total = min(max(self.spent), self.stack(player))
@@ -166,7 +166,7 @@ class Betting:
         to_act: int | None,
         raise_by: int,
     ) -> "Betting":
-        """Go on; `dataclasses.replace` takes four times as long, and trees take millions of states."""
+        """Make the next state; `dataclasses.replace` takes four times as long, and trees need millions of states."""
         return Betting(self.game, len(rounds) - 1, spent, rounds, to_act, self.folded, self.min_bet, raise_by)
 
     def _close_round(self) -> "Betting":
@@ -196,7 +196,7 @@ _TOKEN = re.compile(r"/|[fc]|r[0-9]*")
 def parse_line(game: Game, line: str) -> Betting:
     """Replay an ACPC betting string from the start of the hand.
 
-    A line must have its ``/`` where the rounds end; only those at its very end may be missing.
+    A line must have a ``/`` at the end of each round; only a ``/`` at the end of the line may be missing.
 
     >>> from spewy.game.gamefile import load_game
     >>> parse_line(load_game("holdem.nolimit.2p.reverse_blinds"), "cc/r4351").raise_bounds()

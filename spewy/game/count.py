@@ -1,9 +1,9 @@
-"""How large a betting tree is, without building it.
+"""Size of a betting tree, counted without building it.
 
-What follows a deal depends on the round, the chips put in so far and whether who starts may donk, not on the line that
-led there; within a round, on the chips, the smallest raise and the number of actions and raises. So lines that meet
-are followed once, with their number: the work grows with the different amounts, not with the tree. And all decisions
-after as many actions of a round are followed together, in arrays.
+The subtree after a deal depends only on the round, the chips put in, and whether the player who starts may donk; within
+a round it depends on the chips, the smallest raise and the numbers of actions and raises. So lines that lead to equal
+states are followed once, with their number: the work grows with the number of different amounts, not with the tree. All
+decisions after the same number of actions of a round are followed together, in arrays.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 MAX_NODES = 1_000_000
-"""Decisions and ends of the largest tree that is built: in memory a node and its place in a layout take 1 KiB."""
+"""Largest number of decisions and ends of a tree to build: a node and its entry in a layout take 1 KiB of memory."""
 
 
 Flags = NDArray[np.bool_]
@@ -39,14 +39,15 @@ Part = slice | NDArray[np.integer] | Flags
 
 @dataclass
 class RoundCount:
-    """Nodes of one round; pairs are of players 0 and 1.
+    """Numbers of nodes of one round.
 
     Attributes:
-        lines: that enter the round, those of all-in calls included: its chunks on each board.
-        decisions: by who acts.
-        slots: actions of those decisions.
-        folds, showdowns: ends.
-        deals: chance nodes at the round's end.
+        lines: number of lines that enter the round, also after all-in calls: the chunks on each board.
+        decisions: ``[player]``, number of decisions.
+        slots: ``[player]``, number of actions of these decisions.
+        folds: number of folds.
+        showdowns: number of showdowns.
+        deals: number of chance nodes at the end of the round.
     """
 
     lines: int = 0
@@ -58,13 +59,13 @@ class RoundCount:
 
     @property
     def nodes(self) -> int:
-        """Decisions and ends."""
+        """Number of decisions, folds and showdowns."""
         return sum(self.decisions) + self.folds + self.showdowns
 
 
 @dataclass(frozen=True)
 class TreeCount:
-    """Counts by round from the root's; lower bounds where the tree is not ``complete``."""
+    """Counts of each round from the root's; lower bounds unless the count is ``complete``."""
 
     rounds: Sequence[RoundCount]
     complete: bool
@@ -73,20 +74,20 @@ class TreeCount:
 
     @property
     def nodes(self) -> int:
-        """Decisions and ends (folds and showdowns): ``betting_nodes`` of the JSON form."""
+        """Number of decisions, folds and showdowns: ``betting_nodes`` of the JSON form."""
         return sum(one.nodes for one in self.rounds)
 
 
 def count_tree(config: TreeConfig, limit: int = MAX_NODES) -> TreeCount:
-    """Count the nodes of a configuration's tree; stop where there are more than ``limit`` decisions and ends."""
+    """Count the nodes of a configuration's tree; stop above `limit` decisions and ends."""
     return _Counter(config, limit).count()
 
 
 def require_buildable(count: TreeCount) -> None:
-    """Refuse a tree that is too large to be built.
+    """Check that a tree is small enough to build.
 
     Raises:
-        InputError: it has more than `MAX_NODES` decisions and ends.
+        InputError: the tree has more than `MAX_NODES` decisions and ends.
     """
     if not count.complete:
         raise InputError(
@@ -96,10 +97,10 @@ def require_buildable(count: TreeCount) -> None:
 
 
 def require_sizes_used(config: TreeConfig, count: TreeCount) -> None:
-    """Refuse sizes that give nobody anything to bet.
+    """Check that the bet sizes make a legal bet.
 
     Raises:
-        InputError: there are some, and the tree has no bet.
+        InputError: there are bet sizes, but the tree has no bet.
     """
     keys = [
         f"bets.{config.game.round_names[r]}.{name}.{key}"
@@ -115,25 +116,25 @@ def require_sizes_used(config: TreeConfig, count: TreeCount) -> None:
 
 
 BLOCK = 4096
-"""Decisions that are followed at once; between two of them the limit is looked at."""
+"""Number of decisions in a batch; the limit is checked after each batch."""
 
 
 @dataclass(frozen=True)
 class _States:
-    """Decisions of one round after as many actions, as arrays of equal length; the same player acts at all of them."""
+    """Decisions of one player after the same number of actions of a round, as arrays of equal length."""
 
     spent: Ints
     """``[player, decision]``: chips put in since the root."""
     raise_by: Ints
-    """The smallest raise."""
+    """Smallest raise."""
     raises: Ints
-    """Bets and raises of this round."""
+    """Number of bets and raises in this round."""
     base: Ints
-    """Chips that each player has put in where the round starts."""
+    """Chips of each player at the start of the round."""
     donk: Ints
-    """1 where the player starts the round after calling the last bet of the one before."""
+    """1: the player starts the round after calling the last bet of the round before."""
     times: Ints
-    """On how many lines each is met."""
+    """Number of lines that lead to the decision."""
 
     def __len__(self) -> int:
         return len(self.times)
@@ -151,9 +152,9 @@ class _States:
 
     @classmethod
     def joined(cls, parts: "Sequence[_States]") -> "_States":
-        """Let lines that meet wait at one decision; those with most lines come first.
+        """Merge equal decisions; decisions with the most lines come first.
 
-        Where there are too many nodes, that shows the sooner.
+        This order reaches the limit of nodes sooner.
         """
         spent = np.concatenate([part.spent for part in parts], axis=1)
         columns = [np.concatenate(each) for each in zip(*(part._columns() for part in parts), strict=True)]
@@ -170,7 +171,7 @@ class _States:
 
 
 class _Counter:
-    """Goes through a tree round by round, each round once for all lines that enter it, action by action."""
+    """Counts a tree round by round and action by action, once for all lines that lead to equal states."""
 
     def __init__(self, config: TreeConfig, limit: int) -> None:
         self.config, self.limit = config, limit
@@ -197,7 +198,7 @@ class _Counter:
         return TreeCount(self.rounds, True, self.bets)
 
     def follow(self, r: int, player: int, states: _States) -> bool:
-        """Count a round from its starts; False where the limit is passed."""
+        """Count a round from its starts; return False if the limit is exceeded."""
         for depth in range(MAX_ACTIONS):
             after: list[_States] = []
             for start in range(0, len(states), BLOCK):
@@ -210,7 +211,7 @@ class _Counter:
         return self.nodes <= self.limit
 
     def step(self, r: int, player: int, depth: int, states: _States, after: list[_States]) -> None:
-        """Count decisions after so many actions of a round; those after one more wait in ``after``."""
+        """Count the decisions after `depth` actions; append the decisions after one more action to `after`."""
         found, times = self.rounds[r], states.times
         own, other = states.spent[player], states.spent[1 - player]
         folds = int(times @ ((own < other) & (own < self.stacks[player])))
@@ -226,7 +227,7 @@ class _Counter:
         self.call(r, player, depth, states, after)
 
     def raises(self, r: int, player: int, depth: int, states: _States) -> tuple[Ints, Flags]:
-        """Totals ``[decision, place]`` to raise to, and which of them are legal; `raises.raise_totals` of each."""
+        """Return the totals ``[decision, place]`` of `raises.raise_totals`, and which places hold a total."""
         rules, stack = self.config.rules, self.stacks[player]
         highest = states.spent.max(axis=0)
         able = (states.spent[1 - player] < self.stacks[1 - player]) & (highest < stack)
@@ -264,14 +265,14 @@ class _Counter:
         return amounts
 
     def raised(self, states: _States, player: int, total: Ints) -> _States:
-        """Decisions after raises to a total each; a short all-in does not lower the smallest raise."""
+        """Return the decisions after raises to a total each; a short all-in does not lower the smallest raise."""
         by = np.maximum(states.raise_by, total - states.spent.max(axis=0))
         spent = states.spent.copy()
         spent[player] = total
         return _States(spent, by, states.raises + 1, states.base, np.zeros_like(by), states.times)
 
     def call(self, r: int, player: int, depth: int, states: _States, after: list[_States]) -> None:
-        """Let the player check or call: play goes on, the next round starts, or all cards come."""
+        """Follow checks and calls: the round goes on, the next round starts, or the board is run out."""
         own, other = states.spent[player], states.spent[1 - player]
         answered = (other >= self.stacks[1 - player]) if depth == 0 else np.ones(len(states), dtype=bool)
         spent = states.spent.copy()
@@ -296,7 +297,7 @@ class _Counter:
         self.meet(r + 1, first, self.starts[r + 1], at_start)
 
     def meet(self, r: int, player: int, waiting: list[_States], states: _States) -> None:
-        """Let lines wait at decisions. They are counted already: that shows the sooner where there are too many."""
+        """Count decisions and append them to `waiting`; counting now reaches the limit of nodes sooner."""
         if len(states):
             lines = int(states.times.sum())
             self.rounds[r].decisions[player] += lines
@@ -304,7 +305,7 @@ class _Counter:
             waiting.append(states)
 
     def run_out(self, ended: int, times: int) -> None:
-        """Count the deals and the showdown after a round in which nobody is left to act."""
+        """Count the deals and the showdown after a round after which nobody acts."""
         for r in range(ended, len(self.rounds) - 1):
             self.rounds[r].deals += times
             self.rounds[r + 1].lines += times

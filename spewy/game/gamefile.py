@@ -31,7 +31,7 @@ __all__ = [
 
 DEFAULT_MAX_RAISES = 255
 MAX_CHIPS = 10**9
-"""Largest pot, stack, blind or raise: sums of them are exact everywhere."""
+"""Largest pot, stack, blind or raise; sums of such amounts are exact in all number formats."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Game:
     raise_sizes: tuple[int, ...]
     """Raise per round in limit games; empty in no-limit games."""
     first_player: tuple[int, ...]
-    """Who starts each round, 0-based."""
+    """The player who starts each round, 0-based."""
     max_raises: tuple[int, ...]
     num_suits: int
     num_ranks: int
@@ -62,10 +62,10 @@ class Game:
         return Deck(self.num_ranks, self.num_suits)
 
     def hand_number(self, cards: Sequence[int]) -> int:
-        """The number of a hand, its cards in any order, among all hands of the deck.
+        """Return the number of a hand among all hands of the deck; its cards may be in any order.
 
         Raises:
-            CardError: these cards are none.
+            CardError: the cards are not a hand of this game.
         """
         if len(cards) != self.num_hole_cards:
             raise CardError(f"expected a hand of {self.num_hole_cards} cards, found {len(cards)}")
@@ -73,7 +73,7 @@ class Game:
 
     @property
     def big_blind(self) -> int:
-        """The larger blind: the smallest no-limit bet; at least 1."""
+        """The larger blind, at least 1; it is the smallest no-limit bet."""
         return max(1, *self.blinds)
 
     @property
@@ -83,7 +83,7 @@ class Game:
 
     @cached_property
     def board_sizes(self) -> tuple[int, ...]:
-        """Number of board cards that are public in each round.
+        """Number of public cards in each round.
 
         >>> load_game("leduc").board_sizes
         (0, 1)
@@ -91,9 +91,9 @@ class Game:
         return tuple(sum(self.num_board_cards[: r + 1]) for r in range(self.num_rounds))
 
     def board_order(self, cards: Sequence[int]) -> tuple[int, ...]:
-        """Public cards in the order that names of boards use.
+        """Sort public cards as in the names of boards.
 
-        Deals keep their order. Within a deal high cards come first, and cards of equal rank in the order spades,
+        The order of the deals stays. Within a deal high cards come first, and cards of equal rank in the order spades,
         hearts, diamonds, clubs.
 
         >>> from buckets.cards import cards_name, parse_cards
@@ -107,7 +107,7 @@ class Game:
         return (*out, *cards[start:])
 
     def cut(self, cards: Sequence[int]) -> History:
-        """Public cards in the order of the deal as groups, one for each round that dealt any, each ascending."""
+        """Cut public cards, in the order of the deal, into a group for each round that dealt any, each ascending."""
         groups, start = [], 0
         for size in self.num_board_cards:
             if size and start < len(cards):
@@ -117,7 +117,7 @@ class Game:
 
     @property
     def round_names(self) -> tuple[str, ...]:
-        """Names of the rounds in keys of job files: preflop, flop, turn, river (hold'em's for every game)."""
+        """Names of the rounds in job files: hold'em's preflop, flop, turn, river, for every game."""
         return ROUND_NAMES[: self.num_rounds]
 
 
@@ -141,7 +141,7 @@ def load_game(name_or_path: str | Path) -> Game:
 
 
 def shipped_games() -> tuple[str, ...]:
-    """Names of the games that come with spewy."""
+    """List the names of the games that come with spewy."""
     folder = resources.files("spewy") / "games"
     return tuple(sorted(f.name.removesuffix(".game") for f in folder.iterdir() if f.name.endswith(".game")))
 
@@ -207,7 +207,7 @@ _BY_LOWER = {keyword.lower(): keyword for keyword in (*_FLAGS, *_KEYWORDS)}
 
 
 class _Fields:
-    """The numbers of a file by keyword, with the number of their line."""
+    """The numbers of a file by keyword, with their line number."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,7 +1,7 @@
-"""A hand as it is played: betting and cards dealt so far, and from them who acts, what is dealt, and who won what.
+"""A hand in play: the betting and the cards so far; who acts, how many cards come next, and who won how much.
 
-Nothing here knows strategies, files or protocols. A hand is immutable; `Hand.apply` and `Hand.deal` give the next one.
-Chips are whole, and total over the hand, as in `spewy.game.betting`.
+This module does not know strategies, files or protocols. A hand is immutable; `Hand.apply` and `Hand.deal` return the
+next hand. Chips are whole totals over the hand, as in `spewy.game.betting`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spewy.game.gamefile import Game
 from spewy.game.names import SEAT_NAMES
 
 HoleCards = tuple[int, ...] | None
-"""A player's own cards; None: not known."""
+"""A player's hole cards; None: unknown."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Hand:
 
     @classmethod
     def start(cls, game: Game, hole: tuple[HoleCards, HoleCards] = (None, None)) -> Hand:
-        """Post the blinds and deal the hole cards that are known.
+        """Start a hand with the known hole cards.
 
         Raises:
-            InputError: they are not cards of the game, or too many or too few.
+            InputError: the cards are not cards of the game, or their number is wrong.
         """
         hand = cls(Betting.start(game))
         for seat, cards in zip(SEAT_NAMES, hole, strict=True):
@@ -55,7 +55,7 @@ class Hand:
 
     @property
     def to_deal(self) -> int:
-        """How many public cards come next, before anybody acts or shows; 0: none."""
+        """Number of public cards to deal before the next action or the showdown."""
         if self.betting.folded is not None or len(self.board) >= self.game.board_sizes[self.betting.round]:
             return 0
         sizes = self.game.board_sizes
@@ -63,25 +63,25 @@ class Hand:
 
     @property
     def to_act(self) -> int | None:
-        """Whose turn it is; None where cards are dealt first, or the hand is over."""
+        """The player to act; None: cards are dealt first, or the hand is over."""
         return None if self.to_deal else self.betting.to_act
 
     @property
     def is_over(self) -> bool:
-        """Whether somebody folded, or all cards are dealt and nobody acts any more."""
+        """Whether somebody has folded, or all cards are dealt and nobody acts any more."""
         return self.betting.is_over and not self.to_deal
 
     def apply(self, action: str) -> Hand:
-        """The hand after an ACPC action of the player to act.
+        """Return the hand after an ACPC action of the player to act.
 
         Raises:
-            InputError: it is not legal, or cards are to be dealt first.
+            InputError: the action is not legal, or cards are to be dealt first.
         """
         self._require_dealt(action)
         return replace(self, betting=self.betting.apply(action))
 
     def given_up(self) -> Hand:
-        """The hand after the player to act folds, also where a check is free.
+        """Return the hand after the player to act folds, even if a check is free.
 
         Raises:
             InputError: nobody acts, or cards are to be dealt first.
@@ -90,26 +90,26 @@ class Hand:
         return replace(self, betting=self.betting.given_up())
 
     def deal(self, cards: Sequence[int]) -> Hand:
-        """The hand after the next public cards.
+        """Return the hand after the next public cards.
 
         Raises:
-            InputError: not as many as `to_deal`, not of the deck, or dealt before.
+            InputError: there are not `to_deal` cards, or a card is not in the rest of the deck.
         """
         self._require(f"public cards after {self.betting.line!r}", cards, self.to_deal)
         return replace(self, board=(*self.board, *cards))
 
     def seen_by(self, player: int) -> Hand:
-        """What a player may know of the hand: the opponent's cards only where both are shown."""
+        """Return what a player sees of the hand: the opponent's cards only after a showdown."""
         if self.is_over and self.betting.folded is None:
             return self
         first, second = self.hole
         return replace(self, hole=(first, None) if player == 0 else (None, second))
 
     def net(self) -> tuple[int, int]:
-        """Chips that each player has won, less those put in; they sum to 0.
+        """Return the net chips that each player has won; they sum to 0.
 
         Raises:
-            InputError: the hand is not over, or ends in a showdown of cards that are not known.
+            InputError: the hand is not over, or ends in a showdown of unknown cards.
         """
         if not self.is_over:
             raise InputError(f"hand {self.betting.line!r}: expected one that is over, found one that goes on")
@@ -120,8 +120,8 @@ class Hand:
         if first is None or second is None:
             seat = SEAT_NAMES[0 if first is None else 1]
             raise InputError(f"hand {self.betting.line!r}: expected the hole cards of {seat} to be shown")
-        mine, theirs = strength(self.board, [first, second]).tolist()
-        stake = min(spent) * ((mine > theirs) - (mine < theirs))
+        one, other = strength(self.board, [first, second]).tolist()
+        stake = min(spent) * ((one > other) - (one < other))
         return stake, -stake
 
     def _require_dealt(self, action: str) -> None:

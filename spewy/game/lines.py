@@ -6,11 +6,11 @@
 ``x b120 c``                their first letters; ``x`` or ``k`` for a check, ``a`` for all-in
 ``bet 120``, ``raise to 250``   the same in words
 ``b60%``                    a share of the pot after a call, as in bet sizes; a raise adds it to the bet faced
-``bet``, ``raise``          the only one there is
+``bet``, ``raise``          the only bet or raise of the decision
 ==========================  =================================================================================
 
-Upper and lower case are one. Blanks and commas may stand between; a ``/`` where a round ends may be left out when an
-action follows. A text that could be two actions of the tree is refused. Amounts are in the tree's unit.
+Case does not matter. Blanks and commas may separate actions; the ``/`` at the end of a round is optional before another
+action. A text that could be two actions of the tree is an error. Amounts are in the tree's unit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["action_words", "line_words", "read_action", "read_line"]
 def read_line(tree: BettingTree, text: str) -> Line:
     """Read a line of a tree.
 
-    An ACPC betting string of a tree in chips is taken as it is; whoever finds its node says where it goes wrong.
+    An ACPC betting string of a tree in chips is returned unchanged; `find_node` reports its errors.
 
     >>> from spewy.game.gamefile import load_game
     >>> from spewy.game.treeconfig import player_sizes, spot_config
@@ -41,7 +41,7 @@ def read_line(tree: BettingTree, text: str) -> Line:
     'cr120c/cr384'
 
     Raises:
-        InputError: the text is no line, leaves the tree, or could be two lines.
+        InputError: the text is not a line, leaves the tree, or could be two lines.
     """
     if isinstance(text, Line):
         return text
@@ -53,10 +53,10 @@ def read_line(tree: BettingTree, text: str) -> Line:
 
 
 def read_action(config: TreeConfig, node: Node, text: str, subject: str) -> int:
-    """The number of the action of a decision that a text names.
+    """Return the number of the action of a decision that a text names.
 
     Raises:
-        InputError: it names none, or could name two.
+        InputError: the text names no action, or could name two.
     """
     match = _PIECE.fullmatch(text.strip())
     if match is None or match["slash"]:
@@ -65,7 +65,7 @@ def read_action(config: TreeConfig, node: Node, text: str, subject: str) -> int:
 
 
 def action_words(label: str) -> str:
-    """An action's label in words.
+    """Write an action's label in words.
 
     >>> action_words("Check"), action_words("Bet(120)"), action_words("Raise(336)"), action_words("AllIn(900)")
     ('check', 'bet 120', 'raise to 336', 'all-in 900')
@@ -75,10 +75,10 @@ def action_words(label: str) -> str:
 
 
 def line_words(root: Node, line: str) -> str:
-    """A line from a node on in words, rounds apart; nothing for the node itself.
+    """Write a line from a node in words, with ``/`` between rounds; the empty line gives empty text.
 
     Raises:
-        InputError: no such line.
+        InputError: the line leaves the tree.
     """
     rounds: dict[int, list[str]] = {}
     for node, taken in path_to(root, line):
@@ -88,7 +88,7 @@ def line_words(root: Node, line: str) -> str:
 
 
 class _Walk:
-    """Goes through a tree, round by round, as a text says."""
+    """Walks through a tree, round by round, along the actions of a text."""
 
     def __init__(self, tree: BettingTree, text: str) -> None:
         self._tree, self._node, self.line = tree, tree.entered(""), ""
@@ -119,7 +119,7 @@ class _Walk:
 
 
 class _Piece:
-    """One action as a text has it."""
+    """One action of a text."""
 
     def __init__(self, match: re.Match[str], config: TreeConfig, subject: str) -> None:
         self._config, self._subject, self.text = config, subject, match[0].strip()
@@ -133,13 +133,13 @@ class _Piece:
             raise InputError(f"{subject}: expected amounts in {config.unit.name}, found {shown(self.text)}")
 
     def action(self, node: Node) -> int:
-        """The number of the one action that this can be."""
-        found = self._matches(node)
-        if len(found) == 1:
-            return found[0]
-        if not found:
+        """Return the number of the only action that the text can mean."""
+        numbers = self._matches(node)
+        if len(numbers) == 1:
+            return numbers[0]
+        if not numbers:
             raise no_action_error(self._subject, node, self.text, self._off(node))
-        names = " or ".join(node.actions[i].label for i in found)
+        names = " or ".join(node.actions[i].label for i in numbers)
         raise InputError(
             f"{self._subject}: expected {choices(node)}; found {shown(self.text)}, which could be {names}"
         )
@@ -159,11 +159,11 @@ class _Piece:
         return [i for i in sized if chips in self._amounts(node.actions[i])]
 
     def _amounts(self, action: Action) -> tuple[int, ...]:
-        """The amounts by which the text may call it: what is put in on the round, or the ACPC's total."""
+        """Return the amounts by which a text may name an action: chips of the round, or the ACPC's total."""
         return (action.amount, action.total) if self._acpc and action.total else (action.amount,)
 
     def _off(self, node: Node) -> Callable[[Action], float] | None:
-        """How far actions are from the amount."""
+        """Return a function for the distance of actions from the amount; None: the text has no amount."""
         if self._amount is None:
             return None
         if self._is_share:
@@ -172,11 +172,11 @@ class _Piece:
         return lambda action: float(min(abs(amount - chips) for amount in self._amounts(action)))
 
     def _pot(self, node: Node) -> int:
-        """Chips in the middle after a call."""
+        """Return the chips in the middle after a call."""
         return self._config.pot + 2 * max(node.put_in)
 
     def _added(self, node: Node, number: int) -> int:
-        """Chips that an action puts in above a call."""
+        """Return the chips that an action puts in above a call."""
         assert node.player is not None
         return node.children[number].put_in[node.player] - max(node.put_in)
 
@@ -215,7 +215,7 @@ _UNKNOWN = re.compile(r"[^\s,/]+")
 
 
 def _pieces(text: str) -> Iterator[tuple[int, re.Match[str] | str]]:
-    """The actions and slashes of a text with their positions; what is neither comes as text."""
+    """Yield the actions and slashes of a text with their positions; other text is yielded as text."""
     position = 0
     while position < len(text):
         if gap := _GAP.match(text, position):

@@ -8,4 +8,4 @@ RoundName = Literal["preflop", "flop", "turn", "river"]
 ROUND_NAMES: tuple[RoundName, ...] = get_args(RoundName)
 
 SEAT_NAMES = ("oop", "ip")
-"""Out of position: the first to act after the flop; in position: the button."""
+"""Player 0, out of position, acts first after the flop; player 1, in position, is the button."""

@@ -1,15 +1,15 @@
 """The mini-language of bet sizes: ``60%, 2.5x, 100c, e, a``.
 
 ========  =================================================================================================
-``60%``   that share of the pot after a call; a raise adds it to the bet that it raises
-``2.5x``  a raise to that many times the bet that it raises (raises only)
-``100c``  chips: a bet of 100, or a raise by 100; ``2.5bb`` instead where amounts are in big blinds
-``e``     geometric: the same share of the pot on every round that is left ends all-in; ``3e`` over three
-          rounds; ``e200%`` never more than that share of the pot
+``60%``   60 % of the pot after a call; a raise adds it to the bet that it raises
+``2.5x``  a raise to 2.5 times the bet that it raises (raises only)
+``100c``  chips: a bet of 100, or a raise by 100; ``2.5bb`` if amounts are in big blinds
+``e``     geometric: the share of the pot that, bet in every remaining round, ends all-in; ``3e`` over three
+          rounds; ``e200%`` at most 200 % of the pot
 ``a``     all-in
 ========  =================================================================================================
 
-What a size is worth at a node is told in `sizing`.
+`sizing` computes the amount of a size at a decision.
 """
 
 import re
@@ -38,9 +38,9 @@ class Size:
 
     kind: SizeKind
     value: float = 0.0
-    """Percent of the pot, factor or chips; the cap in percent of a geometric size, 0: no cap."""
+    """Percent of the pot, factor, or chips; for a geometric size the cap in percent of the pot, 0: no cap."""
     rounds: int = 0
-    """Rounds of a geometric size; 0: those that are left."""
+    """Number of rounds of a geometric size; 0: the remaining rounds."""
 
     def __str__(self) -> str:
         # Plain digits: the e of an exponent means something else here.
@@ -61,9 +61,13 @@ class Size:
 def parse_sizes(
     text: str, *, raises: bool = False, key: str = "bet sizes", unit: Unit = CHIPS
 ) -> tuple[Size, ...]:
-    """Read sizes; empty text gives none. Positions in messages count from 0.
+    """Read sizes; empty text gives no size. Positions in messages count from 0.
 
-    `raises` allows ``x``; `key` is the subject of messages; `unit` is that of amounts.
+    Args:
+        text: the sizes, separated by commas.
+        raises: whether ``x`` is allowed.
+        key: the subject of messages.
+        unit: the unit of amounts.
 
     >>> [size.kind for size in parse_sizes("60%, e, a")]
     ['pot', 'geometric', 'allin']
@@ -93,7 +97,7 @@ def format_sizes(sizes: tuple[Size, ...]) -> str:
 
 
 def _parse_size(token: str, raises: bool, unit: Unit) -> Size:
-    """One size; the text of the ValueError is what was expected."""
+    """Read one size; the text of a ValueError is the expectation."""
     if token == "a":
         return Size("allin")
     if match := _POT.fullmatch(token):
@@ -119,7 +123,7 @@ _EXAMPLES = {"chips": "100c", "bb": "2.5bb"}
 
 
 def _chips(number: str, suffix: str, unit: Unit) -> float:
-    """The chips of an amount, in the unit of the job alone: the other one could be meant, or be a slip."""
+    """Return the chips of an amount; its suffix must be the job's unit, since the other may be a slip."""
     if (suffix == "bb") != (unit.name == "bb"):
         raise ValueError(f'an amount in {unit.name}, such as {_EXAMPLES[unit.name]} (unit = "{unit.name}")')
     expected = f"{unit.multiple} above 0"

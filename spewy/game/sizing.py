@@ -40,14 +40,14 @@ class Stake:
     low: int
     high: int
     rounds_left: int
-    """This round included."""
+    """Number of remaining rounds, with this round."""
     bets_before: int
-    """Bets and raises on this street so far."""
+    """Number of bets and raises on this street so far."""
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The three rules that add, widen and thin out sizes; shares of the pot."""
+    """The parameters of the rules 1 to 3, as shares of the pot."""
 
     add_allin: float = 0.0
     force_allin: float = 0.0
@@ -55,7 +55,7 @@ class Thresholds:
 
 
 def bet_amounts(sizes: tuple[Size, ...], stake: Stake, thresholds: Thresholds) -> list[int]:
-    """Street totals to bet or raise to, ascending; `stake.high` among them is all-in.
+    """Compute the street totals to bet or raise to, ascending; a total of `stake.high` is all-in.
 
     >>> from spewy.game.sizes import parse_sizes
     >>> bet_amounts(parse_sizes("60%, e, a"), Stake(200, 0, 1, 900, 2, 0), Thresholds(1.5, 0.15, 0.1))
@@ -75,7 +75,7 @@ def round_half_up(value: float) -> int:
     (3, 0)
     """
     below = math.floor(value)
-    # Not floor(value + 0.5): that sum can round up by itself.
+    # floor(value + 0.5) would be wrong: the sum itself can round up.
     return below + (value - below >= 0.5)
 
 
@@ -95,7 +95,7 @@ def _amount(size: Size, stake: Stake) -> int:
 
 
 def _capped_round(value: float, stake: Stake) -> int:
-    """Round; what is above all-in anyhow may be infinite."""
+    """Round at most to all-in; the value may be infinite."""
     return round_half_up(min(value, float(stake.high)))
 
 

@@ -1,8 +1,7 @@
-"""What a betting tree is built from: rules, where it starts, and the bet sizes of every round and player.
+"""Configuration of a betting tree: the rules, the start, and the bet sizes of every round and player.
 
 A tree starts at a *spot* (a pot in the middle, equal chips behind, no blinds) or at the deal of a whole game.
-For the betting rules a spot is a game of its own with the rounds that are left, without blinds:
-`TreeConfig.rules`.
+For the betting rules a spot is a game of its own with the remaining rounds and without blinds, see `TreeConfig.rules`.
 """
 
 from collections.abc import Mapping
@@ -32,7 +31,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class PlayerSizes:
-    """One player's sizes in one round. Against a blind even the first bet is a raise."""
+    """One player's bet sizes in one round. The first bet against a blind is a raise."""
 
     bet: tuple[Size, ...] = ()
     raises: tuple[Size, ...] = ()
@@ -54,19 +53,19 @@ class PlayerSizes:
 RoundSizes: TypeAlias = tuple[PlayerSizes, PlayerSizes]
 """Sizes of player 0 (oop) and player 1 (ip)."""
 Sizes: TypeAlias = Mapping[int, RoundSizes]
-"""Sizes by round of the game (0: before the flop); a round that is missing takes the round before it."""
+"""Sizes by round of the game (0: before the flop); a missing round has the sizes of the round before it."""
 
 
 @dataclass(frozen=True)
 class Rake:
-    """What the house takes from every pot, won at a showdown or by a fold."""
+    """The share of every pot that the house takes, after a showdown or a fold."""
 
     rate: float = 0.0
     cap: float | None = None
-    """Most chips that are taken; None: no limit."""
+    """Largest number of chips that the house takes; None: no limit."""
 
     def of(self, pot: float) -> float:
-        """Chips taken from a pot.
+        """Return the chips that the house takes from a pot.
 
         >>> Rake(0.05, 3).of(40), Rake(0.05, 3).of(100)
         (2.0, 3)
@@ -77,28 +76,28 @@ class Rake:
 
 @dataclass(frozen=True)
 class TreeConfig:
-    """Everything that fixes a betting tree. `spot_config` and `game_config` make valid ones."""
+    """Everything that determines a betting tree. `spot_config` and `game_config` make valid configurations."""
 
     game: Game
     start_round: int
     pot: int
-    """Chips in the middle at the root of a spot; 0 for a whole game, whose blinds count as put in."""
+    """Chips in the middle at the root of a spot; 0 for a whole game, where the blinds count as put in."""
     stack: int | None
-    """Chips behind at the root of a spot, the smaller of both; None for whole games: the game's stacks."""
+    """The smaller of both players' chips behind at the root of a spot; None: a whole game, with the game's stacks."""
     sizes: tuple[RoundSizes, ...]
-    """Sizes for each round from `start_round` on; not used in limit games."""
+    """Sizes of each round from `start_round`; limit games do not use them."""
     add_allin: float = 0.0
-    """An all-in is added where it is at most this share of the pot after a call, above the bet faced."""
+    """Add an all-in if it is at most this share of the pot after a call, above the bet faced."""
     force_allin: float = 0.0
-    """A bet becomes all-in when at most this share of the pot after its call would stay behind."""
+    """Make a bet all-in if at most this share of the pot after its call would stay behind."""
     merge: float = 0.0
-    """Of sizes that are closer than this the larger stays."""
+    """Of two sizes closer than this share of the pot keep the larger."""
     min_bet: int | None = None
     """Smallest no-limit bet; None: 1 in spots, the big blind in whole games."""
     rake: Rake = Rake()
-    """Of spots only. It does not shape the tree."""
+    """The rake of a spot. It does not change the shape of the tree."""
     unit: Unit = CHIPS
-    """What labels and lines are told in. It does not shape the tree."""
+    """The unit of amounts in labels and lines. It does not change the shape of the tree."""
 
     @property
     def is_spot(self) -> bool:
@@ -107,7 +106,7 @@ class TreeConfig:
 
     @cached_property
     def rules(self) -> Game:
-        """The game whose betting the tree follows: round 0 is `start_round`."""
+        """The game with the tree's betting rules, whose round 0 is `start_round`."""
         if not self.is_spot:
             return self.game
         first, game = self.start_round, self.game
@@ -124,7 +123,7 @@ class TreeConfig:
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """The rules that add, widen and thin out sizes."""
+        """The thresholds `add_allin`, `force_allin` and `merge`."""
         return Thresholds(self.add_allin, self.force_allin, self.merge)
 
     @property
@@ -133,7 +132,7 @@ class TreeConfig:
         return self.rules.blinds[0] if self.rules.has_antes else 0
 
     def start(self) -> Betting:
-        """Give the betting state at the root."""
+        """Return the betting state at the root."""
         return Betting.start(self.rules, self.min_bet)
 
 
@@ -151,7 +150,7 @@ def spot_config(
     rake: Rake | None = None,
     unit: Unit = CHIPS,
 ) -> TreeConfig:
-    """Configure the tree of a spot; `stack` None is unlimited, in limit games only."""
+    """Configure the tree of a spot; `stack` None is an unlimited stack, for limit games only."""
     if not 0 <= start_round < game.num_rounds:
         raise InputError(f"start round: expected 0 to {game.num_rounds - 1}, found {start_round}")
     if pot < 1:
@@ -203,14 +202,14 @@ def game_config(
 
 
 def _leaves_bets(game: Game) -> bool:
-    """Whether the blinds leave both players something to bet in a game with stacks."""
+    """Tell whether both players have chips left to bet after the blinds."""
     return game.stacks is None or min(game.stacks) > game.big_blind
 
 
 def player_sizes(
     bet: str = "", raises: str = "", donk: str | None = None, key: str = "bets", unit: Unit = CHIPS
 ) -> PlayerSizes:
-    """Read one player's sizes from text; `key` is the subject of messages, `unit` that of amounts.
+    """Read one player's sizes from text; `key` is the subject of messages, `unit` the unit of amounts.
 
     >>> player_sizes("60%, a", "2.5x").raises
     (Size(kind='times', value=2.5, rounds=0),)

@@ -1,8 +1,8 @@
 """Betting trees as JSON and as text.
 
 In the JSON form a decision is ``{"actions": {label: node}, "put_in": [a, b]}``, with ``"new_street": true``
-when it starts a round below the root; every end is the text ``"terminal"``, also an all-in call before the
-last round. A tree in big blinds says so: ``"unit": "bb"``.
+if it starts a round below the root. Every end is the text ``"terminal"``; an all-in call before the last round is an
+end. A tree in big blinds has the entry ``"unit": "bb"``.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ __all__ = ["tree_json", "tree_text"]
 
 
 def tree_json(tree: BettingTree) -> dict[str, Any]:
-    """Give the form that solvers exchange."""
+    """Return the JSON form that solvers exchange."""
     unit = tree.config.unit
     return {**unit.key, "betting_nodes": tree.count(), "root": _node_json(tree.root, unit)}
 
 
 def tree_text(tree: BettingTree) -> str:
-    """Print one line per decision or end, indented by depth; rounds are told where they start."""
+    """Write one line per decision or end, indented by depth; the first decision of a round names the round."""
     unit, round_names = tree.config.unit, tree.config.game.round_names
     lines = [] if unit == CHIPS else [f"amounts in {unit.name}"]
     pending = [("", tree.root, 0, True)]
@@ -41,7 +41,7 @@ def tree_text(tree: BettingTree) -> str:
 
 
 def _node_json(node: Node, unit: Unit, new_street: bool = False) -> dict[str, Any] | str:
-    """Give a node's JSON form."""
+    """Return a node's JSON form."""
     if node.kind == "chance":
         return _node_json(node.children[0], unit, True)
     if node.kind != "decision":

@@ -298,8 +298,7 @@ class JobBase(Section):
             if number >= game.num_rounds:
                 raise InputError(f"bets.{name}: expected one of the {game.num_rounds} rounds of {game.name}")
             oop, ip = (
-                _player_sizes(f"bets.{name}", section, mine, self.amounts)
-                for mine in (section.oop, section.ip)
+                _player_sizes(f"bets.{name}", section, own, self.amounts) for own in (section.oop, section.ip)
             )
             out[number] = (oop, ip)
         return out

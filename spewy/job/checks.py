@@ -89,7 +89,7 @@ def require_method(
         InputError: the key, what goes with it, and what does not.
     """
     bucketed = next((name for name in ROUND_NAMES if getattr(rows, name) != "hands"), None)
-    found = None if bucketed is None else getattr(rows, bucketed)
+    n_rows = None if bucketed is None else getattr(rows, bucketed)
     if solve.method == "lp" and solve.integrate == "regret":
         subject = 'solve.method: "lp" solves the whole game at once'
         if raked:
@@ -99,7 +99,7 @@ def require_method(
         if bucketed is not None:
             raise InputError(
                 f'{subject}, with perfect recall, which buckets lose: expected rows.{bucketed} = "hands", '
-                f'found {found}; take solve.method = "cfr", or solve.integrate = "average"'
+                f'found {n_rows}; take solve.method = "cfr", or solve.integrate = "average"'
             )
     if solve.integrate == "average" and leaves.first_live is not None:
         raise InputError(
@@ -114,16 +114,16 @@ def require_method(
         ("integrate", solve.integrate, ("regret",)),
     ):
         if value not in needed:
-            wanted = " or ".join(f'"{one}"' for one in needed)
+            wanted = " or ".join(f'"{option}"' for option in needed)
             raise InputError(f'{key}: expected live leaves, solve.{name} = {wanted}, found "{value}"')
     if solve.leaves != "auto" and not leaves.live:
         raise InputError(f'{key}: expected live leaves, solve.leaves = "auto" or "live", found {leaves.text}')
     if locked and bucketed is not None:
-        raise InputError(f'lock: expected a row per hand, rows.{bucketed} = "hands", found {found}')
+        raise InputError(f'lock: expected a row per hand, rows.{bucketed} = "hands", found {n_rows}')
     if not leaves.live:
         raise InputError(
             f'{key}: expected live leaves, solve.leaves = "live" where rows are buckets, '
-            f'found "{solve.leaves}" and rows.{bucketed} = {found}'
+            f'found "{solve.leaves}" and rows.{bucketed} = {n_rows}'
         )
 
 
@@ -166,15 +166,15 @@ def _require_donks(game: Game, root: int, bets: Bets) -> None:
 
 def _covered(names: tuple[str, ...], root: int, bets: Bets, name: RoundName) -> range:
     """The rounds of the solve that take their sizes from this section: its own, and those after it without any."""
-    given = names.index(name)
-    following = (names.index(other) for other in bets if names.index(other) > given)
-    return range(max(given, root), min(following, default=len(names)))
+    number = names.index(name)
+    following = (names.index(other) for other in bets if names.index(other) > number)
+    return range(max(number, root), min(following, default=len(names)))
 
 
 def _donks(key: str, section: BetsSection) -> dict[str, set[int]]:
     """The players that each donk key of a round is for, by the key."""
     own = [player is not None and player.donk is not None for player in (section.oop, section.ip)]
-    found = {f"{key}.{name}.donk": {p} for p, name in enumerate(SEAT_NAMES) if own[p]}
+    players = {f"{key}.{name}.donk": {p} for p, name in enumerate(SEAT_NAMES) if own[p]}
     if section.donk is not None:
-        found[f"{key}.donk"] = {p for p in (0, 1) if not own[p]}
-    return found
+        players[f"{key}.donk"] = {p for p in (0, 1) if not own[p]}
+    return players

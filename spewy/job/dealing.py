@@ -75,6 +75,8 @@ class Dealing:
             _require_classes(name, number, count_boards(game.deck, game.board_sizes[t]), dealing.rows[t])
         if boards.remember:
             _require_memory(game, dealing.classes)
+        elif solve.workers == "dask":
+            _require_no_numbers(game, dealing.classes)
         return dealing
 
 
@@ -106,6 +108,17 @@ def _require_memory(game: Game, classes: Sequence[int | None]) -> None:
             raise InputError(
                 f"boards.{game.round_names[t]}: expected at least 1 for each of {first:,} classes of the "
                 f"{game.round_names[dealt[0]]} that are remembered, found {classes[t]:,}"
+            )
+
+
+def _require_no_numbers(game: Game, classes: Sequence[int | None]) -> None:
+    """Refuse buckets that forget the flop on a cluster, whose workers own flops with all that follows them."""
+    dealt = [t for t, size in enumerate(game.num_board_cards) if size]
+    for t in dealt[1:]:
+        if classes[t] is not None:
+            raise InputError(
+                f'solve.workers = "dask" needs {game.round_names[t]} buckets that belong to one bucket of the '
+                f"{game.round_names[dealt[0]]}; set boards.remember = true, or a number of workers"
             )
 
 

@@ -159,23 +159,23 @@ def _hands(subject: str, text: str, game: Game, dead: Sequence[int]) -> Ints:
 
 def _frequencies(subject: str, given: Frequencies, node: Node, config: TreeConfig) -> Floats:
     if isinstance(given, Mapping):
-        found = np.zeros(len(node.actions))
+        frequencies = np.zeros(len(node.actions))
         named: dict[int, str] = {}
         for text, frequency in given.items():
             action = read_action(config, node, text, subject)
             if action in named:
                 raise InputError(f"{subject}: expected each action once, found {named[action]} and {text}")
-            named[action], found[action] = text, frequency
+            named[action], frequencies[action] = text, frequency
     else:
-        found = np.array(given, dtype=np.float64)
-        if len(found) != len(node.actions):
+        frequencies = np.array(given, dtype=np.float64)
+        if len(frequencies) != len(node.actions):
             labels = ", ".join(action.label for action in node.actions)
             raise InputError(
-                f"{subject}: expected {len(node.actions)} frequencies ({labels}), found {len(found)}"
+                f"{subject}: expected {len(node.actions)} frequencies ({labels}), found {len(frequencies)}"
             )
-    if not np.all(found >= 0):
-        raise InputError(f"{subject}: expected frequencies of at least 0, found {found.tolist()}")
-    if not abs(found.sum() - 1) <= TOLERANCE:
-        raise InputError(f"{subject}: expected frequencies that sum to 1, found {found.sum():g}")
-    normalised: Floats = found / found.sum()
+    if not np.all(frequencies >= 0):
+        raise InputError(f"{subject}: expected frequencies of at least 0, found {frequencies.tolist()}")
+    if not abs(frequencies.sum() - 1) <= TOLERANCE:
+        raise InputError(f"{subject}: expected frequencies that sum to 1, found {frequencies.sum():g}")
+    normalised: Floats = frequencies / frequencies.sum()
     return normalised

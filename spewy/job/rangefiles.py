@@ -29,8 +29,8 @@ def with_range_files(data: dict[str, Any], folder: Path) -> dict[str, Any]:
     if not isinstance(spot, dict):
         return data
     texts = {seat: text_of_file(spot.get(seat), folder, f"spot.{seat}") for seat in SEAT_NAMES}
-    found = {seat: text for seat, text in texts.items() if text is not None}
-    return data | {"spot": spot | found} if found else data
+    replaced = {seat: text for seat, text in texts.items() if text is not None}
+    return data | {"spot": spot | replaced} if replaced else data
 
 
 def text_of_file(given: object, folder: Path, subject: str) -> str | None:

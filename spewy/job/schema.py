@@ -58,8 +58,8 @@ def _describe(part: dict[str, Any], section: type[Section]) -> None:
     for key in section.without_effect:
         part["properties"].pop(key, None)
     for name, field in section.model_fields.items():
-        told = part["properties"].get(field.alias or name)
-        if told is not None and "description" not in told:
+        key_schema = part["properties"].get(field.alias or name)
+        if key_schema is not None and "description" not in key_schema:
             above = next(base for base in section.__mro__[1:] if issubclass(base, Section))
             described = JobBase if issubclass(section, Job) else above
-            told["description"] = described.model_fields[name].description
+            key_schema["description"] = described.model_fields[name].description

@@ -136,8 +136,8 @@ def _amount(amount: float) -> str:
 def _range(seat: str, when: str, given: GivenRange) -> str:
     combos = parse_range(given.text).combos
     about = f"# {given.about}\n" if given.about else ""
-    told = f"# {seat}, {when}: {combos:,.1f} hands before the board takes some away\n{about}"
-    return f'{told}{seat} = """\n{given.text}\n"""'
+    comment = f"# {seat}, {when}: {combos:,.1f} hands before the board takes some away\n{about}"
+    return f'{comment}{seat} = """\n{given.text}\n"""'
 
 
 def _precision(answers: Answers) -> str:

@@ -65,7 +65,7 @@ class Learner(Protocol):
         """Bytes of the regrets and sums of a bucket of round t."""
         ...
 
-    def bytes_of(self, one: BucketNumbers) -> tuple[Bytes, Bytes]:
+    def bytes_of(self, numbers: BucketNumbers) -> tuple[Bytes, Bytes]:
         """The average strategy of a bucket, as a strategy locker has it."""
         ...
 
@@ -146,12 +146,12 @@ class BackgroundSaves(Closing):
             for few in _cut(some, BYTES_AT_ONCE):
                 if self._broken_off.is_set():
                     return
-                for one in few:
-                    one.require_finite()
+                for numbers in few:
+                    numbers.require_finite()
                 with self._play() as play:  # first: the play locker may be ahead of the numbers, never behind
-                    for one in few:
-                        lines, found = self._engine.lines[one.t], self._engine.bytes_of(one)
-                        strategy_locker.write_class(play, one.t, one.class_, lines, found)
+                    for numbers in few:
+                        lines, strategy = self._engine.lines[numbers.t], self._engine.bytes_of(numbers)
+                        strategy_locker.write_class(play, numbers.t, numbers.class_, lines, strategy)
                 with self._store() as store:
                     write_buckets(store, few)
         if self._broken_off.is_set():  # while it waited to copy
@@ -187,12 +187,12 @@ class BackgroundSaves(Closing):
 
 def _cut(classes: list[BucketNumbers], n_bytes: int) -> Iterator[list[BucketNumbers]]:
     """Cut a list into runs of at most ``n_bytes`` each; a single larger bucket is a run of its own."""
-    some, held = list[BucketNumbers](), 0
-    for one in classes:
-        if some and held + one.nbytes > n_bytes:
+    some, n_held = list[BucketNumbers](), 0
+    for numbers in classes:
+        if some and n_held + numbers.nbytes > n_bytes:
             yield some
-            some, held = [], 0
-        some.append(one)
-        held += one.nbytes
+            some, n_held = [], 0
+        some.append(numbers)
+        n_held += numbers.nbytes
     if some:
         yield some

@@ -1,7 +1,7 @@
-"""All boards that can follow a first one, hands and rows on each, as the sampled engine's judge takes them.
+"""Trees of all boards that can follow a first board, with the hands and rows on each, for the sampled engine's judge.
 
-*First boards* are those of the first round that deals any, up to suits, each with how many it stands for. Where the
-game begins without public cards, all boards of a tree lie below one without cards, on which all hands are held.
+*First boards* are the boards, up to suits, of the first round with public cards; each stands for a number of boards. If
+the game begins without public cards, a tree begins with the board without cards, above its first board.
 """
 
 from __future__ import annotations
@@ -34,7 +34,17 @@ NO_HAND = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class _Level:
-    """The boards of one round: ``[board, ...]``; order: hands; position: ``[board, hand of the deck]`` or -1."""
+    """The boards of one round.
+
+    Attributes:
+        boards: canonical boards.
+        classes: ``[board]``, board buckets.
+        rows: ``[board, hand]``, rows of hands.
+        order: ``[board, hand]``, hands of the deck; in the last round in order of strength.
+        strength: ``[board, hand]``, strength of hands in the last round, else 0.
+        numbers: ``[board, hand, 2]``, cards of hands by their numbers among the cards that the board leaves.
+        position: ``[board, hand of the deck]``, place of each hand in ``order``; -1: the board blocks the hand.
+    """
 
     boards: list[CanonicalBoard]
     classes: Ints
@@ -46,12 +56,13 @@ class _Level:
 
 
 class BoardTrees:
-    """Lists boards.
+    """Builds the trees of boards of a game.
 
     Args:
-        game: its cards.
-        classes: of its boards.
-        symmetric: whether hands that suits alone tell apart share rows, so that boards which do are walked once.
+        game: the rules of the game.
+        classes: board buckets and rows of the game.
+        symmetric: whether hands that differ in suits alone share rows, so that boards that differ in suits alone are
+            walked once.
     """
 
     def __init__(self, game: Game, classes: BoardAbstraction, *, symmetric: bool) -> None:
@@ -63,7 +74,7 @@ class BoardTrees:
 
     @cached_property
     def firsts(self) -> tuple[list[History], Ints]:
-        """First boards, and how many each stands for."""
+        """First boards, and the number of boards that each stands for."""
         *_, boards = board_levels(self.deck, self.game.num_board_cards[: self.first_round + 1], self.perms)
         return [board.history for board in boards], np.array([len(board.members) for board in boards])
 
@@ -73,20 +84,20 @@ class BoardTrees:
 
     @cached_property
     def kinds(self) -> Ints:
-        """``[hand of the deck]``: equal numbers, from 0, for hands that the symmetries map onto each other."""
+        """``[hand of the deck]``: equal numbers, from 0, for hands that a symmetry maps onto each other."""
         moved = [hand_permutation(self.deck, self.hole, perm) for perm in self.perms]
         found: Ints = np.unique(np.min(moved, axis=0), return_inverse=True)[1]
         return found
 
     @property
     def per_pair(self) -> float:
-        """How many first boards there are for each that a pair of hands leaves."""
+        """Ratio of the number of all first boards to the number that a pair of hands leaves possible."""
         k, left = self.game.num_board_cards[self.first_round], len(self.deck) - 2 * self.hole
         return comb(len(self.deck), k) / comb(left, k)
 
     @property
     def probabilities(self) -> list[float]:
-        """Per round, of a dealt board given both hands and the board above; of first boards 1."""
+        """Per round, the probability of a board given both hands and the board above; 1 for first boards."""
         out, left = [], len(self.deck) - 2 * self.hole
         for t, k in enumerate(self.game.num_board_cards):
             out.append(1.0 if t <= self.first_round else 1 / comb(left, k))
@@ -95,17 +106,17 @@ class BoardTrees:
 
     @property
     def most_hands(self) -> list[int]:
-        """Per round, that a board leaves."""
+        """Per round, number of hands that a board leaves."""
         return [comb(len(self.deck) - n, self.hole) for n in self.game.board_sizes]
 
     @property
     def most_cards(self) -> int:
-        """That any board of a tree leaves."""
+        """Largest number of cards that a board of a tree leaves."""
         return len(self.deck) - self.game.num_board_cards[0]
 
     @property
     def most_last(self) -> int:
-        """Boards of the last round, at most, that are walked for all first ones together."""
+        """Upper bound of the number of last-round boards below all first boards together."""
         out, left = len(self.firsts[0]), len(self.deck) - self.game.board_sizes[self.first_round]
         for k in self.game.num_board_cards[self.first_round + 1 :]:
             out *= comb(left, k)
@@ -114,24 +125,24 @@ class BoardTrees:
 
     @property
     def root_cards(self) -> tuple[Ints, int]:
-        """The cards of all hands of the deck, as `Board` has them."""
+        """The cards of all hands of the deck, and the number of cards, in the form of `Board`."""
         cards = self._card_numbers(np.zeros((1, 0), dtype=np.int64), np.arange(len(self.hands))[None])[0]
         return cards, len(self.deck)
 
     def root_rows(self) -> Ints:
-        """``[hand of the deck]``: rows before any card is dealt."""
+        """Return ``[hand of the deck]``, rows before any card is dealt."""
         rows: Ints = self._classes.boards(0, np.zeros((1, 0), dtype=np.int64))[1][0].astype(np.int64)
         return rows
 
     def hands_on(self, first: int) -> Ints:
-        """The hands of the first board in `tree`, by number."""
+        """Return the numbers of the hands on the first board of `tree`."""
         if self.first_round:
             return np.arange(len(self.hands))
         only: Ints = self._level(0, self._start(self.firsts[0][first])).order[0]
         return only
 
     def tree(self, first: int, stopped: Stopped = never) -> list[Board]:
-        """A first board and all boards below it, depth first, after the board without cards if there is one.
+        """List a first board and all boards below it, depth first; the board without cards comes first if there is one.
 
         Raises:
             StoppedError: ``stopped()``, which is called between two boards, returned True.
@@ -178,7 +189,7 @@ class BoardTrees:
         )
 
     def _card_numbers(self, boards: Ints, order: Ints) -> Ints:
-        """``[board, hand, 2]``: cards of hands by their numbers among those that a board leaves."""
+        """Number the cards of hands among the cards that a board leaves, ``[board, hand, 2]``."""
         left = np.zeros((len(boards), max(self.deck.cards) + 1), dtype=np.int64)
         left[:, list(self.deck.cards)] = 1
         np.put_along_axis(left, boards, 0, axis=1)
@@ -202,7 +213,7 @@ class BoardTrees:
     def _branch(
         self, levels: Sequence[_Level], below: Sequence[dict[int, list[int]]], depth: int, b: int
     ) -> Iterator[Board]:
-        """A board and the boards below it, depth first.
+        """Yield a board and the boards below it, depth first.
 
         This is a method since a nested function that calls itself would keep all levels in memory until the garbage
         collector runs.

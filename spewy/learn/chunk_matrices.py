@@ -1,7 +1,7 @@
-"""From ranges and payoffs below to a chunk: the leaf matrices, ``A_leaf = W ∘ U_leaf``, with exact card removal.
+"""Leaf matrices of a chunk, ``A_leaf = W ∘ U_leaf``, from both ranges and the payoff matrices of the chunks below.
 
-Two ways to weigh the hands within a row, see `Weighing`. Rows that a player's range has left weigh as in the
-initial range (nothing is 0 / 0), but their reach inside the chunk starts at 0.
+Card removal is exact. `Weighing` has two ways to weigh the hands within a row. Rows whose hands have all left the range
+weigh as in the initial range (so nothing is 0 / 0), but their reach inside the chunk starts at 0.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from solvers.game import Hands
 from solvers.matrix.chunk import Chunk, ChunkStrategy, root_matrices
 from solvers.matrix.leaves import add_deal, row_matrices
 from solvers.tree import CHANCE, DECISION, FOLD, Floats, Ints
@@ -22,19 +21,25 @@ from spewy.chunks.layout import Layout, RowMaps
 FOLD_OPERATOR, SHOWDOWN_OPERATOR, FIRST_CHANCE_OPERATOR = range(3)
 
 LEAST_JOINT = 1e-13
-"""The least joint weight of two rows, of the largest on the board, that is no rounding."""
+"""Smallest joint weight of two rows, as a share of the largest, that does not count as a rounding error."""
 
 Payoffs = Callable[[int, int, int], Floats]
-"""(t, b, r) → payoff matrices ``[view, row of player 0, row of player 1]``; one view serves both players if alone."""
+"""(t, b, r) → payoff matrices ``[view, row of player 0, row of player 1]``; a single view serves both players."""
 
 
 @dataclass(frozen=True)
 class Weighing:
     """The hand weights of both views of a chunk.
 
-    ``own[p][hand]`` and ``other[q][hand]`` are what player p's view multiplies: in ``views = 2`` the own hands weigh
-    as in the initial range (a player's own reach must not enter its counterfactual values) and the opponent's by
-    reach; in ``views = 1`` both weigh by reach and player 1 sees what player 0 sees.
+    With two views, player p's view weighs p's own hands as in the initial range, since a player's own reach must not
+    enter its counterfactual values, and the opponent's hands by reach. With one view both players' hands weigh by
+    reach, and the view serves both players.
+
+    Attributes:
+        own: ``own[p][hand]``, weights of player p's hands in p's view.
+        other: ``other[q][hand]``, weights of player q's hands in the opponent's view.
+        entering: per player ``[row]``, 1 for rows with some range, else 0.
+        views: 1 or 2.
     """
 
     own: tuple[Floats, Floats]
@@ -44,14 +49,14 @@ class Weighing:
 
 
 def two_views(layout: Layout, t: int, b: int, ranges: Sequence[Floats]) -> Weighing:
-    """Weights for regret updates."""
+    """Return the two views of regret updates."""
     rows = layout.board(t, b).hands
     (first, alive0), (second, alive1) = (_revive(rows[p], ranges[p]) for p in (0, 1))
     return Weighing((rows[0].weight, rows[1].weight), (first, second), (alive0, alive1), 2)
 
 
 def one_view(layout: Layout, t: int, b: int, ranges: Sequence[Floats], tremble: float) -> Weighing:
-    """Weights for a solution of the whole chunk: ``range + tremble · initial`` keeps every row alive."""
+    """Return the one view of a whole chunk's solution; ``range + tremble · initial`` keeps every row alive."""
     rows = layout.board(t, b).hands
     (first, alive0), (second, alive1) = (
         _revive(rows[p], ranges[p] + tremble * rows[p].weight) for p in (0, 1)
@@ -59,8 +64,8 @@ def one_view(layout: Layout, t: int, b: int, ranges: Sequence[Floats], tremble: 
     return Weighing((first, second), (first, second), (alive0, alive1), 1)
 
 
-def build_chunk(layout: Layout, t: int, b: int, r: int, weighing: Weighing, below: Payoffs) -> Chunk:
-    """The chunk with its leaf matrices; ``below`` gives the payoff matrices of the chunks that its leaves hide."""
+def build_chunk(layout: Layout, t: int, b: int, r: int, weighing: Weighing, continuation: Payoffs) -> Chunk:
+    """Build chunk (t, b, r) with its leaf matrices, given the payoff matrices of the chunks below."""
     tree = layout.tree(t, r)
     hands = layout.hands(t, b, 0), layout.hands(t, b, 1)
     n_ids = layout.live.n_ids
@@ -69,9 +74,9 @@ def build_chunk(layout: Layout, t: int, b: int, r: int, weighing: Weighing, belo
         own, other = hands[p], hands[1 - p]
         weights = weighing.own[p], weighing.other[1 - p]
         joint, showdown = row_matrices(own, other, *weights, n_ids)
-        chances = chance_matrices(layout, t, b, tree.exits.tolist(), p, own, other, weights, below)
+        chances = chance_matrices(layout, t, b, tree.exits.tolist(), p, weights, continuation)
         stack = np.array([joint, showdown, *chances])
-        if p == 1:  # all in chips of player 0, [row of player 0, row of player 1]
+        if p == 1:  # in chips of player 0, [row of player 0, row of player 1]
             stack[SHOWDOWN_OPERATOR:] *= -1
             stack = stack.transpose(0, 2, 1)
         stacks.append(stack)
@@ -83,19 +88,19 @@ def build_chunk(layout: Layout, t: int, b: int, r: int, weighing: Weighing, belo
 
 
 def root_payoffs(chunk: Chunk, strategy: ChunkStrategy, views: int) -> Floats:
-    """The chunk's own payoff matrices ``U[view, x, y]`` under a strategy; 0 where no pair of hands is possible."""
+    """Return a chunk's payoff matrices ``U[view, x, y]`` under a strategy; 0 where no pair of hands is possible."""
     totals = root_matrices(chunk, strategy)
     return np.array([per_pair(totals[p], chunk.matrices[p][FOLD_OPERATOR]) for p in range(views)])
 
 
 def per_pair(total: Floats, joint: Floats) -> Floats:
-    """Payoffs from weighted ones: ``total / joint``, 0 where no pair of hands is possible."""
+    """Divide weighted payoffs by joint weights; 0 where no pair of hands is possible."""
     out: Floats = np.zeros_like(joint)
     return np.divide(total, joint, out=out, where=joint > LEAST_JOINT * joint.max(initial=0.0))
 
 
 def row_reach(layout: Layout, t: int, b: int, weights: Sequence[Floats]) -> ChunkStrategy:
-    """Per player ``[row]``, the sum of its hands' weights."""
+    """Sum the weights of the hands in each row, per player ``[row]``."""
     rows = layout.board(t, b).hands
     first, second = (
         np.bincount(rows[p].row, weights=weights[p], minlength=rows[p].n_rows).astype(np.float64)
@@ -110,17 +115,26 @@ def chance_matrices(
     b: int,
     exits: Sequence[int],
     p: int,
-    own: Hands,
-    other: Hands,
     weights: tuple[Floats, Floats],
-    below: Payoffs,
+    continuation: Payoffs,
 ) -> Floats:
-    """``[chance leaf]``: ``Σ_boards probability · (payoffs below)`` as player p sees it, own gains positive."""
+    """Compute ``[chance leaf, own row, opposing row]``, ``Σ_boards probability · payoffs``, in player p's view.
+
+    Args:
+        layout: layout of the chunks.
+        t: the round.
+        b: number of the board.
+        exits: roots of the next round that the chance leaves lead to.
+        p: the player, whose gains are positive.
+        weights: ``[hand]``, weights of p's and of the opponent's hands.
+        continuation: payoff matrices of the next round.
+    """
+    own, other = layout.hands(t, b, p), layout.hands(t, b, 1 - p)
     totals = np.zeros((own.n_rows, other.n_rows, len(exits)))
     sides = (own.row, weights[0]), (other.row, weights[1])
     unmoved = lru_cache(lambda perm: _unmoved(layout.mirrored(t, b, perm), sides if p == 0 else sides[::-1]))
     for e, entry in enumerate(layout.board(t, b).entries if exits else ()):
-        payoffs = np.stack([_view(below(t + 1, entry.child, root), p) for root in exits], axis=-1)
+        payoffs = np.stack([_view(continuation(t + 1, entry.child, root), p) for root in exits], axis=-1)
         child, n = layout.board(t + 1, entry.child).hands, len(entry.members)
         alike = all(unmoved(tuple(perm)) for _, perm in entry.members[1:])
         if alike:  # each member's share is the same
@@ -133,13 +147,13 @@ def chance_matrices(
 
 
 def _revive(rows: BoardHands, weights: Floats) -> tuple[Floats, Floats]:
-    """Weights in which dead rows weigh as initially, and the mask ``[row]`` of the living."""
+    """Return weights in which rows without range weigh as initially, and the mask ``[row]`` of rows with range."""
     living = np.bincount(rows.row, weights=weights, minlength=rows.n_rows) > 0
     return np.where(living[rows.row], weights, rows.weight), living.astype(np.float64)
 
 
 def _view(payoffs: Floats, p: int) -> Floats:
-    """What player p sees of a chunk's payoff matrices, own gains positive."""
+    """Return player p's view of a chunk's payoff matrices, in which p's gains are positive."""
     view = payoffs[min(p, len(payoffs) - 1)]
     return np.asarray(view if p == 0 else -view.T, dtype=np.float64)
 

@@ -85,7 +85,7 @@ class NoMoreBetting:
             joint, total = row_matrices(own, other, *weights, layout.live.n_ids)
             if t < len(layout.boards) - 1:
                 (total,) = chance_matrices(
-                    layout, t, b, [0], 0, own, other, weights, lambda t, b, _: self.share(t, b)[None]
+                    layout, t, b, [0], 0, weights, lambda t, b, _: self.share(t, b)[None]
                 )
             share = np.divide(total, joint, out=np.zeros_like(joint), where=joint > 0)
             self._shares[t, b] = share

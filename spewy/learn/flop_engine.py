@@ -24,7 +24,7 @@ from solvers.sampled.numbers import Numbers
 from solvers.stopping import StoppedError
 from solvers.tree import Ints
 from spewy.chunks.rounds import LineForest
-from spewy.errors import InputError, PeerError, shown
+from spewy.errors import PeerError, shown
 from spewy.game.gamefile import Game
 from spewy.learn import flop_share
 from spewy.learn.background_saves import Opener
@@ -62,9 +62,6 @@ class FlopEngine(SampledEngine):
         cluster: the cluster; `close` closes it.
         shares: number of shares of the flops; None for one for each worker.
         interval: number of deals of a share between two averages at most; None: no limit.
-
-    Raises:
-        InputError: buckets do not remember the flop.
     """
 
     def __init__(
@@ -82,11 +79,7 @@ class FlopEngine(SampledEngine):
         interval: int | None,
         check_flops: int = 1,
     ) -> None:
-        if not abstraction.all_remember or abstraction.first >= abstraction.n_rounds:
-            raise InputError(
-                'solve.workers = "dask" needs buckets of turns and rivers that belong to one bucket of flops; set '
-                "boards.remember = true, or a number of workers"
-            )
+        assert abstraction.all_remember, "the job is refused otherwise"
         self._cluster, self._asked_shares, self._interval = cluster, shares, interval
         self._setup = Setup(uuid.uuid4().hex, game, rounds, abstraction, seed, short, cfr_br)
         self._given: Any = None

@@ -191,19 +191,19 @@ class LiveEngine:
             if lock.round == t:
                 a = self.layout.betting[t].forest.arrays
                 first, n_actions = int(a.slot[lock.node]), int(a.n_actions[lock.node])
-                there = numbers[lock.player][first : first + n_actions]
-                given = lock.frequencies[b][:, : there.shape[1]]
-                np.copyto(there, given, where=~np.isnan(given), casting="same_kind")
+                decision = numbers[lock.player][first : first + n_actions]
+                locked = lock.frequencies[b][:, : decision.shape[1]]
+                np.copyto(decision, locked, where=~np.isnan(locked), casting="same_kind")
         return numbers
 
     def _load(self, kind: Kind) -> None:
         stored, part = Chunks(self.layout, self.store, kind), PARTS[kind]
         for t, b in self.layout.every_board():
             chunks, numbers = self.layout.betting[t].chunks, self.solver.read(part, t, b)
-            found = stored.get_many(t, [(b, r) for r in range(len(chunks))])
-            for chunk, parts in zip(chunks, found, strict=True):
-                for p, mine in enumerate(parts or ()):
-                    numbers[p][chunk.slots[p], : mine.shape[1]] = mine
+            arrays = stored.get_many(t, [(b, r) for r in range(len(chunks))])
+            for chunk, parts in zip(chunks, arrays, strict=True):
+                for p, array in enumerate(parts or ()):
+                    numbers[p][chunk.slots[p], : array.shape[1]] = array
             self.solver.write(part, t, b, numbers)
             if b % BOARDS_AT_ONCE == 0:
                 self.solver.let_go()

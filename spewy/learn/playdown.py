@@ -1,6 +1,7 @@
-"""Play down: both ranges at a chunk's root, from the initial ranges and the stored strategies above it.
+"""Computes both ranges at a chunk's root from the initial ranges and the strategies above the chunk.
 
-``range[hand] = initial[hand] · Π (own actions on the way)``; the opponent's actions and the cards do not enter.
+``range[hand] = initial[hand] · Π (frequencies of own actions on the way)``; the opponent's actions and the cards do not
+enter.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 
 Reader = Callable[[int, int, int], tuple[Floats, Floats] | None]
-"""(t, b, r) → per player ``[slot, row]`` to be normalised (regrets or sums), or None: uniform."""
+"""(t, b, r) → per player ``[slot, row]``, regrets or sums to be normalised; None: the uniform strategy."""
 
 
 class PlayDown:
-    """Ranges at chunk roots. What is read is kept, so one instance serves as long as strategies above stand still.
+    """Ranges at chunk roots; computed ranges are kept, so an instance is valid as long as the strategies do not change.
 
     Args:
-        layout: of the chunks.
-        read: their strategies.
-        ranges: at the layout's root, per player ``[row's hand]``; None: the initial ones.
+        layout: layout of the chunks.
+        read: reads the chunks' strategies.
+        ranges: ranges at the layout's root, per player ``[hand]``; None: the initial ranges.
     """
 
     def __init__(self, layout: Layout, read: Reader, ranges: tuple[Floats, Floats] | None = None) -> None:
@@ -34,11 +35,10 @@ class PlayDown:
             self._ranges[0, 0] = ranges[0][None], ranges[1][None]
 
     def ranges(self, t: int, b: int) -> tuple[Floats, Floats]:
-        """Per player ``[root, row's hand]`` on board b of round t."""
-        found = self._ranges.get((t, b))
-        if found is None:
-            found = self._ranges[t, b] = self._compute(t, b)
-        return found
+        """Return both ranges on board b of round t, per player ``[root, hand]``."""
+        if (t, b) not in self._ranges:
+            self._ranges[t, b] = self._compute(t, b)
+        return self._ranges[t, b]
 
     def _compute(self, t: int, b: int) -> tuple[Floats, Floats]:
         layout, board = self.layout, self.layout.board(t, b)
@@ -61,7 +61,7 @@ class PlayDown:
     def _leave(
         self, t: int, b: int, r: int, p: int, entering: Floats, stored: tuple[Floats, Floats] | None
     ) -> Floats:
-        """Player p's range ``[chance leaf, hand]`` when the chunk is left."""
+        """Compute player p's range ``[chance leaf, hand]`` at the chance leaves of a chunk."""
         chunk, rows = self.layout.tree(t, r), self.layout.board(t, b).hands[p]
         arrays = chunk.forest.arrays
         source = np.zeros((chunk.forest.n_slots[p], rows.n_rows)) if stored is None else stored[p]

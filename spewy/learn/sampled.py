@@ -50,7 +50,7 @@ class SampledEngine(Closing):
 
     Attributes:
         numbers: regrets and averages.
-        discount: how much earlier visits count.
+        discount: discount of earlier visits.
         lines: positions of lines in the bytes of a class, by round.
         earlier: deals and seconds of earlier runs, as the store has them.
         changing: a lock that deals hold while they change numbers; a class that is copied under it is whole.
@@ -204,17 +204,19 @@ class SampledEngine(Closing):
         n_bytes: int = sum(whole.nbytes for whole in wholes)
         return n_bytes // int(self.numbers.visits[t].shape[1])
 
-    def bytes_of(self, one: BucketNumbers) -> tuple[Bytes, Bytes]:
+    def bytes_of(self, numbers: BucketNumbers) -> tuple[Bytes, Bytes]:
         """The average strategy of a board bucket, as a strategy locker has it.
 
         Raises:
             SolveError: it has what is no number.
         """
-        k, tables = self._n_rows[one.t], self._tables[one.t]
+        k, tables = self._n_rows[numbers.t], self._tables[numbers.t]
         try:
-            return quantise(one.sums[0], k, tables[0]), quantise(one.sums[1], k, tables[1])
+            return quantise(numbers.sums[0], k, tables[0]), quantise(numbers.sums[1], k, tables[1])
         except SolverError as error:
-            raise SolveError(f"round {one.t}, class {one.class_}: {error}; nothing of it is saved") from None
+            raise SolveError(
+                f"round {numbers.t}, class {numbers.class_}: {error}; nothing of it is saved"
+            ) from None
 
     def visits(self) -> list[Ints]:
         """Per round ``[player, class]``: how often each was visited."""
@@ -291,16 +293,16 @@ class SampledEngine(Closing):
 
     @cached_property
     def _real_game(self) -> RealGame:
-        made = self._abstraction
+        board_buckets = self._abstraction
         return RealGame(
             self._game,
             [one.forest for one in self._rounds],
             self._cfr.batches,
-            made,
-            made.n_classes,
-            made.n_rows,
+            board_buckets,
+            board_buckets.n_classes,
+            board_buckets.n_rows,
             self.numbers.sums,
-            symmetric=not rows_know_suits(made.arrays),
+            symmetric=not rows_know_suits(board_buckets.arrays),
         )
 
     def close(self) -> None:

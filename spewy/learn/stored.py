@@ -29,7 +29,7 @@ from spewy.learn.engine import (
     Timer,
     visits_at_once,
 )
-from spewy.learn.errands import Errand, Errands, Place, do_errand, kept_parts
+from spewy.learn.remote_visits import Place, RemoteTask, RemoteVisits, do_remote_task, kept_parts
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.learn.walks import Judge
 from spewy.records.chunks import Chunks
@@ -87,7 +87,7 @@ class StoredEngine:
         self._sweeps = saved_sweeps(store)
         self._begun: set[int] = set()
         self._parts = Subgames(layout)
-        self._errands = Errands(self._parts, store, settings)
+        self._remote = RemoteVisits(self._parts, store, settings)
         self._sent: Future | None = None
         self._judge = Judge(layout, workers)
 
@@ -163,7 +163,7 @@ class StoredEngine:
                 yield 1
             return
         if self._cluster is not None:
-            yield from self._elsewhere(self._cluster, t, number, stop)
+            yield from self._remotely(self._cluster, t, number, stop)
             return
         if t not in self._begun:  # compiles here, where it is told of, and not in every worker at once
             self._begun.add(t)
@@ -178,27 +178,29 @@ class StoredEngine:
             for message in messages:
                 yield 0 if message is None else message.value
 
-    def _elsewhere(self, cluster: Cluster, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
+    def _remotely(self, cluster: Cluster, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
         """Have a cluster make a level's visits; visits of workers that leave go to others.
 
         Raises:
             PeerError: a worker answered nonsense, the scheduler is gone, or whoever is asked leaves.
         """
         attempts = Attempts(cluster, "a portion of visits", MOST_FRUITLESS)
-        while portions := list(self._errands.portions(t, number, cluster.threads)):
-            done, sent = 0, dict[int, Errand]()
+        while portions := list(self._remote.portions(t, number, cluster.threads)):
+            done, sent = 0, dict[int, RemoteTask]()
             pool = DaskPool(cluster)
-            with closing(pool.work(do_errand, self._tasks(cluster, t, portions, sent, stop))) as messages:
+            with closing(
+                pool.work(do_remote_task, self._tasks(cluster, t, portions, sent, stop))
+            ) as messages:
                 for message in messages:
                     if message is not None and message.kind == "failed":
                         raise PeerError(f"{cluster.name}: expected visits, found {error_line(message.value)}")
-                    errand = None if message is None else sent.pop(message.task, None)
-                    if message is None or errand is None or message.kind != "done":
+                    task = None if message is None else sent.pop(message.task, None)
+                    if message is None or task is None or message.kind != "done":
                         yield 0
                         continue
-                    made = self._errands.commit(errand, number, message.value, f"{cluster.name}, a worker")
-                    done += made
-                    yield made
+                    n_visits = self._remote.commit(task, number, message.value, f"{cluster.name}, a worker")
+                    done += n_visits
+                    yield n_visits
             yield 0
             attempts.ended(fruitful=done > 0)
             self._sent = None  # who had it may be gone
@@ -208,10 +210,10 @@ class StoredEngine:
         cluster: Cluster,
         t: int,
         portions: Sequence[Sequence[Place]],
-        sent: dict[int, Errand],
+        sent: dict[int, RemoteTask],
         stop: Stop,
     ) -> Iterator[tuple[Any, ...]]:
-        """Arguments of `do_errand` for each portion, packed when somebody is free; ``sent`` remembers the errands."""
+        """Yield the arguments of `do_remote_task`, packed when a worker is free; ``sent`` gets the tasks by number."""
         for i, portion in enumerate(portions):
             while self._sent is None:
                 cluster.workers(stop)
@@ -220,7 +222,7 @@ class StoredEngine:
                 with suppress(NoWorkerError):
                     layout = self.layout
                     self._sent = cluster.given(Layout(layout.problem, layout.betting, layout.boards))
-            sent[i] = self._errands.pack(t, portion)
+            sent[i] = self._remote.pack(t, portion)
             yield self._token, self._sent, self.settings, sent[i]
 
     def _visitor(self) -> Visitor:

@@ -70,8 +70,8 @@ def judge_folder(
         mark = decoder.write(decoded)
         game = decoder.game(decoded)
         draw = game.drawn(flops, seed)
-        with ResponseCache.within(as_path(folder, "folder"), averages.manifest) as kept:
-            found = kept.of(mark, game.shape)
+        with ResponseCache.of(as_path(folder, "folder"), averages.manifest) as kept:
+            found = kept.findings(mark, game.shape)
             missing = [first for first in game.to_judge(draw) if first not in found]
             pool = worker_pool(max(1, min(workers or joblib.cpu_count(), len(missing))))
             work = _Work(play, decoded, decoder, pool)
@@ -83,7 +83,7 @@ def judge_folder(
             with closing(_findings(pool, work, missing)) as findings:
                 for done, (first, finding) in enumerate(findings, 1):
                     found[first] = finding
-                    kept.keep(mark, first, finding)
+                    kept.keep(first, finding)
                     now = time.monotonic()
                     if start is None:  # processes have come up, which takes longer than small flops
                         start = now - finding.seconds

@@ -21,9 +21,9 @@ from solvers.tree import Floats
 from spewy.chunks.rounds import betting_rounds
 from spewy.errors import InputError
 from spewy.game.names import ROUND_NAMES
-from spewy.learn.class_boards import ClassGame, Drawn, drawn_boards
-from spewy.learn.class_matrices import class_payoffs
-from spewy.learn.class_strategies import ClassStrategies
+from spewy.learn.bucket_boards import BucketGame, Drawn, drawn_boards
+from spewy.learn.bucket_matrices import bucket_payoffs
+from spewy.learn.bucket_strategies import BucketStrategies
 from spewy.learn.real_game import rows_know_suits
 from spewy.look.folder import require_solved, strategy_folder
 from spewy.look.unpacked import Decoder
@@ -121,7 +121,7 @@ def make_payoffs(
     with closing(Work(play)) as work:
         rounds = _rounds(work.game, first)
         mark, home = f"{work.strategies.mark()}|{boards}|{seed}", _payoffs_home(folder)
-        with BucketPayoffs.within(home, work.locker.manifest, "payoffs") as kept:
+        with BucketPayoffs.of(home, work.locker.manifest, "payoffs") as kept:
             kept.begin(mark)
             missing = {t: sorted(set(range(work.n_classes[t])) - kept.done(t)) for t in rounds}
             total = sum(map(len, missing.values()))
@@ -134,7 +134,7 @@ def make_payoffs(
                     drawn = drawn_boards(work.abstraction, t, seed, boards) if missing[t] else []
                     tasks = [(play, home, t, c, drawn[c]) for c in missing[t]]
                     for number, matrices in _made(pool, tasks):
-                        kept.put(t, missing[t][number], matrices)
+                        kept.keep(t, missing[t][number], matrices)
                         done += 1
                         left = (time.monotonic() - begun) / done * (total - done)
                         report.made(ROUND_NAMES[t], done, total, left)
@@ -147,7 +147,7 @@ def _payoffs_home(folder: str | Path) -> Path:
     return play.parent if play.name == STRATEGIES else as_path(folder, "folder")
 
 
-def _rounds(game: ClassGame, name: str | None) -> list[int]:
+def _rounds(game: BucketGame, name: str | None) -> list[int]:
     """The rounds from one of a name on, the last first."""
     sizes, last = game.problem.game.board_sizes, game.n_rounds - 1
     with_cards = [t for t in range(game.n_rounds) if sizes[t]]
@@ -189,10 +189,10 @@ def _task(parent: Parent, play: Path, home: Path, t: int, class_: int, boards: D
     """Make the matrices of a class in a worker."""
     work = _opened(play)
     if t + 1 == work.game.n_rounds:
-        return class_payoffs(work.game, t, class_, boards, work.strategies, _nothing_below)
-    with BucketPayoffs.open(home) as kept:
-        read = lru_cache(CLASSES)(lambda t, c: kept.get(t, c, work.shape(t)))
-        return class_payoffs(work.game, t, class_, boards, work.strategies, lambda t, c, r: read(t, c)[r])
+        return bucket_payoffs(work.game, t, class_, boards, work.strategies, _nothing_below)
+    with BucketPayoffs.of_solve(home) as kept:
+        read = lru_cache(CLASSES)(lambda t, c: kept.matrices(t, c, work.shape(t)))
+        return bucket_payoffs(work.game, t, class_, boards, work.strategies, lambda t, c, r: read(t, c)[r])
 
 
 def _nothing_below(t: int, class_: int, r: int) -> Floats:
@@ -214,9 +214,9 @@ class Work:
             self.abstraction = board_abstraction(job.rules, self.locker.arrays())
             betting = betting_rounds(job.betting_tree)
             symmetry = not rows_know_suits(self.abstraction.arrays)
-            self.game = ClassGame(job.problem, betting, self.abstraction, saved.rows, symmetry)
+            self.game = BucketGame(job.problem, betting, self.abstraction, saved.rows, symmetry)
             self.n_classes = saved.classes
-            self.strategies = ClassStrategies(self.locker, decoder.batches)
+            self.strategies = BucketStrategies(self.locker, decoder.batches)
         except BaseException:
             self.close()
             raise

@@ -237,9 +237,9 @@ def parse_logged(game: Game, line: bytes | str) -> LoggedHand:
     hand = _hand(game, subject, fields[2], fields[3])
     if not hand.is_over:
         raise InputError(f"{subject}: expected a hand that is over, found {shown(fields[2])}")
-    found = LoggedHand(_number(f"{subject}, hand", fields[1]), hand, _names(subject, fields[5]))
-    _require_same(subject, text, found.text)
-    return found
+    logged = LoggedHand(_number(f"{subject}, hand", fields[1]), hand, _names(subject, fields[5]))
+    _require_same(subject, text, logged.text)
+    return logged
 
 
 @dataclass(frozen=True)
@@ -355,9 +355,9 @@ def _names(subject: str, text: str) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _require_same(subject: str, found: str, expected: str) -> None:
-    if found != expected:
-        raise InputError(f"{subject}: expected {short(expected, MOST_TOLD)}, found {short(found, MOST_TOLD)}")
+def _require_same(subject: str, text: str, expected: str) -> None:
+    if text != expected:
+        raise InputError(f"{subject}: expected {short(expected, MOST_TOLD)}, found {short(text, MOST_TOLD)}")
 
 
 def _value_text(value: float) -> str:

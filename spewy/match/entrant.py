@@ -222,10 +222,10 @@ def parse_named(text: str, base: Path = Path()) -> tuple[str | None, str]:
     Raises:
         InputError: the name is too long, or no bot follows it.
     """
-    found = _NAMED.fullmatch(text)
-    if found is None or exists(base / text):
+    match = _NAMED.fullmatch(text)
+    if match is None or exists(base / text):
         return None, text
-    name, bot = found.groups()
+    name, bot = match.groups()
     if len(name) > MOST_NAME or not bot.strip():
         raise InputError(f"bot {shown(text)}: expected NAME=BOT with a name of up to {MOST_NAME} characters")
     return name, bot

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -35,43 +35,13 @@ from spewy.system.clock import MOST_SECONDS
 MOST_HANDS = 10**7
 
 
-class Opens(Protocol):
-    """An entrant as a match needs it; other processes receive a copy."""
-
-    @property
-    def name(self) -> str:
-        """The bot's name in tables and logs."""
-        ...
-
-    @property
-    def needs_other(self) -> bool:
-        """Whether the bot plays only against a bot that it knows."""
-        ...
-
-    @property
-    def alone(self) -> bool:
-        """Whether the bot can play one run at a time only."""
-        ...
-
-    def open(
-        self,
-        game: Game,
-        other: Bot | None = None,
-        begun: int = 0,
-        seconds: float | None = None,
-        log: Path | None = None,
-    ) -> Bot:
-        """Open the bot for one run, as `spewy.match.entrant.Entrant.open`."""
-        ...
-
-
 @dataclass(frozen=True)
 class Match:
     """A match to be played.
 
     Attributes:
         game: the rules.
-        entrants: the two bots.
+        entrants: the two bots; other processes receive copies.
         hands: number of hands in each run.
         seeds: seeds of the cards.
         aivat: whether to ask bots for their strategies, and to estimate hands without luck if a bot tells its own.
@@ -79,7 +49,7 @@ class Match:
     """
 
     game: Game
-    entrants: tuple[Opens, Opens]
+    entrants: tuple[Entrant, Entrant]
     hands: int
     seeds: tuple[int, ...]
     aivat: bool = True

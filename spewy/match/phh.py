@@ -68,12 +68,12 @@ def read_phh(
         InputError: the text is no such file, or holds hands of another game or hands that cannot have been played.
     """
     try:
-        found = tomllib.loads(text)
+        content = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{subject}: expected TOML, found: {error}") from None
     except ValueError:  # Python reads no such number
         raise InputError(f"{subject}: expected numbers of a few digits, found one of thousands") from None
-    tables = [found] if "variant" in found else list(found.values())
+    tables = [content] if "variant" in content else list(content.values())
     for number, table in enumerate(tables, start=1):
         try:
             yield _record(_with_stakes(game, table) if own_stakes else game, number, table)
@@ -173,9 +173,9 @@ def _record(game: Game, number: int, table: Any) -> LoggedHand:
     if not isinstance(actions, list) or not all(isinstance(action, str) for action in actions):
         raise InputError(f"actions: expected a list of texts, found {shown(actions)}")
     hand = _replayed(game, [action.partition("#")[0].strip() for action in actions])
-    told = table.get("hand", number)
+    number_in_file = table.get("hand", number)
     first, second = _names(table.get("players", ["player 1", "player 2"]))
-    return LoggedHand(told if isinstance(told, int) else number, hand, (first, second))
+    return LoggedHand(number_in_file if isinstance(number_in_file, int) else number, hand, (first, second))
 
 
 def _require(table: dict[str, Any], key: str, expected: Any) -> None:
@@ -217,13 +217,13 @@ def _replayed(game: Game, actions: list[str]) -> Hand:
 
 
 def _acted(hand: Hand, text: str, before: int) -> Hand:
-    found = _ACTION.fullmatch(text)
-    if found is None or int(found[1]) - 1 != hand.to_act:
+    match = _ACTION.fullmatch(text)
+    if match is None or int(match[1]) - 1 != hand.to_act:
         player = "nobody" if hand.to_act is None else f"p{hand.to_act + 1}"
         raise InputError(f"actions: expected f, cc or cbr of {player}, found {shown(text)}")
-    if not found[3]:
-        return hand.apply(found[2][0])
-    total = int(found[3]) + before
+    if not match[3]:
+        return hand.apply(match[2][0])
+    total = int(match[3]) + before
     bounds = hand.betting.raise_bounds()
     if hand.game.limit and (bounds is None or bounds[0] != total):
         raise InputError(f"actions: expected a legal raise, found {shown(text)}")

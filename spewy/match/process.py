@@ -104,6 +104,7 @@ class Program(Connection):
             with suppress(OSError):
                 pipe.close()
         self.ended = True
+        self._source = self._sink = -1  # the numbers may soon be another program's
 
 
 def start(

@@ -123,12 +123,21 @@ class Decided:
 
 @dataclass(frozen=True)
 class Reviewed:
-    """A decision of a file of hands: its hand's number, the player's name and cards, and the comparison."""
+    """A decision of a file of hands, and the comparison with the strategy.
+
+    Attributes:
+        number: number of the hand.
+        name: name of the player.
+        hole: cards of the player.
+        decided: the comparison.
+        big_blind: big blind of the hand.
+    """
 
     number: int
     name: str
     hole: HoleCards
     decided: Decided
+    big_blind: int
 
 
 @dataclass(frozen=True)
@@ -214,8 +223,8 @@ def review_hands(
         n_before = len(out)
         try:
             for decided in _Hand(strategy, logged.hand, 0).decisions(players) if players else ():
-                player = decided.player
-                out.append(Reviewed(logged.number, logged.names[player], logged.hand.hole[player], decided))
+                player_name, hole = logged.names[decided.player], logged.hand.hole[decided.player]
+                out.append(Reviewed(logged.number, player_name, hole, decided, logged.hand.game.big_blind))
         except NotInSpotError as error:
             skipped.append(Skipped(logged.number, str(error), len(out) == n_before))
             if len(out) == n_before:
@@ -226,20 +235,23 @@ def review_hands(
     return Review(tuple(covered), tuple(out), tuple(skipped))
 
 
-def summary(review: Review, big_blind: int, name: str | None = None) -> dict[str, Total]:
-    """Totals by player's name, of all players or of one."""
+def summary(review: Review, name: str | None = None) -> dict[str, Total]:
+    """Totals by player's name, of all players or of one; each hand counts in its own big blinds."""
     known = sorted({each for logged in review.hands for each in logged.names})
     costs: dict[str, list[float]] = {each: [] for each in known if name in (None, each)}
     for each in review.decisions:
         if each.decided.cost is not None:
-            costs[each.name].append(each.decided.cost)
-    mbb = MBB / big_blind
+            costs[each.name].append(MBB * each.decided.cost / each.big_blind)
     out = {}
     for player, spent in costs.items():
         hands_of = [logged for logged in review.hands if player in logged.names]
-        won = [logged.hand.net()[logged.names.index(player)] for logged in hands_of if _is_known(logged.hand)]
-        mean = mbb * sum(won) / len(won) if won else None
-        cost = mbb * sum(spent) / len(hands_of) if spent else None
+        won = [
+            MBB * logged.hand.net()[logged.names.index(player)] / logged.hand.game.big_blind
+            for logged in hands_of
+            if _is_known(logged.hand)
+        ]
+        mean = sum(won) / len(won) if won else None
+        cost = sum(spent) / len(hands_of) if spent else None
         out[player] = Total(len(hands_of), len(spent), cost, mean)
     return out
 
@@ -338,10 +350,10 @@ class _Pairs:
 
     def of(self, public: Hand) -> Floats:
         """``[hand of the other]``: chips that are won if both go on by the strategy."""
-        mine = public.to_act == self.player
+        is_own = public.to_act == self.player
         out = np.zeros(len(self.margin))
         for action, frequencies in self.reviewed.frequencies(public).items():
-            share = np.full_like(out, frequencies[self.number]) if mine else frequencies
+            share = np.full_like(out, frequencies[self.number]) if is_own else frequencies
             if share.any():
                 out += share * self.after(public, action)
         return out

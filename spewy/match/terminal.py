@@ -126,10 +126,10 @@ class Terminal:
 
     def _verdicts(self, hand: Hand, number: int, person: int) -> list[str]:
         try:
-            told = self._review(self._bot, hand, (person,), hand_seed(self._seed, number))
+            verdicts = self._review(self._bot, hand, (person,), hand_seed(self._seed, number))
         except Exception as error:  # whatever it is, the next hand can be played
             return [f"WARNING: no review: {error_line(error)}"]
-        return [verdict_text(hand, verdict) for verdict in told]
+        return [verdict_text(hand, verdict) for verdict in verdicts]
 
 
 def verdict_text(hand: Hand, verdict: Decided) -> str:

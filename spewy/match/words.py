@@ -29,8 +29,8 @@ def parse_words(betting: Betting, text: str) -> str:
     Raises:
         InputError: the words mean no legal action.
     """
-    found = _WORDS.fullmatch(text.strip().lower())
-    word, digits = (found[1], found[2]) if found else ("", "")
+    match = _WORDS.fullmatch(text.strip().lower())
+    word, digits = (match[1], match[2]) if match else ("", "")
     if word in ("f", "fold") and not digits:
         action = "f"
     elif word in ("c", "call", "k", "check") and not digits:

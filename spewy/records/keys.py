@@ -38,5 +38,5 @@ SECONDS_KEY = b"sweep|seconds"
 SAVED_KEY = b"saved|"
 """Where a play locker tells of what it holds, and since when."""
 
-MARK_KEY = b"payoffs|mark"
-"""Where a payoff locker by class tells which strategies its matrices were made under."""
+MARK_KEY = b"mark|"
+"""The mark of the strategies that a cache belongs to (`spewy.records.marked_store`)."""

@@ -1,12 +1,7 @@
-"""What best responses found on the first boards of a whole game, kept so that judging can be interrupted.
-
-It is a folder of its own beside the play locker, for findings on the strategies that were judged last. A *mark* tells
-these from all others; what was found on others is dropped as soon as new ones are judged.
-"""
+"""Cache of best responses on the first boards of a whole game, so that judging can be interrupted and goes on."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,25 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from lockers import DamagedLockerError, MemoryStore, Store, Transaction
+from lockers import DamagedLockerError
 from solvers.tree import Floats
 from spewy.records.keys import JUDGED
-from spewy.records.sound import sound_store
-from spewy.system.closing import Closing
+from spewy.records.marked_store import MarkedStore
 
 FOLDER = "judged"
-"""Within the folder that is judged."""
+"""Folder of the cache, in the folder of the judged solve."""
 
 
 @dataclass(frozen=True)
 class FlopFinding:
-    """What was found on one first board.
+    """Best responses on one first board.
 
     Attributes:
-        best: ``[player, line, kind]``: counterfactual values of best responses where lines enter the board, in chips
-            times the opponent's hands, the mean over the hands of a kind, with 0 for those that the board hits.
-        own: of player 0 if both follow their averages, summed over lines and hands; folds before the board left out.
-        seconds: of one core.
+        best: ``[player, line, kind]``, counterfactual values of best responses where lines enter the board, in chips
+            times the opponent's hands: the mean over the hands of a kind, with 0 for hands that the board blocks.
+        own: value of player 0 if both follow their averages, summed over lines and hands, without folds before the
+            board.
+        seconds: seconds of one core.
     """
 
     best: Floats
@@ -40,74 +35,46 @@ class FlopFinding:
     seconds: float
 
 
-class ResponseCache(Closing):
-    """Findings, in a folder or in memory.
-
-    Args:
-        store: the store of the findings; `close` closes it.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
+class ResponseCache(MarkedStore):
+    """Findings by the number of the first board, under the mark of the judged strategies."""
 
     @classmethod
-    def within(cls, folder: Path, manifest: Mapping[str, Any]) -> ResponseCache:
-        """Those in a folder, made where there are none; who may not write there keeps them while the process lives.
+    def of(cls, folder: Path, manifest: Mapping[str, Any]) -> ResponseCache:
+        """Open the cache of a solve, in memory if the folder cannot be written.
 
         Args:
-            folder: that is judged.
-            manifest: of the play locker.
+            folder: folder of the solve.
+            manifest: manifest of its strategy locker.
 
         Raises:
-            lockers.LockerError: what is there is another job's, or damaged.
+            lockers.LockerError: the cache is another job's, or damaged.
         """
-        own = folder / FOLDER
-        if not os.access(own if own.exists() else folder, os.W_OK):
-            return cls(MemoryStore(manifest))
-        return cls(sound_store(own, manifest))
+        return cls.within(folder / FOLDER, JUDGED, manifest)
 
-    def of(self, mark: str, shape: tuple[int, ...]) -> dict[int, FlopFinding]:
-        """What was found on strategies, by first board; what was found on others is dropped.
+    def findings(self, mark: str, shape: tuple[int, ...]) -> dict[int, FlopFinding]:
+        """The cached findings on strategies, by first board; findings on other strategies are deleted.
 
         Args:
-            mark: of the strategies.
-            shape: of a finding's ``best``.
+            mark: mark of the strategies.
+            shape: shape of a finding's ``best``.
+
+        Raises:
+            lockers.DamagedLockerError: a finding has another size.
         """
-        start = f"{mark}|".encode()
-        stale = [key for key in self._store.keys(JUDGED) if not key.startswith(start)]
+        self.begin(mark)
+        names = self.names()
+        size, out = int(np.prod(shape)), {}
+        for name, array in zip(names, self.get_many(names), strict=True):
+            if array is None:
+                continue
+            if array.shape != (size + 2,) or array.dtype != np.float64:
+                raise DamagedLockerError(
+                    f"{self.text(name)}: expected {size + 2:,} numbers, found {array.size:,} of {array.dtype}"
+                )
+            own, seconds = array[size:].tolist()
+            out[int(name)] = FlopFinding(array[:size].reshape(shape), own, seconds)
+        return out
 
-        def drop(txn: Transaction) -> None:
-            for key in stale:
-                txn.delete(JUDGED, key)
-
-        if stale:
-            self._store.transact(drop)
-        keys = list(self._store.keys(JUDGED, start))
-        found = self._store.get_many(JUDGED, keys)
-        return {
-            int(key.removeprefix(start)): _finding(key, array, shape)
-            for key, array in zip(keys, found, strict=True)
-            if array is not None
-        }
-
-    def keep(self, mark: str, first: int, finding: FlopFinding) -> None:
-        """Keep what was found on a first board."""
-        array = np.concatenate([finding.best.ravel(), [finding.own, finding.seconds]])
-        key = f"{mark}|{first}".encode()
-        self._store.transact(lambda txn: txn.put(JUDGED, key, array))
-
-    def close(self) -> None:
-        """Close the store, when all is on the disk."""
-        self._store.flush()
-        self._store.close()
-
-
-def _finding(key: bytes, array: np.ndarray, shape: tuple[int, ...]) -> FlopFinding:
-    size = int(np.prod(shape))
-    if array.shape != (size + 2,) or array.dtype != np.float64:
-        raise DamagedLockerError(
-            f"locker {JUDGED!r}, key {key.decode()}: expected {size + 2:,} numbers, "
-            f"found {array.size:,} of {array.dtype}"
-        )
-    own, seconds = array[size:].tolist()
-    return FlopFinding(array[:size].reshape(shape), own, seconds)
+    def keep(self, first: int, finding: FlopFinding) -> None:
+        """Cache the finding on a first board."""
+        self.put(str(first), np.concatenate([finding.best.ravel(), [finding.own, finding.seconds]]))

@@ -47,40 +47,40 @@ def walked_engine(plan: WalkedPlan, store: Store, folder: Path | None, note: Not
         InputError: the job asks for a cluster that is not there, or is of another version.
     """
     solve, layout = plan.job.solve, plan.layout
-    if plan.engine == "program":
+    if plan.setup.engine == "program":
         from spewy.learn.lp import LpEngine
 
-        return LpEngine(layout, store, plan.solvers)
-    if plan.engine == "stored":
+        return LpEngine(layout, store, plan.setup.threads)
+    if plan.setup.engine == "stored":
         from spewy.learn.stored import StoredEngine
 
-        settings = visit_settings(solve, plan.variant, plan.job.first_live)
+        settings = visit_settings(solve, plan.setup.variant, plan.job.first_live)
         on_cluster = solve.workers == "dask"
         cluster = _cluster(plan.job.dask or DaskSection(), note) if on_cluster else None
-        return StoredEngine(layout, store, settings, solve.order, plan.solvers, cluster)
-    game, schedule, exact = layout.live, variant(plan.variant), plan.engine == "exact"
+        return StoredEngine(layout, store, settings, solve.order, plan.setup.threads, cluster)
+    game, schedule, exact = layout.live, variant(plan.setup.variant), plan.setup.exact
     solver: Solver
     if exact:
         kept = plan.memory_plan.kept
         solver = ExactCfr(
             game,
             schedule,
-            threads=plan.solvers,
+            threads=plan.setup.threads,
             short=solve.short,
             folder=folder if kept < 1 else None,
             kept=kept,
         )
     else:
         dtype = np.float32 if solve.precision == "single" else np.float64
-        solver = Cfr(game, schedule, threads=plan.solvers, dtype=dtype)
+        solver = Cfr(game, schedule, threads=plan.setup.threads, dtype=dtype)
     layout.forget_live()  # the solver has what it needs of it
-    return LiveEngine(layout, store, solver, game.locks, exact=exact, threads=plan.solvers)
+    return LiveEngine(layout, store, solver, game.locks, exact=exact, threads=plan.setup.threads)
 
 
 def sampled_engine(
     plan: SampledPlan,
     stores: Stores,
-    made: Abstraction | None,
+    kept: Abstraction | None,
     start: Path | None,
     note: Note,
     progress: Callable[[int, int], object],
@@ -90,7 +90,7 @@ def sampled_engine(
     Args:
         plan: plan of the job.
         stores: stores of the solve, from which the engine goes on.
-        made: board buckets and rows that the strategy locker holds; None: the user's, which may have to be made.
+        kept: board buckets and rows that the strategy locker holds; None: the user's, which may have to be made.
         start: folder of another solve, from whose numbers a new solve begins.
         note: told what takes long, and of a cluster's workers that come and go.
         progress: told (boards done, boards in all) while board buckets are made.
@@ -99,15 +99,15 @@ def sampled_engine(
         InputError, MissingError: as `walked_engine`, or as `start_from`.
         lockers.LockerError: what the stores hold is damaged.
     """
-    found = made or abstraction(plan.spec, progress)
+    board_buckets = kept or abstraction(plan.spec, progress)
     with ExitStack() as opened:
-        engine = _dealing_engine(plan, stores, found, note)
+        engine = _dealing_engine(plan, stores, board_buckets, note)
         opened.callback(engine.close)
         if start is not None and not engine.done:
-            mark = start_from(start, plan, engine, found)
+            mark = start_from(start, plan, engine, board_buckets)
             note(f"{plan.job.name}: starting from {mark.deals:,} deals of {start}")
         with stores.play_or_new() as store:
-            strategy_locker.begin(store, engine.lines, found.n_classes, found.arrays)
+            strategy_locker.begin(store, engine.lines, board_buckets.n_classes, board_buckets.arrays)
         engine.save_to(stores.use, stores.play)
         opened.pop_all()
     return engine
@@ -127,7 +127,9 @@ def visit_settings(solve: SolveSection, variant_name: str, first_live: int | Non
     )
 
 
-def _dealing_engine(plan: SampledPlan, stores: Stores, found: Abstraction, note: Note) -> SampledEngine:
+def _dealing_engine(
+    plan: SampledPlan, stores: Stores, board_buckets: Abstraction, note: Note
+) -> SampledEngine:
     """The engine, with threads here or with a cluster's workers."""
     job, dealing = plan.job, plan.dealing
     if job.solve.workers != "dask":
@@ -136,7 +138,7 @@ def _dealing_engine(plan: SampledPlan, stores: Stores, found: Abstraction, note:
         return SampledEngine(
             job.rules,
             plan.rounds,
-            found,
+            board_buckets,
             dealing.seed,
             threads=job.solve.workers,
             short=job.solve.short,
@@ -152,7 +154,7 @@ def _dealing_engine(plan: SampledPlan, stores: Stores, found: Abstraction, note:
         engine = FlopEngine(
             job.rules,
             plan.rounds,
-            found,
+            board_buckets,
             dealing.seed,
             short=job.solve.short,
             cfr_br=dealing.cfr_br,

@@ -69,11 +69,11 @@ def start_again(job: Job, folder: Path) -> None:
 
 def finished(job: Job, stored: Stored) -> SolveResult | None:
     """The stored result, if it is all that this job asks for: its target reached, or its last sweep."""
-    found = stored.result
-    if found is None or found.exploitability is None:
+    result = stored.result
+    if result is None or result.exploitability is None:
         return None
     amount, unit = parse_target(job.solve.target)
-    converged = found.exploitability <= amount * unit_chips(job.rules, job.pot, unit)
-    if not converged and found.sweeps < job.last_sweep:
+    converged = result.exploitability <= amount * unit_chips(job.rules, job.pot, unit)
+    if not converged and result.sweeps < job.last_sweep:
         return None
-    return replace(found, converged=converged).in_unit(job.amounts)
+    return replace(result, converged=converged).in_unit(job.amounts)

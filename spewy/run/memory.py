@@ -54,11 +54,11 @@ def require_address_space(kind: Literal["spots", "deals"], memory_bytes: int, th
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most == resource.RLIM_INFINITY:
         return
-    needed, held = memory_bytes + MAPPED_BYTES[kind] + threads * STACK_BYTES, _address_space()
-    if held + needed > most:
-        told = [f"{n_bytes / 2**20:,.0f} MiB" for n_bytes in (needed, max(0, most - held), most)]
+    needed, in_use = memory_bytes + MAPPED_BYTES[kind] + threads * STACK_BYTES, _address_space()
+    if in_use + needed > most:
+        amounts = [f"{n_bytes / 2**20:,.0f} MiB" for n_bytes in (needed, max(0, most - in_use), most)]
         raise MemoryError(
-            f"the solve needs {told[0]} of address space, and {told[1]} of {told[2]} (ulimit -v) are left"
+            f"the solve needs {amounts[0]} of address space, and {amounts[1]} of {amounts[2]} (ulimit -v) are left"
         )
 
 
@@ -71,12 +71,12 @@ def _address_space() -> int:
 
 def available_memory() -> int | None:
     """Bytes available on the machine and in this control group; None if the system does not tell."""
-    found = []
+    bounds = []
     with suppress(OSError, ValueError, IndexError):
         text = Path("/proc/meminfo").read_text()
-        found.append(int(text.split("MemAvailable:")[1].split()[0]) * 1024)
+        bounds.append(int(text.split("MemAvailable:")[1].split()[0]) * 1024)
     with suppress(OSError, ValueError):  # no limit reads "max"
         group = Path("/sys/fs/cgroup")
         limit = int((group / "memory.max").read_text())
-        found.append(limit - int((group / "memory.current").read_text()))
-    return max(0, min(found)) if found else None
+        bounds.append(limit - int((group / "memory.current").read_text()))
+    return max(0, min(bounds)) if bounds else None

@@ -53,7 +53,7 @@ class Reporter(Protocol):
     def sweep(self, number: int, done: int, total: int) -> None:
         """Called within sweep ``number``, with the visits done so far and in all."""
 
-    def check(self, done: int, found: float, unit: str, seconds_left: float | None) -> None:
+    def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
         """Called after a check, with sweeps or deals, exploitability in the target's unit, and a forecast."""
 
     def boards(self, done: int, total: int) -> None:
@@ -78,7 +78,7 @@ class Silent:
     def sweep(self, number: int, done: int, total: int) -> None:
         """Say nothing."""
 
-    def check(self, done: int, found: float, unit: str, seconds_left: float | None) -> None:
+    def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
         """Say nothing."""
 
     def boards(self, done: int, total: int) -> None:

@@ -122,7 +122,7 @@ class SolveResult:
             if self.converged
             else "target not reached"
         )
-        told = {
+        rows = {
             f"exploitability ({unit})": self.exploitability,
             "exploitability (% of the pot)": self.exploitability_pct,
             "exploitability (mbb per hand)": self.exploitability_mbb,
@@ -134,14 +134,14 @@ class SolveResult:
             "seconds": self.seconds.get("total"),
             "memory (MiB)": self.peak_rss_mib,
         }
-        return html.facts(f"{self.name}: {reached} after {self.sweeps:,} sweeps", told)
+        return html.facts(f"{self.name}: {reached} after {self.sweeps:,} sweeps", rows)
 
     def to_json(self) -> dict[str, Any]:
         """The documented JSON object, with its unit if that is not chips."""
-        told = {field.name: getattr(self, field.name) for field in fields(self)}
+        data = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.unit == CHIPS.name:
-            del told["unit"]
-        return told
+            del data["unit"]
+        return data
 
 
 def trace_in_unit(trace: Trace, unit: Unit) -> Trace:

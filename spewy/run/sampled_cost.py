@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from solvers.sampled.batches import LineBatches
 
 ANSWERING = 1.5  # times as long a deal takes with answers (measured)
-SENT = 3  # times the state, where all of it is sent to a cluster while some comes back
+SENT = 2
+"""Times the state that a solve on a cluster holds: what a share sends is held until the share is whole."""
 MAKING = 6.5  # bytes of a hand on a final board, while classes and rows are made (measured)
 MAKING_SECONDS = 1e-3  # of a final board, roughly
 JUDGING = 60  # bytes of a hand on each board that can follow a first one, while that is judged
@@ -135,29 +136,29 @@ def sampled_cost(
 
 def n_classes(spec: AbstractionSpec) -> tuple[int, ...]:
     """Upper bound on the number of board buckets of each round."""
-    found = []
+    numbers = []
     for t, asked in enumerate(spec.classes):
         groups = spec.groups(t)
         if asked != "all":
-            found.append(asked)
+            numbers.append(asked)
         elif len(groups) < 2:
-            found.append(count_boards(spec.deck, sum(groups)))
+            numbers.append(count_boards(spec.deck, sum(groups)))
         else:
-            found.append(_histories(spec, groups))
-    return tuple(found)
+            numbers.append(_histories(spec, groups))
+    return tuple(numbers)
 
 
 def n_rows(spec: AbstractionSpec) -> tuple[int, ...]:
     """Upper bound on the number of rows of a board bucket of each round."""
-    found = []
+    numbers = []
     for t, asked in enumerate(spec.rows):
         hands = comb(len(spec.deck) - spec.n_cards(t), spec.hole)
         if asked == "hands":
-            found.append(hands)
+            numbers.append(hands)
         else:
             different = hands if spec.n_cards(t) else _n_kinds(spec)
-            found.append(min(asked, different))
-    return tuple(found)
+            numbers.append(min(asked, different))
+    return tuple(numbers)
 
 
 def _n_kinds(spec: AbstractionSpec) -> int:
@@ -182,7 +183,9 @@ def _seconds_per_deal(spec: AbstractionSpec, batches: Sequence[LineBatches]) -> 
     shapes = [s.shape_of(i) for s in batches for i in range(len(s))]
     runs = sum(map(len, chain.from_iterable(s.runs for s in batches)))
     counts = len(shapes), runs, sum(sum(shape.n_slots) for shape in shapes)
-    return SECONDS_PER_DEAL + hands * sum(n * one for n, one in zip(counts, SECONDS_PER_HAND, strict=True))
+    return SECONDS_PER_DEAL + hands * sum(
+        n * seconds for n, seconds in zip(counts, SECONDS_PER_HAND, strict=True)
+    )
 
 
 def _abstraction_bytes(spec: AbstractionSpec, classes: Sequence[int], rows: Sequence[int]) -> int:
@@ -210,16 +213,16 @@ def _buffer_bytes(
     from solvers.sampled.engine import TASK_DEALS
     from solvers.sampled.numbers import Numbers
 
-    forests = [one.forest for one in rounds]
+    forests = [betting.forest for betting in rounds]
     n, left = len(rounds), len(spec.deck) - spec.n_board
     hands = comb(left, spec.hole)
     nothing = Numbers.zeros(batches, [0] * n, rows, short=False)
     context = Context(forests, batches, rows, nothing, [hands] * n, left, [1.0] * n, [1.0] * n)
     parts = context.workspaces()
-    held = sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
+    n_bytes = sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
     dealt = TASK_DEALS * hands * (2 * (2 * n + 4 * n) + 4 * (2 + 2 + 1 + 1 + 1))
     views = 3 if solve.cfr_br > 0 else 2
-    return solve.threads * (views * held + dealt + JUDGING * hands * _below_first(spec))
+    return solve.threads * (views * n_bytes + dealt + JUDGING * hands * _below_first(spec))
 
 
 def _judged_bytes(

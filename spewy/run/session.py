@@ -232,7 +232,7 @@ class Session(Closing):
                 report.note(f"{job.name}: finding classes and rows of all boards, once: minutes")
             return
         assert isinstance(plan, WalkedPlan)
-        if plan.engine == "exact":
+        if plan.setup.exact:
             warm_up("exact", plan.layout.n_rounds, job.solve.short, report.note)
             dropped = job.rules.num_rounds - (job.first_dropped or job.rules.num_rounds)
             if dropped:  # whoever looks at them solves them

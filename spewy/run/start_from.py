@@ -27,14 +27,14 @@ APART = ("name", "boards", "rows", "solve")
 """Sections in which a job and the job that it starts from may differ."""
 
 
-def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, found: Abstraction) -> Mark:
+def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, board_buckets: Abstraction) -> Mark:
     """Fill an engine that has done nothing from another solve's folder, and return what that solve had done.
 
     Args:
         folder: of the other solve.
         plan: of this one.
         engine: of this one.
-        found: its classes and rows.
+        board_buckets: its classes and rows.
 
     Raises:
         InputError: as `require_start`.
@@ -44,7 +44,9 @@ def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, found: Ab
     with StrategyLocker.open(folder / strategy_locker.FOLDER) as play:
         arrays = play.arrays()
     opened = partial(open_store, folder, read_only=True)
-    engine.start_from(opened, board_abstraction(old.rules, arrays), found, mark, short=old.solve.short)
+    engine.start_from(
+        opened, board_abstraction(old.rules, arrays), board_buckets, mark, short=old.solve.short
+    )
     return mark
 
 

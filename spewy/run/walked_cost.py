@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from lockers import STORE_BYTES, DiskSize
 from solvers.discount import variant
 from solvers.exact.footprint import footprint
+from solvers.tree import Ints
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import live_bytes
 from spewy.chunks.problem import Problem
@@ -21,6 +23,8 @@ from spewy.run.cost import Cost, Count
 from spewy.run.lp_size import LpSize
 from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 
+EngineName = Literal["exact", "live", "stored", "program"]
+"""Name of the engine: the exact one, walks with live leaves, chunk by chunk, or one linear program."""
 BYTES_PER_ROW = 34  # hand, strength, group, weight; in the live game a blocker and a twin too
 BYTES_PER_NODE = 700  # of the betting tree, with its place in the layout (measured: 740 to 1,010)
 BYTES_PER_BOARD = 3000  # the objects that hold a board's arrays
@@ -68,102 +72,173 @@ class WalkedCost(Cost):
         )
 
 
-def walked_cost(
-    layout: Layout,
-    *,
-    live: bool,
-    exact: bool,
-    variant_name: str,
-    itemsize: int,
-    threads: int,
-    integrate: str,
-    first_live: int | None,
-    first_dropped: int | None = None,
-    program: LpSize | None = None,
-) -> WalkedCost:
+@dataclass(frozen=True, kw_only=True)
+class EngineSetup:
+    """The engine of a job, and what its cost depends on.
+
+    Attributes:
+        engine: name of the engine.
+        variant: variant of CFR.
+        itemsize: bytes of a regret or sum in memory; stored chunks have 8.
+        threads: number of threads or processes that solve.
+        integrate: "regret" or "average".
+        first_live: the first round of the game whose chunks are live; None: all are stored.
+        first_dropped: the first round of the game that the finished folder does not keep; None: it keeps all.
+    """
+
+    engine: EngineName
+    variant: str
+    itemsize: int
+    threads: int
+    integrate: str
+    first_live: int | None
+    first_dropped: int | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the exact engine solves the job."""
+        return self.engine == "exact"
+
+    @property
+    def live(self) -> bool:
+        """Whether all chunks are in memory."""
+        return self.engine != "stored"
+
+    @property
+    def saved_itemsize(self) -> int:
+        """Bytes of a regret or sum in the lockers."""
+        return 4 if self.exact else self.itemsize if self.live else 8
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """Kinds of arrays that a chunk has in the lockers."""
+        if self.integrate == "average" or self.engine == "program":
+            return [Kind.SUMS]
+        predictive = variant(self.variant).predictive
+        return [Kind.SUMS, Kind.REGRETS, *([Kind.GUESSES] if predictive else [])]
+
+    def is_visited(self, t: int) -> bool:
+        """Whether the chunks of round ``t`` of the game are visited on their own."""
+        return self.first_live is None or t < self.first_live
+
+
+def walked_cost(layout: Layout, setup: EngineSetup, program: LpSize | None = None) -> WalkedCost:
     """Count the chunks of a layout, and add up the bytes of their arrays.
 
     Args:
         layout: boards and betting.
-        live: leaves are live.
-        exact: the exact engine solves it.
-        variant_name: of CFR.
-        itemsize: bytes of a regret or sum in memory; stored ones have 8 where leaves are stored.
-        threads: how many solve.
-        integrate: "regret" or "average".
-        first_live: the first round of the game whose chunks are live; None: all are stored.
-        first_dropped: the first round of the game that the finished folder does not keep; None: it keeps all.
-        program: the linear program, if one solves it.
+        setup: the engine.
+        program: the linear program, if one solves the job.
     """
-    boards, chunks, short = [], [], []
-    cells = padded = information_sets = 0
-    by_hand = [k is None for k in layout.problem.rows]
-    kinds = [Kind.SUMS]
-    if integrate != "average" and program is None:
-        kinds += [Kind.REGRETS, Kind.GUESSES] if variant(variant_name).predictive else [Kind.REGRETS]
-    payoffs, disk, kept = 0, DiskSize(), DiskSize()
-    item = (4 if exact else itemsize) if live else 8
-    largest = 0
-    for t, (bets, table) in enumerate(zip(layout.betting, layout.boards, strict=False)):
-        boards.append(len(table.boards))
-        chunks.append(len(table.boards) * len(bets.chunks))
-        slots = np.array(bets.forest.n_slots)
-        rows = np.array([layout.n_rows(t, b) for b in range(len(table.boards))])
-        hands = np.array([sum(hands_on(layout, t, b)) for b in range(len(table.boards))])
-        asked = layout.problem.rows[table.round]
-        short.append(0 if asked is None else int((rows.min(axis=1) < asked).sum()))
-        cells += int((rows @ slots).sum())
-        padded += len(rows) * int(rows.max(axis=0) @ slots)
-        a = bets.forest.arrays
-        decisions = np.array([int(np.sum(a.player == p)) for p in (0, 1)])
-        information_sets += int((rows @ decisions).sum())
-        visited = first_live is None or table.round < first_live  # on its own
-        views = 0
-        if t > 0 and visited:
-            views = 1 if integrate == "average" or by_hand[table.round] else 2
-        seen = views * rows[:, 0] * rows[:, 1]
-        payoffs += 8 * len(bets.chunks) * int(seen.sum())
-        largest = max(largest, len(kinds) * item * int((rows @ slots).max()))
-        for r, chunk in enumerate(bets.chunks):
-            empty = exact and chunk.forest.n_slots == (0, 0)  # which the exact engine does not save
-            arrays = item * (rows @ np.array(chunk.forest.n_slots))
-            matrices = 8 * seen if views else None
-            counted = not exact if live else visited
-            key, mine = layout.key(t, 0, r), [] if empty else kinds
-            disk = with_chunks(disk, key, mine, arrays, matrices, counted=counted)
-            if live and program is None:
-                disk = with_leaves(disk, key, len(chunk.exits), hands)
-        kept = disk if first_dropped is None or table.round < first_dropped else kept
+    disk = kept = DiskSize()
+    rounds = []
+    for t, table in enumerate(layout.boards):
+        counts = _round_cost(layout, t, setup)
+        rounds.append(counts)
+        disk = _with_round(disk, layout, t, setup, counts)
+        kept = disk if setup.first_dropped is None or table.round < setup.first_dropped else kept
+    n_kinds = len(setup.kinds)
+    padded = sum(counts.padded for counts in rounds)
+    information_sets = sum(counts.information_sets for counts in rounds)
     tables = _table_bytes(layout) + BYTES_PER_NODE * sum(bets.forest.n_nodes for bets in layout.betting)
-    state = padded * itemsize * len(kinds)
+    state = padded * setup.itemsize * n_kinds
     stored = at_once = disk.total
-    if exact:
-        held = footprint(layout.live, threads=threads, short=itemsize == 2)
-        state, tables = held.state, tables + held.tables
+    if setup.exact:
+        engine_bytes = footprint(layout.live, threads=setup.threads, short=setup.itemsize == 2)
+        largest = max(counts.largest_board for counts in rounds)
+        state, tables = engine_bytes.state, tables + engine_bytes.tables
         at_once = stored if state <= AT_ONCE else min(stored, BOARDS_AT_ONCE * largest)
-        memory = state + tables + held.buffers + int(WAITING * at_once) + min(TOUCHED * disk.tree, stored)
-    elif live:
+        memory = (
+            state + tables + engine_bytes.buffers + int(WAITING * at_once) + min(TOUCHED * disk.tree, stored)
+        )
+    elif setup.live:
         memory = state + tables + int(WAITING * stored)  # all is saved in one go
         memory += program.memory_bytes if program is not None else 0
     else:  # the sums, while exploitability is measured; before that what visits to live chunks improve, and save
-        improved = 8 * len(kinds) * _most_cells(layout, first_live, threads)
-        memory, state = max(padded * 8, int((1 + WAITING) * improved)) + tables, cells * 8 * len(kinds)
+        improved = 8 * n_kinds * _most_cells(layout, setup.first_live, setup.threads)
+        memory = max(padded * 8, int((1 + WAITING) * improved)) + tables
+        state = sum(counts.cells for counts in rounds) * 8 * n_kinds
     return WalkedCost(
-        boards=tuple(boards),
-        chunks=tuple(chunks),
-        short_boards=tuple(short),
+        boards=tuple(len(table.boards) for table in layout.boards),
+        chunks=tuple(counts.chunks for counts in rounds),
+        short_boards=tuple(counts.short_boards for counts in rounds),
         information_sets=information_sets,
         state_bytes=state,
         table_bytes=tables,
-        payoff_bytes=payoffs,
+        payoff_bytes=sum(counts.payoffs for counts in rounds),
         memory_bytes=memory,
         process_bytes=memory + PROCESS_BYTES + CLUSTERING_BYTES * _clusters(layout.problem),
         disk_bytes=stored + STORE_BYTES,
-        most_disk_bytes=disk.again(at_once) + STORE_BYTES + SLACK * (not live),
+        most_disk_bytes=disk.again(at_once) + STORE_BYTES + SLACK * (not setup.live),
         kept_bytes=kept.total + STORE_BYTES,
         program=program,
-        seconds_per_sweep=SECONDS_PER_SET * information_sets if exact else None,
+        seconds_per_sweep=SECONDS_PER_SET * information_sets if setup.exact else None,
     )
+
+
+@dataclass(frozen=True)
+class _Round:
+    """Counts of one round.
+
+    Attributes:
+        rows: ``[board, player]``: numbers of rows.
+        views: ``[board]``: entries of the payoff matrices of a chunk, 0 if it has none.
+        chunks: number of chunks.
+        short_boards: number of boards with fewer kinds of hands than the rows that the job asks for.
+        cells: number of (slot, row) pairs of all boards.
+        padded: the same, if every board had the rows of the largest one.
+        information_sets: number of (decision, row) pairs.
+        payoffs: bytes of payoff matrices.
+        largest_board: bytes in the lockers of the board with most.
+    """
+
+    rows: Ints
+    views: Ints
+    chunks: int
+    short_boards: int
+    cells: int
+    padded: int
+    information_sets: int
+    payoffs: int
+    largest_board: int
+
+
+def _round_cost(layout: Layout, t: int, setup: EngineSetup) -> _Round:
+    """Count the boards, rows and arrays of round ``t`` from the root's."""
+    bets, table = layout.betting[t], layout.boards[t]
+    slots, a = np.array(bets.forest.n_slots), bets.forest.arrays
+    rows = np.array([layout.n_rows(t, b) for b in range(len(table.boards))])
+    asked = layout.problem.rows[table.round]
+    decisions = np.array([int(np.sum(a.player == p)) for p in (0, 1)])
+    n_views = 0
+    if t > 0 and setup.is_visited(table.round):
+        n_views = 1 if setup.integrate == "average" or asked is None else 2
+    views = n_views * rows[:, 0] * rows[:, 1]
+    return _Round(
+        rows=rows,
+        views=views,
+        chunks=len(table.boards) * len(bets.chunks),
+        short_boards=0 if asked is None else int((rows.min(axis=1) < asked).sum()),
+        cells=int((rows @ slots).sum()),
+        padded=len(rows) * int(rows.max(axis=0) @ slots),
+        information_sets=int((rows @ decisions).sum()),
+        payoffs=8 * len(bets.chunks) * int(views.sum()),
+        largest_board=len(setup.kinds) * setup.saved_itemsize * int((rows @ slots).max()),
+    )
+
+
+def _with_round(disk: DiskSize, layout: Layout, t: int, setup: EngineSetup, counts: _Round) -> DiskSize:
+    """Add the chunks of round ``t`` to the size of a folder."""
+    hands = np.array([sum(hands_on(layout, t, b)) for b in range(len(counts.rows))])
+    counted = not setup.exact if setup.live else setup.is_visited(layout.boards[t].round)
+    for r, chunk in enumerate(layout.betting[t].chunks):
+        empty = setup.exact and chunk.forest.n_slots == (0, 0)  # which the exact engine does not save
+        arrays = setup.saved_itemsize * (counts.rows @ np.array(chunk.forest.n_slots))
+        matrices, key = 8 * counts.views if counts.payoffs else None, layout.key(t, 0, r)
+        disk = with_chunks(disk, key, [] if empty else setup.kinds, arrays, matrices, counted=counted)
+        if setup.live and setup.engine != "program":
+            disk = with_leaves(disk, key, len(chunk.exits), hands)
+    return disk
 
 
 def _clusters(problem: Problem) -> bool:
@@ -197,8 +272,8 @@ def _table_bytes(layout: Layout) -> int:
     for table in layout.boards:
         total += BYTES_PER_BOARD * len(table.boards)
         for board in table.boards:
-            for held in board.hands:
-                total += sum(a.nbytes for a in (held.numbers, held.strength, held.row, held.weight))
+            for hands in board.hands:
+                total += sum(a.nbytes for a in (hands.numbers, hands.strength, hands.row, hands.weight))
     total += live_bytes(layout.problem, layout.boards)
     if not layout.problem.locks:
         return total

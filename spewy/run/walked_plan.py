@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -21,10 +20,7 @@ from spewy.run.bounds import lower_bounds
 from spewy.run.lp_size import lp_size, require_small
 from spewy.run.memory_plan import MemoryPlan
 from spewy.run.plan import Plan
-from spewy.run.walked_cost import WalkedCost, walked_cost
-
-EngineName = Literal["exact", "live", "stored", "program"]
-"""Name of the engine: the exact one, walks with live leaves, chunk by chunk, or one linear program."""
+from spewy.run.walked_cost import EngineName, EngineSetup, WalkedCost, walked_cost
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,19 +29,13 @@ class WalkedPlan(Plan):
 
     Attributes:
         layout: boards and betting of the job.
-        engine: name of the engine.
-        variant: variant of CFR.
-        itemsize: bytes of a regret or sum in memory.
-        solvers: number of threads or processes that solve.
+        setup: the engine.
         memory_plan: what of the state stays in memory.
     """
 
     cost: WalkedCost
     layout: Layout
-    engine: EngineName
-    variant: str
-    itemsize: int
-    solvers: int
+    setup: EngineSetup
     memory_plan: MemoryPlan
 
     @property
@@ -88,7 +78,7 @@ class WalkedPlan(Plan):
             return plan
         plan.require()
         layout = plan.layout.with_buckets(progress)
-        same = counted_exactly(job.problem) and _engine(job, layout) == plan.engine
+        same = counted_exactly(job.problem) and _engine(job, layout) == plan.setup.engine
         return cls.on(job, layout, streaming=streaming, cost=plan.cost if same else None)
 
     @classmethod
@@ -118,39 +108,15 @@ class WalkedPlan(Plan):
             InputError: its boards are dealt, not walked through.
         """
         job.require_walked(f"job {job.name}")
-        engine, solve = _engine(job, layout), job.solve
-        name = solve.variant or (EXACT_VARIANT if engine == "exact" else DEFAULT_VARIANT)
-        itemsize = 2 if solve.short else 4 if engine == "exact" or solve.precision == "single" else 8
-        threads = useful_threads(layout.live, solve.threads) if engine == "exact" else solve.threads
+        setup, solve = _setup(job, layout), job.solve
         if cost is None:
-            cost = walked_cost(
-                layout,
-                live=job.live,
-                exact=engine == "exact",
-                variant_name=name,
-                itemsize=itemsize,
-                threads=threads,
-                integrate=solve.integrate,
-                first_live=job.first_live,
-                first_dropped=job.first_dropped,
-                program=lp_size(job.problem) if engine == "program" else None,
-            )
+            cost = walked_cost(layout, setup, lp_size(job.problem) if setup.engine == "program" else None)
         budget, needed = parse_memory(solve.memory), cost.memory_bytes
-        streaming = streaming and engine == "exact"
-        resides = MemoryPlan.of(layout, needed, itemsize, solve.threads, budget, streaming=streaming)
+        streaming = streaming and setup.exact
+        resides = MemoryPlan.of(layout, needed, setup.itemsize, solve.threads, budget, streaming=streaming)
         fits = resides.least_bytes <= budget
         refusal = None if fits else _refusal(job, needed, resides.least_bytes if streaming else None)
-        return cls(
-            job=job,
-            cost=cost,
-            refusal=refusal,
-            layout=layout,
-            engine=engine,
-            variant=name,
-            itemsize=itemsize,
-            solvers=threads,
-            memory_plan=resides,
-        )
+        return cls(job=job, cost=cost, refusal=refusal, layout=layout, setup=setup, memory_plan=resides)
 
 
 def require_possible(job: Job) -> None:
@@ -184,10 +150,29 @@ def _by_hand(layout: Layout, t: int, p: int) -> bool:
     if layout.problem.rows[layout.boards[t].round] is None:
         return True
     rows = [board.hands[p] for board in layout.boards[t].boards]
-    width = max(len(mine.numbers) for mine in rows)
-    padded = (np.pad(mine.row, (0, width - len(mine.numbers))) for mine in rows)
-    return max(mine.n_rows for mine in rows) == width and all(
+    width = max(len(hands.numbers) for hands in rows)
+    padded = (np.pad(hands.row, (0, width - len(hands.numbers))) for hands in rows)
+    return max(hands.n_rows for hands in rows) == width and all(
         np.array_equal(group, np.arange(width)) for group in padded
+    )
+
+
+def _setup(job: Job, layout: Layout) -> EngineSetup:
+    """Choose the engine of a job.
+
+    Raises:
+        InputError: as `_engine`.
+    """
+    engine, solve = _engine(job, layout), job.solve
+    exact = engine == "exact"
+    return EngineSetup(
+        engine=engine,
+        variant=solve.variant or (EXACT_VARIANT if exact else DEFAULT_VARIANT),
+        itemsize=2 if solve.short else 4 if exact or solve.precision == "single" else 8,
+        threads=useful_threads(layout.live, solve.threads) if exact else solve.threads,
+        integrate=solve.integrate,
+        first_live=job.first_live,
+        first_dropped=job.first_dropped,
     )
 
 
@@ -223,9 +208,9 @@ def _refusal(job: Job, needed: int, streaming: int | None) -> str:
         streaming: bytes that a solve which streams from disk must keep in memory; None: it cannot stream.
     """
     if streaming is None:
-        told, found = f"{needed / 2**20:.0f} MiB beside the interpreter", job.solve.memory
+        needs, limit = f"{needed / 2**20:.0f} MiB beside the interpreter", job.solve.memory
     else:
         most = f"{needed / 2**20:,.0f} MiB to keep everything in memory"
-        told = f"at least {streaming / 2**20:,.0f} MiB beside the interpreter ({most})"
-        found = f"{parse_memory(job.solve.memory) / 2**20:,.0f} MiB"
-    return f"solve.memory: this job needs {told}, found {found}"
+        needs = f"at least {streaming / 2**20:,.0f} MiB beside the interpreter ({most})"
+        limit = f"{parse_memory(job.solve.memory) / 2**20:,.0f} MiB"
+    return f"solve.memory: this job needs {needs}, found {limit}"

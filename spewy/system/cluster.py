@@ -1,44 +1,32 @@
-"""A cluster: processes on any machines, by dask.distributed, that work as a pool's do on one.
+"""A Dask cluster: who is there, calls of functions in certain workers, and a cluster on this machine.
 
-Workers need the same spewy and nothing else: no folder is shared, all that a task needs goes with it. A worker of
+Workers need the same version of spewy and share no folder: everything that a task needs goes with the task. A worker of
 another version is asked nothing. Workers may join and leave at any time; while there is none, the cluster waits for
-one, and says so. A cluster that is started here has a process for each worker, all gone when this one is, and cannot be
-reached from other machines.
-
-joblib's Dask backend was weighed against this: it has no way to ask a certain worker, which learning on copies needs,
-none for news of a running task, and tells of a dead worker only after its own retries.
+one, and says so. A cluster that is started here has a process for each worker; all of them end with this process, and
+other machines cannot reach them.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import os
-import subprocess
-import sys
 import time
 import uuid
-import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import CancelledError, TimeoutError, wait
-from contextlib import ExitStack, suppress
-from importlib.util import find_spec
-from pathlib import Path
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
 from solvers.stopping import StoppedError
-from spewy.errors import MOST_OF_ERROR, InputError, MissingError, PeerError, error_line, one_line, shown
-from spewy.system.child import HOME, start_python
+from spewy.errors import MOST_OF_ERROR, InputError, PeerError, error_line, one_line
 from spewy.system.closing import Closing
-from spewy.system.interrupts import deaf_children
-from spewy.system.scratch import scratch_folder
+from spewy.system.dask_connection import CONNECT_SECONDS, connected, identity, identity_text, require_dask
+from spewy.system.local_cluster import LocalCluster
 from spewy.system.worker_pool import POLL_SECONDS
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 1.0
 """Between two looks at who is there."""
 SPEAK_SECONDS = 10.0
@@ -49,7 +37,6 @@ MOST_FRUITLESS = 10
 """Attempts in a row from which nothing came back, after which the solve ends."""
 PAUSE_SECONDS = 1.0
 """Pause after an attempt from which nothing came back."""
-SOURCES = ("spewy", "solvers", "buckets", "lockers", "compiled")
 Note = Callable[[str], None]
 _LOG = logging.getLogger(__name__)
 _clusters: WeakKeyDictionary[Client, Cluster] = WeakKeyDictionary()
@@ -122,12 +109,14 @@ class Cluster(Closing):
         self._keeps_client = client is not None
         self._there: dict[str, int] = {}
         self._refused: set[str] = set()
+        self._seen: dict[str, tuple[float, float]] = {}
+        self._silent: set[float] = set()
         self._looked, self._spoke = float("-inf"), time.monotonic()
         self._begun = False
         self._deaths = 0
-        self._local = None if address is not None else _Local(size)
+        self._local = None if address is not None else LocalCluster(size)
         try:
-            self.client: Client = client or _connected(self._local_address if address is None else address)
+            self.client: Client = client or connected(self._local_address if address is None else address)
             self._wait_for_first()
             self._begun = True
             _clusters[self.client] = self
@@ -323,11 +312,26 @@ class Cluster(Closing):
     def _listed(self) -> dict[str, int]:
         """Workers and their threads, as the scheduler has them."""
         try:
-            told = self.client.scheduler_info(n_workers=-1)["workers"]
+            # Not client.scheduler_info(), whose answer another thread replaces by one without workers now and then.
+            told = self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"]
         except (OSError, CancelledError, TimeoutError) as error:
             raise self._gone(error) from None
         self.require_scheduler()
+        self._note_silent({address: one["last_seen"] for address, one in told.items()})
         return {address: int(one["nthreads"]) for address, one in told.items()}
+
+    def _note_silent(self, seen: Mapping[str, float]) -> None:
+        """Tell of workers that the scheduler has not heard of for long; it gives them up after some minutes."""
+        now = time.monotonic()
+        before, self._seen = self._seen, {}
+        for address, when in seen.items():
+            last, since = before.get(address, (when, now))
+            self._seen[address] = (when, since if last == when else now)
+            if last == when and now - since >= SPEAK_SECONDS and since not in self._silent:
+                self._silent.add(since)
+                self._note(
+                    f"{self.name}: worker {address} has been silent for {now - since:.0f} s; it is busy, or stopped"
+                )
 
     def _welcomed(self, came: Sequence[str], found: dict[str, int]) -> dict[str, int]:
         """Of those that came, who has our version."""
@@ -341,7 +345,8 @@ class Cluster(Closing):
                 continue  # it has left again, or will be asked once more
             else:
                 self._refused.add(address)
-                self._why = f"worker {address}: expected {_told(ours)}, found {_told(told.get(address))}"
+                theirs = identity_text(told.get(address))
+                self._why = f"worker {address}: expected {identity_text(ours)}, found {theirs}"
                 if self._there or good:
                     self._note(f"{self._why}; it is asked nothing")
         return good
@@ -362,99 +367,3 @@ class Cluster(Closing):
 
 async def _result(future: Any) -> Any:
     return await future.result()
-
-
-def identity() -> tuple[str, ...]:
-    """What two processes have in common whose numbers mean the same: versions, and a hash of our sources."""
-    import numba
-    import numpy as np
-    from distributed import __version__ as dask
-
-    digest = hashlib.sha256()
-    for package in SOURCES:
-        for source in sorted(Path(HOME, package).rglob("*.py")):
-            digest.update(source.read_bytes())
-    python = ".".join(map(str, sys.version_info[:2]))
-    return digest.hexdigest()[:12], python, np.__version__, numba.__version__, dask
-
-
-def _told(found: object) -> str:
-    """An identity as messages tell it, or what came in its place."""
-    if isinstance(found, tuple) and len(found) == 5:
-        sources, python, numpy, numba, dask = found
-        return (
-            f"spewy of sources {sources}, Python {python}, numpy {numpy}, numba {numba}, distributed {dask}"
-        )
-    return one_line(f"{type(found).__name__}: {found}", MOST_OF_ERROR)
-
-
-def require_dask() -> None:
-    """Make sure that Dask is installed.
-
-    Raises:
-        MissingError: it is not.
-    """
-    if find_spec("distributed") is None:
-        raise MissingError(
-            "solve.workers = \"dask\": expected the package distributed, found none (pip install 'spewy[dask]')"
-        )
-
-
-def _connected(address: str) -> Client:
-    """A connection to a scheduler.
-
-    Raises:
-        InputError: there is none.
-    """
-    from distributed import Client
-    from distributed.comm import get_address_host_port
-    from distributed.versions import VersionMismatchWarning
-
-    _silence()
-    try:
-        get_address_host_port(address)  # which a client would find out when half of it is made
-        with warnings.catch_warnings(), deaf_children():
-            warnings.simplefilter("ignore", VersionMismatchWarning)  # `identity` is stricter
-            return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TimeoutError, TypeError, RuntimeError) as error:
-        raise InputError(
-            f"dask.address: expected a Dask scheduler at {shown(address)}, found none ({error_line(error)})"
-        ) from None
-
-
-def _silence() -> None:
-    """What Dask would log on the way is told by us, in a line."""
-    for name in ("distributed", "distributed.client", "distributed.worker", "distributed.core", "tornado"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-
-
-class _Local(Closing):
-    """A scheduler in this process, and workers of one thread each, which are processes of their own."""
-
-    def __init__(self, size: int) -> None:
-        from spewy.system.dask_worker import local_scheduler
-
-        _silence()
-        self._size, self._held = size, ExitStack()
-        self._scratch = self._held.enter_context(scratch_folder("dask"))
-        self._workers: list[subprocess.Popen[bytes]] = []
-        with deaf_children():
-            self._cluster = local_scheduler()
-        self.address = str(self._cluster.scheduler_address)
-        self.top_up()
-
-    def top_up(self) -> None:
-        """Start workers in place of those that have ended."""
-        self._workers = [worker for worker in self._workers if worker.poll() is None]
-        while len(self._workers) < self._size:
-            arguments = ["-m", "spewy.system.dask_worker", self.address, str(os.getpid()), str(self._scratch)]
-            self._workers.append(start_python(arguments))
-
-    def close(self) -> None:
-        """End the workers and the scheduler."""
-        for worker in self._workers:
-            worker.kill()
-            worker.wait()
-        self._workers.clear()
-        self._cluster.close(timeout=CONNECT_SECONDS)
-        self._held.close()

@@ -27,7 +27,7 @@ MOST_LOGGED = 3000
 
 @dataclass(frozen=True)
 class Found:
-    """What a case found.
+    """The result of a case.
 
     Attributes:
         kind: of the case.
@@ -113,7 +113,7 @@ class Case:
 
 
 def log_of(base: Path, number: int) -> Path:
-    """Where a case logs while it runs."""
+    """Return the log file of a running case."""
     return base / f"case-{number}.log"
 
 

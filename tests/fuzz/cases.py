@@ -1,4 +1,4 @@
-"""What a case runs."""
+"""The kinds of cases: what each one runs."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -65,7 +65,7 @@ def dealt_jobs(case: Case) -> None:
 
 
 def _damage_dealt(case: Case, job: str) -> None:
-    """What looks at a damaged folder, and goes on with it."""
+    """Return the commands that look at a damaged folder, and go on with it."""
     rng, folder = case.rng, Path("out")
     others = [case.templates / other.name for other in TEMPLATES]
     for inside in rng.sample((folder, folder / "play"), rng.choice((0, 1, 2))):
@@ -442,7 +442,7 @@ def _solve_right(case: Case, data: Data, folder: str) -> dict[str, Any] | None:
 
 
 def _look_at(case: Case, job: Job, folder: str, solved: dict[str, Any]) -> None:
-    """What was stored is what was told."""
+    """Compare the stored result with the printed one."""
     measured = case.spewy("exploit", folder, "--json")
     case.expect(measured.code == 0, "expected to measure what was solved")
     if measured.code == 0:

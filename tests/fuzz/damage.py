@@ -1,4 +1,4 @@
-"""What becomes of a folder of lockers."""
+"""Random damage to a folder of lockers."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a command may answer, whatever it was given: exit codes, streams and JSON."""
+"""Rules for the answer of any command: exit codes, streams and JSON."""
 
 import json
 import traceback
@@ -17,7 +17,7 @@ REFUSED_RESULTS = ("expected a finite exploitability", "expected both players' n
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a command."""
+    """The exit code and output of a command."""
 
     arguments: tuple[str, ...]
     code: int
@@ -45,7 +45,7 @@ class Answer:
 
     @property
     def kind(self) -> str:
-        """What it counts as."""
+        """The name under which the exit is counted."""
         names = {0: "0 done", 1: "1 failed", 2: "2 bad input"}
         if self.code == 1 and self.arguments[0] == "check":
             return "1 findings"
@@ -54,7 +54,7 @@ class Answer:
         return names.get(self.code, f"{self.code}, unexpected")
 
     def json(self) -> Any:
-        """What stdout holds.
+        """Return the JSON value on stdout.
 
         Raises:
             ValueError: no JSON, or numbers that JSON has not.
@@ -63,7 +63,7 @@ class Answer:
 
 
 def faults(answer: Answer) -> Iterator[str]:
-    """What is wrong with an answer by itself."""
+    """Return the faults of an answer by itself."""
     if answer.crash:
         yield f"expected an exit code, found a traceback\n{answer.crash}"
     if "Traceback (most recent call last)" in answer.err or NOT_FORESEEN in answer.error:

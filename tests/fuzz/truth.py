@@ -1,4 +1,4 @@
-"""What a result must say, whatever the job: conservation of chips, targets, bounds."""
+"""Rules for the result of any job: conservation of chips, targets, bounds."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
 
 ROUNDING = 2e-4
-"""Of the pot, or of the big blind: sums in single precision, and two averages of 16 bits."""
+"""Tolerances, in pots or big blinds: sums in single precision, and two averages of 16 bits."""
 Found = dict[str, Any]
 
 
@@ -17,7 +17,7 @@ def unit(job: Job) -> float:
 
 
 def lies(job: Job, found: Found) -> Iterator[str]:
-    """What cannot be true of what ``solve --json`` tells about a job.
+    """Return contradictions in the output of ``solve --json`` for a job.
 
     Args:
         job: with one board.
@@ -44,7 +44,7 @@ def lies(job: Job, found: Found) -> Iterator[str]:
 
 
 def dealt_lies(job: Job, found: Found) -> Iterator[str]:
-    """What cannot be true of what ``solve --json`` tells about a job whose boards are dealt."""
+    """Return contradictions in the output of ``solve --json`` for a job by sampled boards."""
     epsilon, allowed = found["exploitability"], ROUNDING * unit(job)
     amount, name = parse_target(job.solve.target)
     target = amount * unit_chips(job.rules, 0.0, name)
@@ -93,7 +93,7 @@ def _most_rake(job: Job) -> float:
 
 
 def same_value(job: Job, one: Found, other: Found) -> Iterator[str]:
-    """What two solves of one game cannot both say: each EV is within twice its exploitability of the value."""
+    """Return contradictions between two solves of one game: each EV is within twice its exploitability of the value."""
     if job.spot is None or job.spot.rake is not None:
         return
     apart = abs(one["ev"][0] - other["ev"][0])
@@ -105,7 +105,7 @@ def same_value(job: Job, one: Found, other: Found) -> Iterator[str]:
 
 
 def same_exploitability(job: Job, solved: Found, measured: Found) -> Iterator[str]:
-    """What ``solve`` and ``exploit`` cannot both say of one strategy."""
+    """Return contradictions between ``solve`` and ``exploit`` about one strategy."""
     apart = abs(solved["exploitability"] - measured["exploitability"])
     if apart > ROUNDING * unit(job) * (1 + (job.spot.stack / job.spot.pot if job.spot else 0)):
         yield (
@@ -117,7 +117,7 @@ def same_exploitability(job: Job, solved: Found, measured: Found) -> Iterator[st
 
 
 def wrong_hands(shown: Found) -> Iterator[str]:
-    """What cannot be true of what ``show --json`` tells."""
+    """Return contradictions in the output of ``show --json``."""
     for hand, row in shown["hands"].items():
         if abs(sum(row["strategy"]) - 1) > 1e-4 or min(row["strategy"]) < -1e-6:
             yield f"expected frequencies of {hand} that sum to 1, found {row['strategy']}"

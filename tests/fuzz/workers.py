@@ -19,7 +19,7 @@ from .case import TEMPLATES, Found, log_of, run_case
 from .templates import solve_templates
 
 SECONDS_PER_CASE = 20.0
-"""Of processor time, of which a busy machine does not take more."""
+"""Seconds of processor time, which does not grow on a busy machine."""
 WAITING = 10
 """Times as long a case may take by the clock."""
 MOST_DATA = 4 << 30
@@ -84,7 +84,7 @@ def limited_case(_: object, seed: int, number: int, base: Path, limit: float) ->
 
 
 def _heard(message: Message, number: int, base: Path, limit: float) -> Found:
-    """What a case found, or that it ended its process, or that the case itself is wrong."""
+    """Return the result of a case: its faults, the end of its process, or an error in the case itself."""
     if message.kind == "done":
         found: Found = message.value
         return found

@@ -295,7 +295,7 @@ def test_every_bit_of_the_meta_pages(folder: Path, template: Path, page: int, st
                     told += 1
         except LockerError:
             told += 1
-    assert told > 250 // step
+    assert told > 100 // step  # LMDB goes by the newer of both meta pages
 
 
 @pytest.mark.parametrize(

@@ -77,8 +77,8 @@ class SearchAgent:
             action = max(arms, key=lambda each: arms[each].bound(played))
             arms[action].add(self._game_after(self._rng.choice(states), action))
             played += 1
-        told = self._told(states, actions)
-        return max(arms, key=lambda each: arms[each].mean + TELLING * told[each])
+        bits = self._told(states, actions)
+        return max(arms, key=lambda each: arms[each].mean + TELLING * bits[each])
 
     def _game_after(self, state: SpielState, action: int) -> float:
         """Return of a random game after an action, as a share of the largest gain; 0 if the action is illegal."""

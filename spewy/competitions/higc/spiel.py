@@ -108,11 +108,6 @@ def legal(state: SpielState, player: int) -> tuple[int, ...]:
     return tuple(state.legal_actions(player))
 
 
-def acting(state: SpielState) -> tuple[int, ...]:
-    """Players to act: none at the end and at chance nodes, both at simultaneous nodes."""
-    return tuple(player for player in (0, 1) if legal(state, player))
-
-
 def drawn_action(outcomes: Sequence[tuple[int, float]], draw: float) -> int:
     """The outcome of chance for a number from [0, 1)."""
     cuts = np.cumsum([share for _, share in outcomes])

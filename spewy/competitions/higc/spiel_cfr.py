@@ -53,10 +53,10 @@ def solve_tree(
         for _ in range(CHECK_EVERY):
             run.iterate()
         average = run.average()
-        found = exploitability(tree, average)
+        reached = exploitability(tree, average)
         over = time.monotonic() - begun >= seconds or (stop is not None and stop.is_set())
-        if found <= target or run.iterations >= most or over:
-            return SpielStrategy(average, found, run.iterations)
+        if reached <= target or run.iterations >= most or over:
+            return SpielStrategy(average, reached, run.iterations)
 
 
 class SpielCfr:
@@ -92,14 +92,14 @@ class SpielCfr:
         gain = (value[nodes] - value[parents]) * (1 if player == 0 else -1)
         weight = tree.chance[parents] * reach[1 - player][parents]
         instant = np.bincount(slots, weight * gain, len(strategy))
-        mine = np.unique(slots)
-        held = self._regrets[mine]
-        scale = np.where(held > 0, t**POSITIVE / (t**POSITIVE + 1), 0.5)
-        self._regrets[mine] = held * scale + instant[mine]
+        own_slots = np.unique(slots)
+        regrets = self._regrets[own_slots]
+        scale = np.where(regrets > 0, t**POSITIVE / (t**POSITIVE + 1), 0.5)
+        self._regrets[own_slots] = regrets * scale + instant[own_slots]
         # All nodes of an information set have the same reach of the player's own.
         played = np.zeros(len(strategy))
         played[slots] = reach[player][nodes]
-        self._sums[mine] = self._sums[mine] * ((t - 1) / t) ** SUMS + played[mine]
+        self._sums[own_slots] = self._sums[own_slots] * ((t - 1) / t) ** SUMS + played[own_slots]
 
 
 def shares(tree: SpielTree, weights: Floats) -> Floats:
@@ -167,8 +167,8 @@ def _shares_of(tree: SpielTree, strategy: Floats, low: int, high: int) -> Floats
     slots = tree.slot[low:high]
     # Chance is kept as the probability of a whole path; a root's is 1.
     dealt = tree.chance[low:high] / tree.chance[tree.parent[low:high]]
-    found: Floats = np.where(slots >= 0, strategy[slots], dealt)
-    return found
+    shares_of_level: Floats = np.where(slots >= 0, strategy[slots], dealt)
+    return shares_of_level
 
 
 def _give(tree: SpielTree, out: Floats, low: int, high: int, weight: Floats) -> None:

@@ -153,16 +153,16 @@ def poker_table(name: str, dialect: Dialect) -> PokerTable | None:
     Raises:
         InputError: the parameters make no game.
     """
-    found = _NAME.fullmatch(name.strip())
-    if found is None:
+    match = _NAME.fullmatch(name.strip())
+    if match is None:
         return None
-    short, given = found[1], _parameters(found[2] or "")
-    if short == "kuhn_poker" and given.get("players", "2") == "2":
+    short, parameters = match[1], _parameters(match[2] or "")
+    if short == "kuhn_poker" and parameters.get("players", "2") == "2":
         return _small("kuhn", "kuhn", dialect)
-    if short == "leduc_poker" and given in ({}, {"players": "2"}):
+    if short == "leduc_poker" and parameters in ({}, {"players": "2"}):
         return _small("leduc", "limit", dialect)
     if short == "universal_poker" and dialect == "rules":
-        return _universal(given)
+        return _universal(parameters)
     return None
 
 
@@ -187,9 +187,9 @@ def _small(name: str, actions: Actions, dialect: Dialect) -> PokerTable:
     return PokerTable(game, actions, {}, dialect, (first, 2 + n), hole, board, spent)
 
 
-def _universal(given: Mapping[str, str]) -> PokerTable | None:
+def _universal(parameters: Mapping[str, str]) -> PokerTable | None:
     """OpenSpiel's universal_poker with these parameters and defaults for the rest."""
-    fields = {**DEFAULTS, **given}
+    fields = {**DEFAULTS, **parameters}
     unlike = any(fields[key] != DEFAULTS[key] for key in UNLIKE)
     if unlike or fields["numPlayers"] != "2" or set(fields) - set(DEFAULTS) - {CALC}:
         return None

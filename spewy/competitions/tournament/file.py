@@ -91,15 +91,15 @@ def read_tournament(path: Path) -> TournamentFile:
     """
     subject = f"tournament {path_text(path)}"
     try:
-        found = TournamentFile.model_validate(tomllib.loads(read_text(path, subject)))
+        tournament = TournamentFile.model_validate(tomllib.loads(read_text(path, subject)))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{subject}: expected TOML, found: {short(str(error))}") from None
     except ValidationError as error:
         raise InputError(explain(subject, error.errors()[0])) from None
     except (ValueError, RecursionError):
         raise InputError(f"{subject}: expected numbers of a few digits, found one of thousands") from None
-    _check(found, subject)
-    return found
+    _check(tournament, subject)
+    return tournament
 
 
 def pair_name(one: str, two: str) -> str:
@@ -107,26 +107,26 @@ def pair_name(one: str, two: str) -> str:
     return f"{one}--{two}"
 
 
-def _check(found: TournamentFile, subject: str) -> None:
-    wanted = found.rules.split("-")[0]
+def _check(tournament: TournamentFile, subject: str) -> None:
+    section_of_rules = tournament.rules.split("-")[0]
     for section in ("acpc", "higc", "upac"):
-        if (getattr(found, section) is not None) != (section == wanted):
+        if (getattr(tournament, section) is not None) != (section == section_of_rules):
             raise InputError(
-                f"{subject}: expected [{wanted}] alone for rules {found.rules!r}, found otherwise"
+                f"{subject}: expected [{section_of_rules}] alone for rules {tournament.rules!r}, found otherwise"
             )
-    if not found.name.isprintable():
-        raise InputError(f"{subject}, name: expected one line, found {shown(found.name)}")
-    for name in found.names:
-        if found.names.count(name) > 1:
+    if not tournament.name.isprintable():
+        raise InputError(f"{subject}, name: expected one line, found {shown(tournament.name)}")
+    for name in tournament.names:
+        if tournament.names.count(name) > 1:
             raise InputError(f"{subject}, bots: expected each name once, found {shown(name)} again")
     folders = dict[str, str]()
-    for one, two in combinations(found.names, 2):
+    for one, two in combinations(tournament.names, 2):
         other = folders.setdefault(pair_name(one, two), one)
         if other != one:
             raise InputError(
                 f"{subject}, bots: expected names whose pairs differ in what their logs are called, "
                 f"found {pair_name(one, two)} of {one} and of {other}"
             )
-    for bot in found.bots:
-        if bot.bot is None and wanted != "upac":
+    for bot in tournament.bots:
+        if bot.bot is None and section_of_rules != "upac":
             raise InputError(f"{subject}, bot {bot.name}: expected bot, the word for who plays, found none")

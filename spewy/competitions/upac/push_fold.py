@@ -65,17 +65,17 @@ def push_fold(stack: int) -> PushFold:
     small, big = min(SMALL_BLIND, stack), min(BIG_BLIND, stack)
     gained = np.concatenate([weight.T * big, (weight * stack * margin).T])
     rows = np.hstack([-gained, np.tile(np.eye(n), (2, 1))])
-    found = linprog(
+    solution = linprog(
         -np.concatenate([own * small, np.ones(n)]),
         A_ub=rows,
         b_ub=np.zeros(2 * n),
         bounds=[(0, 1)] * n + [(None, None)] * n,
         method="highs",
     )
-    if not found.success:
-        raise SolveError(f"push or fold with {stack} chips: expected a solution, found: {found.message}")
-    folds, calls = -found.ineqlin.marginals[:n], -found.ineqlin.marginals[n:]
-    push, call = np.clip(found.x[:n], 0, 1), np.clip(calls / (folds + calls), 0, 1)
+    if not solution.success:
+        raise SolveError(f"push or fold with {stack} chips: expected a solution, found: {solution.message}")
+    folds, calls = -solution.ineqlin.marginals[:n], -solution.ineqlin.marginals[n:]
+    push, call = np.clip(solution.x[:n], 0, 1), np.clip(calls / (folds + calls), 0, 1)
     push.flags.writeable = call.flags.writeable = False  # the cache returns the same arrays again
     value, lost = values(stack, push, call)
     return PushFold(stack, push, call, value, lost)
@@ -103,8 +103,8 @@ def values(stack: int, push: Floats, call: Floats) -> tuple[float, float]:
 @lru_cache(maxsize=1)
 def odds() -> tuple[Floats, Floats]:
     """Two arrays ``[class, class]``: pairs of hands that share no card, and wins minus losses as a share of boards."""
-    with np.load(_FILE) as found:
-        wins, pairs = found["wins"].astype(np.float64), found["pairs"].astype(np.float64)
+    with np.load(_FILE) as counts:
+        wins, pairs = counts["wins"].astype(np.float64), counts["pairs"].astype(np.float64)
     margin = np.divide(wins - wins.T, pairs * _BOARDS, out=np.zeros_like(wins), where=pairs > 0)
     return pairs, margin
 

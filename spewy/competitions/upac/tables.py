@@ -61,8 +61,8 @@ def ladder_tables(folders: Sequence[Path], progress: Progress = lambda text: Non
             tables |= board_tables(rungs[0][2])
         for number, (stack, policy, abstraction) in enumerate(rungs):
             progress(f"stacks of {stack} chips")
-            found = _rung_tables(policy, abstraction.n_classes)
-            tables |= {f"{number}-{name}": array for name, array in found.items()}
+            rung_arrays = _rung_tables(policy, abstraction.n_classes)
+            tables |= {f"{number}-{name}": array for name, array in rung_arrays.items()}
     return tables
 
 
@@ -73,22 +73,22 @@ def rung_folders(ladder: Path) -> list[Path]:
         InputError: the folder holds no solves.
     """
     try:
-        found = sorted(path for path in ladder.iterdir() if has_board_buckets(path))
+        folders = sorted(path for path in ladder.iterdir() if has_board_buckets(path))
     except OSError as error:
         raise InputError(
             f"folder {path_text(ladder)}: expected one of solves, found: {error.strerror or error}"
         ) from None
-    if not found:
+    if not folders:
         raise InputError(f"folder {path_text(ladder)}: expected folders of solves in it, found none")
-    return found
+    return folders
 
 
 def push_fold_tables() -> Arrays:
     """Tables of push or fold for all stacks, and of the equities of starting hands; row 0 is unused."""
-    found = [push_fold(max(stack, 1)) for stack in range(DEEPEST + 1)]
+    solutions = [push_fold(max(stack, 1)) for stack in range(DEEPEST + 1)]
     return {
-        "push": np.stack([each.push for each in found]),
-        "call": np.stack([each.call for each in found]),
+        "push": np.stack([each.push for each in solutions]),
+        "call": np.stack([each.call for each in solutions]),
         "equity": equities(),
         "stacks": np.zeros(0, dtype=np.int32),
     }
@@ -197,11 +197,11 @@ def _rung_tables(policy: BucketPolicy, n_classes: Sequence[int]) -> Arrays:
         n_slots = sum(each.n_actions - 1 for each in decisions if each.round == t)
         play = np.zeros((n_slots, n, policy.strategies.lines(t).n_rows), dtype=np.uint8)
         for p in (0, 1):
-            mine = [each for each in decisions if (each.round, each.player) == (t, p)]
-            wanted = [(each.enters, each.first_free, each.n_actions) for each in mine]
+            own = [each for each in decisions if (each.round, each.player) == (t, p)]
+            places = [(each.enters, each.first_free, each.n_actions) for each in own]
             for class_ in range(n):
-                found = policy.strategies.free_slots(t, class_, p, wanted)
-                for each, free in zip(mine, found, strict=True):
+                slots = policy.strategies.free_slots(t, class_, p, places)
+                for each, free in zip(own, slots, strict=True):
                     play[each.slot : each.slot + each.n_actions - 1, class_] = _coarse(free)
         out[f"play-{t}"] = play
     return out

@@ -1,6 +1,6 @@
-"""Hold'em hands by number and by class: 1326 hands, 169 classes of pairs, suited and offsuit hands.
+"""Hold'em's 1326 hands by number, and the 169 classes of pairs, suited and offsuit hands.
 
-A hand's number is its row in `buckets.cards.hands.hands`: cards ascending, rows in lexicographic order.
+A hand's number is its row in `buckets.cards.hands`: cards ascending, rows in lexicographic order.
 """
 
 from functools import lru_cache
@@ -15,7 +15,7 @@ __all__ = ["NUM_HANDS", "HandClass", "class_hands", "combo_name"]
 NUM_HANDS = 1326
 
 HandClass: TypeAlias = tuple[int, int, str]
-"""High rank, low rank, and ``s`` suited, ``o`` offsuit; a pair has the empty text."""
+"""High rank, low rank, and ``s`` for suited, ``o`` for offsuit, or empty text for a pair."""
 
 
 def combo_name(hand: int) -> str:
@@ -29,7 +29,7 @@ def combo_name(hand: int) -> str:
 
 @lru_cache(maxsize=256)
 def class_hands(hand_class: HandClass) -> tuple[int, ...]:
-    """Give the hand numbers of a class.
+    """Return the hand numbers of a class.
 
     >>> len(class_hands((12, 11, "s"))), len(class_hands((12, 11, "o"))), len(class_hands((12, 12, "")))
     (4, 12, 6)

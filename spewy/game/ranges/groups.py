@@ -1,6 +1,6 @@
-"""Groups of hands, the words of a range: ``QQ+``, ``A5s-A2s``, ``KhQh``, ``12.5%``. Case is one.
+"""Groups of hands, the words of a range: ``QQ+``, ``A5s-A2s``, ``KhQh``, ``12.5%``. Case does not matter.
 
-What each means stands in `spewy.game.ranges`.
+The table in `spewy.game.ranges.text` says what each group means.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _RANDOM = re.compile(r"random|any\s*two", re.IGNORECASE)
 
 
 def group_hands(text: str) -> Iterator[tuple[int, float]]:
-    """Numbers of a group's hands, and which share of each is in it: all, but for the last class of a percentage.
+    """Yield the numbers of a group's hands with their shares, which are 1 except in the last class of a percentage.
 
     Raises:
-        ValueError: it is no group; the error's text is what was expected.
+        ValueError: the text is not a group; the error's text is the expectation.
     """
     if match := _TOP.fullmatch(text):
         percent = float(match[1])

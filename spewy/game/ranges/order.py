@@ -1,7 +1,7 @@
-"""The 169 classes of hands in the order of their all-in equity against a random hand: what "top 12.5 %" goes by.
+"""The 169 classes of hands in the order of their all-in equity against a random hand, which "top 12.5 %" uses.
 
-Equities are exact, over all boards and opposing hands: `tests/test_spewy/test_game/test_game_handorder.py` computes
-them. Other programs have other orders; this one has no opinion about how hands play.
+Equities are exact, over all boards and opposing hands: `test_order.py` computes them. Other programs have other orders;
+this order ignores how well hands play.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _TEXT = (
     "32o"
 )
 ORDER = tuple(_TEXT.split())
-"""Best first."""
+"""Names of the classes, the best first."""
 
 
 def top_hands(percent: float) -> Iterator[tuple[int, float]]:
-    """Numbers of the best hands that make so many percent of all, and which share of each.
+    """Yield the numbers of the best hands that make a percentage of all hands, with their shares.
 
-    Of the class that would be too much only the share that is missing is in, each hand of it alike.
+    The shares are 1 except in the last class, whose hands share what is missing equally.
 
     >>> round(sum(share for _, share in top_hands(12.5)), 9), sum(share for _, share in top_hands(100)) / NUM_HANDS
     (165.75, 1.0)

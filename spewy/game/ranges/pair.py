@@ -1,8 +1,8 @@
-"""Two ranges that meet, on one scale: scaling a range changes nothing in the game, but single precision has its limits.
+"""Scaling of two ranges, so that single precision suffices; a scaled range leaves the game unchanged.
 
-Of each range the largest weight that an opposing hand can meet becomes 1, in double precision. Hands below
-`SMALLEST` of that are left out: a thousand of them are worth a millionth of one hand. A hand that meets nobody, because
-it shares a card with every opposing hand, keeps its row, and at most the weight 1.
+Each range is scaled so that its largest weight of a hand that can meet an opposing hand becomes 1. Hands with less than
+`SMALLEST` of that weight are left out: a thousand of them are worth a millionth of one hand. A hand that shares a card
+with every opposing hand keeps its row, with a weight of at most 1.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ SMALLEST = 1e-9
 
 @dataclass(frozen=True)
 class RangePair:
-    """Both players' ranges, oop first.
+    """Both players' scaled ranges, oop first.
 
     Attributes:
-        weights: per player ``[hand]``, on the scale of the module.
-        unit: per player ``[hand]``, the weight that was given for a weight of 1; 1 where there is none.
-        left_out: per player, names of the hands that were given too little weight to matter.
+        weights: per player ``[hand]``, the scaled weights.
+        unit: per player ``[hand]``, the original weight divided by the scaled weight; 1 if the scaled weight is 0.
+        left_out: per player, the names of hands whose weights are too small.
     """
 
     weights: tuple[Floats, Floats]
@@ -38,12 +38,12 @@ def meet(oop: Floats, ip: Floats, cards: NDArray[np.integer]) -> RangePair:
     """Scale two ranges.
 
     Args:
-        oop: ``[hand]``, weights from 0.
-        ip: the same.
+        oop: ``[hand]``, weights of at least 0.
+        ip: ``[hand]``, weights of at least 0.
         cards: ``[hand, 2]``.
 
     Raises:
-        InputError: no hand of one goes with a hand of the other.
+        InputError: every hand of one range shares a card with every hand of the other.
     """
     given, scaled = (oop, ip), [oop, ip]
     held = [weights > 0 for weights in given]
@@ -71,7 +71,7 @@ def meet(oop: Floats, ip: Floats, cards: NDArray[np.integer]) -> RangePair:
 
 
 def _partners(held: NDArray[np.bool_], cards: NDArray[np.integer]) -> NDArray[np.int64]:
-    """``[hand]``: how many of the opposing hands share no card with it; those who share both were taken off twice."""
+    """Count the opposing hands that share no card with each hand: ``[hand]``; the same hand is subtracted twice."""
     by_card = np.bincount(cards[held].ravel(), minlength=int(cards.max()) + 1)
-    found: NDArray[np.int64] = held.sum() - by_card[cards].sum(axis=1) + held
-    return found
+    partners: NDArray[np.int64] = held.sum() - by_card[cards].sum(axis=1) + held
+    return partners

@@ -13,12 +13,12 @@ from spewy.game.ranges.classes import NUM_HANDS, combo_name
 
 @dataclass(frozen=True, eq=False)
 class Range:
-    """A range of hold'em hands. Two are equal when their weights are."""
+    """A range of hold'em hands. Two ranges are equal if their weights are equal."""
 
     weights: NDArray[np.float64]
     """Shape (1326,), read-only."""
     dropped: tuple[str, ...] = field(default=(), repr=False)
-    """Hands that the text gave weight but that dead cards make impossible."""
+    """Names of the hands with weight that were dropped because they hold a dead card."""
 
     def __post_init__(self) -> None:
         weights = np.array(self.weights, dtype=np.float64)
@@ -41,7 +41,7 @@ class Range:
 
     @classmethod
     def uniform(cls) -> "Range":
-        """Give every hand the weight 1."""
+        """Return the range with weight 1 for every hand."""
         return cls(np.ones(NUM_HANDS))
 
     @property
@@ -55,7 +55,7 @@ class Range:
         return float(self.weights.sum())
 
     def without(self, dead: Iterable[int]) -> "Range":
-        """Drop the hands that hold a dead card, and report those that had weight."""
+        """Return the range without the hands that hold a dead card; `dropped` names the hands that had weight."""
         mask = blocked(hands(Deck(), 2), list(dead))
         gone = tuple(combo_name(int(hand)) for hand in np.flatnonzero(mask & (self.weights > 0)))
         return Range(np.where(mask, 0.0, self.weights), self.dropped + gone)

@@ -1,22 +1,22 @@
-"""Ranges: one weight in [0, 1] per hand, in the order of `buckets.cards.hands.hands` (1326 rows for hold'em).
+"""Text of ranges.
 
 The text form is a list of groups with commas or line ends between them, each with an optional ``:weight``:
 
 ==============  ==========================================================================================
 ``QQ``          a pair; ``QQ+`` and all higher pairs; ``QQ-99`` from one to the other
 ``AKs``         suited; ``AKo`` offsuit; ``AK`` both
-``A8s+``        the same high card, kickers from here up
+``A8s+``        the same high card, this kicker and higher kickers
 ``A5s-A2s``     the same high card, kickers from one to the other
 ``JTs-65s``     the same gap, from one to the other
 ``KhQh``        one hand
-``12.5%``       the best so many percent of all hands, ``top 12.5%`` too; `spewy.game.ranges.order` has the order
-``random``      every hand, ``any two`` too
+``12.5%``       the best 12.5 % of all hands, also ``top 12.5%``; `spewy.game.ranges.order` has the order
+``random``      every hand, also ``any two``
 ==============  ==========================================================================================
 
-That is PioSOLVER's form too (``AA:0.5,AhKh``). GTO+ writes weights around groups, in percent: ``[50]AA,KK[/50]``.
-Upper and lower case are one (``aks``), and what follows a ``#`` in a line is a comment. A later group overrides an
-earlier one. Or else the text is 1326 numbers with white space or commas between. Positions in messages count
-characters from 0, in the line that they name.
+PioSOLVER uses this form, too (``AA:0.5,AhKh``). GTO+ writes weights around groups, in percent: ``[50]AA,KK[/50]``.
+Case does not matter (``aks``), and the rest of a line after a ``#`` is a comment. A later group overrides an earlier
+group. The number form is 1326 numbers separated by white space or commas. Positions in messages count characters from
+0, in the line that the message names.
 """
 
 import re
@@ -45,17 +45,17 @@ def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
     numbers = re.findall(r"[^\s,]+", bare)
     if not numbers:
         raise InputError("range: expected at least one group of hands, found nothing")
-    # No range has this many groups of digits alone: this is a list of numbers, perhaps of a wrong length.
+    # So many words of digits alone are a list of numbers, perhaps of a wrong length, and not groups.
     if len(numbers) > _FEWEST_NUMBERS and not _LETTERS.search(bare):
         weights = _number_form(numbers)
     else:
         weights = _group_form(bare)
     if not weights.any():
         raise InputError(f"range {shown(text)}: expected a hand with a weight above 0, found none")
-    found = Range(weights).without(dead)
-    if not found.weights.any():
+    live = Range(weights).without(dead)
+    if not live.weights.any():
         raise InputError(f"range {shown(text)}: expected a hand without a dead card, found none")
-    return found
+    return live
 
 
 def format_range(hand_range: Range) -> str:
@@ -80,7 +80,7 @@ def _weights_text(weights: list[float]) -> str:
 
 
 def _ladders() -> Iterator[list[HandClass]]:
-    """Classes that one group may join, best first; a ``+`` may close a group that starts a ladder."""
+    """Yield lists of classes that one group may join, the best first; ``+`` may end a group at the top of a list."""
     ranks = range(len(RANKS) - 1, -1, -1)
     yield [(rank, rank, "") for rank in ranks]
     for kind in "so":
@@ -89,12 +89,12 @@ def _ladders() -> Iterator[list[HandClass]]:
 
 
 def _ladder_groups(ladder: list[HandClass], weights: list[float], single: list[int]) -> Iterator[str]:
-    """Join classes with one weight next to each other; put hands of uneven classes into `single`."""
+    """Yield groups of neighbouring classes with one weight; append hands of uneven classes to `single`."""
     common: list[float] = []
     for hand_class in ladder:
-        found = [weights[hand] for hand in class_hands(hand_class)]
-        even = len(set(found)) == 1
-        common.append(found[0] if even else 0.0)
+        values = [weights[hand] for hand in class_hands(hand_class)]
+        even = len(set(values)) == 1
+        common.append(values[0] if even else 0.0)
         if not even:
             single += [hand for hand in class_hands(hand_class) if weights[hand] > 0]
     start = 0
@@ -132,8 +132,8 @@ _CLOSE = re.compile(r"\s*\[\s*/\s*([^\]]*?)\s*\]")
 
 
 def without_comments(text: str) -> str:
-    """The text with blanks for comments, so that positions stay."""
-    return _COMMENT.sub(lambda found: " " * len(found[0]), text)
+    """Replace comments by blanks, so that positions do not change."""
+    return _COMMENT.sub(lambda match: " " * len(match[0]), text)
 
 
 def _number_form(words: list[str]) -> NDArray[np.float64]:
@@ -166,7 +166,7 @@ def _group_form(text: str) -> NDArray[np.float64]:
 
 
 class _Bracket(NamedTuple):
-    """What GTO+ writes around groups: their weight in percent, as text and as a share; and where it begins."""
+    """GTO+'s bracket around groups: their weight as text in percent and as a share, and the subject of messages."""
 
     text: str
     weight: float
@@ -174,7 +174,7 @@ class _Bracket(NamedTuple):
 
 
 def _tokens(text: str) -> Iterator[tuple[int, str]]:
-    """Groups and their positions; lines end groups as commas do, also after a comma."""
+    """Yield groups and their positions; line ends separate groups as commas do, also after a comma."""
     lines = text.split("\n")
     position = 0
     for line in lines:
@@ -188,7 +188,7 @@ def _tokens(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _where(text: str, position: int) -> str:
-    """A position as messages tell it; of a text of several lines by line, which count from 1."""
+    """Write a position for messages, with the line, counted from 1, if the text has several lines."""
     if "\n" not in text.rstrip():
         return f"position {position}"
     before = text[:position]
@@ -196,7 +196,7 @@ def _where(text: str, position: int) -> str:
 
 
 def _bracketed(token: str) -> tuple[str, str | None, str | None]:
-    """A group without brackets, and what stands in those before and after it."""
+    """Return a group without brackets, and the texts in the brackets before and after it."""
     opened = _OPEN.match(token)
     rest = token[opened.end() :] if opened else token
     place = rest.rfind("[")

@@ -21,7 +21,7 @@ from spewy.chunks.layout import Layout  # noqa: E402
 from spewy.chunks.subgame import Subgames  # noqa: E402
 from spewy.errors import PeerError  # noqa: E402
 from spewy.learn.engine import Goal  # noqa: E402
-from spewy.learn.errands import Errands, do_errand  # noqa: E402
+from spewy.learn.remote_visits import RemoteVisits, do_remote_task  # noqa: E402
 from spewy.learn.stored import StoredEngine  # noqa: E402
 from spewy.learn.visit import Visitor, VisitSettings  # noqa: E402
 from spewy.records.chunks import Kind, Visit  # noqa: E402
@@ -116,15 +116,15 @@ def test_a_job_on_a_cluster_is_the_job_here(started, tmp_path):
 
 
 def test_a_worker_that_dies_and_one_that_joins_change_nothing(layout, started, monkeypatch):
-    pack, packed = Errands.pack, itertools.count()
+    pack, packed = RemoteVisits.pack, itertools.count()
 
-    def dying(errands, *what):
+    def dying(remote_visits, *what):
         if next(packed) == 5:
             started.kill_one()
             started.join()
-        return pack(errands, *what)
+        return pack(remote_visits, *what)
 
-    monkeypatch.setattr(Errands, "pack", dying)
+    monkeypatch.setattr(RemoteVisits, "pack", dying)
     assert swept(layout, WAYS["regret"], joined(started)) == swept(layout, WAYS["regret"])
     assert next(packed) > 6
 
@@ -198,38 +198,38 @@ def test_live_leaves_have_nothing_for_a_cluster(tmp_path):
 
 
 @pytest.fixture
-def errand(layout):
-    """Errands of a store that holds one sweep, one of them, and what it brings back."""
+def task(layout):
+    """RemoteVisits of a store that holds one sweep, one of them, and what it brings back."""
     store, settings = MemoryStore({}), VisitSettings()
     visitor = Visitor(layout, store, settings)
     for t in reversed(range(layout.n_rounds)):
         for b, r in layout.chunks(t):
             visitor.visit(t, b, r, 1)
-    errands = Errands(Subgames(layout), store, settings)
-    one = errands.pack(1, next(errands.portions(1, 2, 1)))
-    return errands, one, do_errand(Event(), "x", layout, settings, one), store
+    remote_visits = RemoteVisits(Subgames(layout), store, settings)
+    one = remote_visits.pack(1, next(remote_visits.portions(1, 2, 1)))
+    return remote_visits, one, do_remote_task(Event(), "x", layout, settings, one), store
 
 
-def test_what_comes_back_is_written_once(errand):
-    errands, one, found, store = errand
-    assert errands.commit(one, 2, found, "w") == len(one.places)
+def test_what_comes_back_is_written_once(task):
+    remote_visits, one, found, store = task
+    assert remote_visits.commit(one, 2, found, "w") == len(one.places)
     before = everything(store)
-    assert errands.commit(one, 2, found, "w") == 0
+    assert remote_visits.commit(one, 2, found, "w") == 0
     assert everything(store) == before
 
 
-def test_nothing_else_is_taken_along(errand):
-    _, one, _, _ = errand
+def test_nothing_else_is_taken_along(task):
+    _, one, _, _ = task
     with pytest.raises(KeyError):
         one.read.get("regret", b"elsewhere")
 
 
-def test_a_portion_is_no_heavier_than_asked_unless_it_is_a_single_visit(errand, monkeypatch):
-    errands, _, _, _ = errand
-    places = list(itertools.chain.from_iterable(errands.portions(1, 2, 1)))
-    monkeypatch.setattr("spewy.learn.errands.MOST_BYTES", 1)
-    assert list(errands.portions(1, 2, 1)) == [[place] for place in places]
-    assert not list(errands.portions(1, 1, 1))
+def test_a_portion_is_no_heavier_than_asked_unless_it_is_a_single_visit(task, monkeypatch):
+    remote_visits, _, _, _ = task
+    places = list(itertools.chain.from_iterable(remote_visits.portions(1, 2, 1)))
+    monkeypatch.setattr("spewy.learn.remote_visits.MOST_BYTES", 1)
+    assert list(remote_visits.portions(1, 2, 1)) == [[place] for place in places]
+    assert not list(remote_visits.portions(1, 1, 1))
 
 
 def spoilt(change):
@@ -269,10 +269,10 @@ def every(array_of):
         every(lambda array: array.tolist()),
     ],
 )
-def test_nonsense_or_half_an_answer_is_refused_and_nothing_written(change, errand):
-    errands, one, found, store = errand
+def test_nonsense_or_half_an_answer_is_refused_and_nothing_written(change, task):
+    remote_visits, one, found, store = task
     before = everything(store)
     with pytest.raises(PeerError, match=r"^w, \d+ visits from chunk .* on: expected .*, found ") as raised:
-        errands.commit(one, 2, change(found), "w")
+        remote_visits.commit(one, 2, change(found), "w")
     assert "\n" not in str(raised.value)
     assert everything(store) == before

@@ -6,7 +6,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from class_games import some_cards, two_suits
+from bucket_games import some_cards, two_suits
 from naive_chunks import three_rounds
 
 from benchmarks.studies import leaf_estimates

@@ -26,7 +26,7 @@ from spewy.look.folder import stored_job
 from spewy.look.solution import Solution
 from spewy.records.chunks import Chunks, Kind
 from spewy.run.session import Session
-from spewy.run.walked_cost import walked_cost
+from spewy.run.walked_cost import EngineSetup, walked_cost
 from spewy.run.walked_plan import WalkedPlan
 
 T1 = ("rows.turn=7", "rows.river=5", "rows.clustering=equity-quantiles", "solve.target=0 chips")
@@ -289,9 +289,9 @@ def test_memory_of_visits_is_that_of_the_largest_parts(workers):
     """Counted chunk by chunk."""
     _, problem = three_rounds(1, held=(7, 2), rows=False)
     layout = Layout.of(problem)
-    options = {"live": False, "exact": False, "variant_name": "cfr", "itemsize": 8, "threads": workers}
+    options = {"engine": "stored", "variant": "cfr", "itemsize": 8, "threads": workers}
     options["integrate"] = "regret"
-    costs = [walked_cost(layout, **options, first_live=first) for first in (2, None)]
+    costs = [walked_cost(layout, EngineSetup(**options, first_live=first)) for first in (2, None)]
     most = 0
     for b in range(len(layout.boards[1].boards)):
         for chunk in layout.betting[1].chunks:

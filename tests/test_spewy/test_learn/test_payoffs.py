@@ -6,7 +6,7 @@ import signal
 
 import numpy as np
 import pytest
-from class_games import random_strategies, some_cards, two_suits
+from bucket_games import random_strategies, some_cards, two_suits
 from cli_runs import good, good_json, refused, spewy, write
 from stored_leduc import JOBS, stored
 from without_rights import without_rights
@@ -16,7 +16,7 @@ from solvers.game import LiveGame
 from solvers.reference.walk import Walker
 from spewy.chunks.live_game import with_ranges
 from spewy.job.job import Job
-from spewy.learn.class_matrices import board_chunks, class_payoffs, trembling
+from spewy.learn.bucket_matrices import board_chunks, bucket_payoffs, trembling
 from spewy.learn.playdown import PlayDown
 from spewy.look import payoffs
 from spewy.records.bucket_payoffs import FOLDER, BucketPayoffs
@@ -35,13 +35,13 @@ def strategies(game):
 def by_walks(board, t, strategies):
     """What `totals` finds, by a walk through all that follows for each row of player 1."""
     layout = board.layout
-    play_down = PlayDown(layout, lambda i, b, r: strategies(i, int(board.classes[i][b]), r))
+    play_down = PlayDown(layout, lambda i, b, r: strategies(i, int(board.buckets[i][b]), r))
     ranges = play_down.ranges(t, 0)
     below = layout.below(t, 0)
     numbers = below.live.zeros()
     for i in range(below.n_rounds):
         for b, r in below.chunks(i):
-            below.place(numbers, i, b, r, strategies(t + i, int(board.classes[t + i][b]), r))
+            below.place(numbers, i, b, r, strategies(t + i, int(board.buckets[t + i][b]), r))
     rows = layout.board(t, 0).hands
     out = np.zeros((len(ranges[0]), rows[0].n_rows, rows[1].n_rows))
     weighings = [trembling(layout, t, (ranges[0][r], ranges[1][r])) for r in range(len(out))]
@@ -57,7 +57,7 @@ def by_walks(board, t, strategies):
 
 def totals(board, t, strategies, below):
     """``A`` and ``W`` of all lines."""
-    class_, chunks = int(board.classes[t][0]), board_chunks(board, t, strategies, below)
+    class_, chunks = int(board.buckets[t][0]), board_chunks(board, t, strategies, below)
     found = [one.totals(strategies(t, class_, r)) for r, one in enumerate(chunks)]
     return tuple(np.array(part) for part in zip(*found, strict=True))
 
@@ -73,8 +73,8 @@ def test_a_round_above_is_worth_what_walks_through_both_rounds_say(game, strateg
     cards = some_cards(game, 3)
     board = game.board(1, cards)
     below = {
-        int(class_): class_payoffs(game, 2, int(class_), [((*cards, int(class_)), 1)], strategies, None)
-        for class_ in board.classes[2]
+        int(class_): bucket_payoffs(game, 2, int(class_), [((*cards, int(class_)), 1)], strategies, None)
+        for class_ in board.buckets[2]
     }
     gains, _ = totals(board, 1, strategies, lambda t, class_, r: below[class_][r])
     np.testing.assert_allclose(gains, by_walks(board, 1, strategies), rtol=1e-6, atol=1e-9)
@@ -86,14 +86,14 @@ def test_boards_of_a_class_count_as_often_as_they_were_drawn(game, strategies):
     def same(t, class_, r):  # as these boards are of different classes
         return strategies(t, class_ if t < 2 else 0, r)
 
-    found = class_payoffs(game, 2, 0, [(some, 1), (other, 2)], same, None)
+    found = bucket_payoffs(game, 2, 0, [(some, 1), (other, 2)], same, None)
     (a, w), (b, v) = (totals(game.board(2, cards), 2, same, None) for cards in (some, other))
     there = w + 2 * v > 1e-9 * (w + 2 * v).max()
     np.testing.assert_allclose(found[there], ((a + 2 * b) / np.where(there, w + 2 * v, 1.0))[there])
 
 
 def test_rows_that_never_meet_get_what_they_get_in_the_mean(game, strategies):
-    found = class_payoffs(game, 2, 0, [(some_cards(game, 4), 1)], strategies, None)
+    found = bucket_payoffs(game, 2, 0, [(some_cards(game, 4), 1)], strategies, None)
     assert np.isfinite(found).all()
     assert np.abs(found[0]).min(axis=1).max() > 0
 
@@ -110,33 +110,33 @@ def test_matrices_are_made_and_told(folder):
     assert result.stderr.splitlines()[0].startswith(
         "leduc: 2 classes of flop to do, 4 boards each, 1 at a time; "
     )
-    with BucketPayoffs.open(folder) as kept:
-        found = kept.get(1, 0, (5, 3, 3))
+    with BucketPayoffs.of_solve(folder) as kept:
+        found = kept.matrices(1, 0, (5, 3, 3))
     assert np.isfinite(found).all()
     assert np.abs(found).max() <= 13
 
 
 def test_what_was_made_is_kept_until_other_strategies_are_saved(folder, monkeypatch):
     before = good_json("payoffs", folder, "--workers", 1)
-    with BucketPayoffs.open(folder) as kept:
+    with BucketPayoffs.of_solve(folder) as kept:
         mark = kept.mark
     monkeypatch.setattr(payoffs, "_task", None)  # nothing is left to be made
     assert good_json("payoffs", folder, "--workers", 1) | {"seconds": 0} == before | {"seconds": 0}
     monkeypatch.undo()
     stored(folder, *JOBS["classes"], deals=4, seed=1)
     assert "2 classes of flop to do" in spewy("payoffs", folder, "--workers", 1).stderr
-    with BucketPayoffs.open(folder) as kept:
+    with BucketPayoffs.of_solve(folder) as kept:
         assert kept.mark != mark
 
 
 def test_ctrl_c_keeps_what_was_made(folder, monkeypatch):
-    put = BucketPayoffs.put
+    put = BucketPayoffs.keep
 
     def put_and_interrupt(*args):
         put(*args)
         os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(BucketPayoffs, "put", put_and_interrupt)
+    monkeypatch.setattr(BucketPayoffs, "keep", put_and_interrupt)
     assert spewy("payoffs", folder, "--workers", 1).exit_code == 130
     monkeypatch.undo()
     assert "1 classes of flop to do, 1 kept from before" in spewy("payoffs", folder, "--workers", 1).stderr
@@ -146,20 +146,23 @@ def test_one_process_and_two_make_the_same(folder, tmp_path_factory):
     copy = shutil.copytree(folder, tmp_path_factory.mktemp("copy") / "leduc")
     good("payoffs", folder, "--workers", 1)
     good("payoffs", copy, "--workers", 2)
-    with BucketPayoffs.open(folder) as alone, BucketPayoffs.open(copy) as together:
+    with BucketPayoffs.of_solve(folder) as alone, BucketPayoffs.of_solve(copy) as together:
         for class_ in (0, 1):
-            np.testing.assert_array_equal(alone.get(1, class_, (5, 3, 3)), together.get(1, class_, (5, 3, 3)))
+            np.testing.assert_array_equal(
+                alone.matrices(1, class_, (5, 3, 3)), together.matrices(1, class_, (5, 3, 3))
+            )
 
 
 def test_damage_is_told(folder):
     good("payoffs", folder, "--workers", 1)
     with open_store(folder / FOLDER) as store:
-        store.transact(lambda txn: txn.put("payoff", b"1.0", np.zeros(3)))
+        key = next(key for key in store.keys("payoff") if key.endswith(b"|1.0"))
+        store.transact(lambda txn: txn.put("payoff", key, np.zeros(3)))
     with (
-        BucketPayoffs.open(folder) as kept,
-        pytest.raises(DamagedLockerError, match=r"key 1\.0: expected float32 of shape"),
+        BucketPayoffs.of_solve(folder) as kept,
+        pytest.raises(DamagedLockerError, match=r"\|1\.0: expected float32 of shape"),
     ):
-        kept.get(1, 0, (5, 3, 3))
+        kept.matrices(1, 0, (5, 3, 3))
 
 
 def test_another_solve_has_no_classes(tmp_path):

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cli_runs import good, good_json, spewy, write
+from cli_runs import good, good_json, refused, spewy, write
 from naive_matches import ends, public, shares_of
 from stand_ins import Told, all_deals
 
 from buckets.cards import parse_cards, strength
 from spewy.errors import InputError
-from spewy.game.gamefile import load_game
+from spewy.game.gamefile import format_game, load_game
 from spewy.game.hand import Hand
 from spewy.look.folder import open_policy
 from spewy.match.acpc_text import LoggedHand
@@ -89,9 +89,9 @@ def test_a_player_who_never_decided_is_told_of_too():
     played = [LoggedHand(0, hand.apply("c").apply("r").apply("f"), ("a", "b"))]
     bot = Told(LEDUC, 1)
     nothing = Review(tuple(played), ())
-    assert summary(nothing, 1)["a"].cost is None  # nothing is known, which is not nothing
-    assert set(summary(review_hands(bot, played), 1)) == {"a", "b"}
-    assert set(summary(nothing, 1, "b")) == {"b"}
+    assert summary(nothing)["a"].cost is None  # nothing is known, which is not nothing
+    assert set(summary(review_hands(bot, played))) == {"a", "b"}
+    assert set(summary(nothing, "b")) == {"b"}
 
 
 def test_players_of_one_name_are_refused():
@@ -207,5 +207,10 @@ def test_the_command_reviews_hands_with_a_spot(spot, tmp_path):
             {"number": 1, "reason": "r30 after the root is none of the spot's c, r20, r100", "whole": True}
         ]
         assert found["players"]["a"]["hands"] == 1
+    (tmp_path / "short.game").write_text(format_game(SHORT))
+    (tmp_path / "hands.log").write_text("".join(f"{hand.text}\n" for hand in hands))
+    log = "review", tmp_path / "hands.log", "--lockers", folder / "river"
+    assert good_json(*log, "--game", tmp_path / "short.game") == found
+    assert "expected f, c, r200 to r20000" in refused(*log)  # the spot's own game has larger blinds
     told = spewy("review", tmp_path / "hands.phhs", "--lockers", folder / "river").stderr
     assert "1 hand outside of the spot: r30 after the root is none of the spot's" in told

@@ -27,8 +27,8 @@ DEEP = "spot.stack=1000000"  # at a pot of 60
 
 def test_deep_stacks_are_solved_in_double_precision():
     job = example("R1", DEEP, "solve.max_sweeps=10")
-    assert WalkedPlan.of(job, streaming=False).engine == "live"
-    assert WalkedPlan.of(example("R1", "spot.stack=600000"), streaming=False).engine == "exact"
+    assert WalkedPlan.of(job, streaming=False).setup.engine == "live"
+    assert WalkedPlan.of(example("R1", "spot.stack=600000"), streaming=False).setup.engine == "exact"
     result, _ = solved(job)
     assert sum(result.ev) == pytest.approx(job.spot.pot, rel=1e-12)
 

@@ -1,9 +1,13 @@
 """Solves on a Dask cluster of several processes: what one process learns, whoever comes and goes."""
 
+import os
 import shutil
+import signal
+import socket
 import threading
+import time
 import tomllib
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 
 import numpy as np
 import pytest
@@ -28,6 +32,7 @@ from spewy.run.reporter import Silent  # noqa: E402
 from spewy.run.sampled_plan import spec_of  # noqa: E402
 from spewy.run.session import Session  # noqa: E402
 from spewy.system import cluster as cluster_module  # noqa: E402
+from spewy.system import dask_connection, local_cluster  # noqa: E402
 from spewy.system.cluster import Attempts, Cluster  # noqa: E402
 from spewy.system.dask_pool import DaskPool  # noqa: E402
 
@@ -93,8 +98,11 @@ def test_three_workers_learn_the_game_and_the_same_twice(leduc, tmp_path):
     assert visits_in(tmp_path / "once") == {0: [300, 300], 1: [300, 300]}
 
 
-def test_a_worker_that_dies_and_one_that_joins_change_no_count(leduc, tmp_path, cluster, monkeypatch):
-    """The one dies as it is asked for its share, which is dealt again."""
+@pytest.mark.parametrize("save_every", [None, 0.01])
+def test_a_worker_that_dies_and_one_that_joins_change_no_count(
+    leduc, tmp_path, cluster, monkeypatch, save_every
+):
+    """The one dies as it is asked for its deals, which are dealt again from the last save on."""
     answers, asked = FlopEngine._ask, []
 
     def dying(engine, *of_whom):
@@ -106,7 +114,7 @@ def test_a_worker_that_dies_and_one_that_joins_change_no_count(leduc, tmp_path, 
 
     monkeypatch.setattr(FlopEngine, "_ask", dying)
     heard = Noting()
-    with Session(Job.load(leduc, ["dask.workers=3"]), tmp_path / "out") as session:
+    with Session(Job.load(leduc, ["dask.workers=3"]), tmp_path / "out", save_every) as session:
         assert session.solve(heard).sweeps == 300
     assert any("has left, " in note for note in heard.notes)
     assert visits_in(tmp_path / "out") == {0: [300, 300], 1: [300, 300]}
@@ -165,7 +173,7 @@ def test_ctrl_c_saves_whole_intervals(leduc, tmp_path):
 
 
 def test_a_scheduler_that_is_not_there_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(dask_connection, "CONNECT_SECONDS", 0.5)
     job = write(tmp_path, DASK + 'address = "tcp://127.0.0.1:9"\n')
     told = refused("solve", job, "--out", tmp_path / "out")
     assert "dask.address: expected a Dask scheduler at 'tcp://127.0.0.1:9', found none" in told
@@ -173,15 +181,50 @@ def test_a_scheduler_that_is_not_there_is_refused(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("address", ["foo://x y", "foo", ""])
 def test_an_address_that_is_none_is_refused(tmp_path, monkeypatch, address):
-    monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(dask_connection, "CONNECT_SECONDS", 0.5)
     job = write(tmp_path, DASK + f'address = "{address}"\n')
     assert f"expected a Dask scheduler at {shown(address)}" in refused(
         "solve", job, "--out", tmp_path / "out"
     )
 
 
+GIGABYTES = {
+    "silent": b"",
+    "silent after half a message": (200).to_bytes(8, "little"),
+    "sends gigabytes": b"\x01" * (1 << 20),
+    "sends gigabytes after a length": (1000).to_bytes(8, "little") + b"\xff" * (1 << 20),
+}
+
+
+@pytest.mark.parametrize("kind", GIGABYTES)
+def test_an_address_where_something_else_listens_is_refused_soon(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(dask_connection, "CONNECT_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            connection, _ = server.accept()
+            with suppress(OSError):
+                while GIGABYTES[kind]:
+                    connection.sendall(GIGABYTES[kind])
+                    if len(GIGABYTES[kind]) < 100:
+                        break
+            over.wait()
+            connection.close()
+
+        over = threading.Event()
+        thread = threading.Thread(target=serve)
+        thread.start()
+        begun = time.monotonic()
+        job = write(tmp_path, f'{DASK}address = "tcp://127.0.0.1:{server.getsockname()[1]}"\n')
+        told = refused("solve", job, "--out", tmp_path / "out")
+        assert time.monotonic() - begun < 10
+        over.set()
+        thread.join()
+    assert "expected a Dask scheduler at" in told
+
+
 def test_workers_of_another_version_are_refused(leduc, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster_module, "SOURCES", ("lockers",))
+    monkeypatch.setattr(dask_connection, "SOURCES", ("lockers",))
     told = refused("solve", leduc, "--out", tmp_path / "out")
     ours, theirs = told.split(": worker ")[1].split(": expected ")[1].split(", found ")
     assert ours.startswith("spewy of sources ")
@@ -190,7 +233,7 @@ def test_workers_of_another_version_are_refused(leduc, tmp_path, monkeypatch):
 
 
 def test_without_dask_the_extra_is_named(leduc, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster_module, "find_spec", lambda name: None)
+    monkeypatch.setattr(dask_connection, "find_spec", lambda name: None)
     result = spewy("solve", leduc, "--out", tmp_path / "out")
     assert result.exit_code == 1
     assert "pip install 'spewy[dask]'" in result.stderr.splitlines()[-1]
@@ -242,6 +285,17 @@ def test_a_crew_of_a_cluster_without_workers_lets_others_look_up(joined, monkeyp
     monkeypatch.setattr(joined, "_there", {})
     with closing(pool.work(pool_tasks.square, [(1,)])) as messages:
         assert [next(messages), next(messages)] == [None, None]
+
+
+def test_a_worker_that_is_stopped_is_told_of_and_one_that_was_started_here_replaced(monkeypatch):
+    monkeypatch.setattr(cluster_module, "SPEAK_SECONDS", 1.0)
+    monkeypatch.setattr(local_cluster, "STOPPED_SECONDS", 3.0)
+    notes = []
+    with Cluster(None, 1, notes.append) as cluster:
+        (first,) = cluster.workers()
+        os.kill(cluster._local._workers[0].pid, signal.SIGSTOP)
+        wait_until(lambda: cluster.there() and first not in cluster.there())
+    assert any("has been silent for" in note for note in notes)
 
 
 def test_a_cluster_that_is_started_here_listens_on_loopback_and_has_no_http_server():

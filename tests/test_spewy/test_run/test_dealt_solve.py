@@ -255,6 +255,7 @@ def test_time_for_the_last_check_is_left(leduc, tmp_path, monkeypatch):
         result = solve(leduc[0], tmp_path / "out", "solve.max_sweeps=1000000000", f"solve.max_time={until} s")
         return result, read_status(tmp_path / "out").seconds - until
 
+    took = read_status(tmp_path / "out").judged.seconds
     same, over = go_on(took - 0.1)  # too short for another check
     assert (same.sweeps, same.trace) == (first.sweeps, first.trace)
     assert over < 0
@@ -961,9 +962,10 @@ def test_an_estimate_of_disk_counts_what_judging_keeps(tmp_path, rows, boards, k
     told = good_json("estimate", job, "--set", "solve.memory=100 GiB")
     assert told["disk_bytes"] > told["judged_bytes"] > told["play_bytes"]
     finding = FlopFinding(np.random.default_rng(0).random((2, 7, kinds)), 0.0, 1.0)
-    with ResponseCache.within(tmp_path, {"any": "job"}) as kept:
+    with ResponseCache.of(tmp_path, {"any": "job"}) as kept:
+        kept.begin("0" * 24)
         for first in range(boards // part):
-            kept.keep("0" * 24, first, finding)
+            kept.keep(first, finding)
     assert disk_bytes(tmp_path / "judged") == pytest.approx(told["judged_bytes"] / part, rel=0.2)
 
 

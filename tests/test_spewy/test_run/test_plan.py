@@ -114,8 +114,8 @@ def test_buckets_that_are_hands_in_order_are_hands():
     boards = tuple(
         replace(
             board,
-            rows=tuple(
-                replace(rows, group=np.arange(len(rows.numbers)), n_groups=len(rows.numbers))
+            hands=tuple(
+                replace(rows, row=np.arange(len(rows.numbers)), n_rows=len(rows.numbers))
                 for rows in board.hands
             ),
         )
@@ -142,9 +142,9 @@ ENGINES = {
 @pytest.mark.parametrize("name", ENGINES)
 def test_engines(name):
     plan = WalkedPlan.of(ENGINES[name], streaming=True)
-    assert plan.engine == name
+    assert plan.setup.engine == name
     assert plan.refusal is None
-    assert plan.itemsize == (4 if name == "exact" else 8)
+    assert plan.setup.itemsize == (4 if name == "exact" else 8)
     assert (plan.cost.program is not None) == (name == "program")
 
 
@@ -196,7 +196,7 @@ def test_a_known_cost_is_not_estimated_again(built, tmp_path):
     built["estimates"] = 0
     with Session(job, tmp_path / "out", cost=cost) as session:
         assert session.cost is cost
-        assert session.plan.solvers == useful_threads(session.layout.live, job.solve.workers)
+        assert session.plan.setup.threads == useful_threads(session.layout.live, job.solve.workers)
     assert built["estimates"] == 0
 
 

@@ -64,3 +64,35 @@ def test_docstrings_speak_one_dialect():
                     assert not re.search(rf"^{argument.arg}(, \w+)*: \S", told, re.MULTILINE), (
                         f"{name}.{node.name}"
                     )
+
+
+STARTS = re.compile(
+    r"multiprocessing|joblib\.externals|concurrent\.futures\.(process|ProcessPoolExecutor)"
+    r"|subprocess\.(Popen|run|call|check_call|check_output|getoutput)"
+    r"|os\.(fork|forkpty|system|popen|posix_spawn|spawn\w+|exec\w+)"
+)
+MAY_START = {
+    "spewy.system.local_pool": "joblib's pool of processes",
+    "spewy.system.child": "a process that runs one of our modules: it compiles kernels, or works for a cluster",
+    "spewy.system.local_cluster": "workers of a Dask cluster on this machine",
+    "spewy.system.outsider": "programs of other people",
+    "lockers.audit": "a look at a damaged file, which may crash the process",
+}
+"""Modules that may start processes."""
+
+
+def test_joblib_is_what_runs_work():
+    """No other module has a pool of its own, forks, or starts processes."""
+    found = set()
+    for name, path in modules().items():
+        used = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                used |= {f"{node.module}.{alias.name}" for alias in node.names}
+            elif isinstance(node, ast.Import):
+                used |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                used.add(f"{node.value.id}.{node.attr}")
+        if any(STARTS.match(each) for each in used):
+            found.add(name)
+    assert found == set(MAY_START)

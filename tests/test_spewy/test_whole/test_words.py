@@ -11,7 +11,7 @@ from spewy.cli import main
 
 ROOT = Path(__file__).parents[3]
 ROOMS = (
-    *("compiled", "lockers", "buckets", "solvers", "benchmarks"),
+    *("compiled", "buckets", "solvers"),
     *sorted(
         str(path.relative_to(ROOT)) for path in (ROOT / "spewy").iterdir() if (path / "__init__.py").exists()
     ),
@@ -21,7 +21,7 @@ FRAGMENT = re.compile(r"(Of|For|To|That|What|Whose|Where|With|Without)\b")
 LONGEST_SUMMARY = 45
 """Characters of a command's summary that ``spewy --help`` shows whole."""
 EXEMPT = {
-    *("compiled", "lockers", "buckets", "solvers", "benchmarks"),
+    *("compiled", "buckets", "solvers"),
     *("spewy/" + room for room in ["batch", "bot", "chunks", "cli", "game", "job", "learn"]),
     *("spewy/" + room for room in ["look", "plot", "records", "run", "system"]),
 }

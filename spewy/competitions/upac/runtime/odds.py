@@ -33,29 +33,29 @@ def grades(hole: Sequence[int], boards: Ints) -> Ints:
 
 def curve(hole: Sequence[int], board: Sequence[int], n_points: int) -> Floats:
     """``[point]``, curve of a hand on a turn."""
-    found = np.sort(grades(hole, _completed(hole, board)))
-    cuts = np.arange(n_points + 1) * len(found) // n_points
-    means = np.add.reduceat(found, cuts[:-1]) / np.diff(cuts)
+    ordered = np.sort(grades(hole, _completed(hole, board)))
+    cuts = np.arange(n_points + 1) * len(ordered) // n_points
+    means = np.add.reduceat(ordered, cuts[:-1]) / np.diff(cuts)
     return np.asarray((means + 0.5) / GRADES)
 
 
 def all_grades(boards: Ints) -> Ints:
     """``[board, hand]``, grades of all hands on final boards ``[board, 5]``; -1 for blocked hands."""
-    found = strengths([*boards.T[:, :, None], *HANDS.T])
-    out = np.full(found.shape, -1, dtype=np.int64)
-    for mine, board, own in zip(out, boards, found, strict=True):
+    strength_of = strengths([*boards.T[:, :, None], *HANDS.T])
+    out = np.full(strength_of.shape, -1, dtype=np.int64)
+    for row, board, strength in zip(out, boards, strength_of, strict=True):
         there = ~np.isin(HANDS, board).any(axis=1)
-        ordered = np.sort(own[there])
-        below, up_to = (np.searchsorted(ordered, own[there], side) for side in ("left", "right"))
-        mine[there] = (below + up_to) * GRADES // (2 * len(ordered))
+        ordered = np.sort(strength[there])
+        below, up_to = (np.searchsorted(ordered, strength[there], side) for side in ("left", "right"))
+        row[there] = (below + up_to) * GRADES // (2 * len(ordered))
     return out
 
 
 def all_curves(board: Sequence[int], n_points: int) -> Floats:
     """``[hand, point]``, curves of all hands on a turn; curves of blocked hands mean nothing."""
-    found = np.sort(all_grades(_completed((), board)), axis=0)[-(NUM_CARDS - len(board) - 2) :]
-    cuts = np.arange(n_points + 1) * len(found) // n_points
-    means = np.add.reduceat(found, cuts[:-1], axis=0) / np.diff(cuts)[:, None]
+    ordered = np.sort(all_grades(_completed((), board)), axis=0)[-(NUM_CARDS - len(board) - 2) :]
+    cuts = np.arange(n_points + 1) * len(ordered) // n_points
+    means = np.add.reduceat(ordered, cuts[:-1], axis=0) / np.diff(cuts)[:, None]
     return np.asarray((means.T + 0.5) / GRADES)
 
 

@@ -106,10 +106,10 @@ class Player:
         if self._seconds and tree.nodes[node, ROUND] == RIVER_ROUND:
             if node not in self._river:
                 self._river = self._solved(rung, [*path, (node, 0)], spot)
-            found = self._river[node]
+            frequencies = self._river[node]
         else:
-            found = self._tables.frequencies(rung, node, spot.hole, spot.board)
-        place = _drawn(found, self._rng.random())
+            frequencies = self._tables.frequencies(rung, node, spot.hole, spot.board)
+        place = _drawn(frequencies, self._rng.random())
         self._taken[sum(map(len, spot.rounds))] = place
         return _at_table(tree, tree.children(node)[place], node, spot)
 
@@ -124,16 +124,17 @@ class Player:
         me, own = int(spot.button), hand_number(spot.hole)
         weights[me][own] = max(weights[me][own], RARE * weights[me].max())
         river = River(tree, path[first][0], weights, strengths([*np.array(spot.board)[:, None], *HANDS.T]))
-        mine = [node for node in river.decisions if tree.nodes[node, PLAYER] == me]
+        own_nodes = [node for node in river.decisions if tree.nodes[node, PLAYER] == me]
         by_table = {
-            node: self._tables.all_frequencies(rung, node, spot.board)[:, river.held[me]] for node in mine
+            node: self._tables.all_frequencies(rung, node, spot.board)[:, river.held[me]]
+            for node in own_nodes
         }
-        found = min(
+        play = min(
             (river.solve(self._seconds), by_table),
             key=lambda play: float(river.weights[1 - me] @ river.best(play, 1 - me)),
         )
         at = int(np.searchsorted(river.held[me], own))
-        return {node: found[node][:, at] for node in mine}
+        return {node: play[node][:, at] for node in own_nodes}
 
     def _came(self, tree: Tree, spot: Spot) -> tuple[Came, int] | None:
         """The decision of a tree for a spot, and the path to it; None if the tree does not cover the spot."""
@@ -155,9 +156,9 @@ class Player:
                 path.append((node, self._taken[done]))
                 node = tree.children(node)[self._taken[done]]
                 done += 1
-        mine = int(tree.nodes[node, PLAYER]) == int(spot.button)
+        is_own = int(tree.nodes[node, PLAYER]) == int(spot.button)
         same_round = int(tree.nodes[node, ROUND]) == len(spot.rounds) - 1
-        return (path, node) if mine and same_round else None
+        return (path, node) if is_own and same_round else None
 
     def _taken_for(self, tree: Tree, node: int, action: str, highest: int, effective: int) -> int | None:
         """Number of the tree's action that an action is translated to; None if none is of its kind."""
@@ -198,8 +199,8 @@ def ranges(tables: Tables, rung: int, path: Came, board: tuple[int, ...]) -> tup
     for node, place in path:
         often = tables.all_frequencies(rung, node, board[: BOARD_CARDS[tree.nodes[node, ROUND]]])[place]
         weights[tree.nodes[node, PLAYER]][:] *= np.maximum(often, LEAST)
-    for mine in weights:
-        mine[mine < RARE * mine.max()] = 0.0
+    for range_weights in weights:
+        range_weights[range_weights < RARE * range_weights.max()] = 0.0
     return weights
 
 

@@ -65,14 +65,14 @@ class River:
         sums = {node: np.zeros(shape) for node, shape in shapes.items()}
         for number in range(1, iterations + 1):
             for p in (0, 1):
-                play = {node: _shares(mine) for node, mine in regrets.items()}
+                play = {node: _shares(total) for node, total in regrets.items()}
                 reach, own = self.reach(play, 1 - p), self.reach(play, p)
-                for node, found, value in self._values(play, reach, p):
-                    regrets[node] = np.maximum(regrets[node] + found - value, 0)
+                for node, action_values, value in self._values(play, reach, p):
+                    regrets[node] = np.maximum(regrets[node] + action_values - value, 0)
                     sums[node] += number * own[node] * play[node]
             if time.monotonic() >= until:
                 break
-        return {node: _shares(mine) for node, mine in sums.items()}
+        return {node: _shares(total) for node, total in sums.items()}
 
     def _player(self, node: int) -> int:
         return int(self.tree.nodes[node, PLAYER])
@@ -88,22 +88,22 @@ class River:
     def ends(self, reach: dict[int, Floats], p: int) -> dict[int, Floats]:
         """Values ``[hand]`` of a player at the ends of the betting, given the other player's reach."""
         out: dict[int, Floats] = {}
-        for folds, found in ((True, self._met[p].all), (False, self._met[p].beaten)):
+        for folds, sums_over in ((True, self._met[p].all), (False, self._met[p].beaten)):
             ends = [(node, folded) for node, folded in self._ends if (folded >= 0) == folds]
             if not ends:
                 continue
-            columns = found(np.stack([reach[node] for node, _ in ends], axis=1))
-            for (node, folded), mine in zip(ends, columns.T, strict=True):
+            columns = sums_over(np.stack([reach[node] for node, _ in ends], axis=1))
+            for (node, folded), sums in zip(ends, columns.T, strict=True):
                 chips = int(self.tree.nodes[node, [SPENT_0, SPENT_1]].min())
-                out[node] = mine * (-chips if folded == p else chips)
+                out[node] = sums * (-chips if folded == p else chips)
         return out
 
     def best(self, play: dict[int, Floats], p: int) -> Floats:
         """``[hand]``, values of a player's best response to the other player's strategy."""
         values = self.ends(self.reach(play, 1 - p), p)
         for node in reversed(self.decisions):
-            found = np.stack([values[child] for child in self.tree.children(node)])
-            values[node] = found.max(axis=0) if self._player(node) == p else found.sum(axis=0)
+            action_values = np.stack([values[child] for child in self.tree.children(node)])
+            values[node] = action_values.max(axis=0) if self._player(node) == p else action_values.sum(axis=0)
         return values[self.root]
 
     def _values(
@@ -112,12 +112,12 @@ class River:
         """A player's decisions, the last first: values of actions ``[action, hand]`` and of the strategy ``[hand]``."""
         values, out = self.ends(reach, p), []
         for node in reversed(self.decisions):
-            found = np.stack([values[child] for child in self.tree.children(node)])
+            action_values = np.stack([values[child] for child in self.tree.children(node)])
             if self._player(node) == p:
-                values[node] = (play[node] * found).sum(axis=0)
-                out.append((node, found, values[node]))
+                values[node] = (play[node] * action_values).sum(axis=0)
+                out.append((node, action_values, values[node]))
             else:
-                values[node] = found.sum(axis=0)
+                values[node] = action_values.sum(axis=0)
         return out
 
 
@@ -172,10 +172,10 @@ class _Met:
         return np.vstack([reach[self._order], np.zeros((1, reach.shape[1]))])
 
 
-def _sums(found: Floats) -> Floats:
+def _sums(rows: Floats) -> Floats:
     """Sums of the first 0, 1, 2, ... rows."""
-    out = np.zeros((len(found) + 1, *found.shape[1:]))
-    np.cumsum(found, axis=0, out=out[1:])
+    out = np.zeros((len(rows) + 1, *rows.shape[1:]))
+    np.cumsum(rows, axis=0, out=out[1:])
     return out
 
 

@@ -132,8 +132,8 @@ class Tables:
             )
         if n == TURN:
             means = self._array(f"{TURN}-curves")[class_].astype(np.float64) / CURVE_ONE
-            found = all_curves(board, means.shape[1])
-            return class_, ((found[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+            curves = all_curves(board, means.shape[1])
+            return class_, ((curves[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
         return class_, self._array(f"{RIVER}-rows")[class_, all_grades(np.array([board]))[0]].astype(np.int64)
 
     def all_frequencies(self, rung: int, node: int, board: tuple[int, ...]) -> Floats:
@@ -154,8 +154,8 @@ class Tables:
         """``[action, hand]``, frequencies of hands in these rows."""
         nodes = self.tree(rung).nodes
         first, n = int(nodes[node, SLOT]), int(nodes[node, N_CHILDREN])
-        found = self._array(f"{rung}-play-{nodes[node, ROUND]}")[first : first + n - 1, class_]
-        free = found[:, np.minimum(rows, found.shape[1] - 1)].astype(np.float64) / ALWAYS
+        table = self._array(f"{rung}-play-{nodes[node, ROUND]}")[first : first + n - 1, class_]
+        free = table[:, np.minimum(rows, table.shape[1] - 1)].astype(np.float64) / ALWAYS
         whole = np.vstack([free, np.maximum(1.0 - free.sum(axis=0), 0.0)])
         out: Floats = whole / whole.sum(axis=0)
         return out
@@ -165,10 +165,10 @@ class Tables:
 
     def _read(self, name: str) -> NDArray[Any]:
         try:
-            found: NDArray[Any] = self._found[name]
+            array: NDArray[Any] = self._found[name]
         except Exception as error:  # zip files fail in many ways
             raise TablesError(f"tables {self.name}: expected a member {name}, found: {error}") from None
-        return np.cumsum(found, dtype=np.int64) if name.endswith("-keys") else found
+        return np.cumsum(array, dtype=np.int64) if name.endswith("-keys") else array
 
     def _read_tree(self, rung: int) -> Tree:
         return Tree(self.stacks[rung], self._array(f"{rung}-tree").astype(np.int64))

@@ -1,7 +1,7 @@
-"""Visits of a sweep for a worker that has no lockers: what they read goes there, what they leave comes back.
+"""Visits of a sweep by workers that have no lockers: a task carries what its visits read, the answer what they leave.
 
-A worker is sent entries of the lockers, and writes none: whoever sent them commits what comes back, visit by visit, as
-if it had been made at home. So a worker that is lost on the way has changed nothing.
+The process of the solve commits the answers, visit by visit, as if it had made the visits itself. So a worker that is
+lost on the way has changed nothing.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     from spewy.learn.engine import Stop
 
 MOST_BYTES = 32 * 2**20
-"""Of entries that an errand takes along, unless a single visit reads more."""
+"""Bytes of entries that a task carries, unless a single visit reads more."""
 ITEMSIZE = 8
 
 Place = tuple[int, int]
-"""(b, r) of a chunk."""
+"""``(b, r)`` of a chunk."""
 Shape = tuple[int, int]
-"""[slot, row] of a player's array."""
+"""Shape ``[slot, row]`` of a player's array."""
 Shapes = dict[bytes, tuple[Shape, Shape]]
-"""Of both players' arrays, by chunk's key."""
+"""Shapes of both players' arrays, by the chunk's key."""
 
 
 @dataclass(frozen=True)
-class Errand:
-    """Visits of one round, and what they read.
+class RemoteTask:
+    """Visits of one round, and the entries that they read.
 
     Attributes:
         t: the round, from the layout's root.
         places: the chunks.
-        seen: how many visits of each were counted, and the sweep of the last one.
+        seen: number of visits of each chunk that were counted, and the sweep of the last one.
         read: entries of the lockers.
     """
 
@@ -53,8 +53,8 @@ class Errand:
     read: Snapshot
 
 
-class Errands:
-    """Packs errands for one solve, and commits what they bring back.
+class RemoteVisits:
+    """Packs tasks of one solve, and commits their answers.
 
     Args:
         parts: of the problem's layout.
@@ -68,7 +68,7 @@ class Errands:
         self._known: dict[tuple[int, Place], Shapes] = {}
 
     def portions(self, t: int, sweep: int, workers: int) -> Iterator[list[Place]]:
-        """The visits of a round that a sweep still needs, cut into errands: several for each worker, none too heavy."""
+        """Yield the chunks of a round that a sweep has not visited, in portions that are several for each worker."""
         places = [place for place in self._layout.chunks(t) if self._seen(t, place)[1] < sweep]
         most, portion, weight = -(-len(places) // (4 * workers)), list[Place](), 0
         for place in places:
@@ -81,33 +81,33 @@ class Errands:
         if portion:
             yield portion
 
-    def pack(self, t: int, places: Sequence[Place]) -> Errand:
-        """What is to be visited, with all that this reads."""
+    def pack(self, t: int, places: Sequence[Place]) -> RemoteTask:
+        """Pack visits of some chunks, with all entries that they read."""
         seen = tuple(self._seen(t, place) for place in places)
         own = [key for place in places for key in self._shapes(t, place)]
         arrays = {kind: list(own) for kind in self._settings.kept}
         arrays.setdefault(self._settings.played, []).extend(self._above(t, {b for b, _ in places}))
         payoffs = [self._layout.key(t + 1, *below) for place in places for below in self._below(t, place)]
-        return Errand(t, tuple(places), seen, Snapshot(self._store, arrays, payoffs))
+        return RemoteTask(t, tuple(places), seen, Snapshot(self._store, arrays, payoffs))
 
-    def commit(self, errand: Errand, sweep: int, found: Any, who: str) -> int:
-        """Write what came back; how many visits that was.
+    def commit(self, task: RemoteTask, sweep: int, found: Any, who: str) -> int:
+        """Write the answer of a task; return the number of visits.
 
         Raises:
-            PeerError: it is not what visits of these chunks leave.
+            PeerError: visits of these chunks cannot have left it.
         """
-        shapes = [self._shapes(errand.t, place) for place in errand.places]
-        self._require(errand, shapes, found, who)
+        shapes = [self._shapes(task.t, place) for place in task.places]
+        self._require(task, shapes, found, who)
         done = 0
-        for (b, r), seen, visit in zip(errand.places, errand.seen, found, strict=True):
-            done += commit_visit(self._layout, self._store, (errand.t, b, r), seen, sweep, visit)
+        for (b, r), seen, visit in zip(task.places, task.seen, found, strict=True):
+            done += commit_visit(self._layout, self._store, (task.t, b, r), seen, sweep, visit)
         return done
 
     def _seen(self, t: int, place: Place) -> tuple[int, int]:
         return visits(self._layout, self._store, t, *place)
 
     def _above(self, t: int, boards: set[int]) -> Iterator[bytes]:
-        """Keys of the chunks through which lines lead to some boards of round t."""
+        """Yield the keys of the chunks through which lines lead to some boards of round t."""
         layout = self._layout
         for a in reversed(range(t)):
             boards = {layout.board(a + 1, b).parent for b in boards}
@@ -117,7 +117,7 @@ class Errands:
                         yield layout.key(a, b, r)
 
     def _below(self, t: int, place: Place) -> list[Place]:
-        """The chunks of the next round whose payoffs a visit reads."""
+        """Return the chunks of the next round whose payoffs a visit reads."""
         layout, (b, r) = self._layout, place
         exits = layout.tree(t, r).exits.tolist()
         if not exits or self._settings.enters_live(layout, t):
@@ -125,7 +125,7 @@ class Errands:
         return [(entry.child, root) for entry in layout.board(t, b).entries for root in exits]
 
     def _shapes(self, t: int, place: Place) -> Shapes:
-        """What a visit improves: this chunk, and those below that are live."""
+        """Return the shapes of all chunks that a visit improves: this chunk, and the live chunks below."""
         found = self._known.get((t, place))
         if found is None:
             layout, (b, r) = self._layout, place
@@ -139,7 +139,7 @@ class Errands:
         return found
 
     def _weight(self, t: int, place: Place) -> int:
-        """Bytes that a visit reads, strategies above left out."""
+        """Return the bytes that a visit reads, without strategies above."""
         layout, settings = self._layout, self._settings
         arrays = sum(x * y for shapes in self._shapes(t, place).values() for x, y in shapes)
         matrices = 0
@@ -148,15 +148,15 @@ class Errands:
             matrices = settings.views(layout, t + 1) * sum(x * y for x, y in rows)
         return ITEMSIZE * (len(settings.kept) * arrays + matrices)
 
-    def _require(self, errand: Errand, shapes: Sequence[Shapes], found: Any, who: str) -> None:
-        """Refuse what is not what visits of these chunks leave."""
-        layout, t, settings = self._layout, errand.t, self._settings
+    def _require(self, task: RemoteTask, shapes: Sequence[Shapes], found: Any, who: str) -> None:
+        """Refuse an answer that visits of these chunks cannot have left."""
+        layout, t, settings = self._layout, task.t, self._settings
         subject = (
-            f"{who}, {len(errand.places):,} visits from chunk {layout.key(t, *errand.places[0]).decode()} on"
+            f"{who}, {len(task.places):,} visits from chunk {layout.key(t, *task.places[0]).decode()} on"
         )
         if not isinstance(found, list) or len(found) != len(shapes):
             raise PeerError(f"{subject}: expected what each of them leaves, found {shown(found)}")
-        for (b, r), mine, visit in zip(errand.places, shapes, found, strict=True):
+        for (b, r), mine, visit in zip(task.places, shapes, found, strict=True):
             views = (settings.views(layout, t), *layout.n_rows(t, b)) if t else None
             if not (isinstance(visit, Visit) and _is_whole(visit, mine, set(settings.kept), views)):
                 raise PeerError(
@@ -171,7 +171,7 @@ def _shapes(layout: Layout, t: int, b: int, r: int) -> tuple[Shape, Shape]:
 
 
 def _is_whole(visit: Visit, shapes: Shapes, kept: set[Any], payoffs: tuple[int, ...] | None) -> bool:
-    """Whether a visit left finite arrays of these shapes, by key, and payoffs of that one."""
+    """Return whether a visit left finite arrays of these shapes, by key, and payoffs of that shape."""
     try:
         arrays: list[tuple[Any, Any]] = [
             (array, shape)
@@ -207,14 +207,14 @@ def kept_parts(token: str, layout: Callable[[], Layout]) -> Subgames:
     return parts
 
 
-def do_errand(
-    parent: Stop, token: str, layout: Layout, settings: VisitSettings, errand: Errand
+def do_remote_task(
+    parent: Stop, token: str, layout: Layout, settings: VisitSettings, task: RemoteTask
 ) -> list[Visit]:
-    """Run in a worker: make the visits; fewer where the parent says to stop."""
-    improver = Improver(layout, errand.read, settings, kept_parts(token, lambda: layout))
+    """In a worker: make the visits of a task; fewer if the parent asks to return early."""
+    improver = Improver(layout, task.read, settings, kept_parts(token, lambda: layout))
     found = []
-    for (b, r), (number, _) in zip(errand.places, errand.seen, strict=True):
+    for (b, r), (number, _) in zip(task.places, task.seen, strict=True):
         if parent.is_set():
             break
-        found.append(improver.visit(errand.t, b, r, number + 1))
+        found.append(improver.visit(task.t, b, r, number + 1))
     return found

@@ -5,7 +5,7 @@ from fake_classes import CountedClasses
 
 from spewy.chunks.rounds import betting_rounds
 from spewy.job.job import Job
-from spewy.learn.class_boards import ClassGame
+from spewy.learn.bucket_boards import BucketGame
 
 TWO_SUITS = """
 GAMEDEF
@@ -40,7 +40,7 @@ def two_suits(folder):
     (folder / "two.game").write_text(TWO_SUITS)
     problem = Job.of({"name": "two", "game": {"file": str(folder / "two.game")}}).problem
     betting, rows = betting_rounds(problem.tree), (3, 4, 66)
-    return ClassGame(problem, betting, HandsOnTurns(problem.game, (1, 2, 52), rows), rows)
+    return BucketGame(problem, betting, HandsOnTurns(problem.game, (1, 2, 52), rows), rows)
 
 
 def random_strategies(game):

@@ -1,0 +1,274 @@
+"""Counts what jobs do when workers are killed or stopped, schedulers vanish, addresses are silent, and parents die.
+
+    python -m benchmarks.studies.failures [--solves 8] [--kills 3] [--quick]
+
+Each line tells a trial, how often it was made, and how often it ended as it should; the exit code is 1 if one did not.
+
+- *killed*: batches of three turns on two workers; three times in each batch a worker that runs a job gets SIGKILL.
+  The batch ends with the result of one that nobody disturbs.
+- *stopped*: a worker gets SIGSTOP. The batch ends as before, some seconds later.
+- *interrupted*: a batch gets Ctrl-C. It ends within two seconds with exit code 130, and what was solved is saved.
+- *parent killed*: a batch gets SIGKILL. Three seconds later no worker is left, and nothing of it in ``/dev/shm``.
+- *vanished*: the scheduler of a Dask cluster is killed during a batch. It ends within ten seconds with one line.
+- *silent*, *gigabytes*: an address where something else listens than a scheduler. Refused within ten seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.paths import ROOT
+
+JOB = """
+name = "turns"
+[game]
+file = "holdem.nolimit.2p.reverse_blinds"
+[spot]
+boards = ["Qs 7h 2d 3c", "Kh 9d 6s 2c", "Jh 9d 6s 2c"]
+pot = 20
+stack = 60
+oop = "AA-99,AKs,KQs,JTs"
+ip = "KK-88,AQs,87s"
+[bets.turn]
+bet = "50%, a"
+raise = "a"
+[solve]
+target = "0 chips"
+max_sweeps = 400
+check_every = 20
+precision = "double"
+"""
+PATIENCE = 180.0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--solves", type=int, default=8)
+    parser.add_argument("--kills", type=int, default=3, help="in each solve")
+    parser.add_argument("--quick", action="store_true", help="one solve, one kill, nothing on clusters")
+    args = parser.parse_args(argv)
+    if args.quick:
+        args.solves = args.kills = 1
+    with TemporaryDirectory(prefix="spewy-") as scratch:
+        trials = _Trials(Path(scratch))
+        kills = sum(trials.killed(args.kills) for _ in range(args.solves))
+        print(f"({kills} kills in {args.solves} solves)")
+        trials.stopped()
+        for delay in (0.5, 2.0, 4.0)[: 1 if args.quick else 3]:
+            trials.interrupted(delay)
+            trials.parent_killed(delay)
+        if not args.quick:
+            trials.vanished()
+            for kind in ("silent", "gigabytes"):
+                trials.nobody(kind)
+    return trials.told()
+
+
+class _Trials:
+    """Makes trials and counts them."""
+
+    def __init__(self, scratch: Path) -> None:
+        self._scratch, self._number = scratch, 0
+        self._counts: dict[str, list[bool]] = {}
+        (scratch / "job.toml").write_text(JOB)
+        code, out, _ = self._ended(self._begun("--jobs", "1"))
+        assert code == 0, out
+        self._whole = _figures(out)
+
+    def killed(self, kills: int) -> int:
+        """Kill workers of a batch; return how many."""
+        running, done, rng = self._begun("--jobs", "2"), 0, random.Random(self._number)
+        while done < kills and running.poll() is None:
+            time.sleep(rng.uniform(0.5, 1.5))
+            busy = [worker for worker in _workers(running.pid) if _seconds(worker) > 0.5]
+            if busy:
+                with suppress(OSError):
+                    os.kill(rng.choice(busy), signal.SIGKILL)
+                    done += 1
+        code, out, err = self._ended(running)
+        self._count("killed", code == 0 and _figures(out) == self._whole, err)
+        return done
+
+    def stopped(self) -> None:
+        """Stop a worker of a batch."""
+        running = self._begun("--jobs", "2")
+        while not (workers := [worker for worker in _workers(running.pid) if _seconds(worker) > 0.5]):
+            time.sleep(0.1)
+        os.kill(workers[0], signal.SIGSTOP)
+        code, out, err = self._ended(running)
+        self._count("stopped", code == 0 and _figures(out) == self._whole, err)
+
+    def interrupted(self, delay: float) -> None:
+        """Interrupt a batch, as a terminal does."""
+        running = self._begun("--jobs", "2", "--set", "solve.max_sweeps=1000000")
+        self._wait_for_workers(running, delay)
+        begun = time.monotonic()
+        os.killpg(running.pid, signal.SIGINT)
+        code, _, err = self._ended(running)
+        took = time.monotonic() - begun
+        self._count(
+            "interrupted", code == 130 and took < 2 and "Traceback" not in err, f"{took:.1f} s, {err}"
+        )
+
+    def parent_killed(self, delay: float) -> None:
+        """Kill the parent of a batch."""
+        before = set(os.listdir("/dev/shm"))
+        running = self._begun("--jobs", "2", "--set", "solve.max_sweeps=1000000")
+        self._wait_for_workers(running, delay)
+        workers = _workers(running.pid)
+        running.kill()
+        running.wait()
+        time.sleep(3.0)
+        left = [worker for worker in workers if _is_alive(worker)]
+        mine = {name for name in set(os.listdir("/dev/shm")) - before if f"-{running.pid}-" in name}
+        self._count("parent killed", not left and not mine, f"left: {left} {mine}")
+
+    def vanished(self) -> None:
+        """Kill the scheduler during a batch."""
+        with _cluster(self._scratch / "cluster") as (address, scheduler):
+            running = self._begun("--dask", address, "--set", "solve.max_sweeps=1000000")
+            time.sleep(8.0)
+            scheduler.kill()
+            begun = time.monotonic()
+            code, _, err = self._ended(running)
+            took = time.monotonic() - begun
+        last = err.strip().splitlines()[-1]
+        good = code == 1 and took < 10 and last.startswith("Error: Dask scheduler") and "Traceback" not in err
+        self._count("vanished", good, f"{took:.1f} s, {err}")
+
+    def nobody(self, kind: str) -> None:
+        """Ask an address where no scheduler listens."""
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            threading.Thread(target=_answer, args=(server, kind), daemon=True).start()
+            begun = time.monotonic()
+            code, _, err = self._ended(self._begun("--dask", f"tcp://127.0.0.1:{server.getsockname()[1]}"))
+            took = time.monotonic() - begun
+        self._count(
+            kind, code == 2 and took < 10 and "expected a Dask scheduler" in err, f"{took:.1f} s, {err}"
+        )
+
+    def told(self) -> int:
+        """Print the counts; return the exit code."""
+        print("| trial | made | as it should |\n|---|---|---|")
+        for name, ends in self._counts.items():
+            print(f"| {name} | {len(ends)} | {sum(ends)} |")
+        return int(not all(map(all, self._counts.values())))
+
+    def _begun(self, *options: str) -> subprocess.Popen[str]:
+        self._number += 1
+        arguments = [
+            "solve",
+            self._scratch / "job.toml",
+            "--out",
+            self._scratch / str(self._number),
+            "--json",
+        ]
+        return subprocess.Popen(
+            [sys.executable, "-m", "spewy", *map(str, arguments), *options],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def _ended(self, running: subprocess.Popen[str]) -> tuple[int, str, str]:
+        try:
+            out, err = running.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGKILL)
+            out, err = running.communicate()
+            err += f"\nit had not ended after {PATIENCE:.0f} s"
+        return running.returncode, out, err
+
+    def _wait_for_workers(self, running: subprocess.Popen[str], delay: float) -> None:
+        while len(_workers(running.pid)) < 2:
+            time.sleep(0.05)
+        time.sleep(delay)
+
+    def _count(self, name: str, good: bool, why: str) -> None:
+        self._counts.setdefault(name, []).append(good)
+        print(f"{name}: {'as it should' if good else f'NOT as it should: {why}'}", flush=True)
+
+
+def _figures(out: str) -> list[tuple[int, float]]:
+    return [(row["sweeps"], row["exploitability"]) for row in json.loads(out)]
+
+
+def _workers(parent: int) -> list[int]:
+    """Workers of joblib's pool among the children of a process."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError, IndexError):
+            above = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if above == parent and "popen_loky" in (folder / "cmdline").read_text():
+                found.append(int(folder.name))
+    return found
+
+
+def _seconds(process: int) -> float:
+    """Processor time of a process; 0 if it has ended."""
+    with suppress(OSError, IndexError):
+        ticks = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
+def _is_alive(process: int) -> bool:
+    with suppress(OSError, IndexError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
+def _answer(server: socket.socket, kind: str) -> None:
+    with suppress(OSError):
+        connection, _ = server.accept()
+        while kind == "gigabytes":
+            connection.sendall(b"\x01" * (1 << 20))
+        time.sleep(PATIENCE)
+
+
+@contextmanager
+def _cluster(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A scheduler and a worker, by Dask's own commands."""
+    folder.mkdir()
+    file = folder / "scheduler.json"
+    processes = []
+    for command, options in (("scheduler", ("--port", "0")), ("worker", ("--no-nanny", "--nthreads", "2"))):
+        own = ("--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(file))
+        processes.append(
+            subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.dask_{command}", *own, *options],
+                cwd=folder,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        )
+    try:
+        while not file.exists() or not file.stat().st_size:
+            time.sleep(0.1)
+        yield json.loads(file.read_text())["address"], processes[0]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""A cache in a folder of its own: arrays that were computed from strategies, and hold as long as these stay the same.
+
+A *mark* tells the strategies from all others. It begins every key, so that two processes which work with different
+strategies never mix their arrays; entries with another mark are deleted as soon as a mark is set.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from lockers import MemoryStore, Store, Transaction, open_store
+from lockers.codec import Array
+from spewy.records.keys import MARK_KEY, META
+from spewy.system.closing import Closing
+from spewy.system.folder_lock import FolderLock
+
+
+class MarkedStore(Closing):
+    """Arrays by name, under a mark.
+
+    Args:
+        store: the store; `close` closes it.
+        locker: name of the locker that holds the arrays.
+        lock: lock of the store's folder, which `close` releases; None for no lock.
+    """
+
+    def __init__(self, store: Store, locker: str, lock: FolderLock | None = None) -> None:
+        self._store, self._locker, self._lock = store, locker, lock
+        found = store.get(META, MARK_KEY)
+        self.mark = None if found is None else found.tobytes().decode()
+
+    @classmethod
+    def within(
+        cls, folder: Path, locker: str, manifest: Mapping[str, Any], command: str | None = None
+    ) -> Self:
+        """Open the cache in a folder for writing, and make it if there is none.
+
+        Args:
+            folder: folder of the cache alone.
+            locker: name of the locker.
+            manifest: manifest of the strategies' store.
+            command: name of the command that writes, which locks the folder; None for no lock, and for a cache in
+                memory if the folder cannot be written.
+
+        Raises:
+            InputError: another process has locked the folder, or the folder cannot be written.
+            lockers.LockerError: the folder holds another job's lockers, or damaged ones.
+        """
+        if command is None and not os.access(folder if folder.exists() else folder.parent, os.W_OK):
+            return cls(MemoryStore(manifest), locker)
+        lock = None if command is None else FolderLock(folder, command)
+        try:
+            store = open_store(folder, manifest)
+            try:
+                store.require_sound()
+                return cls(store, locker, lock)
+            except BaseException:
+                store.close()
+                raise
+        except BaseException:
+            if lock is not None:
+                lock.close()
+            raise
+
+    @classmethod
+    def open(cls, folder: Path, locker: str) -> Self:
+        """Open the cache in a folder for reading.
+
+        Raises:
+            lockers.LockerError: the folder holds no lockers, or damaged ones.
+        """
+        return cls(open_store(folder, read_only=True), locker)
+
+    def begin(self, mark: str) -> None:
+        """Set the mark, and delete the entries with other marks."""
+        self.mark = mark
+        stale = [key for key in self._store.keys(self._locker) if not key.startswith(self._key(""))]
+        if not stale and self._store.get(META, MARK_KEY) is not None:
+            return
+
+        def write(txn: Transaction) -> None:
+            for key in stale:
+                txn.delete(self._locker, key)
+            txn.put(META, MARK_KEY, np.frombuffer(mark.encode(), dtype=np.uint8))
+
+        self._store.transact(write)
+
+    def names(self, start: str = "") -> list[str]:
+        """Names of the entries that begin with a text."""
+        first = self._key("")
+        keys = self._store.keys(self._locker, self._key(start))
+        return [key.removeprefix(first).decode() for key in keys]
+
+    def get_many(self, names: list[str]) -> list[Array | None]:
+        """The arrays of some entries; None for an entry that is not there."""
+        return self._store.get_many(self._locker, [self._key(name) for name in names])
+
+    def put(self, name: str, array: Array) -> None:
+        """Store an array under a name."""
+        key = self._key(name)
+        self._store.transact(lambda txn: txn.put(self._locker, key, array))
+
+    def text(self, name: str) -> str:
+        """The place of an entry, for messages."""
+        return f"locker {self._locker!r}, key {self._key(name).decode()}"
+
+    def close(self) -> None:
+        """Close the store once all entries are on the disk."""
+        if not self._store.read_only:
+            self._store.flush()
+        self._store.close()
+        if self._lock is not None:
+            self._lock.close()
+
+    def _key(self, name: str) -> bytes:
+        return f"{self.mark}|{name}".encode()
