@@ -6,6 +6,7 @@ from solvers.sampled.batches import line_batches
 from solvers.sampled.quantise import byte_tables, quantise
 from spewy.chunks.rounds import betting_rounds
 from spewy.records import strategy_locker
+from spewy.records.line_index import LineIndex
 
 
 class ClassSums:
@@ -25,7 +26,7 @@ class ClassSums:
             for n, tables in zip(classes, self.tables, strict=True)
         ]
         self.lines = [
-            strategy_locker.LineIndex.of([chunk.line for chunk in bets.chunks], batches, k)
+            LineIndex.of([chunk.line for chunk in bets.chunks], batches, k)
             for bets, batches, k in zip(self.rounds, self.batches, rows, strict=True)
         ]
 
