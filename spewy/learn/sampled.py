@@ -50,7 +50,7 @@ class SampledEngine(Closing):
 
     Attributes:
         numbers: regrets and averages.
-        schedule: how much earlier visits count.
+        schedule: weights of earlier visits.
         lines: positions of lines in the bytes of a class, by round.
         earlier: deals and seconds of earlier runs, as the store has them.
         changing: a lock that deals hold while they change numbers; a class that is copied under it is whole.
@@ -171,7 +171,7 @@ class SampledEngine(Closing):
             opened: opens the store, to read it.
             old: its classes and rows.
             new: this solve's.
-            mark: what it had done.
+            mark: deals and seconds of the other solve.
             short: whether its numbers are kept in 16 bits.
 
         Raises:
