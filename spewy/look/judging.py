@@ -42,7 +42,7 @@ def judge_folder(
     seed: int,
     workers: int | None = None,
 ) -> ExploitResult:
-    """Judge the strategies that were saved last.
+    """Judge the last saved strategies of a whole game.
 
     Within ``joblib.parallel_config(backend="dask")`` a cluster's workers judge.
 
@@ -141,7 +141,7 @@ def _result(job: Job, deals: int, finding: Finding) -> ExploitResult:
 
 
 class _Work:
-    """What judging a first board takes: files here, which processes map together; on a cluster, what is sent."""
+    """Inputs of a task that judges a first board: files that processes map together, or a parcel for a cluster."""
 
     def __init__(self, play: Path, decoded: Path, decoder: Decoder, pool: WorkerPool) -> None:
         self._here = play, decoded
@@ -149,11 +149,11 @@ class _Work:
 
     @property
     def function(self) -> Callable[..., FlopFinding]:
-        """What judges a first board."""
+        """Function that judges a first board."""
         return _task if self._sent is None else _task_of_parcel
 
     def arguments(self, first: int) -> tuple[Any, ...]:
-        """Its arguments."""
+        """Arguments of the function for a first board."""
         return (*(self._here if self._sent is None else self._sent), first)
 
 
@@ -176,7 +176,7 @@ def _task(parent: Parent, play: Path, decoded: Path, first: int) -> FlopFinding:
 
 
 def _task_of_parcel(parent: Parent, parcel: Parcel, name: str, first: int) -> FlopFinding:
-    """Judge one first board in a worker that has nothing but what was sent."""
+    """Judge one first board in a worker on a cluster, from a parcel."""
     if name not in _unpacked:
         _unpacked.clear()
         _unpacked[name] = parcel.game()
@@ -189,7 +189,7 @@ _unpacked: dict[str, RealGame] = {}
 
 @lru_cache(maxsize=1)
 def _opened(play: Path, decoded: Path) -> tuple[RealGame, Desk]:
-    """What a worker needs for all its tasks."""
+    """Open a game and a workspace, once for all tasks of a worker."""
     with StrategyLocker.open(play) as averages:
         game = Decoder.of(averages, play).game(decoded)
     return game, game.desk()

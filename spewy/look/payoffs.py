@@ -38,12 +38,12 @@ from spewy.system.worker import Parent
 from spewy.system.worker_pool import WorkerPool
 
 CLASSES = 64
-"""Whose matrices a worker keeps."""
+"""Number of board buckets whose matrices a worker caches."""
 
 
 @dataclass(frozen=True)
 class PayoffCost:
-    """What payoff matrices take.
+    """Cost of payoff matrices.
 
     Attributes:
         rounds: the names of those that get them, the last first.
@@ -68,7 +68,7 @@ class PayoffCost:
 
 @dataclass(frozen=True)
 class PayoffResult:
-    """What a folder has.
+    """Payoff matrices of a folder.
 
     Attributes:
         name: of the job.
@@ -84,7 +84,7 @@ class PayoffResult:
 
 
 class PayoffReporter(Protocol):
-    """Hears how it goes."""
+    """Hears how payoff matrices are made."""
 
     def begin(self, name: str, cost: PayoffCost) -> None:
         """Before the first class."""
@@ -200,7 +200,7 @@ def _nothing_below(t: int, class_: int, r: int) -> Floats:
 
 
 class Work:
-    """What making matrices needs of a play locker."""
+    """Inputs of making payoff matrices, from a strategy locker."""
 
     def __init__(self, play: Path) -> None:
         self.locker = StrategyLocker(open_store(play, read_only=True))
@@ -222,7 +222,7 @@ class Work:
             raise
 
     def shape(self, t: int) -> tuple[int, int, int]:
-        """Of a class's matrices of round t."""
+        """Shape of a board bucket's matrices in round t."""
         k = self.game.n_rows[t]
         return len(self.game.betting[t].chunks), k, k
 
@@ -233,5 +233,5 @@ class Work:
 
 @lru_cache(maxsize=1)
 def _opened(play: Path) -> Work:
-    """What a worker needs for all its tasks."""
+    """Open the inputs, once for all tasks of a worker."""
     return Work(play)

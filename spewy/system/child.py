@@ -9,11 +9,14 @@ import sysconfig
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from spewy.system.interrupts import deaf_children
 
+STOPPED_SECONDS = 5.0
+"""Time after which a worker that a signal has stopped is killed."""
 ORPHANED = 1
 """How a child exits whose parent is gone: nobody reads it."""
 HOME = os.fspath(Path(__file__).resolve().parents[2])
@@ -60,3 +63,10 @@ def end_with_parent(parent: int, last: Callable[[], object] = lambda: None) -> N
         os._exit(ORPHANED)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def is_stopped(process: int) -> bool:
+    """Return whether a signal has stopped a process."""
+    with suppress(OSError, IndexError):
+        return Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] == "T"
+    return False

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import CancelledError, TimeoutError, wait
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
@@ -109,6 +109,8 @@ class Cluster(Closing):
         self._keeps_client = client is not None
         self._there: dict[str, int] = {}
         self._refused: set[str] = set()
+        self._seen: dict[str, tuple[float, float]] = {}
+        self._silent: set[float] = set()
         self._looked, self._spoke = float("-inf"), time.monotonic()
         self._begun = False
         self._deaths = 0
@@ -315,7 +317,21 @@ class Cluster(Closing):
         except (OSError, CancelledError, TimeoutError) as error:
             raise self._gone(error) from None
         self.require_scheduler()
+        self._note_silent({address: one["last_seen"] for address, one in told.items()})
         return {address: int(one["nthreads"]) for address, one in told.items()}
+
+    def _note_silent(self, seen: Mapping[str, float]) -> None:
+        """Tell of workers that the scheduler has not heard of for long; it gives them up after some minutes."""
+        now = time.monotonic()
+        before, self._seen = self._seen, {}
+        for address, when in seen.items():
+            last, since = before.get(address, (when, now))
+            self._seen[address] = (when, since if last == when else now)
+            if last == when and now - since >= SPEAK_SECONDS and since not in self._silent:
+                self._silent.add(since)
+                self._note(
+                    f"{self.name}: worker {address} has been silent for {now - since:.0f} s; it is busy, or stopped"
+                )
 
     def _welcomed(self, came: Sequence[str], found: dict[str, int]) -> dict[str, int]:
         """Of those that came, who has our version."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from contextlib import ExitStack
 
-from spewy.system.child import start_python
+from spewy.system.child import STOPPED_SECONDS, is_stopped, start_python
 from spewy.system.closing import Closing
 from spewy.system.dask_connection import CONNECT_SECONDS, silence
 from spewy.system.interrupts import deaf_children
@@ -22,6 +23,7 @@ class LocalCluster(Closing):
         silence()
         self._size, self._held = size, ExitStack()
         self._scratch = self._held.enter_context(scratch_folder("dask"))
+        self._stopped: dict[int, float] = {}
         self._workers: list[subprocess.Popen[bytes]] = []
         with deaf_children():
             self._cluster = local_scheduler()
@@ -29,7 +31,13 @@ class LocalCluster(Closing):
         self.top_up()
 
     def top_up(self) -> None:
-        """Start workers in place of those that have ended."""
+        """Start workers in place of those that have ended, or that a signal has stopped for some time."""
+        now = time.monotonic()
+        stopped = [worker.pid for worker in self._workers if is_stopped(worker.pid)]
+        self._stopped = {process: self._stopped.get(process, now) for process in stopped}
+        for worker in self._workers:
+            if now - self._stopped.get(worker.pid, now) > STOPPED_SECONDS:
+                worker.kill()
         self._workers = [worker for worker in self._workers if worker.poll() is None]
         while len(self._workers) < self._size:
             arguments = ["-m", "spewy.system.dask_worker", self.address, str(os.getpid()), str(self._scratch)]

@@ -30,6 +30,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
+from spewy.system.child import STOPPED_SECONDS, is_stopped
 from spewy.system.interrupts import deaf_children
 from spewy.system.outsider import end_marked, marked, new_mark
 from spewy.system.scratch import scratch_folder
@@ -40,8 +41,6 @@ MOST_DEATHS = 3
 """Workers that a task may kill; the last attempt runs alone, since two tasks may need more memory than there is."""
 MOST_BARREN = 10
 """Pools in a row that may break before any of their tasks begins."""
-STOPPED_SECONDS = 5.0
-"""Time after which a worker that a signal has stopped is killed."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -279,7 +278,7 @@ class LocalPool(WorkerPool):
         if time.monotonic() - self._looked < 1.0:
             return
         self._looked = time.monotonic()
-        looks = {number: self._stopped.get(number, 0) + 1 for number in self.workers if _is_stopped(number)}
+        looks = {number: self._stopped.get(number, 0) + 1 for number in self.workers if is_stopped(number)}
         self._stopped = looks
         for number, count in looks.items():
             if count > STOPPED_SECONDS:
@@ -366,9 +365,3 @@ def _ending(code: int) -> str:
         return f"exited with {code}"
     cause = " (killed from outside, or out of memory?)" if code == -signal.SIGKILL else ""
     return f"was ended by {signal.Signals(-code).name}{cause}"
-
-
-def _is_stopped(process: int) -> bool:
-    with suppress(OSError, IndexError):
-        return Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] == "T"
-    return False

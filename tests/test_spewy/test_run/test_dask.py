@@ -1,6 +1,8 @@
 """Solves on a Dask cluster of several processes: what one process learns, whoever comes and goes."""
 
+import os
 import shutil
+import signal
 import socket
 import threading
 import time
@@ -30,7 +32,7 @@ from spewy.run.reporter import Silent  # noqa: E402
 from spewy.run.sampled_plan import spec_of  # noqa: E402
 from spewy.run.session import Session  # noqa: E402
 from spewy.system import cluster as cluster_module  # noqa: E402
-from spewy.system import dask_connection  # noqa: E402
+from spewy.system import dask_connection, local_cluster  # noqa: E402
 from spewy.system.cluster import Attempts, Cluster  # noqa: E402
 from spewy.system.dask_pool import DaskPool  # noqa: E402
 
@@ -96,8 +98,11 @@ def test_three_workers_learn_the_game_and_the_same_twice(leduc, tmp_path):
     assert visits_in(tmp_path / "once") == {0: [300, 300], 1: [300, 300]}
 
 
-def test_a_worker_that_dies_and_one_that_joins_change_no_count(leduc, tmp_path, cluster, monkeypatch):
-    """The one dies as it is asked for its share, which is dealt again."""
+@pytest.mark.parametrize("save_every", [None, 0.01])
+def test_a_worker_that_dies_and_one_that_joins_change_no_count(
+    leduc, tmp_path, cluster, monkeypatch, save_every
+):
+    """The one dies as it is asked for its deals, which are dealt again from the last save on."""
     answers, asked = FlopEngine._ask, []
 
     def dying(engine, *of_whom):
@@ -109,7 +114,7 @@ def test_a_worker_that_dies_and_one_that_joins_change_no_count(leduc, tmp_path, 
 
     monkeypatch.setattr(FlopEngine, "_ask", dying)
     heard = Noting()
-    with Session(Job.load(leduc, ["dask.workers=3"]), tmp_path / "out") as session:
+    with Session(Job.load(leduc, ["dask.workers=3"]), tmp_path / "out", save_every) as session:
         assert session.solve(heard).sweeps == 300
     assert any("has left, " in note for note in heard.notes)
     assert visits_in(tmp_path / "out") == {0: [300, 300], 1: [300, 300]}
@@ -280,6 +285,17 @@ def test_a_crew_of_a_cluster_without_workers_lets_others_look_up(joined, monkeyp
     monkeypatch.setattr(joined, "_there", {})
     with closing(pool.work(pool_tasks.square, [(1,)])) as messages:
         assert [next(messages), next(messages)] == [None, None]
+
+
+def test_a_worker_that_is_stopped_is_told_of_and_one_that_was_started_here_replaced(monkeypatch):
+    monkeypatch.setattr(cluster_module, "SPEAK_SECONDS", 1.0)
+    monkeypatch.setattr(local_cluster, "STOPPED_SECONDS", 3.0)
+    notes = []
+    with Cluster(None, 1, notes.append) as cluster:
+        (first,) = cluster.workers()
+        os.kill(cluster._local._workers[0].pid, signal.SIGSTOP)
+        wait_until(lambda: cluster.there() and first not in cluster.there())
+    assert any("has been silent for" in note for note in notes)
 
 
 def test_a_cluster_that_is_started_here_listens_on_loopback_and_has_no_http_server():
