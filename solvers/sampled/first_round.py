@@ -1,7 +1,7 @@
-"""The first round's betting by itself: exact, in double precision, with what its exits are worth given.
+"""Best responses in the first round alone, in double precision, from given values of its exits.
 
 Values are counterfactual, as in `solvers.sampled.judge`: chips times the opponent's reach, summed over the opponent's
-hands, all of which weigh 1. What an exit is worth has the opponent's reach of the exit in it already.
+hands, each of weight 1. The values of exits include the opponent's reach there.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from compiled.vector import WIDTH
+from solvers.game import compatible_sums
 from solvers.state import normalised
 from solvers.tree import CHANCE, DECISION, Floats, Forest, Ints
 
@@ -19,22 +20,22 @@ class FirstRound:
     """One betting tree that ends in folds and exits, and both players' average strategies there.
 
     Args:
-        forest: of one root.
-        sums: per player, flat ``[row][slot][16]``, the tree's numbers in lane 0.
-        n_rows: of the round.
+        forest: a forest with one root.
+        sums: per player, flat ``[row][slot][16]``; the tree is lane 0.
+        n_rows: number of rows.
         rows: ``[hand]``.
         cards: ``[hand, 2]`` of 0 .. n_cards - 1; hands of one card have n_cards in the second place.
-        n_cards: that are in the deck.
+        n_cards: number of cards in the deck.
 
     Attributes:
-        n_pairs: of hands that can be dealt together.
+        n_pairs: number of pairs of hands that can be dealt together.
     """
 
     def __init__(
         self, forest: Forest, sums: Sequence[np.ndarray], n_rows: int, rows: Ints, cards: Ints, n_cards: int
     ) -> None:
-        self._arrays, self._cards, self._n_cards = forest.arrays, cards, n_cards
-        self._two = bool(cards.max() < n_cards)
+        two_cards = bool(cards.max() < n_cards)
+        self._arrays, self._cards, self._n_cards = forest.arrays, cards[:, : 2 if two_cards else 1], n_cards
         shape = [(n_rows, n, WIDTH) for n in forest.n_slots]
         mine = [sums[p][: int(np.prod(shape[p]))].reshape(shape[p])[:, :, 0] for p in (0, 1)]
         strategies = [_strategy(forest, p, mine[p].T.astype(np.float64))[:, rows] for p in (0, 1)]
@@ -45,9 +46,9 @@ class FirstRound:
         """``[hand]``: values of player p's best response.
 
         Args:
-            p: who responds.
-            exits: ``[line, hand]``, what those are worth that the exits lead to.
-            chosen_on: the same, by which the response is chosen; None: ``exits``.
+            p: the player who responds.
+            exits: ``[line, hand]``, values of the lines that the exits lead to.
+            chosen_on: values by which the response is chosen; None: ``exits``.
         """
         out: Floats = self._values(
             p, np.stack([exits if chosen_on is None else chosen_on, exits]), best=True
@@ -55,13 +56,13 @@ class FirstRound:
         return out
 
     def folds(self, p: int) -> Floats:
-        """``[hand]``: what player p's average strategy makes of folds."""
+        """``[hand]``: value of folds under player p's average strategy."""
         n_exits = int((self._arrays.kind == CHANCE).sum())
         out: Floats = self._values(p, np.zeros((1, n_exits, len(self._cards))), best=False)[0]
         return out
 
     def _values(self, p: int, exits: Floats, *, best: bool) -> Floats:
-        """``[which, hand]`` of exits ``[which, line, hand]``; best responses are chosen by the first of them."""
+        """``[set, hand]``: values by sets of exits ``[set, line, hand]``; responses are chosen by the first set."""
         a = self._arrays
         values = np.empty((len(a.kind), len(exits), len(self._cards)))
         for n in reversed(range(len(a.kind))):
@@ -93,14 +94,8 @@ class FirstRound:
         return out
 
     def _against(self, reach: Floats) -> Floats:
-        """``[hand]``: the reach of all hands that share no card with each."""
-        held = np.zeros(self._n_cards + 1)
-        for place in range(2 if self._two else 1):
-            held += np.bincount(self._cards[:, place], reach, minlength=self._n_cards + 1)
-        rest: Floats = reach.sum() - held[self._cards].sum(axis=1)
-        if self._two:
-            rest += reach
-        return rest
+        """Sum the reach of the hands that share no card with each hand: ``[hand]``."""
+        return compatible_sums(self._cards, self._cards, reach, reach, self._n_cards)
 
 
 def _strategy(forest: Forest, p: int, sums: Floats) -> Floats:

@@ -97,7 +97,7 @@ class Spread(NamedTuple):
 
     Attributes:
         fewest: visits of the bucket with the fewest.
-        median: of all buckets.
+        median: median visits of all buckets.
     """
 
     fewest: int
@@ -108,8 +108,8 @@ class Engine(Protocol):
     """A way to solve a game, bound to the lockers of its solve.
 
     Attributes:
-        counted: what `done` counts.
-        saves: what the engine saves, and when.
+        counted: unit of `done`.
+        saves: time at which the engine saves.
     """
 
     counted: Counted
@@ -146,7 +146,7 @@ class Engine(Protocol):
         Args:
             goal: bounds of the portion, which `done` has not reached.
             stop: once it is set, the portion ends at the next safe place.
-            progress: told of visits.
+            progress: called as visits are made.
 
         Returns:
             The checks that were made within the portion, if sweeps are so short that a portion holds several.
