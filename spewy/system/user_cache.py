@@ -1,4 +1,4 @@
-"""Where a user's cache is: what lies there saves time and may be deleted at any time."""
+"""Finds the user's cache, whose files save time and may be deleted at any time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from platformdirs import user_cache_path
 
 
 def user_cache(name: str) -> Path | None:
-    """The folder of this name in the user's cache; None for a user without a home."""
+    """Return the folder of this name in the user's cache; None for a user without a home."""
     try:
         path = user_cache_path("spewy") / name
     except RuntimeError:
