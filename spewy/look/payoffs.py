@@ -1,4 +1,4 @@
-"""Payoff matrices by class of boards of a whole game's folder: made in processes, the last round first, and kept.
+"""Computes the payoff matrices of all board buckets of a whole game, in worker processes, the last round first.
 
 A class is kept as soon as it is done, so that the work goes on where it was interrupted. That holds until the solve
 saves other strategies, or boards are drawn otherwise.
@@ -43,7 +43,7 @@ CLASSES = 64
 
 @dataclass(frozen=True)
 class PayoffCost:
-    """What payoff matrices take.
+    """The cost of payoff matrices.
 
     Attributes:
         rounds: the names of those that get them, the last first.
@@ -68,7 +68,7 @@ class PayoffCost:
 
 @dataclass(frozen=True)
 class PayoffResult:
-    """What a folder has.
+    """The payoff matrices of a folder.
 
     Attributes:
         name: of the job.
@@ -84,13 +84,13 @@ class PayoffResult:
 
 
 class PayoffReporter(Protocol):
-    """Hears how it goes."""
+    """Called as matrices are made."""
 
     def begin(self, name: str, cost: PayoffCost) -> None:
-        """Before the first class."""
+        """Called before the first bucket."""
 
     def made(self, round_name: str, done: int, total: int, seconds_left: float) -> None:
-        """One class more of all is done."""
+        """Called when a bucket is done."""
 
 
 def make_payoffs(
@@ -148,7 +148,7 @@ def _payoffs_home(folder: str | Path) -> Path:
 
 
 def _rounds(game: BucketGame, name: str | None) -> list[int]:
-    """The rounds from one of a name on, the last first."""
+    """Return the rounds from a name on, the last round first."""
     sizes, last = game.problem.game.board_sizes, game.n_rounds - 1
     with_cards = [t for t in range(game.n_rounds) if sizes[t]]
     if not with_cards:
@@ -176,7 +176,7 @@ def _cost(work: Work, rounds: Sequence[int], boards: int, missing: int, processe
 def _made(
     pool: WorkerPool, tasks: Sequence[tuple[Path, Path, int, int, Drawn]]
 ) -> Generator[tuple[int, Floats], None, None]:
-    """Make classes in processes, until they are done or a signal comes."""
+    """Compute the matrices of buckets in workers until all are done or a signal comes."""
     with interruptible() as stop, closing(pool.results(_task, tasks)) as messages:
         for message in messages:
             if message is not None:
@@ -186,7 +186,7 @@ def _made(
 
 
 def _task(parent: Parent, play: Path, home: Path, t: int, class_: int, boards: Drawn) -> Floats:
-    """Make the matrices of a class in a worker."""
+    """In a worker: compute the matrices of a bucket."""
     work = _opened(play)
     if t + 1 == work.game.n_rounds:
         return bucket_payoffs(work.game, t, class_, boards, work.strategies, _nothing_below)
@@ -200,7 +200,7 @@ def _nothing_below(t: int, class_: int, r: int) -> Floats:
 
 
 class Work:
-    """What making matrices needs of a play locker."""
+    """The game and strategies of a strategy locker, from which matrices are computed."""
 
     def __init__(self, play: Path) -> None:
         self.locker = StrategyLocker(open_store(play, read_only=True))
@@ -222,7 +222,7 @@ class Work:
             raise
 
     def shape(self, t: int) -> tuple[int, int, int]:
-        """Of a class's matrices of round t."""
+        """Return the shape of a bucket's matrices of round t."""
         k = self.game.n_rows[t]
         return len(self.game.betting[t].chunks), k, k
 
@@ -233,5 +233,5 @@ class Work:
 
 @lru_cache(maxsize=1)
 def _opened(play: Path) -> Work:
-    """What a worker needs for all its tasks."""
+    """Open a strategy locker once for all tasks of a worker."""
     return Work(play)
