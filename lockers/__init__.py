@@ -28,11 +28,13 @@ from lockers.errors import (
 )
 from lockers.folder import DATA, LOCK, holds_store, remove_store
 from lockers.lmdb_store import LmdbStore, open_store
+from lockers.manifest import FORMAT
 from lockers.memory import MemoryStore
 from lockers.store import Reads, Store, Transaction
 
 __all__ = [
     "DATA",
+    "FORMAT",
     "LOCK",
     "STORE_BYTES",
     "DamagedLockerError",

@@ -19,6 +19,7 @@ from lockers.errors import DamagedLockerError, LockerError, ManifestMismatchErro
 
 FILE = "manifest.json"
 FORMAT = 2
+"""Version of the folder's layout; a folder of another version is refused."""
 MOST_KEYS, MOST_CHARACTERS = 6, 60
 """Number of keys that an error about another manifest names, and characters of each value."""
 
@@ -85,7 +86,10 @@ def read_manifest(folder: Path) -> Mapping[str, Any]:
             f"{path}: expected a JSON object with format, manifest and crc32, found {_short(str(error))}"
         ) from error
     if version != FORMAT:
-        raise LockerError(f"{path}: expected format version {FORMAT}, found {_short(repr(version))}")
+        raise LockerError(
+            f"{path}: expected format version {FORMAT}, found {_short(repr(version))}: "
+            "another version of the program made the folder"
+        )
     if checksum != _checksum(content):
         raise DamagedLockerError(
             f"{path}: expected checksum {_short(repr(checksum))}, found {_checksum(content)}"

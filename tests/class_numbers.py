@@ -6,6 +6,7 @@ from solvers.sampled.quantise import byte_tables, quantise
 from solvers.sampled.strips import all_strips
 from spewy.chunks.rounds import betting_rounds
 from spewy.records import strategy_locker
+from spewy.records.line_index import LineIndex
 
 
 class ClassSums:
@@ -24,7 +25,7 @@ class ClassSums:
             for n, tables in zip(classes, self.tables, strict=True)
         ]
         self.lines = [
-            strategy_locker.LineIndex.of([chunk.line for chunk in bets.chunks], strips, k)
+            LineIndex.of([chunk.line for chunk in bets.chunks], strips, k)
             for bets, strips, k in zip(self.rounds, self.strips, rows, strict=True)
         ]
 

@@ -62,6 +62,8 @@ def require_solving_used(solve: SolveSection, leaves: Leaves, *, one_program: bo
             'solve.estimate has no effect with solve.order = "bottom-up", which visits the chunks below before; '
             "remove it"
         )
+    if solve.workers == "dask" and "estimate" in settings:
+        raise InputError('solve.estimate has no effect with solve.workers = "dask"; remove it')
     if settings.get("tremble") and solve.integrate != "average":
         raise InputError(
             'solve.tremble: expected solve.integrate = "average", which alone needs it, found "regret"'

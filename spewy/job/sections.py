@@ -281,7 +281,7 @@ class SolveSection(Section):
     order: Literal["bottom-up", "top-down"] = "bottom-up"
     """Order of the rounds in a sweep over stored chunks."""
     estimate: Literal["no-betting", "closest", "regression"] = "no-betting"
-    """Payoffs of unvisited chunks in a top-down sweep: all-in equity, the closest stored line, or a regression."""
+    """Payoffs of unvisited chunks in the first top-down sweep: all-in equity, the closest stored line, a regression."""
     tremble: float = Field(1e-3, gt=0, lt=1)
     """Share of uniform play that keeps every row alive, with integrate = "average"."""
     symmetry: bool = True

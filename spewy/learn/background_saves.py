@@ -28,7 +28,7 @@ from spewy.records.bucket_numbers import (
     finish_save,
     write_buckets,
 )
-from spewy.records.strategy_locker import LineIndex
+from spewy.records.line_index import LineIndex
 from spewy.system.closing import Closing
 from spewy.system.turns import TakingTurns
 

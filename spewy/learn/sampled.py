@@ -22,7 +22,7 @@ from spewy.learn.combined_flops import Finding
 from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, Stop
 from spewy.learn.real_game import RealGame, rows_know_suits
 from spewy.records.bucket_numbers import BucketNumbers, Mark, read_buckets, read_mark
-from spewy.records.strategy_locker import LineIndex
+from spewy.records.line_index import LineIndex
 from spewy.system.closing import Closing
 from spewy.system.turns import TakingTurns
 

@@ -18,6 +18,7 @@ from spewy.chunks.layout import Layout
 from spewy.chunks.problem import Problem
 from spewy.chunks.subgame import Subgames
 from spewy.errors import PeerError, error_line
+from spewy.learn.chunk_matrices import Payoffs
 from spewy.learn.engine import (
     Check,
     Counted,
@@ -29,6 +30,7 @@ from spewy.learn.engine import (
     Timer,
     visits_at_once,
 )
+from spewy.learn.estimates import estimator
 from spewy.learn.remote_visits import Place, RemoteTask, RemoteVisits, do_remote_task, kept_parts
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.learn.walks import Judge
@@ -108,8 +110,8 @@ class StoredEngine:
         if first_live is not None:
             levels = levels[: first_live - layout.problem.first_round]
         total, visited = sum(len(list(layout.chunks(t))) for t in levels), 0
-        for t in reversed(levels) if self.order == "bottom-up" else levels:
-            with closing(self._visit(t, number, stop)) as visits:  # no worker outlives a sweep
+        for step in self._steps(levels, number, stop):
+            with closing(step) as visits:  # no worker outlives a sweep
                 for finished in visits:
                     visited += finished
                     progress(number, visited, total)
@@ -151,6 +153,32 @@ class StoredEngine:
         self._pool.close()
         if self._cluster is not None:
             self._cluster.close()
+
+    def _steps(self, levels: range, number: int, stop: Stop) -> Iterator[Generator[int, None, None]]:
+        """The steps of a sweep, one for each level; a first sweep with estimates that learn is one step."""
+        if not self._sweeps and self.settings.estimate != "no-betting" and self.order == "top-down":
+            yield self._visit_in_depth(levels, number)
+            return
+        for t in reversed(levels) if self.order == "bottom-up" else levels:
+            yield self._visit(t, number, stop)
+
+    def _visit_in_depth(self, levels: range, number: int) -> Generator[int, None, None]:
+        """Visit each chunk before the chunks below it, and these before the next chunk of its round.
+
+        So estimates learn from the chunks of other lines and boards that were visited before.
+        """
+        layout = self.layout
+        estimate = estimator(self.settings.estimate, layout, self.store)
+        pending = [(0, b, r) for b, r in layout.chunks(0)][::-1]
+        while pending:
+            t, b, r = pending.pop()
+            self._visitor(estimate).visit(t, b, r, number)
+            yield 1
+            if t + 1 in levels:
+                boards = [entry.child for entry in layout.board(t, b).entries]
+                pending += [
+                    (t + 1, child, root) for child in boards for root in layout.tree(t, r).exits.tolist()
+                ][::-1]
 
     def _visit(self, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
         """Visit a level's chunks; yield numbers of visits, and 0 now and then for a look at ``stop``."""
@@ -225,8 +253,8 @@ class StoredEngine:
             sent[i] = self._remote.pack(t, portion)
             yield self._token, self._sent, self.settings, sent[i]
 
-    def _visitor(self) -> Visitor:
-        return Visitor(self.layout, self.store, self.settings, self._parts, self._workers)
+    def _visitor(self, estimate: Payoffs | None = None) -> Visitor:
+        return Visitor(self.layout, self.store, self.settings, self._parts, self._workers, estimate)
 
 
 def _visit_portion(

@@ -17,7 +17,7 @@ from solvers.discount import variant
 from solvers.matrix.chunk import Chunk, ChunkStrategy, iterate, normalise, reach_of
 from spewy.chunks.layout import Layout
 from spewy.chunks.subgame import Subgames
-from spewy.learn.chunk_matrices import build_chunk, one_view, root_payoffs, row_reach
+from spewy.learn.chunk_matrices import Payoffs, build_chunk, one_view, root_payoffs, row_reach
 from spewy.learn.estimates import Estimate, estimator
 from spewy.learn.leaf import LeafEvaluator, LiveLeaves, MatrixLeaves, kinds
 from spewy.learn.payoffs import StoredPayoffs
@@ -83,6 +83,7 @@ class Improver:
         settings: how chunks are solved.
         subgames: subgames of the layout, if several improvers share them.
         threads: number of threads for a visit to a chunk above live chunks.
+        estimate: the estimate of the settings, if several share it; None: an own one.
     """
 
     def __init__(
@@ -92,11 +93,12 @@ class Improver:
         settings: VisitSettings,
         subgames: Subgames | None = None,
         threads: int = 1,
+        estimate: Payoffs | None = None,
     ) -> None:
         self.layout = layout
         self.settings = settings
         schedule = variant(settings.variant)
-        estimate = estimator(settings.estimate, layout, store)
+        estimate = estimate or estimator(settings.estimate, layout, store)
         self._payoffs = StoredPayoffs(layout, store, estimate)
         self._matrices = MatrixLeaves(layout, store, schedule, self._payoffs)
         self._live = LiveLeaves(subgames or Subgames(layout), store, schedule, threads)
@@ -143,6 +145,7 @@ class Visitor:
         settings: how chunks are solved.
         subgames: subgames of the layout, if several visitors share them.
         threads: number of threads for a visit to a chunk above live chunks.
+        estimate: the estimate of the settings, if several share it; None: an own one.
     """
 
     def __init__(
@@ -152,10 +155,11 @@ class Visitor:
         settings: VisitSettings,
         subgames: Subgames | None = None,
         threads: int = 1,
+        estimate: Payoffs | None = None,
     ) -> None:
         self.layout = layout
         self.store = store
-        self._improver = Improver(layout, store, settings, subgames, threads)
+        self._improver = Improver(layout, store, settings, subgames, threads, estimate)
 
     def visit(self, t: int, b: int, r: int, sweep: int) -> bool:
         """Visit chunk (t, b, r) for a sweep; return False, without a change, if the sweep has visited it already."""

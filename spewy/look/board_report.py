@@ -1,4 +1,4 @@
-"""Reports over boards: what both ranges do and are worth at one line, board by board, and on average.
+"""Reports over boards: frequencies, EVs and equities of both ranges at one line, board by board and on average.
 
 A board's weight is how many boards it stands for times how likely both players come to the decision on it, given both
 ranges: ``weight_f = n_f W_f / Σ_f n_f W_f`` with W as in `spewy.look.report`. Where no file says how many
@@ -22,7 +22,7 @@ from spewy.look.report import BoardSolve, CardRow, Report, average, line_totals
 from spewy.look.solution import Solution
 
 MUST_AGREE = ("unit", "game", "pot", "stack", "oop", "ip", "rake", "bets", "tree")
-"""What an average over boards takes for granted."""
+"""Parts of a job that must be the same on all boards of an average."""
 
 
 def report_boards(
@@ -108,7 +108,7 @@ def alike_boards(job: Job) -> int:
 
 
 def _unit(solution: Solution) -> float:
-    """What the product of both ranges' weights was divided by before the solve, on this board's scale."""
+    """Scale of the product of both ranges' weights, by which the solve divided them."""
     problem = solution.problem
     if problem.units is None:
         return 1.0

@@ -1,4 +1,4 @@
-"""Folders of one job on many boards: which there are, and how much each board counts."""
+"""Folders of one job on many boards, and the weights of the boards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spewy.look.folder import stored_job, strategy_folder
 from spewy.system.textfile import as_path, read_text
 
 WEIGHTS_FILE = "boards.csv"
-"""Beside the folders of boards that stand for others too: ``board,weight`` in its first line, then a board a line."""
+"""File of weights beside the folders of boards: ``board,weight`` in its first line, then one board per line."""
 
 MOST_NAMED = 5
 """Boards that an error names."""
@@ -24,12 +24,12 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class BoardFolders:
-    """Where solves are, and what their boards weigh.
+    """Folders of solves, and the weights of their boards.
 
     Attributes:
-        folders: of lockers, in the order in which they were named, those within a folder by name.
-        weights: by the board's cards in ascending order; boards that are not in it stand for those like them.
-        missing: boards that have a weight and no lockers.
+        folders: folders of lockers, in the given order; folders within a folder are sorted by name.
+        weights: weights by the board's cards in ascending order; other boards count as all that equal them up to suits.
+        missing: boards with a weight and without lockers.
     """
 
     folders: tuple[Path, ...]
@@ -102,7 +102,7 @@ def board_folder(folder: str | Path, board: str | None) -> Path:
 
 
 def write_weights(folder: Path, weights: Mapping[str, int]) -> None:
-    """Say what the boards in a folder weigh."""
+    """Write the weights of the boards in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = ["board,weight", *(f"{board},{weight}" for board, weight in weights.items())]
     (folder / WEIGHTS_FILE).write_text("\n".join(lines) + "\n", encoding="ascii")

@@ -56,10 +56,10 @@ class BoardBuckets:
 
         Args:
             board: 0, 3, 4 or 5 cards.
-            rows: how many buckets, at most.
-            weights: (1326,); None: each hand that the board leaves weighs 1.
+            rows: largest number of buckets.
+            weights: ``[hand]``, weight of each of the 1326 hands; None for 1 each.
             clustering: a name of `buckets.GROUPINGS`.
-            locker: where the tree of the board is kept; None: computed here.
+            locker: locker of bucket trees; None computes the tree.
 
         Raises:
             BoardError: not 0, 3, 4 or 5 different cards.
@@ -91,7 +91,7 @@ class BoardBuckets:
 
     @property
     def n_rows(self) -> int:
-        """How many buckets there are."""
+        """Number of buckets."""
         return len(self.curves)
 
     def members(self, row: int) -> list[str]:

@@ -43,7 +43,7 @@ CHUNKS, BOARDS = 128, 4
 
 
 class ChunkReads(Closing):
-    """The chunks of a solve on the boards that somebody looks at, with a cache of the last ones.
+    """Chunks of a solve on given boards, with a cache of the last chunks.
 
     A chunk takes one or two reads of the policy, and its ranges the same of each chunk on the way to it.
 
@@ -145,7 +145,7 @@ class NodeTotals:
     equity: tuple[float, float]
 
     def in_unit(self, unit: Unit) -> NodeTotals:
-        """The same, whose EVs are in chips, in another unit."""
+        """The totals, whose EVs are in chips, in another unit."""
         return replace(self, ev=unit.worth(*self.ev))
 
 
@@ -236,7 +236,7 @@ class ChunkView:
 
     @cached_property
     def values(self) -> dict[str, tuple[Floats, Floats]]:
-        """By line, counterfactual values per player ``[hand]``."""
+        """Counterfactual values per player ``[hand]``, by line."""
         assert self._leaves is not None
         values = dict(zip(self.play.chance_leaves, zip(*self._leaves, strict=True), strict=True))
         for node in self.play.nodes:
@@ -269,7 +269,7 @@ class ChunkView:
 
 
 def reaches(play: ChunkPlay, ranges: tuple[Floats, Floats]) -> dict[str, tuple[Floats, Floats]]:
-    """By line of every node of a chunk, reach per player ``[hand]``, from the ranges at the root."""
+    """Reach per player ``[hand]`` by line of every node of a chunk, from the ranges at the root."""
     reach = {play.nodes[0].line: ranges}
     for node in play.nodes:
         if node.kind != "decision":

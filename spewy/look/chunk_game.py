@@ -1,4 +1,4 @@
-"""One chunk of a job, laid open: what goes in and what comes out, as in the paper's Figure 1.
+"""One chunk of a job as a matrix game with named rows: the inputs and outputs of the paper's Figure 1.
 
 In: a range for each player at the root, a payoff matrix for each leaf. Out: a strategy for each player, and
 the payoff matrix of the root. Everything is in *one view* (both players see the joint weights of the rows),
@@ -64,7 +64,7 @@ MOST_BELOW = 20_000
 
 @dataclass(frozen=True)
 class ChunkSolution:
-    """A pair of strategies for a chunk and what follows from them.
+    """A pair of strategies for a chunk, with their value and their local exploitability.
 
     Attributes:
         method: what solved it: a CFR variant or an LP method.
@@ -124,7 +124,7 @@ class OneChunk:
 
     @property
     def total_weight(self) -> float:
-        """``Σ W``: what turns weighted chips into chips per deal."""
+        """``Σ W``, which turns weighted chips into chips per deal."""
         return float(self.chunk.entering[0] @ self.joint_weight @ self.chunk.entering[1])
 
     @property
@@ -165,7 +165,7 @@ class OneChunk:
 
     @cached_property
     def average(self) -> ChunkSolution:
-        """What the stored average strategies are worth."""
+        """The stored average strategies, judged."""
         return self.judge(self.played, "stored")
 
     @cached_property
@@ -192,29 +192,8 @@ class OneChunk:
         )
         return pd.DataFrame(values, index, columns)
 
-    def strategy_frame(self, line: str | None = None, solution: ChunkSolution | None = None) -> pd.DataFrame:
-        """How often each row of the player who acts takes each action, with the row's weight at the root.
-
-        Args:
-            line: of a decision; None: the first.
-            solution: of the chunk; None: the stored average.
-
-        Raises:
-            InputError: no decision of this chunk has that line.
-        """
-        import pandas as pd
-
-        n = 0 if line is None else self.find(line)
-        taken = self.strategy_at(solution or self.average, n)
-        node = self.tree.nodes[n]
-        player = int(self.chunk.forest.arrays.player[n])
-        columns = {"range": self.ranges[player]} | {
-            action.label: mine for action, mine in zip(node.actions, taken, strict=True)
-        }
-        return pd.DataFrame(columns, pd.Index(self.labels[player], name=SEAT_NAMES[player]))
-
     def _repr_html_(self) -> str:
-        """What notebooks show: the rows of both players."""
+        """The rows of both players, for notebooks."""
         title = f"chunk {self.line!r} on {cards_name(self.board) or 'no cards'}, pot {self.pot:g}"
         told = zip_longest(*(zip(*side, strict=True) for side in zip(self.labels, self.ranges, strict=True)))
         columns = [f"{word} of {seat}" for seat in SEAT_NAMES for word in ("row", "range")]
@@ -247,7 +226,7 @@ class OneChunk:
         return self.judge(strategy, method, answer.iterations)
 
     def judge(self, strategy: ChunkStrategy, method: str = "given", iterations: int = 0) -> ChunkSolution:
-        """Work out what a pair of strategies ``[slot, row]`` is worth in this chunk."""
+        """Compute the value and the local exploitability of a pair of strategies ``[slot, row]``."""
         chunk, weight = self.chunk, self.total_weight
         gap = local_exploitability(chunk, strategy) / weight
         return ChunkSolution(
@@ -379,7 +358,7 @@ def _require_zero_sum(job: Job) -> None:
 
 
 def _require_worth(job: Job, part: Layout, reads: StoreReads, node: Node) -> None:
-    """Refuse to work out what cannot be, or what would take hours."""
+    """Refuse payoffs that cannot be computed, or would take hours."""
     hint = 'payoffs="stored" takes what visits have left, or estimates'
     first = reads.store.first
     if first is not None and node.round < first and part.n_rounds > 1:

@@ -15,12 +15,12 @@ Colour: TypeAlias = tuple[int, int, int]
 FOLD: Colour = (150, 157, 166)
 PASSIVE: Colour = (58, 129, 190)
 BETS: tuple[Colour, ...] = ((246, 190, 84), (226, 112, 36), (142, 22, 28))
-"""Of the smallest and the largest bet, and one between."""
+"""Colours of the smallest bet, a middle one and the largest."""
 SEATS: tuple[Colour, Colour] = (123, 63, 160), (24, 138, 110)
-"""Of oop and of ip: purple and green."""
+"""Colours of oop and ip: purple and green."""
 _QUIET = {"Fold": FOLD, "Check": PASSIVE, "Call": PASSIVE}
 UNUSED: Colour = (236, 236, 236)
-"""Of what nobody holds."""
+"""Colour of hands that nobody holds."""
 
 
 def action_colours(labels: Sequence[str]) -> list[Colour]:
@@ -48,7 +48,7 @@ def between(stops: Sequence[Colour], share: float) -> Colour:
 
 
 def lightness(colour: Colour) -> float:
-    """How light a colour is to the eye, from 0 to 1: on more than a half, dark text reads better."""
+    """Perceived lightness of a colour, from 0 to 1; dark text reads better above a half."""
     red, green, blue = colour
     return (0.299 * red + 0.587 * green + 0.114 * blue) / 255
 

@@ -1,4 +1,4 @@
-"""Two solves at one decision: what is done, what it is worth, and where they differ most.
+"""Two solves at one decision: frequencies, EVs, and the largest differences.
 
 Hands are compared by their cards, actions by their labels, lines as they are written. How often a hand does something
 else is ``moved[h] = 1/2 Σ_a |s_B[a, h] - s_A[a, h]|``; an action that one solve lacks is never taken there. EVs are
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Two: TypeAlias = tuple[float, float]
-"""Something of solve A and of solve B."""
+"""A value of solve A and one of solve B."""
 
 SIDES = ("a", "b")
 MOST_LINES = 200
@@ -247,13 +247,13 @@ def _moved(strategy: Floats) -> Floats:
 
 
 def _mean_moved(reach: Floats, strategy: Floats) -> float:
-    """How often both ranges together do something else; 0 where neither comes."""
+    """Mean of `_moved` over both ranges; 0 if neither range comes here."""
     weight = reach.sum(axis=0)
     return float(weight @ _moved(strategy) / weight.sum()) if weight.any() else 0.0
 
 
 def _changes(a: SolveView, b: SolveView, nodes: Sequence[Node], board: str | None) -> tuple[LineChange, ...]:
-    """What changes at two nodes and after them in their round; first where ranges that come there move most."""
+    """Changes at two nodes and after them in their round, the largest first, weighted by how often play comes there."""
     out: list[LineChange] = []
     left = [(-2.0, nodes[0].line, nodes[0], nodes[1], (1.0, 1.0))]
     while left and len(out) < MOST_LINES:
@@ -286,7 +286,7 @@ def _only(a: SolveView, b: SolveView, nodes: Sequence[Node]) -> tuple[tuple[str,
 
 
 def _following(node: Node) -> list[str]:
-    """Lines of a decision and of all after it in its round."""
+    """Lines of a decision and of all later decisions of its round."""
     out, left = [], [node]
     while left:
         here = left.pop()

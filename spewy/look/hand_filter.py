@@ -1,4 +1,4 @@
-"""Choosing hands by what they are: ``pair+&flushdraw, set`` is a pair or better with a flush draw, or a set.
+"""Filters of hands by kind: ``pair+&flushdraw, set`` is a pair or better with a flush draw, or a set.
 
 A comma is *or*, ``&`` is *and* and binds closer. A name is one of `spewy.game.ranges.hand_kinds`, or of a group of
 them; blanks, hyphens and capitals do not count. ``+`` after a made hand or a draw is that or a better one, in their
@@ -36,7 +36,7 @@ SHORT = {
 
 
 def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
-    """The view of those hands alone that all filters choose.
+    """The view with those hands only that pass all filters.
 
     Raises:
         InputError: hands that have no such names, or as `chosen`.

@@ -1,4 +1,4 @@
-"""Measures the exploitability of a whole game from its folder, flop by flop, in worker processes.
+"""The exploitability of a whole game with classes of boards, from its folder: flop by flop, in processes.
 
 What is found on a flop is kept in the folder at once, so that judging goes on where it was interrupted, and a larger
 sample of the same seed needs only what it has more. That holds until the solve saves other strategies. Who may only
@@ -42,7 +42,7 @@ def judge_folder(
     seed: int,
     workers: int | None = None,
 ) -> ExploitResult:
-    """Measure the exploitability of the strategies that were saved last.
+    """Judge the last saved strategies of a whole game.
 
     Within ``joblib.parallel_config(backend="dask")`` a cluster's workers judge.
 
@@ -141,7 +141,7 @@ def _result(job: Job, deals: int, finding: Finding) -> ExploitResult:
 
 
 class _Work:
-    """The task for a first board: with paths of files on this machine, or with all data on a cluster."""
+    """Inputs of a task that judges a first board: files that processes map together, or a parcel for a cluster."""
 
     def __init__(self, play: Path, decoded: Path, decoder: Decoder, pool: WorkerPool) -> None:
         self._here = play, decoded
@@ -149,18 +149,18 @@ class _Work:
 
     @property
     def function(self) -> Callable[..., FlopFinding]:
-        """Function that measures a first board in a worker."""
+        """Function that judges a first board."""
         return _task if self._sent is None else _task_of_parcel
 
     def arguments(self, first: int) -> tuple[Any, ...]:
-        """Return the arguments of `function` for a first board."""
+        """Arguments of the function for a first board."""
         return (*(self._here if self._sent is None else self._sent), first)
 
 
 def _findings(
     pool: WorkerPool, work: _Work, missing: Sequence[int]
 ) -> Generator[tuple[int, FlopFinding], None, None]:
-    """Measure first boards in workers until all are done or a signal comes."""
+    """Have a pool judge first boards, until they are done or a signal comes."""
     with interruptible() as stop, closing(pool):
         for message in pool.results(work.function, [work.arguments(first) for first in missing]):
             if message is not None:
@@ -170,13 +170,13 @@ def _findings(
 
 
 def _task(parent: Parent, play: Path, decoded: Path, first: int) -> FlopFinding:
-    """In a worker: measure one first board."""
+    """Judge one first board in a worker."""
     game, desk = _opened(play, decoded)
     return game.flop(first, desk, parent.is_set)
 
 
 def _task_of_parcel(parent: Parent, parcel: Parcel, name: str, first: int) -> FlopFinding:
-    """In a worker without files: measure one first board from the data that were sent."""
+    """Judge one first board in a worker on a cluster, from a parcel."""
     if name not in _unpacked:
         _unpacked.clear()
         _unpacked[name] = parcel.game()
@@ -189,7 +189,7 @@ _unpacked: dict[str, RealGame] = {}
 
 @lru_cache(maxsize=1)
 def _opened(play: Path, decoded: Path) -> tuple[RealGame, Desk]:
-    """Open a game and buffers once for all tasks of a worker."""
+    """Open a game and a workspace, once for all tasks of a worker."""
     with StrategyLocker.open(play) as averages:
         game = Decoder.of(averages, play).game(decoded)
     return game, game.desk()

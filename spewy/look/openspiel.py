@@ -30,15 +30,15 @@ MOST_SETS = 100_000
 
 
 class Played(Protocol):
-    """What is read of a decision, hand by hand, as a `spewy.NodeView` has it."""
+    """The part of a `spewy.NodeView` that is read here."""
 
     @property
     def player(self) -> int:
-        """Who acts."""
+        """Player who acts."""
 
     @property
     def hands(self) -> tuple[str, ...]:
-        """Names."""
+        """Names of the hands."""
 
     @property
     def strategy(self) -> Floats:
@@ -46,7 +46,7 @@ class Played(Protocol):
 
 
 Look = Callable[[str, tuple[int, ...]], Played]
-"""The decision after a line on a board."""
+"""Function that returns the decision after a line on a board."""
 
 
 def spiel_policy(tree: BettingTree, look: Look) -> Any:
@@ -89,7 +89,7 @@ def spiel_policy(tree: BettingTree, look: Look) -> Any:
 
 
 def spiel_game(game: Game) -> Any:
-    """The same game in OpenSpiel: under a name of its own, or as universal_poker.
+    """Load a game in OpenSpiel: under OpenSpiel's own name, or as universal_poker.
 
     Raises:
         InputError: OpenSpiel does not take it.
@@ -104,10 +104,10 @@ def spiel_game(game: Game) -> Any:
 
 
 def require_spiel(subject: str) -> None:
-    """Make sure that OpenSpiel is there.
+    """Check that OpenSpiel is installed.
 
     Raises:
-        MissingError: it is not.
+        MissingError: OpenSpiel is not installed.
     """
     if find_spec("pyspiel") is None:
         raise MissingError(
@@ -117,7 +117,7 @@ def require_spiel(subject: str) -> None:
 
 @lru_cache
 def _own_name(game: Game) -> str | None:
-    """OpenSpiel's name of a shipped game; None: it has none of its own."""
+    """OpenSpiel's own name of a shipped game, or None."""
     same = (theirs for name, theirs in NAMES.items() if game == replace(load_game(name), name=game.name))
     return next(same, None)
 
@@ -175,7 +175,7 @@ def _require_small(tree: BettingTree) -> None:
 
 
 def _parameters(game: Game) -> dict[str, str | int]:
-    """Of OpenSpiel's universal_poker."""
+    """Parameters of OpenSpiel's universal_poker."""
 
     def listed(values: tuple[int, ...]) -> str:
         return " ".join(map(str, values))

@@ -21,7 +21,7 @@ from solvers.tree import Floats
 from spewy.game.gamefile import Game
 
 _FLUSH_EVERY = 127
-"""Wins that are counted in 8 bits, many times faster than in more."""
+"""Number of wins that are counted in 8 bits, which is many times faster than in more."""
 
 
 MOST_FINAL_BOARDS = 2000
@@ -104,7 +104,7 @@ def _wins(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> NDArray[
 
 
 def _symmetries(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> Perms:
-    """Renamings of suits that leave the board as it is, and the set of hands."""
+    """Suit permutations that fix the board and the set of hands."""
     held = np.zeros(len(deck), dtype=np.bool_)
     held[every] = True
     keeping = stabilizer((tuple(sorted(board)),), suit_permutations(game.deck))
@@ -112,12 +112,12 @@ def _symmetries(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> Pe
 
 
 def _renamed(game: Game, perm: Perms) -> Ints:
-    """``[hand of the deck]``: the number of the hand that it becomes."""
+    """Row map ``[hand of the deck]`` of a suit permutation."""
     return hand_permutation(game.deck, game.num_hole_cards, perm)
 
 
 def _final_boards(game: Game, board: Sequence[int], perms: Perms) -> dict[int, list[list[int]]]:
-    """Final boards, one of those that are alike, by how many there are of its kind."""
+    """One final board for each set of boards that equal each other up to suits, grouped by the size of the set."""
     missing, found = _missing(game, board), defaultdict[int, list[list[int]]](list)
     if not missing:
         return {1: [list(board)]}
@@ -144,7 +144,7 @@ def _wins_on(boards: Sequence[Sequence[int]], hands: Ints) -> NDArray[np.int32]:
 
 
 def _orders(strength: NDArray[np.int32]) -> NDArray[np.unsignedinteger]:
-    """The same order of hands on each board in as few bits as it takes, 8 in hold'em, which compare the fastest."""
+    """Ranks of the hands on each board in as few bits as possible, since 8 bits compare fastest."""
     order = np.argsort(strength, axis=1)
     levels = np.diff(np.take_along_axis(strength, order, axis=1), axis=1, prepend=strength.min()) > 0
     ranks = np.cumsum(levels, axis=1, dtype=np.uint16)

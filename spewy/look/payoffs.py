@@ -1,4 +1,4 @@
-"""Computes the payoff matrices of all board buckets of a whole game, in worker processes, the last round first.
+"""Payoff matrices by class of boards of a whole game's folder: made in processes, the last round first, and kept.
 
 A class is kept as soon as it is done, so that the work goes on where it was interrupted. That holds until the solve
 saves other strategies, or boards are drawn otherwise.
@@ -38,12 +38,12 @@ from spewy.system.worker import Parent
 from spewy.system.worker_pool import WorkerPool
 
 CLASSES = 64
-"""Whose matrices a worker keeps."""
+"""Number of board buckets whose matrices a worker caches."""
 
 
 @dataclass(frozen=True)
 class PayoffCost:
-    """The cost of payoff matrices.
+    """Cost of payoff matrices.
 
     Attributes:
         rounds: the names of those that get them, the last first.
@@ -68,7 +68,7 @@ class PayoffCost:
 
 @dataclass(frozen=True)
 class PayoffResult:
-    """The payoff matrices of a folder.
+    """Payoff matrices of a folder.
 
     Attributes:
         name: of the job.
@@ -84,13 +84,13 @@ class PayoffResult:
 
 
 class PayoffReporter(Protocol):
-    """Called as matrices are made."""
+    """Hears how payoff matrices are made."""
 
     def begin(self, name: str, cost: PayoffCost) -> None:
-        """Called before the first bucket."""
+        """Before the first class."""
 
     def made(self, round_name: str, done: int, total: int, seconds_left: float) -> None:
-        """Called when a bucket is done."""
+        """One class more of all is done."""
 
 
 def make_payoffs(
@@ -148,7 +148,7 @@ def _payoffs_home(folder: str | Path) -> Path:
 
 
 def _rounds(game: BucketGame, name: str | None) -> list[int]:
-    """Return the rounds from a name on, the last round first."""
+    """The rounds from one of a name on, the last first."""
     sizes, last = game.problem.game.board_sizes, game.n_rounds - 1
     with_cards = [t for t in range(game.n_rounds) if sizes[t]]
     if not with_cards:
@@ -176,7 +176,7 @@ def _cost(work: Work, rounds: Sequence[int], boards: int, missing: int, processe
 def _made(
     pool: WorkerPool, tasks: Sequence[tuple[Path, Path, int, int, Drawn]]
 ) -> Generator[tuple[int, Floats], None, None]:
-    """Compute the matrices of buckets in workers until all are done or a signal comes."""
+    """Make classes in processes, until they are done or a signal comes."""
     with interruptible() as stop, closing(pool.results(_task, tasks)) as messages:
         for message in messages:
             if message is not None:
@@ -186,7 +186,7 @@ def _made(
 
 
 def _task(parent: Parent, play: Path, home: Path, t: int, class_: int, boards: Drawn) -> Floats:
-    """In a worker: compute the matrices of a bucket."""
+    """Make the matrices of a class in a worker."""
     work = _opened(play)
     if t + 1 == work.game.n_rounds:
         return bucket_payoffs(work.game, t, class_, boards, work.strategies, _nothing_below)
@@ -200,7 +200,7 @@ def _nothing_below(t: int, class_: int, r: int) -> Floats:
 
 
 class Work:
-    """The game and strategies of a strategy locker, from which matrices are computed."""
+    """Inputs of making payoff matrices, from a strategy locker."""
 
     def __init__(self, play: Path) -> None:
         self.locker = StrategyLocker(open_store(play, read_only=True))
@@ -222,7 +222,7 @@ class Work:
             raise
 
     def shape(self, t: int) -> tuple[int, int, int]:
-        """Return the shape of a bucket's matrices of round t."""
+        """Shape of a board bucket's matrices in round t."""
         k = self.game.n_rows[t]
         return len(self.game.betting[t].chunks), k, k
 
@@ -233,5 +233,5 @@ class Work:
 
 @lru_cache(maxsize=1)
 def _opened(play: Path) -> Work:
-    """Open a strategy locker once for all tasks of a worker."""
+    """Open the inputs, once for all tasks of a worker."""
     return Work(play)

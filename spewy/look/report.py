@@ -1,4 +1,4 @@
-"""Reports over all next cards: what both ranges do and are worth at one line, card by card, and on average.
+"""Reports over all next cards: frequencies, EVs and equities of both ranges at a line, card by card and on average.
 
 EV is the expected share of the pot from the decision on, as in `spewy.look.chunk`; equity the chance
 to win if betting stopped (ties half). ``realisation = EV / (equity · pot)`` says how much of the equity betting turns
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Pair: TypeAlias = tuple[float, float]
-"""Something of oop and of ip."""
+"""A value of oop and one of ip."""
 
 MOST_COMPARED = 60
 """Deals up to which equities of a whole game with board buckets are computed, some tenths of a second for each flop."""
 
 AVERAGE = "all"
-"""What stands for a card's name in the row of averages."""
+"""Name of the row of averages."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class CardRow:
         pot: float,
         solve: BoardSolve | None = None,
     ) -> CardRow:
-        """The row of what was found on a board; the realisation is of these figures."""
+        """Make the row of a board from its totals."""
         shares = zip(totals.ev, totals.equity, strict=True)
         earned = [e / (share * pot) if share * pot > 0 else np.nan for e, share in shares]
         frequencies = tuple(float(share) for share in totals.frequencies)
@@ -90,7 +90,7 @@ class CardRow:
         return cards_name(self.cards) or AVERAGE
 
     def weighing(self, weight: float) -> CardRow:
-        """The same with another weight."""
+        """The row with another weight."""
         return replace(self, weight=weight)
 
     def to_json(self) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class Report:
     not_solved: tuple[str, ...] = ()
 
     def in_unit(self, unit: Unit) -> Report:
-        """The same, whose line and amounts are in chips, in another unit; actions have been told in it."""
+        """The report, which is in chips, in another unit; actions are labelled in that unit already."""
         if unit == CHIPS:
             return self
         rows = tuple(replace(row, ev=unit.worth(*row.ev)) for row in self.rows)
@@ -146,11 +146,11 @@ class Report:
 
     @property
     def columns(self) -> dict[str, list[Any]]:
-        """What there is to sort by: columns of `frame` that differ from row to row, without the averages."""
+        """Columns to sort by: those of `frame` that differ from row to row, without the averages."""
         return {name: values[:-1] for name, values in self._columns().items() if isinstance(values, list)}
 
     def sorted(self, column: str, *, ascending: bool = False) -> Report:
-        """The same with rows in order of a column, of equals as they stand; what is not defined comes last.
+        """The report with its rows sorted by a column; undefined values come last.
 
         Raises:
             InputError: no such column.
@@ -208,7 +208,7 @@ def report(
     board: str | Sequence[int] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """What happens at ``line`` on every card that can follow ``board`` (default: the root's).
+    """Report a line on every card that can follow ``board`` (default: the root's).
 
     The line has just closed a round (``cc`` or ``cc/``), or goes on to a later decision of the next round (``cc/c``);
     the cards are those of the deal between. ``progress(done, total)`` is told of each board computed.
@@ -232,7 +232,7 @@ def report(
 
 
 def line_totals(solution: SolveView, line: str) -> tuple[Node, NodeTotals]:
-    """What happens at a line on the root's board, in chips; at one after a deal over all cards, weighted.
+    """Totals at a line on the root's board, in chips; after a deal, the weighted mean over all cards.
 
     Raises:
         InputError: as `report`, or the line is more than one deal away.
@@ -307,7 +307,7 @@ def _after_deal(solution: SolveView, line: str) -> Node:
 
 
 def average(rows: Sequence[CardRow], pot: float) -> CardRow:
-    """The rows that carry weight, weighted; NaN if none does."""
+    """Weighted mean of the rows; NaN if no row has weight."""
     kept = [row for row in rows if row.weight > 0]
     if not kept:
         nothing = (np.nan, np.nan)

@@ -1,4 +1,4 @@
-"""Some of a solve's decisions: those of a line, on a board, of a round, of a player."""
+"""Decisions of a solve, selected by line, board, round and player."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Selection:
 
     @cached_property
     def boards(self) -> dict[int, list[Cards]]:
-        """By round of the game the boards that are looked at."""
+        """Selected boards, by round of the game."""
         if self.only is not None:
             return {t: [self.only] for t in self.chunks}
         return {t: _solved_boards(self.problem, t) for t in self.chunks}
@@ -96,7 +96,7 @@ class Selection:
                     yield cards, nodes
 
     def __len__(self) -> int:
-        """How many decisions there are, on each of their boards."""
+        """Number of pairs of a decision and a board."""
         return sum(len(self.boards[t]) * len(list(self._nodes(t))) for t in self.chunks)
 
     def n_rows(self, *, wide: bool) -> int:
@@ -118,7 +118,7 @@ class Selection:
 
 
 def _decisions(problem: Problem, rounds: set[int]) -> dict[int, list[tuple[Node, ...]]]:
-    """By round the decisions of each chunk."""
+    """Decisions of each chunk, by round."""
     roots = problem.tree.rounds
     return {
         t: [
@@ -129,7 +129,7 @@ def _decisions(problem: Problem, rounds: set[int]) -> dict[int, list[tuple[Node,
 
 
 def _solved_boards(problem: Problem, t: int) -> list[Cards]:
-    """The boards of a round of the game, those that are the same up to suits once."""
+    """Boards of a round of the game; boards that equal each other up to suits count once."""
     game = problem.game
     sizes = game.num_board_cards[problem.first_round + 1 : t + 1]
     *_, boards = board_levels(game.deck, sizes, problem.symmetries, problem.history)
@@ -144,7 +144,7 @@ def _round_number(problem: Problem, name: str) -> int:
 
 
 def _one_board(problem: Problem, board: str, rounds: set[int]) -> tuple[int, Cards]:
-    """A board and its round, which is one of those asked for, or the first that has as many cards."""
+    """The selected board and its round: the first selected round with as many cards."""
     n_cards = len(read_cards("board", "Qs Jh 2h", board))
     possible = sorted(rounds) or [problem.first_round]
     t = next((k for k in possible if sum(problem.game.num_board_cards[: k + 1]) == n_cards), possible[0])

@@ -189,7 +189,7 @@ class Solution(SolveView):
         return replace(shown, follow=partial(children, self, Line(node.line), cards))
 
     def _of_main_store(self, read: Callable[[Store], Any]) -> Any:
-        """What a function reads from the solve's main store, which is another one than a strategy locker."""
+        """Call a function with the solve's main store; None for a strategy locker alone."""
         if not self.job.sampled:
             return read(self.store)
         if self.folder is None or not holds_store(self.folder):

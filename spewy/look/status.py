@@ -1,4 +1,4 @@
-"""How the solve in a folder stands, whichever way it solves, and whether it runs."""
+"""Status of the solve in a folder."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from spewy.system.textfile import as_path
 
 
 def status_of(folder: str | Path) -> Status:
-    """What a solve has written of itself; else what its lockers tell.
+    """Status of a solve from its status file, or else from its lockers.
 
     Raises:
-        lockers.LockerError: nothing is there, or it is damaged.
-        InputError: it is something else.
+        lockers.LockerError: the folder holds no lockers, or damaged ones.
+        InputError: the lockers are not those of a solve.
     """
     path = as_path(folder, "folder")
     with open_store(path if holds_store(path) else strategy_folder(path), read_only=True) as store:
@@ -35,7 +35,7 @@ def status_of(folder: str | Path) -> Status:
 
 
 def disk_bytes(folder: Path) -> int:
-    """Bytes on the disk of what is in a folder and in those within it."""
+    """Bytes on the disk of all files in a folder."""
     total = 0
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):  # of a file that was there for a moment
@@ -44,7 +44,7 @@ def disk_bytes(folder: Path) -> int:
 
 
 def _of_play(job: Job, folder: Path) -> Status:
-    """What a play locker alone tells, a copy perhaps; a solve that has failed early has made none."""
+    """Status from a strategy locker alone, such as a copied one."""
     with StrategyLocker.open(folder) as averages:
         saved = found_saved(averages.store)
     deals, at = (0, None) if saved is None else (saved.deals, saved.saved_at)

@@ -1,4 +1,4 @@
-"""All strategies of a play locker as the judge takes them, in files that processes map together."""
+"""All strategies of a strategy locker, unpacked into files that processes map together."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from spewy.records.strategy_locker import StrategyLocker
 
 @dataclass(frozen=True)
 class Decoder:
-    """A play locker and the game that it is of.
+    """A strategy locker and its game.
 
     Args:
         strategies: the locker.
-        job: that it was made for.
+        job: job that the locker was made for.
     """
 
     strategies: StrategyLocker
@@ -36,10 +36,10 @@ class Decoder:
 
     @classmethod
     def of(cls, averages: StrategyLocker, folder: Path) -> Decoder:
-        """Of a locker in a folder.
+        """Make the decoder of a locker in a folder.
 
         Raises:
-            InputError: it is something else.
+            InputError: the locker is not that of a solve.
         """
         return cls(averages, stored_job(averages.store, folder))
 
@@ -50,20 +50,20 @@ class Decoder:
 
     @cached_property
     def strips(self) -> list[Strips]:
-        """Of the forests."""
+        """Strips of the forests, round by round."""
         return all_strips(self.forests)
 
     @property
     def n_bytes(self) -> int:
-        """Of the files."""
+        """Bytes of the files."""
         return sum(self._size(t, p) for t in range(len(self.forests)) for p in (0, 1)) * self._dtype.itemsize
 
     def write(self, folder: Path) -> str:
-        """Write the files; return what tells these strategies from all others.
+        """Write the files, and return a mark that tells these strategies from all others.
 
         Raises:
-            InputError: nothing was saved of some class.
-            lockers.DamagedLockerError: what is there is not what was written.
+            InputError: nothing is stored for a board bucket.
+            lockers.DamagedLockerError: the stored bytes are not those that were written.
         """
         mark = hashlib.blake2b(digest_size=12)
         for t, strips in enumerate(self.strips):
@@ -112,7 +112,7 @@ class Decoder:
 
     @property
     def _dtype(self) -> np.dtype[np.floating]:
-        """As the solve has them, for which there is machine code; both hold 255ths exactly."""
+        """Type of the solve's sums, for which there is machine code; both types hold 255ths exactly."""
         return np.dtype(np.float16 if self.job.solve.short else np.float32)
 
     def _mapped(self, folder: Path, t: int, p: int) -> np.ndarray:
@@ -146,7 +146,7 @@ class Parcel:
 
     @cached_property
     def strips(self) -> list[Strips]:
-        """Of the forests."""
+        """Strips of the forests, round by round."""
         return all_strips(self.forests)
 
     def game(self, sums: tuple[Pair, ...] | None = None) -> RealGame:

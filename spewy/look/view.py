@@ -245,7 +245,7 @@ class SolveView(Closing):
         ).in_unit(self.job.amounts)
 
     def _require_walked(self, subject: str) -> None:
-        """Refuse what a solve with board buckets does not have.
+        """Refuse a solve with board buckets.
 
         Raises:
             InputError: the solve has board buckets.

@@ -1,4 +1,4 @@
-"""What can follow a node of a solve: actions or cards, each with its frequency, so that one can walk through the game.
+"""Steps from a node of a solve: the actions or cards that can follow, each with its frequency.
 
 A card's frequency is its probability given both ranges at the node: ``W_c / Σ_c W_c`` with
 ``W_c = Σ_{i, j} r0[i] r1[j] compat(i, j)`` over the pairs of hands that leave the card in the deck.

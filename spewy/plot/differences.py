@@ -1,4 +1,4 @@
-"""Pictures of two solves at one decision: what both ranges do, and what differs by class of hands."""
+"""Pictures of two solves at one decision: frequencies of both ranges, and differences by class of hands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from spewy.look.compare import Comparison
 
 SMALLEST_SCALE = 1e-3
-"""Of the pot: what EVs differ by less is drawn as next to nothing."""
+"""Share of the pot below which a difference in EV is drawn as next to nothing."""
 BARS = {False: 0.16, True: 0.36}
 """Height of the bars with their legend, to the width of a figure whose charts stand side by side, or are stacked."""
 CHART = 1.0
@@ -29,7 +29,7 @@ CHART = 1.0
 
 
 def comparison_figure(game: Game, found: Comparison, line: str | None = None, size: str = "screen") -> Any:
-    """What both ranges do; of hold'em below it, by class of hands, how EV and the action that changes most differ.
+    """Frequencies of both ranges, and in hold'em the differences in EV and in the action that changes most.
 
     Args:
         game: the rules.
@@ -61,7 +61,7 @@ def comparison_figure(game: Game, found: Comparison, line: str | None = None, si
 
 
 def comparison_frequencies(found: Comparison, ax: Any = None) -> Any:
-    """How often both ranges take each action, with what the decision is worth; what nobody takes is left out."""
+    """Frequencies of each action in both ranges, with EVs; actions that nobody takes are left out."""
     ax = axes_for(ax)
     left = np.zeros(2)
     for a, (action, colour) in enumerate(zip(found.actions, action_colours(found.actions), strict=True)):
@@ -92,7 +92,7 @@ def comparison_frequencies(found: Comparison, ax: Any = None) -> Any:
 def difference_chart(
     values: Floats, ax: Any = None, tell: Callable[[float], str] = "{:z.1f}".format, least: float = 0.0
 ) -> Any:
-    """What a number of each class of hands differs by; white is no difference.
+    """Differences by class of hands; white is no difference.
 
     Args:
         values: ``[row, column]``; NaN is nothing.

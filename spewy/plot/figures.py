@@ -16,12 +16,12 @@ SUIT_SIGNS, SUIT_COLOURS = "♣♦♥♠", ("#1a7a34", "#1f5fbf", "#c22525", "#2
 
 @dataclass(frozen=True)
 class Size:
-    """How large figures are.
+    """Size of figures.
 
     Attributes:
-        width: in inches, of a whole figure.
+        width: width of a whole figure in inches.
         dpi: dots per inch.
-        font: size of text, in points.
+        font: size of text in points.
         stacked: whether charts of hands stand below one another, for a narrow screen.
     """
 
@@ -36,7 +36,7 @@ SIZES = {
     "screen": Size(14.0, 110, 11.0),
     "phone": Size(6.0, 180, 10.5, stacked=True),
 }
-"""For a page of print, a computer's screen, and a telephone held upright."""
+"""Sizes by name: a page of print, a computer's screen, and a telephone held upright."""
 
 
 def style() -> None:
@@ -56,7 +56,7 @@ def style() -> None:
 
 
 def new_figure(width: float, height: float, size: Size) -> Any:
-    """An empty figure for a file, in inches."""
+    """Make an empty figure for a file; width and height are in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -66,14 +66,14 @@ def new_figure(width: float, height: float, size: Size) -> Any:
 
 
 def font(size: Size) -> Any:
-    """A context in which what is drawn has the size's text."""
+    """Context in which texts have the font of a size."""
     import matplotlib as mpl
 
     return mpl.rc_context({"font.size": size.font, "axes.linewidth": 0.6, "axes.titlesize": "medium"})
 
 
 def axes_for(ax: Any) -> Any:
-    """The axes, or those of a new figure of pyplot's."""
+    """The given axes, or the axes of a new pyplot figure."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from spewy.look.grid import Grid, HeatMap
 
 STRETCH = 1.17
-"""How high a chart is with its title and legend, to its width."""
+"""Height of a chart with its title and legend, relative to its width."""
 BESIDE_BAR = 1.03
-"""The same of a chart with a bar of colours beside it and no legend."""
+"""Height of a chart with a colour bar and no legend, relative to its width."""
 CELL = 0.87
-"""Text in cells is as large as this share of the figure's."""
+"""Font size of text in cells, relative to the figure's."""
 
 
 def hand_chart(grid: Grid, ax: Any = None) -> Any:
@@ -137,7 +137,7 @@ def heat_figure(maps: Sequence[HeatMap], title: str = "", size: str = "screen") 
 
 
 def colour_bar(ax: Any, colours: Any, label: str = "") -> Any:
-    """A bar beside a chart, as high as the chart, which tells what its colours stand for."""
+    """A colour bar beside a chart, as high as the chart."""
     bar = ax.figure.colorbar(colours, cax=ax.inset_axes((1.015, 0.0, 0.03, 1.0)), label=label)
     bar.outline.set_visible(False)
     return bar
@@ -213,7 +213,7 @@ def _legend(ax: Any, grid: Grid, colours: list[str]) -> None:
 
 
 def share_text(share: float) -> str:
-    """How often, in whole percent where that tells it.
+    """A share in whole percent, or with a decimal if it is small.
 
     >>> share_text(0.684), share_text(0.004), share_text(0.0001)
     ('68%', '0.4%', '<0.1%')

@@ -67,7 +67,7 @@ def report_figure(report: Report, line: str | None = None, size: str = "screen")
 
 
 def report_frequencies(report: Report, ax: Any = None, orient: Orient | None = None) -> Any:
-    """How often each action is taken, row by row and on average.
+    """Frequencies of the actions, row by row and on average.
 
     Args:
         report: the report.
@@ -108,7 +108,7 @@ def report_shares(report: Report, ax: Any = None, orient: Orient | None = None) 
 
 
 def report_realisation(report: Report, ax: Any = None, orient: Orient | None = None) -> Any:
-    """How much of their equity both players turn into chips; arguments are those of `report_frequencies`."""
+    """Realised share of both players' equity; arguments are those of `report_frequencies`."""
     chart = _Chart(report, ax, orient)
     for p, seat in enumerate(SEAT_NAMES):
         earned = 100 * np.array([row.realisation[p] for row in chart.rows])

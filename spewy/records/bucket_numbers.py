@@ -1,4 +1,4 @@
-"""Regrets and sums of classes of boards, as a solve that deals boards keeps them to go on from.
+"""Regrets and sums by board bucket, from which a solve by dealt boards goes on.
 
 Under ``ROUND.CLASS|PLAYER`` lie a class's numbers of a player, flat as `solvers.sampled.numbers.Numbers` has them, in
 the lockers of regrets and of sums, and under ``ROUND.CLASS|`` how often either player learnt there. All numbers of a
@@ -44,7 +44,7 @@ Pair = tuple[np.ndarray, np.ndarray]
 
 
 class BucketNumbers(NamedTuple):
-    """What is kept of one class: of either player regrets, sums and visits."""
+    """Regrets, sums and visits of one board bucket, for each player."""
 
     t: int
     class_: int
@@ -53,35 +53,35 @@ class BucketNumbers(NamedTuple):
     visits: Ints
 
     def require_finite(self) -> None:
-        """Refuse to keep numbers that are infinite or none.
+        """Check the numbers before they are stored.
 
         Raises:
-            SolveError: some are.
+            SolveError: a number is infinite or NaN.
         """
         require_finite(f"round {self.t}, class {self.class_}", *self.regrets, *self.sums)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its numbers."""
+        """Bytes of regrets and sums."""
         return sum(array.nbytes for array in (*self.regrets, *self.sums))
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What a finished save tells: deals that were made, and seconds of work."""
+    """Progress of a finished save: number of deals, and seconds of work."""
 
     deals: int = 0
     seconds: float = 0.0
 
 
 def read_mark(store: Reads) -> Mark:
-    """What the last finished save told."""
+    """The progress of the last finished save."""
     seconds = store.get(META, SECONDS_KEY)
     return Mark(saved_sweeps(store), 0.0 if seconds is None else float(seconds))
 
 
 def write_buckets(store: Store, classes: Sequence[BucketNumbers]) -> None:
-    """Write the numbers of some classes, in one transaction.
+    """Write the numbers of some board buckets, in one transaction.
 
     Raises:
         SolveError: a number of a class is not finite.
@@ -126,7 +126,7 @@ def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -
 
 
 def read_buckets(opened: Callable[[], AbstractContextManager[Store]], numbers: Numbers) -> None:
-    """Put what is kept into numbers that are still zero; nothing where no save was finished.
+    """Read the stored numbers into arrays of zeros; without a finished save they stay zero.
 
     Args:
         opened: opens the store to read it. That is done often: what was read stays mapped until it is closed.
@@ -162,9 +162,9 @@ def read_buckets(opened: Callable[[], AbstractContextManager[Store]], numbers: N
 
 
 def drop_numbers(store: Store) -> None:
-    """Delete all that is only gone on from; where that was killed, the same call goes on.
+    """Delete regrets, sums and visits; after a kill the next call goes on.
 
-    That it was dropped is written first, so that nobody takes what is left for all that there was.
+    A mark is written first, so that nobody takes the remaining numbers for all of them.
     """
     store.transact(lambda txn: txn.put(META, NUMBERS_KEY, np.array(1)))
     store.flush()
@@ -181,10 +181,10 @@ def _delete(locker: str, keys: Sequence[bytes], txn: Transaction) -> None:
 
 
 def require_numbers(store: Reads, subject: str) -> None:
-    """Refuse to go on from what was dropped, or from a play locker, which never had any.
+    """Refuse a store without regrets and sums.
 
     Raises:
-        InputError: it was, or the store is one.
+        InputError: regrets and sums were dropped, or the store is a strategy locker.
     """
     if store.get(META, SAVED_KEY) is not None:
         raise InputError(f"{subject}: expected regrets and sums to go on from, found a play locker alone")

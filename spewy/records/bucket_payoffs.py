@@ -1,4 +1,4 @@
-"""Payoff matrices of a whole game with board buckets: what chunks are worth, row against row, under the averages."""
+"""Payoff matrices of a whole game with board buckets, row against row, under the average strategies."""
 
 from __future__ import annotations
 

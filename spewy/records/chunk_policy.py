@@ -32,11 +32,11 @@ from spewy.records.progress import dropped_error, saved_sweeps
 
 
 class ChunkPolicy(Policy):
-    """Average strategies of a store, while it may be written to by others.
+    """Average strategies of a store, which another process may be writing meanwhile.
 
     Args:
-        problem: what the store was made for.
-        store: its lockers; `close` closes them.
+        problem: problem that the store was made for.
+        store: lockers of the solve; `close` closes them.
         patched: the store with the strategies that were solved again for dropped rounds, in which the problem has a row
             for each hand; None reads the store alone.
     """
@@ -49,9 +49,9 @@ class ChunkPolicy(Policy):
         self._hands = lru_cache(BOARDS)(self._on_board)
 
     def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
-        """The decision after ``line`` on ``board``, for all hands, as `Policy` has it.
+        """The decision after ``line`` on ``board``, for all hands, as `Policy.decision`.
 
-        Boards that are the same up to suits are solved once: what is stored for another one is turned onto this.
+        Boards that are the same up to suits are solved once: strategies of the solved board are mapped onto ``board``.
         """
         node, first, slots = self._node(line, board)
         player = node.player
@@ -92,7 +92,7 @@ class ChunkPolicy(Policy):
         self.store.close()
 
     def _frequencies(self, node: Node, first: int, held: _Board, sums: tuple[Floats, Floats]) -> Floats:
-        """``[action, hand]`` of a decision, from what is stored of its chunk."""
+        """``[action, hand]`` of a decision, from the stored sums of its chunk."""
         assert node.player is not None
         mine = held.players[node.player]
         taken = sums[node.player][first : first + len(node.actions)].astype(np.float64)
@@ -102,7 +102,7 @@ class ChunkPolicy(Policy):
         return normalised(taken)[:, mine.row]
 
     def _sums(self, node: Node, held: _Board, slots: tuple[int, int]) -> tuple[Floats, Floats]:
-        """What is stored of the chunk that a node is in, per player ``[slot, row]``."""
+        """The stored sums of a node's chunk, per player ``[slot, row]``."""
         subject, dropped = f"line {node.line!r}: expected a strategy that is stored", self._reads.first
         if not self._has_swept():
             raise InputError(f"{subject}, found no finished sweep")
@@ -117,7 +117,7 @@ class ChunkPolicy(Policy):
         return split(require_size(found, size, Kind.SUMS, key), slots, n_rows)
 
     def _has_swept(self) -> bool:
-        """Whether a sweep was finished; it stays so."""
+        """Whether a sweep was finished; the answer is cached once it is True."""
         self._swept = self._swept or saved_sweeps(self.store) > 0
         return self._swept
 
@@ -140,10 +140,7 @@ def _nothing(slots: tuple[int, int], n_rows: tuple[int, int]) -> tuple[Floats, F
 
 
 class _Held(NamedTuple):
-    """A player's rows on a solved board; the hands of the board that was asked for, ascending.
-
-    Of each the number among the solved board's hands, and the row of a strategy.
-    """
+    """A player's hands on the requested board, ascending, with the solved board's number and row of each."""
 
     rows: BoardHands
     hands: Ints
@@ -152,16 +149,16 @@ class _Held(NamedTuple):
 
 
 class _Board(NamedTuple):
-    """The board that is solved for one that was asked for, and what the players hold there."""
+    """The board that was solved in place of the requested one, with the hands of both players."""
 
     history: History
     players: tuple[_Held, _Held]
 
     @property
     def n_rows(self) -> tuple[int, int]:
-        """Of both players' strategies."""
+        """Number of rows of both players' strategies."""
         return self.players[0].rows.n_rows, self.players[1].rows.n_rows
 
     def key(self, t: int, line: str) -> bytes:
-        """Of the chunk that a line enters there."""
+        """Key of the chunk that a line enters on the board."""
         return Place(t, self.history, line).key(self.n_rows)

@@ -1,4 +1,4 @@
-"""What lockers hold of each chunk: ``[slot, row]`` arrays of both players, and payoff matrices.
+"""Records of chunks: ``[slot, row]`` arrays of both players, and payoff matrices.
 
 Both players' arrays of a chunk are one value: player 0's, then player 1's, flat. Every sweep visits every chunk, so
 that once a sweep is finished a chunk that has decisions is there, or the lockers are damaged: a key that a broken page
@@ -44,22 +44,22 @@ DELETED_AT_ONCE = 1000
 
 
 class Kind(StrEnum):
-    """What a chunk's arrays are: the names of their lockers."""
+    """Kinds of a chunk's arrays, with the names of their lockers."""
 
     REGRETS = REGRET
     SUMS = STRATEGY
-    """Of strategies, weighted: the average strategy, not yet normalised."""
+    """Weighted sums of strategies: the average strategy before it is normalised."""
     GUESSES = GUESS
-    """What a predictive variant plays by."""
+    """Predicted regrets of a predictive variant."""
 
 
 @dataclass(frozen=True)
 class Visit:
-    """What a visit leaves of a chunk, and of those below that improved with it.
+    """Result of a visit: arrays of a chunk, and of the later chunks that improved with it.
 
     Attributes:
-        arrays: by chunk's key, per player ``[slot, row]``, of each kind that the solve keeps.
-        payoffs: ``[view, row of player 0, row of player 1]`` at its root; None where no chunk is above.
+        arrays: by chunk's key and kind, per player ``[slot, row]``.
+        payoffs: ``[view, row of player 0, row of player 1]`` at the chunk's root; None for the first chunk.
     """
 
     arrays: Mapping[bytes, Mapping[Kind, ChunkStrategy]]
@@ -69,7 +69,7 @@ class Visit:
 class Chunks:
     """The arrays of one kind by chunk, per player ``[slot, row]``.
 
-    None is what no sweep has left yet, what was dropped, and what has no decision.
+    A chunk has None before the first sweep, after it was dropped, and if it has no decisions.
     """
 
     def __init__(self, layout: Layout, store: Reads, kind: Kind = Kind.SUMS) -> None:
@@ -79,15 +79,15 @@ class Chunks:
         self._present = present if saved_sweeps(store) else 0  # rounds of the game
 
     def get(self, t: int, b: int, r: int) -> ChunkStrategy | None:
-        """What is stored for a chunk.
+        """The arrays of a chunk.
 
         Raises:
-            InputError: nothing is, but a sweep was finished.
+            InputError: the arrays are missing although a sweep was finished.
         """
         return self.get_many(t, [(b, r)])[0]
 
     def get_many(self, t: int, places: Sequence[tuple[int, int]]) -> list[ChunkStrategy | None]:
-        """The same for several chunks (t, b, r) of one round."""
+        """The arrays of several chunks (t, b, r) of one round."""
         keys = [self._layout.key(t, b, r) for b, r in places]
         found = self._store.get_many(self._kind, keys)
         return [self._split(t, b, r, array) for (b, r), array in zip(places, found, strict=True)]
@@ -119,10 +119,10 @@ class Chunks:
 
 
 def require_size(array: Array | None, size: int, kind: Kind, key: bytes) -> Array:
-    """Refuse what a finished sweep does not leave under a chunk's key.
+    """Check the array under a chunk's key after a finished sweep.
 
     Raises:
-        InputError: nothing, or more or fewer numbers than ``size``.
+        InputError: the array is missing, or has more or fewer numbers than ``size``.
     """
     if array is None or array.size != size:
         found = "none" if array is None else f"{array.size:,}"
@@ -145,12 +145,12 @@ def join(arrays: ChunkStrategy) -> Array:
 
 
 def read_payoffs(layout: Layout, store: Reads, t: int, b: int, r: int) -> Floats | None:
-    """The payoff matrices ``[view, row, row]`` at a chunk's root; None where no visit has left any."""
+    """The payoff matrices ``[view, row, row]`` at a chunk's root; None before its first visit."""
     return store.get(PAYOFF, layout.key(t, b, r))
 
 
 def visits(layout: Layout, store: Store, t: int, b: int, r: int) -> tuple[int, int]:
-    """How many visits of a chunk were counted, and the sweep of the last one."""
+    """Number of visits of a chunk, and the sweep of the last visit."""
     return store.visits(layout.key(t, b, r))
 
 
@@ -262,7 +262,7 @@ def save_boards(
 
 
 def delete_rounds(store: Store, first: int, n_rounds: int) -> None:
-    """Delete what is known of the chunks of round ``first`` of the game and of all later ones."""
+    """Delete all records of the chunks of round ``first`` of the game and of all later rounds."""
     for locker in (REGRET, STRATEGY, GUESS, PAYOFF, LEAVES):
         for number in range(first, n_rounds):
             _delete(store, locker, list(store.keys(locker, f"{number}.".encode())))

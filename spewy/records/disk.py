@@ -1,4 +1,4 @@
-"""How large the records of chunks are on disk."""
+"""Sizes of records on disk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from lockers import DiskSize
 from spewy.records.chunks import Kind
 from spewy.records.keys import JUDGED, LEAVES, PAYOFF, PLAY, REGRET, STRATEGY, VISITS
-from spewy.records.strategy_locker import PORTION
+from spewy.records.line_index import PORTION
 
 if TYPE_CHECKING:
     from solvers.sampled.strips import Strips
@@ -59,7 +59,7 @@ def with_class_numbers(size: DiskSize, t: int, n_classes: int, n_bytes: Sequence
 
 
 def judged_size(n_boards: int, lines: int, kinds: int) -> DiskSize:
-    """The size of what is found on first boards, each of which so many lines enter with so many kinds of hands."""
+    """The size of the cache of best responses on first boards, for a number of lines and kinds of hands."""
     n_bytes = 8 * (2 * lines * kinds + 2)
     return DiskSize().plus(JUDGED, b"0" * 24 + f"|{n_boards}".encode(), np.full(n_boards, n_bytes))
 

@@ -1,9 +1,8 @@
-"""What going on is worth at the chance leaves of a chunk, kept beside its strategies.
+"""Values of the chance leaves of a chunk, stored beside its strategies.
 
-With it a decision's EVs follow from its own chunk alone, and rounds below can be dropped. Of each chunk from which a
-line goes on the locker ``leaves`` holds the counterfactual values ``[exit, hand]`` of its chance leaves under the
-average strategies below, player 0's and then player 1's, flat, in single precision. Ranges are those of the problem,
-which nobody scales.
+With these values a decision's EVs follow from its own chunk alone, and later rounds can be dropped. The locker
+``leaves`` holds, for each chunk with chance leaves, their counterfactual values ``[exit, hand]`` under the average
+strategies below, player 0's and then player 1's, flat, in single precision. Ranges are those of the problem, unscaled.
 
 A solve with live leaves writes them with its strategies, and with them the number of its sweeps; where the store has
 come further since, they are not those of its strategies. ``spewy drop`` writes those of the last round that stays,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from solvers.reference.walk import Known
 
 Pair = tuple[Floats, Floats]
-"""Of both players, ``[exit, hand]``."""
+"""Values of both players, ``[exit, hand]``."""
 
 
 def are_kept(store: Reads, t: int) -> bool:
@@ -44,7 +43,7 @@ def read_leaves(store: Reads, key: bytes, n_exits: int, n_hands: tuple[int, int]
     """The values of a chunk's chance leaves, where `are_kept` tells that they are there.
 
     Raises:
-        SpewyError: they are not, or are of another size.
+        SpewyError: the values are missing, or have another size.
     """
     array = store.get(LEAVES, key)
     size = n_exits * sum(n_hands)
@@ -57,13 +56,13 @@ def read_leaves(store: Reads, key: bytes, n_exits: int, n_hands: tuple[int, int]
 
 
 def split_leaves(array: Array, n_exits: int, n_hands: tuple[int, int]) -> Pair:
-    """Both players' values from what is stored."""
+    """Both players' values from one stored array."""
     cut = n_exits * n_hands[0]
     return array[:cut].reshape(n_exits, n_hands[0]), array[cut:].reshape(n_exits, n_hands[1])
 
 
 def join_leaves(values: Pair) -> Array:
-    """Both players' values as they are stored: the inverse of `split_leaves`."""
+    """Both players' values as one array to store: the inverse of `split_leaves`."""
     return np.concatenate([mine.ravel() for mine in values]).astype(np.float32)
 
 
@@ -94,13 +93,13 @@ def known_leaves(layout: Layout, store: Reads, p: int) -> Known | None:
 
 
 def hands_on(layout: Layout, t: int, b: int) -> tuple[int, int]:
-    """How many hands the players hold on a board."""
+    """Number of hands of each player on a board."""
     rows = layout.board(t, b).hands
     return len(rows[0].numbers), len(rows[1].numbers)
 
 
 def put_leaves(txn: Transaction, layout: Layout, t: int, b: int, values: Pair) -> None:
-    """Keep what the chance leaves of board b of round t are worth, per player ``[root of the next round, hand]``."""
+    """Store the values of the chance leaves of board b of round t, per player ``[root of the next round, hand]``."""
     hands = hands_on(layout, t, b)
     for r, chunk in enumerate(layout.betting[t].chunks):
         if len(chunk.exits):
@@ -111,5 +110,5 @@ def put_leaves(txn: Transaction, layout: Layout, t: int, b: int, values: Pair) -
 
 
 def write_leaves(layout: Layout, store: Store, t: int, b: int, values: Pair) -> None:
-    """Do what `put_leaves` does in a transaction of its own."""
+    """Call `put_leaves` in a transaction of its own."""
     store.transact(lambda txn: put_leaves(txn, layout, t, b, values))

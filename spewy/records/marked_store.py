@@ -38,7 +38,7 @@ class MarkedStore(Closing):
     def within(
         cls, folder: Path, locker: str, manifest: Mapping[str, Any], command: str | None = None
     ) -> Self:
-        """Open the cache in a folder for writing, and make it if there is none.
+        """Open the cache in a folder for writing, and make a new one if there is none.
 
         Args:
             folder: folder of the cache alone.

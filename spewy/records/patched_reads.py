@@ -1,4 +1,4 @@
-"""Reads of a store that hold what another process, or nobody, has written: chunks solved again, and snapshots."""
+"""Reads of a store with chunks that were solved again in memory, and snapshots of a store for other processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PatchedReads:
-    """Reads a store, and for dropped rounds the strategies and leaf values that were put here; it writes nothing."""
+    """Reads a store, and for dropped rounds the strategies and leaf values that were put on top in memory."""
 
     def __init__(self, store: Reads) -> None:
         self._store = store
@@ -29,14 +29,14 @@ class PatchedReads:
         self._kept: dict[int, bool] = {}
 
     def put_leaves(self, layout: Layout, t: int, b: int, values: Pair) -> None:
-        """Keep what the chance leaves of board (t, b) are worth, per player ``[root of the next round, hand]``."""
+        """Put the values of the chance leaves of board (t, b) on top, per player ``[root of the next round, hand]``."""
         hands = hands_on(layout, t, b)
         for r, chunk in enumerate(layout.betting[t].chunks):
             mine = values[0][chunk.exits, : hands[0]], values[1][chunk.exits, : hands[1]]
             self._leaves[layout.key(t, b, r)] = mine
 
     def leaves(self, t: int, key: bytes, n_exits: int, n_hands: tuple[int, int]) -> Pair | None:
-        """What the chance leaves of a chunk of round t of the game are worth; None: nobody has found out."""
+        """Values of the chance leaves of a chunk of round t of the game; None if they are unknown."""
         if key in self._leaves:
             return self._leaves[key]
         if self._kept.get(t) is None:
@@ -44,16 +44,16 @@ class PatchedReads:
         return read_leaves(self._store, key, n_exits, n_hands) if self._kept[t] else None
 
     def put_board(self, layout: Layout, t: int, b: int, sums: ChunkStrategy) -> None:
-        """Lay the sums ``[slot of the round, row]`` of board (t, b) over the store."""
+        """Put the sums ``[slot of the round, row]`` of board (t, b) on top of the store."""
         for r in range(len(layout.betting[t].chunks)):
             self._values[layout.key(t, b, r)] = join(layout.take(sums, t, b, r))
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """What the store holds, or what was put in its place."""
+        """The entry on top, or the store's entry."""
         return self.get_many(locker, [key])[0]
 
     def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
-        """The same for several keys."""
+        """The entries under several keys, as `get`."""
         if self.first is None or locker != Kind.SUMS:
             return self._store.get_many(locker, keys)
         kept = [key for key in keys if _round_of(key) < self.first]
@@ -84,14 +84,14 @@ class Snapshot:
             self._values.update(((str(locker), key), array) for key, array in zip(mine, found, strict=True))
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """What the store held.
+        """The entry that the store had; None if it had none.
 
         Raises:
-            KeyError: it was not taken along, whether the store had it or not.
+            KeyError: the entry is not in the snapshot.
         """
         found = self._values[str(locker), key]
         return None if found is None else found.copy()
 
     def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
-        """The same for several keys."""
+        """The entries under several keys, as `get`."""
         return [self.get(locker, key) for key in keys]

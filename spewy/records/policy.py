@@ -1,4 +1,4 @@
-"""Average strategies, decision by decision: what bots ask and what `spewy.look` shows.
+"""Average strategies, decision by decision, for bots and for `spewy.look`.
 
 A `Policy` is one table of strategies keyed by round, board bucket and line. Two back ends hold it: the chunks of a
 store (`spewy.records.chunk_policy`), where each board that differs by more than suits is a bucket of its own, and the
@@ -58,11 +58,11 @@ class Decision:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """``[hand]``: their names, such as ``AsKh``."""
+        """Names of the hands, such as ``AsKh``."""
         return tuple(hand_name(cards) for cards in self.deck[self.hands])
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """A table, for notebooks."""
         after = f" after {self.line}" if self.line else ""
         title = f"{SEAT_NAMES[self.player]} to act on {cards_name(self.board) or 'no cards'}{after}"
         columns = ("hand", *(action.label for action in self.actions))
@@ -123,11 +123,11 @@ class Stacked(NamedTuple):
 
     @classmethod
     def by_hand(cls, frequencies: Floats) -> Stacked:
-        """Of ``[action, hand of the deck]``."""
+        """Make decisions with a row for each hand from ``[action, hand of the deck]``."""
         return cls(frequencies, np.arange(frequencies.shape[1]))
 
     def of(self, hands: Ints | Shorts) -> Floats:
-        """``[action, hand]``; 0 for hands that cannot be held."""
+        """Strategies of some hands, ``[action, hand]``; 0 for hands that cannot be held."""
         rows = self.rows[hands]
         out: Floats = self.frequencies[:, rows]
         out[:, rows < 0] = 0.0
@@ -197,7 +197,7 @@ class Policy(Closing):
         return self._node(line, board)[0]
 
     def entered(self, t: int) -> tuple[Node, ...]:
-        """The nodes that start round t, in the order in which the betting enters it; all-in ones are no decisions."""
+        """The nodes that start round t, in the order in which the betting enters the round; all-in nodes included."""
         if t == self.problem.first_round:
             return (self._root(""),)
         return tuple(

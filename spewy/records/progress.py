@@ -1,4 +1,4 @@
-"""How far a solve has come, as its lockers tell: sweeps, checks, the result, and which rounds were dropped."""
+"""Progress of a solve in its lockers: sweeps, checks, the result, and dropped rounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Trace = list[tuple[int, float, float]]
 
 
 def saved_sweeps(store: Reads) -> int:
-    """Finished sweeps that a store holds."""
+    """Number of finished sweeps in a store."""
     array = store.get(META, SWEEP_KEY)
     return 0 if array is None else int(array)
 
@@ -29,7 +29,7 @@ def finish_sweep(store: Store, sweeps: int) -> None:
 
 
 def require_sweeps(txn: Transaction, expected: int, sweeps: int) -> None:
-    """Refuse to write ``sweeps`` over anything but what was read.
+    """Check that a store still holds the number of sweeps that was read from it.
 
     Raises:
         SpewyError: another process has saved to this folder meanwhile.
@@ -44,13 +44,13 @@ def require_sweeps(txn: Transaction, expected: int, sweeps: int) -> None:
 
 
 def read_trace(store: Reads) -> Trace:
-    """The checks that a store remembers."""
+    """The checks in a store."""
     array = store.get(META, TRACE_KEY)
     return [] if array is None else [(int(n), float(s), float(e)) for n, s, e in array]
 
 
 def write_trace(store: Store, trace: Trace, target: str) -> None:
-    """Remember the checks, and the target that they were held against, as the job file says it."""
+    """Store the checks, and the target of the solve as the job file has it."""
     array = np.array(trace, dtype=np.float64).reshape(-1, 3)
 
     def write(txn: Transaction) -> None:
@@ -67,13 +67,13 @@ def saved_seconds(store: Reads) -> float:
 
 
 def last_target(store: Reads) -> str | None:
-    """What the last solve was to reach; a job that is read from its folder does not say it."""
+    """Target of the last solve; None if no solve was started."""
     array = store.get(META, TARGET_KEY)
     return None if array is None else array.tobytes().decode()
 
 
 def read_result(store: Reads) -> dict[str, Any] | None:
-    """The result of the last run, as it was given to `write_result`, if no run began to sweep since."""
+    """The result of the last run as `write_result` stored it; None if a later run has started."""
     array = store.get(META, RESULT_KEY)
     if array is None:
         return None
@@ -82,25 +82,25 @@ def read_result(store: Reads) -> dict[str, Any] | None:
 
 
 def write_result(store: Store, result: Mapping[str, Any]) -> None:
-    """Keep what a run that was not interrupted has reached."""
+    """Store the result of a run without interruption."""
     store.transact(lambda txn: txn.put(META, RESULT_KEY, _bytes(json.dumps(result))))
 
 
 def forget_result(store: Store) -> None:
-    """The strategies are about to change, visit by visit: what was measured of them will no longer be true."""
+    """Delete the result before the strategies change, since the result will no longer be true."""
     if store.get(META, RESULT_KEY) is not None:
         store.transact(lambda txn: txn.delete(META, RESULT_KEY))
         store.flush()
 
 
 def first_dropped(store: Reads) -> int | None:
-    """The first dropped round of the game, all later ones went with it; None where nothing was dropped."""
+    """First dropped round of the game, after which all rounds are dropped; None if no round was dropped."""
     array = store.get(META, DROPPED_KEY)
     return None if array is None else int(array)
 
 
 def mark_dropped(store: Store, first: int) -> None:
-    """From now on round ``first`` and all later ones count as dropped, whatever of them is there still."""
+    """Mark round ``first`` and all later rounds as dropped, before their records are deleted."""
     store.transact(lambda txn: txn.put(META, DROPPED_KEY, np.array(first)))
 
 
@@ -114,10 +114,10 @@ def dropped_names(first: int, n_rounds: int) -> tuple[str, ...]:
 
 
 def require_whole(store: Reads, n_rounds: int, subject: str) -> None:
-    """Refuse what takes the strategies of all rounds.
+    """Refuse a store with dropped rounds.
 
     Raises:
-        InputError: some were dropped.
+        InputError: some rounds were dropped.
     """
     first = first_dropped(store)
     if first is not None:
@@ -125,7 +125,7 @@ def require_whole(store: Reads, n_rounds: int, subject: str) -> None:
 
 
 def dropped_error(expected: str, first: int, n_rounds: int) -> InputError:
-    """The error that round ``first`` and all later ones are not there; ``expected`` begins its text."""
+    """Make the error that round ``first`` and all later rounds are missing; ``expected`` begins its text."""
     names = dropped_names(first, n_rounds)
     return InputError(
         f"{expected}, found {' and '.join(names)} dropped; "

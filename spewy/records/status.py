@@ -33,7 +33,7 @@ MOST_OF_WORD = 1 << 16
 
 @dataclass(frozen=True)
 class Judged:
-    """Exploitability as it was measured last.
+    """Last measured exploitability.
 
     Attributes:
         exploitability: amount in ``unit``, which is "mbb" per hand, "%" of the pot or "chips".
@@ -55,7 +55,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Status:
-    """How a solve stands.
+    """Status of a solve.
 
     Attributes:
         name: of the job.
@@ -100,17 +100,17 @@ def judged_by(problem: Problem, trace: Trace) -> Judged | None:
 
 
 def write_status(folder: Path, status: Status) -> None:
-    """Write how a solve stands, in place of what was there."""
+    """Write the status file of a solve, in place of an earlier one."""
     told = asdict(status)
     del told["ended"]
     replace_text(folder / STATUS, json.dumps({"version": VERSION, **told}, indent=1) + "\n")
 
 
 def forget_status(folder: Path) -> None:
-    """Remove what a solve has written of itself, if it has.
+    """Remove the status file of a solve, if there is one.
 
     Raises:
-        InputError: something else is there, or nobody may remove it.
+        InputError: the file is no status file, or cannot be removed.
     """
     path = folder / STATUS
     try:
@@ -122,10 +122,10 @@ def forget_status(folder: Path) -> None:
 
 
 def read_status(folder: Path) -> Status | None:
-    """How the solve in a folder stands; None where no solve has told.
+    """Read the status file in a folder; None if there is none.
 
     Raises:
-        InputError: what is there is no such file.
+        InputError: the file is no status file.
     """
     path = folder / STATUS
     if not path.exists():
@@ -169,10 +169,10 @@ def running(folder: Path) -> bool | None:
 
 
 def last_word(folder: Path) -> str | None:
-    """Why the last solve in a folder ended, as its log tells; None: it tells nothing, or nobody keeps one.
+    """Reason for the end of the last solve in a folder, from the last line of its log; None if the log has none.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: the log cannot be read.
     """
     with _log(folder) as file:
         if file is None:

@@ -1,8 +1,8 @@
-"""The play locker: average strategies by class of boards, as bytes, and what it takes to find one decision's.
+"""The strategy locker: average strategies by board bucket, as bytes, with an index to find one decision.
 
-It is a folder of its own, so that it can be copied alone, and one job writes it while others read. A class's bytes of
-each player (`sampled.quantise`) lie in *portions*, each of a few strips and some tens of KiB, so that one decision is
-one read of little. What a class had at one save appears together; other classes may be of an earlier save.
+The locker is a folder of its own, so that it can be copied alone; one job writes it while others read. A board bucket's
+bytes of each player (`sampled.quantise`) lie in *portions*, each of a few strips and some tens of KiB, so that one
+decision is one short read. A board bucket's bytes of one save appear together; other buckets may be of an earlier save.
 
 Lockers: ``play`` under ``ROUND.CLASS|PLAYER.PORTION``; ``lines``, once for each round: the lines that enter it, one
 below another, where they lie ``[strip, lane]``, and the free slots ``[player, strip]``; ``classes``: the arrays that
@@ -15,7 +15,6 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,31 +22,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lockers import DamagedLockerError, Reads, Store, Transaction, holds_store, open_store
-from solvers.tree import Floats, Ints
+from solvers.tree import Floats
 from spewy.errors import InputError
 from spewy.records.keys import CLASSES, LINES, META, PLAY, SAVED_KEY
+from spewy.records.line_index import LineIndex
 from spewy.system.closing import Closing
 
 if TYPE_CHECKING:
     from solvers.sampled.quantise import Bytes
-    from solvers.sampled.strips import Strips
 
 FOLDER = "play"
 """Within a solve's folder."""
-PORTION = 1 << 16
-"""Bytes of a portion, at least where a strip has so many: what is read and checked for one decision."""
-LANES, MOST = 16, 255
-"""As `solvers.sampled.quantise` has them; that would load its kernels."""
+MOST = 255
+"""Largest byte, as `solvers.sampled.quantise` has it; importing that module would load kernels."""
 
 
 @dataclass(frozen=True)
 class Saved:
-    """What a play locker tells of itself.
+    """Size and progress of a strategy locker.
 
     Attributes:
-        classes, rows: per round.
-        deals: that its strategies are averages of.
-        saved_at: seconds since 1970.
+        classes: number of board buckets per round.
+        rows: number of hand rows per round.
+        deals: deals that the strategies average.
+        saved_at: time of the last save, in seconds since 1970.
     """
 
     classes: tuple[int, ...]
@@ -56,66 +54,11 @@ class Saved:
     saved_at: float
 
 
-class LineIndex:
-    """Where a round's lines lie in the bytes of a class.
-
-    Args:
-        names: the line of each root of the round's forest.
-        lanes: ``[strip, lane]``: roots, or -1.
-        free: ``[player, strip]``: free slots.
-        n_rows: of every class of the round.
-    """
-
-    def __init__(self, names: Sequence[str], lanes: Ints, free: Ints, n_rows: int) -> None:
-        self.names, self.lanes, self.free, self.n_rows = tuple(names), lanes, free, n_rows
-
-    @classmethod
-    def of(cls, names: Sequence[str], strips: Strips, n_rows: int) -> LineIndex:
-        """Those of a round whose forest has these strips."""
-        from solvers.sampled.quantise import byte_tables
-
-        free = np.stack([byte_tables(strips, p, n_rows).n_free for p in (0, 1)])
-        return cls(names, strips.lines, free, n_rows)
-
-    @cached_property
-    def place(self) -> Mapping[str, tuple[int, int]]:
-        """Strip and lane of each line."""
-        found = np.argwhere(self.lanes >= 0).tolist()
-        return {self.names[int(self.lanes[strip, lane])]: (strip, lane) for strip, lane in found}
-
-    @cached_property
-    def portions(self) -> tuple[Ints, Ints]:
-        """Per player ``[portion + 1]``: strips at which portions begin."""
-        return self._cut(0), self._cut(1)
-
-    def sizes(self, p: int) -> Ints:
-        """``[strip]``: bytes."""
-        out: Ints = LANES * self.n_rows * self.free[p]
-        return out
-
-    def free_bytes(
-        self, found: Bytes, p: int, strip: int, lane: int, first_free: int, n_actions: int
-    ) -> Bytes:
-        """``[row, action but the last]`` of a decision, from bytes that begin with its strip."""
-        size = self.sizes(p)[strip]
-        mine = found[:size].reshape(self.n_rows, self.free[p, strip], LANES)
-        return mine[:, first_free : first_free + n_actions - 1, lane]
-
-    def _cut(self, p: int) -> Ints:
-        begins, held = [0], 0
-        for strip, size in enumerate(self.sizes(p).tolist()):
-            if held and held + size > PORTION:
-                begins.append(strip)
-                held = 0
-            held += size
-        return np.array([*begins, len(self.lanes)], dtype=np.int64)
-
-
 class StrategyLocker(Closing):
-    """The strategies in a play locker, while another process may write them.
+    """Average strategies by board bucket, which another process may be writing meanwhile.
 
     Args:
-        store: the locker; `close` closes it.
+        store: store of the locker; `close` closes it.
     """
 
     def __init__(self, store: Store) -> None:
@@ -124,35 +67,35 @@ class StrategyLocker(Closing):
 
     @classmethod
     def open(cls, folder: Path) -> StrategyLocker:
-        """Open the play locker in a folder.
+        """Open the strategy locker in a folder.
 
         Raises:
-            lockers.LockerError: nothing is there, or it is damaged.
+            lockers.LockerError: the folder holds no lockers, or damaged ones.
         """
         return cls(open_store(folder, read_only=True))
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """What it was made for."""
+        """Manifest of the locker: the job, and the board buckets."""
         return self.store.manifest
 
     @property
     def saved(self) -> Saved:
-        """What was saved last.
+        """Size and progress of the last save.
 
         Raises:
-            InputError: nothing was yet.
+            InputError: nothing was saved yet.
         """
         return read_saved(self.store)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """By name, what tells the class of a board and the rows of hands there."""
+        """Arrays by name that map boards to board buckets and hands to rows."""
         names = list(self.store.keys(CLASSES))
         found = self.store.get_many(CLASSES, names)
         return {name.decode(): array for name, array in zip(names, found, strict=True) if array is not None}
 
     def lines(self, t: int) -> LineIndex:
-        """Where the lines of round t lie.
+        """Index of the lines of round t.
 
         Raises:
             InputError: nothing was saved yet.
@@ -194,13 +137,13 @@ class StrategyLocker(Closing):
     def free_slots(
         self, t: int, class_: int, p: int, decisions: Sequence[tuple[str, int, int]]
     ) -> list[Bytes]:
-        """``[decision][row, action but the last]``: what player p does at many decisions of a class, as bytes.
+        """``[decision][row, action but the last]``: strategies at many decisions of a board bucket, as bytes.
 
         Args:
             t: the round.
-            class_: of boards.
-            p: who acts.
-            decisions: line, first free slot and number of actions of each, as `frequencies` takes them.
+            class_: board bucket.
+            p: player who acts.
+            decisions: per decision the line that enters its chunk, its first free slot, and its number of actions.
 
         Raises:
             InputError, lockers.DamagedLockerError: as `frequencies`.
@@ -216,9 +159,9 @@ class StrategyLocker(Closing):
     def many_frequencies(
         self, t: int, class_: int, p: int, decisions: Sequence[tuple[str, int, int]]
     ) -> Floats:
-        """``[action, row]``: as `frequencies`, the actions of some decisions of a class one after another.
+        """``[action, row]``: strategies at many decisions of a board bucket, one decision below another.
 
-        Arguments as of `free_slots`.
+        Arguments are those of `free_slots`.
         """
         free = self.free_slots(t, class_, p, decisions)
         ends = np.cumsum([mine.shape[1] + 1 for mine in free])
@@ -231,11 +174,11 @@ class StrategyLocker(Closing):
         return out
 
     def class_bytes(self, t: int, class_: int, p: int) -> Bytes:
-        """All bytes of a player in a class of boards of round t, flat as `solvers.sampled.quantise.quantise` made them.
+        """All bytes of a player in a board bucket of round t, flat as `solvers.sampled.quantise.quantise` made them.
 
         Raises:
-            InputError: nothing was saved of the class.
-            lockers.DamagedLockerError: what is there is not what was written.
+            InputError: nothing is stored for the board bucket.
+            lockers.DamagedLockerError: the stored bytes are not those that were written.
         """
         lines = self.lines(t)
         cuts = np.concatenate([[0], np.cumsum(lines.sizes(p))])[lines.portions[p]]
@@ -269,7 +212,7 @@ def create(
     classes: Sequence[int],
     arrays: Mapping[str, np.ndarray],
 ) -> Store:
-    """Open a play locker to write to, and make it where there is none.
+    """Open a strategy locker for writing, and make it if there is none.
 
     Args:
         folder: of its own.
@@ -319,7 +262,7 @@ def begin(
 
 
 def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarray] | None:
-    """What `create` put into a folder's play locker of classes and rows; None where there is none yet.
+    """Arrays of the board buckets and rows in a folder's strategy locker; None if there is none yet.
 
     Raises:
         lockers.ManifestMismatchError: the folder is another job's.
@@ -332,7 +275,7 @@ def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarr
 
 
 def write_class(store: Store, t: int, class_: int, lines: LineIndex, both: tuple[Bytes, Bytes]) -> None:
-    """Keep a class's bytes, per player flat as `solvers.sampled.quantise.quantise` makes them."""
+    """Store a board bucket's bytes, per player flat as `solvers.sampled.quantise.quantise` makes them."""
 
     def write(txn: Transaction) -> None:
         for p, mine in enumerate(both):
@@ -344,26 +287,26 @@ def write_class(store: Store, t: int, class_: int, lines: LineIndex, both: tuple
 
 
 def finish_save(store: Store, deals: int) -> None:
-    """Tell that all classes are as they were after so many deals, and wait until that is on the disk."""
+    """Record that all board buckets are those after so many deals, and wait until all is on the disk."""
     found = asdict(read_saved(store)) | {"deals": deals, "saved_at": time.time()}
     store.transact(lambda txn: txn.put(META, SAVED_KEY, _json(found)))
     store.flush()
 
 
 def read_saved(store: Reads) -> Saved:
-    """What a play locker tells of itself.
+    """Size and progress of a strategy locker.
 
     Raises:
         InputError: nothing was saved yet.
     """
     found = found_saved(store)
     if found is None:
-        raise InputError("play locker: expected strategies that are stored, found none yet")
+        raise InputError("strategy locker: nothing was saved yet")
     return found
 
 
 def found_saved(store: Reads) -> Saved | None:
-    """What a play locker tells of itself; None: it was not made yet."""
+    """Size and progress of a strategy locker; None for a new store."""
     array = store.get(META, SAVED_KEY)
     if array is None:
         return None
@@ -372,7 +315,7 @@ def found_saved(store: Reads) -> Saved | None:
 
 
 def saved_deals(store: Reads) -> int:
-    """The number of deals behind the strategies of a play locker; 0 if nothing was saved yet."""
+    """Number of deals that the strategies average; 0 if nothing was saved yet."""
     saved = found_saved(store)
     return 0 if saved is None else saved.deals
 
@@ -385,7 +328,7 @@ def _read_lines(store: Reads, t: int, n_rows: int) -> LineIndex:
 
 
 def _strip_and_lane(lines: LineIndex, t: int, line: str) -> tuple[int, int]:
-    """Where the chunk is that a line enters."""
+    """Strip and lane of the chunk that a line enters."""
     if line not in lines.place:
         raise InputError(f"line {line!r}: expected one that enters round {t} of this game, found another")
     return lines.place[line]

@@ -1,4 +1,4 @@
-"""Finds the user's cache, whose files save time and may be deleted at any time."""
+"""The user's cache: stores in it save time and may be deleted at any time."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from lockers import FORMAT
+
 
 def user_cache(name: str) -> Path | None:
-    """Return the folder of this name in the user's cache; None for a user without a home."""
+    """Return the folder of a store in the user's cache, or None for a user without a home.
+
+    The folder's name ends with the lockers' format version, so that another version of the program has its own store.
+    """
     try:
-        path = user_cache_path("spewy") / name
+        path = user_cache_path("spewy") / f"{name}-{FORMAT}"
     except RuntimeError:
         return None
     return path if path.is_absolute() else None

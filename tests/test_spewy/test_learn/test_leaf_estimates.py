@@ -2,6 +2,7 @@
 
 import shutil
 from itertools import combinations, product
+from threading import Event
 from typing import get_args
 
 import numpy as np
@@ -15,8 +16,9 @@ from lockers import MemoryStore
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.learn.estimates import ClosestLine, Estimate, Lines, NoMoreBetting, Regression, estimator
-from spewy.learn.visit import Visitor, VisitSettings
-from spewy.records.chunks import Chunks, Kind
+from spewy.learn.stored import StoredEngine
+from spewy.learn.visit import VisitSettings
+from spewy.records.chunks import Chunks, Kind, visits
 from spewy.records.keys import PAYOFF
 
 FLOP, TURN = 1, 2
@@ -160,20 +162,18 @@ def test_estimates_of_a_solves_chunks_learn_from_what_visits_have_stored():
     assert error(estimator("regression", layout, store)) < error(plain) / 3
 
 
-def test_a_visit_uses_the_estimate_of_its_settings():
-    """A visit above chunks of which some are stored."""
+def test_the_first_top_down_sweep_uses_the_estimate_of_its_settings():
+    """Each chunk is visited once, and estimates lead to different regrets."""
     _, problem = three_rounds(1)
-    layout, sums = Layout.of(problem), []
+    layout, regrets = Layout.of(problem), []
     for name in get_args(Estimate):
         store = MemoryStore({})
-        visitor = Visitor(layout, store, VisitSettings(estimate=name))
-        for place in list(layout.chunks(2))[::3]:
-            visitor.visit(2, *place, 1)
-        visitor.visit(1, 5, 2, 1)
-        sums.append(
-            np.concatenate([player.ravel() for player in Chunks(layout, store, Kind.REGRETS).get(1, 5, 2)])
-        )
-    assert all(not np.array_equal(first, second) for first, second in combinations(sums, 2))
+        engine = StoredEngine(layout, store, VisitSettings(estimate=name), "top-down")
+        engine.run(None, Event(), lambda *progress: None)
+        assert {visits(layout, store, t, b, r) for t in range(3) for b, r in layout.chunks(t)} == {(1, 1)}
+        last = Chunks(layout, store, Kind.REGRETS).get(1, 5, 2)
+        regrets.append(np.concatenate([player.ravel() for player in last]))
+    assert all(not np.array_equal(first, second) for first, second in combinations(regrets, 2))
 
 
 def test_the_tables_of_the_page_are_those_of_the_data(tmp_path):

@@ -69,8 +69,9 @@ def test_a_chunk_further_down_starts_from_the_ranges_that_get_there():
     for player, seen in enumerate((view, waiting)):
         reach = dict(zip(seen.hands, seen.reach, strict=True))
         assert dict(zip(chunk.labels[player], chunk.ranges[player], strict=True)) == pytest.approx(reach)
-    frame = chunk.strategy_frame()
-    assert pytest.approx(view.strategy) == frame.loc[list(view.hands), list(view.actions)].to_numpy().T
+    shares = chunk.strategy_at(chunk.average, chunk.find("crc/"))
+    rows = [chunk.labels[view.player].index(hand) for hand in view.hands]
+    assert pytest.approx(view.strategy) == shares[:, rows]
 
 
 def test_payoffs_are_named_by_hands():
