@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable
 
 from buckets.abstraction import Abstraction, AbstractionSpec
-from solvers.sampled.engine import DEFAULT_SCHEDULE, SampledCfr
+from solvers.discount import Discount
+from solvers.sampled.engine import DEFAULT_DISCOUNT, SampledCfr
 from solvers.sampled.numbers import Numbers
-from solvers.sampled.passes import Schedule
 from spewy import Job
 from spewy.chunks.rounds import line_forests
 from spewy.learn.real_game import RealGame, rows_know_suits
@@ -29,7 +29,8 @@ def sampled_cfr(
     found: Abstraction,
     threads: int,
     numbers: Numbers | None = None,
-    schedule: Schedule = DEFAULT_SCHEDULE,
+    discount: Discount = DEFAULT_DISCOUNT,
+    cfr_br: float = 0.0,
 ) -> SampledCfr:
     warm_up("sampled", found.n_rounds, job.solve.short, note)
     return SampledCfr(
@@ -39,7 +40,8 @@ def sampled_cfr(
         found.n_hands,
         len(found.deck) - sum(found.board_sizes),
         lambda first, n: found.deal(SEED, range(first, first + n)),
-        schedule=schedule,
+        discount=discount,
+        cfr_br=cfr_br,
         threads=threads,
         short=job.solve.short,
         numbers=numbers,
@@ -50,7 +52,7 @@ def real_game(job: Job, found: Abstraction, cfr: SampledCfr) -> RealGame:
     return RealGame(
         job.rules,
         [one.forest for one in line_forests(job.betting_tree)],
-        cfr.strips,
+        cfr.batches,
         found,
         found.n_classes,
         found.n_rows,

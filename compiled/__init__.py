@@ -1,6 +1,6 @@
 """Numba and LLVM: decorators, vectors, threads, the cache of machine code.
 
-Knows nothing of what is compiled, so `buckets` and `solvers`, which are strangers, share it.
+`buckets` and `solvers`, which do not know each other, share this package; it knows nothing of cards and games.
 """
 
 from compiled.cache import folder, stamp

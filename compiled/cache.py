@@ -2,11 +2,14 @@
 """Machine code in a folder of the user's cache, named after a hash of the sources that it was made from.
 
 Numba by itself keeps machine code beside each source file and notices changes of that file only, though kernels call
-kernels in other files. Here all files of a package count, so that changed sources never run old code, every copy of
-the same sources shares one folder, and nothing is written where the packages are installed.
+kernels in other files. Here the name of the folder depends on all files of a package, so changed sources never run old
+code, every copy of the same sources shares one folder, and nothing is written where the packages are installed.
 
-The folder is ``$SPEWY_KERNELS``, by default ``kernels`` in the cache of spewy; it may be deleted at any time. One
-that cannot be written is read, and what it lacks is compiled in every process.
+The folder is ``$SPEWY_KERNELS``, by default ``kernels`` in the cache of spewy; it may be deleted at any time. If the
+folder cannot be written, functions that it lacks are compiled in every process.
+
+Numba's setting ``NUMBA_CACHE_LOCATOR_CLASSES`` could name the locator, but it holds for all packages of a process, and
+the class `Cache` would be needed beside it, so that loading machine code does not import Numba's compiler.
 """
 
 from __future__ import annotations
@@ -31,34 +34,34 @@ from platformdirs import user_cache_path
 
 VARIABLE = "SPEWY_KERNELS"
 UNUSED_DAYS = 60
-"""Folders of other sources go when they have not been used for so long."""
+"""Days after which the unused folder of other sources is removed."""
 
 _log = logging.getLogger("compiled")
 
 
 @cache
 def folder(package: Path) -> Path:
-    """Where machine code of a package's functions is kept.
+    """The folder of the machine code of a package's functions.
 
     Args:
-        package: the folder of its sources.
+        package: the folder of the package's sources.
     """
     digest = hashlib.sha256(f"{sys.version} {numba.__version__} {llvmlite.__version__}".encode())
     for sources in (Path(__file__).parent, package):
         for source in sorted(sources.rglob("*.py")):
             digest.update(source.read_bytes())
     root = _root()
-    found = root / f"{package.name}-{digest.hexdigest()[:16]}"
+    path = root / f"{package.name}-{digest.hexdigest()[:16]}"
     with suppress(OSError):
-        if not found.exists():
-            found.mkdir(parents=True)
+        if not path.exists():
+            path.mkdir(parents=True)
             _remove_unused(root)
-        os.utime(found)
-    return found
+        os.utime(path)
+    return path
 
 
 def _root() -> Path:
-    """The folder of all folders; for a user without a home one that cannot be made."""
+    """The folder of all packages' folders; a path that cannot be created if the user has no home."""
     if above := os.environ.get(VARIABLE):
         return Path(above)
     try:
@@ -68,7 +71,7 @@ def _root() -> Path:
 
 
 def stamp(package: Path, name: str) -> Path:
-    """The file that says, by existing, that a set of functions is compiled for this processor."""
+    """The file whose existence says that a set of functions is compiled for this processor."""
     return folder(package) / f"ready-{name}-{_processor()}"
 
 
@@ -76,12 +79,12 @@ def stamp(package: Path, name: str) -> Path:
 def _processor() -> str:
     from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 
-    found = f"{get_host_cpu_name()} {get_host_cpu_features().flatten()}"
-    return hashlib.sha256(found.encode()).hexdigest()[:8]
+    processor = f"{get_host_cpu_name()} {get_host_cpu_features().flatten()}"
+    return hashlib.sha256(processor.encode()).hexdigest()[:8]
 
 
 def _remove_unused(root: Path) -> None:
-    """Remove the folders that no process has used lately."""
+    """Remove the folders that no process has used for `UNUSED_DAYS`."""
     for other in root.iterdir():
         if other.is_dir() and time.time() - other.stat().st_mtime > UNUSED_DAYS * 86400:
             shutil.rmtree(other, ignore_errors=True)
@@ -121,28 +124,28 @@ class Cache(FunctionCache):
     _impl_class = _Files
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """What is kept for a signature; where there is nothing, what follows takes time, and the log says so.
+        """Load the machine code for a signature; None, with a line in the log, if it has to be compiled.
 
-        Numba would first import all that it can compile, which takes half a second and is of use to the compiler only.
+        Numba would first import everything that it can compile, which takes half a second and helps the compiler only.
         """
-        found = None
+        loaded = None
         try:
             rtsys.initialize(target)
-            found = self._load_overload(signature, target)
+            loaded = self._load_overload(signature, target)
         except OSError as error:
             _log.debug("machine code of %s cannot be read: %s", self._name, error)
         except Exception as error:  # a damaged pickle may raise anything
-            _log.warning("machine code of %s is damaged and made anew: %r", self._name, error)
+            _log.warning("machine code of %s is damaged and compiled again: %r", self._name, error)
             with suppress(OSError):
                 self.flush()
-        if found is None:
+        if loaded is None:
             target.refresh()
             _log.info("compiling %s", self._name)
-        return found
+        return loaded
 
-    def save_overload(self, *made: Any) -> None:
-        """Keep what was compiled, where the folder can be written."""
+    def save_overload(self, *compiled: Any) -> None:
+        """Save compiled machine code, if the folder can be written."""
         try:
-            super().save_overload(*made)
+            super().save_overload(*compiled)
         except OSError as error:
             _log.debug("machine code of %s is not kept: %s", self._name, error)

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,import-untyped,misc"
-"""Decorators for functions of clean arrays and numbers, typed so that strict checking sees through them."""
+"""Decorators that compile functions with Numba, typed so that strict checking sees the functions."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def kernel(function: F) -> F: ...
 @overload
 def kernel(**options: Any) -> Callable[[F], F]: ...
 def kernel(function: F | None = None, **options: Any) -> F | Callable[[F], F]:
-    """Compile a function: machine code kept on disk, no interpreter lock while it runs.
+    """Compile a function, keep its machine code on disk, and run it without the interpreter lock.
 
     Args:
-        function: what to compile.
-        options: further ones of `numba.njit`, such as ``fastmath``.
+        function: the function.
+        options: further options of `numba.njit`, such as ``fastmath``.
     """
     if function is None:
         return partial(_compiled, **options)
@@ -31,7 +31,7 @@ def kernel(function: F | None = None, **options: Any) -> F | Callable[[F], F]:
 
 
 def inlined(function: F) -> F:
-    """Compile a part of a kernel, to be written out wherever it is called: a call would copy its bundles."""
+    """Compile a part of a kernel that is inlined wherever it is called, since a call would copy its tuples."""
     return _compiled(function, forceinline=True)
 
 

@@ -1,9 +1,9 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,import-untyped"
-"""Arrays that need not be in memory: mapped from a file, and let go of part by part while passes go through them.
+"""Arrays mapped from a file, whose memory is released part by part while passes go through them.
 
-The file has no name, so it is gone with its process, however that ends. Its space is taken at once: a disk without room
-is an error here and not later. What is let go of stays with the operating system as long as it has memory to spare, and
-comes back from the disk otherwise.
+The file has no name, so it disappears with its process, however the process ends. Its space is allocated at once, so a
+full disk is an error here and not later. Released pages stay in memory as long as the operating system has memory to
+spare, and are read from the disk otherwise.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DONT_NEED = 4  # POSIX leaves the number to the system; Linux and macOS agree
 
 
 def mapped(folder: Path, size: int, dtype: Any) -> tuple[np.ndarray, mmap.mmap | None]:
-    """Zeros in a file without a name in a folder, and the mapping, which can let go of them; None if there are none.
+    """A zeroed array mapped from an unlinked temporary file in a folder, and the mapping (None for size 0).
 
     Raises:
         OSError: the folder cannot be written, or its disk has no room.
@@ -41,8 +41,8 @@ def mapped(folder: Path, size: int, dtype: Any) -> tuple[np.ndarray, mmap.mmap |
 
 
 @intrinsic
-def let_go(typing_context: Any, address: Any, start: Any, stop: Any) -> Any:
-    """Let go of the whole pages in bytes ``start`` to ``stop`` behind an address of a mapped array."""
+def release_pages(typing_context: Any, address: Any, start: Any, stop: Any) -> Any:
+    """Release the whole pages in bytes ``start`` to ``stop`` behind an address of a mapped array."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         number, small = ir.IntType(64), ir.IntType(32)

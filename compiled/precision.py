@@ -31,7 +31,7 @@ SINGLE, HALF = np.int32(0), np.int16(0)
 """Kinds: float32 and float16."""
 
 DITHER_STEPS = 1 << 13
-"""In the bits of a float32, the last bit of a float16."""
+"""The last bit of a float16 in units of the last bit of a float32."""
 
 LARGEST = 65504.0
 """Largest number of a float16."""

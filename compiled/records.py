@@ -105,11 +105,11 @@ class Packed:
 
 
 _types: dict[Any, tuple[PackedType, struct.Struct]] = {}
-"""By shape: Numba takes milliseconds to find the type of a large tuple."""
+"""Types and layouts by shape, since Numba takes milliseconds to find the type of a large tuple."""
 
 
 def _shape(bundle: Any) -> Any:
-    """The classes of a tuple and of everything in it; of records also the class of their rows."""
+    """The classes of a tuple and of everything in it; records have the class of their rows too."""
     if isinstance(bundle, Records):
         return Records, bundle.row
     kind = type(bundle)
@@ -117,7 +117,7 @@ def _shape(bundle: Any) -> Any:
 
 
 def _flat(bundle: Any) -> list[Any]:
-    """All numbers of a tuple and of the tuples in it, in order; of records their address."""
+    """All numbers of a tuple and of the tuples in it, in order; records give their address."""
     if isinstance(bundle, Records):
         return [bundle.address]
     if not isinstance(bundle, tuple):

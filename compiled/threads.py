@@ -1,10 +1,10 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
-"""What threads that run one kernel together need: counters, a place where all of them meet, and a clock.
+"""Counters, a barrier and a clock for threads that run one kernel together.
 
-Counters are eight bytes each at an address that all threads share; they only grow while a kernel runs. Python threads
-each call one kernel that does not hold the interpreter lock. A thread that waits looks again and again for some
-microseconds, as long as most meetings take; then it offers its processor to others; then it sleeps, so that on a busy
-machine the thread that it waits for gets a processor.
+Each thread calls one kernel that does not hold the interpreter lock. Counters are eight bytes each at an address that
+all threads share, and only grow while a kernel runs. A thread that waits at the barrier first looks again and again for
+some microseconds, as long as most meetings take; then it offers its processor to other threads; then it sleeps, so that
+on a busy machine the thread that it waits for gets a processor.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _counter(builder: Any, args: Any) -> Any:
 
 @intrinsic
 def take(typing_context: Any, counters: Any, index: Any) -> Any:
-    """Add 1 to a counter and return what it was, as one step for all threads."""
+    """Add 1 to a counter atomically and return its value before."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.atomic_rmw("add", _counter(builder, args), ir.Constant(_COUNTER, 1), "seq_cst")
@@ -70,7 +70,7 @@ def give_way(typing_context: Any) -> Any:
 
 @intrinsic
 def nap(typing_context: Any, microseconds: Any) -> Any:
-    """Sleep for at least so long: POSIX's usleep."""
+    """Sleep for at least some microseconds: POSIX's usleep."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         function = ir.FunctionType(ir.IntType(32), [ir.IntType(32)])

@@ -1,6 +1,6 @@
-"""The named variants of counterfactual regret minimisation, as numbers that one update rule takes.
+"""Discounts of earlier iterations, and the named variants of counterfactual regret minimisation.
 
-With ``r`` the instantaneous regret of iteration ``t = 1, 2, ...`` the rule is
+With ``r`` the instantaneous regret of iteration ``t = 1, 2, ...`` one update rule serves all variants:
 
     R ← (R⁺ · positive − R⁻ · negative) + r,  then R ← R⁺ if ``clip``
     strategy ∝ R⁺, or ∝ (R + r)⁺ if ``predictive``
@@ -12,6 +12,7 @@ decay ``(t − 1) / t``: the same strategy after normalising, without numbers th
 """
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +21,28 @@ from numpy.typing import NDArray
 from solvers.errors import SolverError
 
 
+class Discount(NamedTuple):
+    """The discount of earlier iterations in the letters of DCFR, for the exact and for the sampled engine.
+
+    Attributes:
+        alpha: after ``t`` iterations positive regrets are multiplied by ``t^α / (t^α + 1)``; infinity: by 1.
+        beta: exponent of the factor of negative regrets; infinity: the factor is 1.
+        gamma: iteration k weighs about ``k^γ`` in the average strategy.
+        clip: whether negative regrets become 0.
+    """
+
+    alpha: float = inf
+    beta: float = inf
+    gamma: float = 0.0
+    clip: bool = False
+
+
+NO_DISCOUNT = Discount()
+"""The discount of plain CFR: all iterations have equal weight."""
+
+
 class Factors(NamedTuple):
-    """One iteration's numbers in the module's update rule."""
+    """The factors of one iteration in the module's update rule."""
 
     positive: float
     negative: float
@@ -32,62 +53,64 @@ class Factors(NamedTuple):
 
 @dataclass(frozen=True)
 class Variant:
-    """A schedule: α and β discount positive and negative regrets, γ the older strategies."""
+    """A named variant: its discount, and whether it plays by predicted regrets."""
 
     name: str
-    alpha: float = float("inf")
-    beta: float = float("inf")
-    gamma: float = 0.0
-    clip: bool = False
+    discount: Discount = NO_DISCOUNT
     predictive: bool = False
 
     def factors(self, iteration: int) -> Factors:
-        """Numbers of iteration 1, 2, ...; what was there before is discounted as after ``iteration - 1``."""
+        """The factors of iteration 1, 2, ...
+
+        Raises:
+            SolverError: the iteration is below 1.
+        """
         if iteration < 1:
             raise SolverError(f"iteration: expected 1 or more, found {iteration}")
-        before = iteration - 1
+        before, discount = iteration - 1, self.discount
         return Factors(
-            _discount(before, self.alpha),
-            _discount(before, self.beta),
-            self.clip,
+            _retained(before, discount.alpha),
+            _retained(before, discount.beta),
+            discount.clip,
             self.predictive,
-            (before / iteration) ** self.gamma,
+            (before / iteration) ** discount.gamma,
         )
 
     def weight(self, iterations: NDArray[np.signedinteger[Any]]) -> NDArray[np.float64]:
-        """What `Factors.decay` makes of sums of nothing but ones after so many iterations: ``Σ_k (k / t)^γ``, k ≤ t."""
+        """``Σ_k (k / t)^γ`` over k ≤ t, for each number of iterations t: the sum that `Factors.decay` makes of ones."""
+        gamma = self.discount.gamma
         terms = np.arange(1, int(iterations.max(initial=0)) + 1, dtype=np.float64)
-        totals = np.concatenate([[0.0], np.cumsum(terms**self.gamma)])
-        return np.asarray(totals[iterations] / np.maximum(iterations, 1) ** self.gamma)
+        totals = np.concatenate([[0.0], np.cumsum(terms**gamma)])
+        return np.asarray(totals[iterations] / np.maximum(iterations, 1) ** gamma)
 
     def table(self, first: int, count: int) -> NDArray[np.float64]:
         """``[iteration, 3]``: positive, negative and decay of `factors` for ``count`` iterations from ``first`` on."""
         before = np.arange(first - 1, first - 1 + count, dtype=np.float64)
         columns = [
-            _discounts(before, self.alpha),
-            _discounts(before, self.beta),
-            (before / (before + 1)) ** self.gamma,
+            _retained_each(before, self.discount.alpha),
+            _retained_each(before, self.discount.beta),
+            (before / (before + 1)) ** self.discount.gamma,
         ]
         return np.stack(columns, axis=1)
 
 
 def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> Variant:
     """DCFR(α, β, γ); the default is the paper's recommendation."""
-    return Variant("dcfr", alpha, beta, gamma)
+    return Variant("dcfr", Discount(alpha, beta, gamma))
 
 
 VARIANTS = {
     "cfr": Variant("cfr"),
-    "cfr+": Variant("cfr+", gamma=1.0, clip=True),
-    "lcfr": Variant("lcfr", alpha=1.0, beta=1.0, gamma=1.0),
+    "cfr+": Variant("cfr+", Discount(gamma=1.0, clip=True)),
+    "lcfr": Variant("lcfr", Discount(1.0, 1.0, 1.0)),
     "dcfr": dcfr(),
-    "dcfr-steep": Variant("dcfr-steep", alpha=1.4, beta=0.25, gamma=3.0),
-    "pcfr+": Variant("pcfr+", gamma=2.0, clip=True, predictive=True),
+    "dcfr-steep": Variant("dcfr-steep", Discount(1.4, 0.25, 3.0)),
+    "pcfr+": Variant("pcfr+", Discount(gamma=2.0, clip=True), predictive=True),
 }
 
 
 DEFAULT_VARIANT, EXACT_VARIANT = "dcfr", "dcfr-steep"
-"""What is best where nothing is said: in general; on spots, a row per hand, to a tenth of a per cent of the pot."""
+"""The variants of jobs that name none: in general, and with a row per hand."""
 
 
 def variant(name: str) -> Variant:
@@ -102,16 +125,17 @@ def variant(name: str) -> Variant:
         raise SolverError(f"variant: expected one of {', '.join(VARIANTS)}, found {name!r}") from None
 
 
-def _discount(before: int, power: float) -> float:
+def _retained(before: int, power: float) -> float:
     """``t^p / (t^p + 1)``, which is ``t / (t + 1)`` for LCFR's p = 1 and 1 for p = ∞."""
-    if power == float("inf"):
+    if power == inf:
         return 1.0
     weight: float = float(before) ** power
     return weight / (weight + 1.0)
 
 
-def _discounts(before: NDArray[np.float64], power: float) -> NDArray[np.float64]:
-    if power == float("inf"):
+def _retained_each(before: NDArray[np.float64], power: float) -> NDArray[np.float64]:
+    """`_retained` after each number of iterations."""
+    if power == inf:
         return np.ones(len(before))
     weight = before**power
     return weight / (weight + 1.0)

@@ -2,4 +2,4 @@
 
 
 class SolverError(ValueError):
-    """A game, a schedule or an array that a solver cannot take."""
+    """A game, a discount or an array that a solver refuses."""

@@ -5,13 +5,13 @@ board both players hold *rows* (single hands), which know what blocks them, how 
 the strategy (*group*) plays for them. A `Deal` says how rows pass from a board to those of the next round.
 Nothing here knows cards: a blocker is an id, a strength is a number.
 
-Symmetric boards are solved once: a deal's entry may stand for several (``images``), which differ by a relabelling
+Symmetric boards are solved once: a deal's entry may stand for several (*images*), which differ by a relabelling
 of the parent's rows. That is exact when root ranges are invariant under the relabellings.
 
 Rows may be locked: they play given frequencies, and a best response is one of the free rows.
 
 Values are counterfactual and not normalised: ``values[h] = Σ_o compat(h, o) · reach[o] · payoff``, chance included.
-`LiveGame.deal_weight` is what to divide by.
+Divided by `LiveGame.deal_weight` they are chips per deal.
 """
 
 from __future__ import annotations
@@ -85,17 +85,20 @@ class Hands(NamedTuple):
 class Deal:
     """From the boards of one round to those of the next.
 
-    Entries ``first[b] .. first[b + 1]`` of board b lead to boards ``child``. ``origin[p][entry, h]`` is the parent's
-    row of the child's row h. ``images[p][m, h]`` is, for each board m that the entry stands for (rows
-    ``first_image[entry] .. first_image[entry + 1]``), the child's row of the parent's row h or -1.
-    ``probability`` is that of one board, given both hands.
+    Attributes:
+        first: entries ``first[b] .. first[b + 1] - 1`` lead from board b.
+        child: the board that each entry leads to.
+        parent_row: per player, the parent's row of each row of the child.
+        first_image: an entry stands for the dealt boards ``first_image[entry] .. first_image[entry + 1] - 1``.
+        child_row: per player and dealt board, the child's row of each row of the parent, or -1.
+        probability: probability of one dealt board, given both hands.
     """
 
     first: Ints  # [B + 1]
     child: Ints  # [E]
-    origin: tuple[Ints, Ints]  # [E, H']
+    parent_row: tuple[Ints, Ints]  # [E, H']
     first_image: Ints  # [E + 1]
-    images: tuple[Ints, Ints]  # [M, H]
+    child_row: tuple[Ints, Ints]  # [M, H]
     probability: float
 
 
@@ -118,18 +121,18 @@ Strategies = list[tuple[Floats, Floats]]
 
 
 LeafValues = dict[tuple[int, int], tuple[Floats, Floats]]
-"""By round and board, but for the last round's: per player ``[chance leaf, row]``, counterfactual and not normalised.
+"""Counterfactual values by (round, board) before the last round: per player ``[chance leaf, row]``, not normalised.
 
-There may be more rows than are used.
+Rows behind a board's hands mean nothing.
 """
 
 
 @dataclass(frozen=True)
 class Lock:
-    """Rows that play given frequencies at one decision of a round, whatever they would learn.
+    """Rows that play fixed frequencies at one decision of a round, in best responses too.
 
-    Only where every row is its own group. ``frequencies[b, a, h]`` of board b's row h sum to 1 over the actions; NaN:
-    the row is free there. A best response keeps to them too.
+    Every row must be its own group. ``frequencies[b, a, h]`` of board b's row h sum to 1 over the actions; a free row
+    has NaN.
     """
 
     round: int
@@ -222,10 +225,10 @@ class LiveGame:
                 image = r.deal.first_image[e]
                 for p in (0, 1):
                     n = below.hands[p].n_hands[c]
-                    origin = r.deal.origin[p][e, :n]
-                    if not np.array_equal(r.deal.images[p][image, origin], np.arange(n)):
+                    parent_row = r.deal.parent_row[p][e, :n]
+                    if not np.array_equal(r.deal.child_row[p][image, parent_row], np.arange(n)):
                         raise SolverError(
-                            f"round {t}, entry {e}, player {p}: origin and first image disagree"
+                            f"round {t}, entry {e}, player {p}: parent_row and child_row disagree"
                         )
 
     def _check_locks(self) -> None:

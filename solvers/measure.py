@@ -3,9 +3,8 @@
 ``exploitability = (BR0 + BR1) / 2`` with ``BRp`` the value of player p's best response, row by row, to the other's
 strategy. In a zero-sum game it is 0 at an equilibrium and positive elsewhere; the game's value for player 0 lies
 between ``−BR1`` and ``BR0``. With rake the players' values EV0 and EV1 do not cancel, and it is
-``(BR0 − EV0 + BR1 − EV1) / 2``, half of what is called NashConv: what the players could gain on average by deviating
-alone. Locked rows keep to their frequencies in best responses too: the game that is measured is the one in which they
-are given.
+``(BR0 − EV0 + BR1 − EV1) / 2``, half of NashConv: the mean gain of a player who deviates alone. Locked rows play their
+frequencies in best responses too, so exploitability is measured in the locked game.
 """
 
 from dataclasses import dataclass
@@ -20,9 +19,11 @@ from solvers.stopping import Stopped, never
 
 @dataclass(frozen=True)
 class Exploitability:
-    """Best response values in chips per deal, player 0 and player 1.
+    """Best response values of both players in chips per deal.
 
-    ``expected`` is what both make with the strategies that were measured, where that matters: in raked games.
+    Attributes:
+        best_response: value of each player's best response.
+        expected: both players' values of the measured strategies, in raked games; None without rake.
     """
 
     best_response: tuple[float, float]
@@ -35,12 +36,19 @@ class Exploitability:
 
     @property
     def bracket(self) -> tuple[float, float] | None:
-        """Bounds on the game's value for player 0: (−BR1, BR0); None with rake, where a game has no one value."""
+        """Bounds on the game's value for player 0: (−BR1, BR0); None with rake, since the game then has no value."""
         return None if self.expected else (-self.best_response[1], self.best_response[0])
 
 
 class Measurement(NamedTuple):
-    """Exploitability after so many iterations, ``seconds`` after the start; measuring it ``took`` seconds of them."""
+    """Exploitability after some iterations.
+
+    Attributes:
+        iteration: number of iterations.
+        seconds: seconds since the start, with the measurement.
+        took: seconds that the measurement took.
+        exploitability: the exploitability.
+    """
 
     iteration: int
     seconds: float
@@ -49,7 +57,7 @@ class Measurement(NamedTuple):
 
 
 def exploitability(walker: Walker, strategies: Strategies, stopped: Stopped = never) -> Exploitability:
-    """Best responses to the matched ``strategies`` (sums of an average strategy, say), from root 0.
+    """The exploitability of the ``strategies``, regrets or sums that are matched first, from root 0.
 
     Raises:
         StoppedError: ``stopped()``, which is called every few boards, returned True.

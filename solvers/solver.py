@@ -1,4 +1,4 @@
-"""What every solve in progress can do: `reference.cfr.Cfr`, which takes any game, and `exact.ExactCfr`."""
+"""The protocol of a solve in progress: `reference.cfr.Cfr` solves any game, `exact.ExactCfr` games of hands."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from solvers.measure import Exploitability, Measurement
 from solvers.tree import Floats
 
 Part = Literal["regrets", "sums", "guesses"]
-"""Numbers that a solve keeps: regrets, sums of strategies, and what a predictive variant plays by."""
+"""Arrays of a solve: regrets, strategy sums, and the predicted regrets of a predictive variant."""
 
 
 class Solver(Protocol):
     """A solve in progress.
 
     Attributes:
-        iteration: how many are done; set before any part is written from outside.
-        parts: what is kept.
+        iteration: number of iterations done; set it before any part is written from outside.
+        parts: the arrays of the solve.
     """
 
     iteration: int
@@ -31,19 +31,19 @@ class Solver(Protocol):
         ...
 
     def run(self, iterations: int) -> None:
-        """Do so many iterations more."""
+        """Do more iterations."""
         ...
 
     def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
-        """Run, and measure exploitability after ``every`` so many, until it is at most ``target`` chips.
+        """Run until exploitability, measured every ``every`` iterations, is at most ``target`` chips.
 
         Returns:
-            Every measurement; the last was at ``target``, or NaN, or after so many iterations.
+            All measurements; the last one reached ``target``, or is NaN, or was made after ``iterations``.
         """
         ...
 
     def exploitability(self) -> Exploitability:
-        """Exact best responses to the average strategies."""
+        """The exploitability of the average strategies, from exact best responses."""
         ...
 
     def expected_values(self) -> tuple[float, float]:
@@ -51,7 +51,7 @@ class Solver(Protocol):
         ...
 
     def leaf_values(self) -> LeafValues:
-        """What going on is worth at the chance leaves of every board, when both follow the average strategies."""
+        """The values of all chance leaves, when both players follow the average strategies."""
         ...
 
     def enter(self, p: int, reach: Floats) -> None:
@@ -63,30 +63,30 @@ class Solver(Protocol):
         ...
 
     def root_values(self, p: int) -> Floats:
-        """``[row]``: player p's values in the last iteration, against the strategy that the other played in it.
+        """``[row]``: player p's values in the last iteration, against the opponent's strategy of that iteration.
 
-        As in `solvers.game` they are counterfactual; there may be more rows than are used.
+        The values are counterfactual, as in `solvers.game`; rows behind the player's hands mean nothing.
         """
         ...
 
     def best_values(self, p: int) -> Floats:
-        """``[row]``: values of player p's best response to the other's average strategy, as `root_values`."""
+        """``[row]``: values of player p's best response to the opponent's average strategy, as `root_values`."""
         ...
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
-        """A copy of a part on board b of round t, per player ``[slot, row]``; there may be more rows than are used."""
+        """A copy of a part on board b of round t, per player ``[slot, row]``; rows behind the hands mean nothing."""
         ...
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        """Put what `read` gave back."""
+        """Write a part as `read` returned it."""
         ...
 
     def finite(self) -> bool:
-        """Whether all parts are finite numbers."""
+        """Whether all parts hold finite numbers only."""
         ...
 
     def let_go(self) -> None:
-        """Give memory back that reading and writing took, where a part is mapped from a file."""
+        """Release the memory of parts that are mapped from a file."""
         ...
 
     def close(self) -> None:
@@ -95,14 +95,14 @@ class Solver(Protocol):
 
 
 def step_by_step(solver: Solver, target: float, iterations: int, every: int) -> list[Measurement]:
-    """Do what `Solver.run_to` says by `Solver.run` and `Solver.exploitability`."""
-    started, found = time.perf_counter(), list[Measurement]()
-    while iterations > 0 and (not found or found[-1].exploitability.value > target):
+    """Implement `Solver.run_to` by `Solver.run` and `Solver.exploitability`."""
+    started, measured = time.perf_counter(), list[Measurement]()
+    while iterations > 0 and (not measured or measured[-1].exploitability.value > target):
         few = min(every, iterations)
         solver.run(few)
         iterations -= few
         begun = time.perf_counter()
-        measured = solver.exploitability()
+        exploitability = solver.exploitability()
         ended = time.perf_counter()
-        found.append(Measurement(solver.iteration, ended - started, ended - begun, measured))
-    return found
+        measured.append(Measurement(solver.iteration, ended - started, ended - begun, exploitability))
+    return measured

@@ -1,4 +1,4 @@
-"""Computations that can be stopped on the way: a long one asks now and then whether it should go on."""
+"""Cancellation: a long computation calls a function now and then that says whether to stop."""
 
 from __future__ import annotations
 

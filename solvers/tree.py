@@ -9,7 +9,7 @@ Conventions that bite:
 - Each player's decisions own *slots*, one per (node, action): regrets and strategies are arrays ``[slot, row]``.
 - A player's *sequence* at a node is the last slot that the player chose on the way there (von Stengel 1996).
   Sequences ``0 .. n_roots - 1`` stand for entering by that root; slot ``s`` is sequence ``n_roots + s``.
-  What a player's reach is at a node depends on the player's own sequence only: ``reach[sequence, row]``.
+  A player's reach at a node depends only on the player's own sequence: ``reach[sequence, row]``.
 - ``stake`` of a fold is what player 0 wins (negative when player 0 folds); of a showdown what the winner wins.
 - ``rake`` is taken from the pot where play ends: whoever wins gets so much less, and a tie costs each player half.
 """
@@ -50,7 +50,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class Showdown:
-    """Play ends with cards on their backs: the stronger row wins ``stake - rake``, a tie ``-rake / 2``."""
+    """Play ends with a showdown: the stronger hand wins ``stake - rake``, a tie ``-rake / 2``."""
 
     stake: float
     rake: float = 0.0
@@ -67,7 +67,7 @@ Tree = Decision | Fold | Showdown | Chance
 
 
 class ForestArrays(NamedTuple):
-    """What the kernels read. Shapes: N nodes, D decisions; see the module's conventions."""
+    """Arrays by node, for N nodes; see the module's conventions."""
 
     n_roots: int
     kind: Ints  # [N]
@@ -82,9 +82,9 @@ class ForestArrays(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """The opponent's sequences that end in a terminal, each once: leaves that share one share its sums.
+    """The opponent's sequences that end in folds, and those that end in showdowns.
 
-    A leaf's value needs only the opponent's reach there, so a lane is a sequence and not a leaf.
+    A leaf's value needs only the opponent's reach there, so all leaves of a sequence share one *lane* of totals.
     """
 
     fold_sequence: Ints  # [fold lanes]
@@ -178,7 +178,11 @@ class Forest:
         return bool(self.arrays.rake.any())
 
     def check(self) -> None:
-        """Verify the invariants that the module's text promises; SolverError names the broken one."""
+        """Verify the invariants of the module's text.
+
+        Raises:
+            SolverError: an invariant does not hold.
+        """
         a = self.arrays
         ends = (a.kind == FOLD) | (a.kind == SHOWDOWN)
         if np.any(a.rake < 0) or np.any(a.rake[~ends]):
@@ -193,7 +197,7 @@ class Forest:
             expected = a.n_roots + a.slot[n] + np.arange(a.n_actions[n])
             if not np.array_equal(a.sequence[mover, children], expected):
                 raise SolverError(
-                    f"node {n}: expected sequences {expected}, found other ones at its children"
+                    f"node {n}: expected sequences {expected} at its children, found other sequences"
                 )
             if np.any(a.sequence[1 - mover, children] != a.sequence[1 - mover, n]):
                 raise SolverError(f"node {n}: the other player's sequence changes below it")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from solvers.sampled.batches import line_batches
 from solvers.sampled.quantise import byte_tables, quantise
-from solvers.sampled.strips import all_strips
 from spewy.chunks.rounds import betting_rounds
 from spewy.records import strategy_locker
 from spewy.records.line_index import LineIndex
@@ -16,17 +16,18 @@ class ClassSums:
         rng = np.random.default_rng(seed)
         self.rounds, self.classes, self.rows = betting_rounds(tree), classes, rows
         self.arrays = {"rows": rng.integers(0, 9, (3, 5), dtype=np.int16), "none": np.zeros(0, np.int32)}
-        self.strips = all_strips([bets.forest for bets in self.rounds])
+        self.batches = line_batches([bets.forest for bets in self.rounds])
         self.tables = [
-            [byte_tables(strips, p, k) for p in (0, 1)] for strips, k in zip(self.strips, rows, strict=True)
+            [byte_tables(batches, p, k) for p in (0, 1)]
+            for batches, k in zip(self.batches, rows, strict=True)
         ]
         self.sums = [
             [rng.exponential(size=(n, tables[p].first[-1])).astype(np.float32) for p in (0, 1)]
             for n, tables in zip(classes, self.tables, strict=True)
         ]
         self.lines = [
-            LineIndex.of([chunk.line for chunk in bets.chunks], strips, k)
-            for bets, strips, k in zip(self.rounds, self.strips, rows, strict=True)
+            LineIndex.of([chunk.line for chunk in bets.chunks], batches, k)
+            for bets, batches, k in zip(self.rounds, self.batches, rows, strict=True)
         ]
 
     def create(self, folder, manifest):
@@ -47,15 +48,15 @@ class ClassSums:
 
     def decisions(self):
         """Of each decision: round, root's line, node, player, first free slot, sums ``[class, row, action]``."""
-        for t, (bets, strips) in enumerate(zip(self.rounds, self.strips, strict=True)):
+        for t, (bets, batches) in enumerate(zip(self.rounds, self.batches, strict=True)):
             for r, chunk in enumerate(bets.chunks):
-                strip, lane = strips.place[r]
-                shape, before = strips.shape_of(strip), [0, 0]
+                batch, lane = batches.place[r]
+                shape, before = batches.shape_of(batch), [0, 0]
                 for n, node in enumerate(chunk.nodes):
                     if node.kind != "decision":
                         continue
                     p, k = node.player, len(node.actions)
-                    start, end = self.tables[t][p].first[strip : strip + 2]
+                    start, end = self.tables[t][p].first[batch : batch + 2]
                     block = self.sums[t][p][:, start:end].reshape(-1, self.rows[t], shape.n_slots[p], 16)
                     slot = int(shape.slot[n])
                     yield t, chunk.line, node, p, slot - before[p], block[:, :, slot : slot + k, lane]

@@ -57,11 +57,11 @@ def node_values(game, p, strategies, t, b, n, reach, best=False, best_from=0):
         for e in range(deal.first[b], deal.first[b + 1]):
             c = deal.child[e]
             below = game.rounds[t + 1].hands
-            origin = deal.origin[1 - p][e, : below[1 - p].n_hands[c]]
+            origin = deal.parent_row[1 - p][e, : below[1 - p].n_hands[c]]
             values = node_values(game, p, strategies, t + 1, c, a.target[n], reach[origin], best, best_from)
             for m in range(deal.first_image[e], deal.first_image[e + 1]):
                 for i in range(n_own):
-                    image = deal.images[p][m, i]
+                    image = deal.child_row[p][m, i]
                     if image >= 0:
                         out[i] += deal.probability * values[image]
         return out

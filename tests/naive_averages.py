@@ -18,12 +18,12 @@ def in_255ths(sums):
     return whole.astype(int).tolist()
 
 
-def class_bytes(sums, strips, p, n_rows):
+def class_bytes(sums, batches, p, n_rows):
     """The bytes of a class's sums, decision by decision."""
     out = []
-    first = strips.first(p, n_rows)
-    for s in range(len(strips)):
-        shape = strips.shape_of(s)
+    first = batches.first(p, n_rows)
+    for s in range(len(batches)):
+        shape = batches.shape_of(s)
         mine = sums[first[s] : first[s + 1]].reshape(n_rows, shape.n_slots[p], 16)
         for row in range(n_rows):
             for n in range(len(shape.kind)):

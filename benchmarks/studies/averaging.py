@@ -48,8 +48,8 @@ class Averaging(SampledEngine):
         self._matrices: dict[tuple[int, int], Floats] = {}
         self._drawn = lru_cache(len(rounds))(self._draw)
         self._first = [
-            tuple(strips.first(p, k) for p in (0, 1))
-            for strips, k in zip(self._cfr.strips, found.n_rows, strict=True)
+            tuple(batches.first(p, k) for p in (0, 1))
+            for batches, k in zip(self._cfr.batches, found.n_rows, strict=True)
         ]
 
     @property
@@ -103,9 +103,9 @@ class Averaging(SampledEngine):
 
     def _slots(self, t: int, class_: int, r: int, p: int) -> Floats:
         """Player p's sums in a chunk as they lie in memory, ``[slot, row]``."""
-        strip, lane = self._cfr.strips[t].place[r]
+        batch, lane = self._cfr.batches[t].place[r]
         first, k = self._first[t][p], self._n_rows[t]
-        begin, end = (class_ * first[-1] + first[s] for s in (strip, strip + 1))
+        begin, end = (class_ * first[-1] + first[s] for s in (batch, batch + 1))
         return self.numbers.sums[t][p][begin:end].reshape(k, -1, WIDTH)[:, :, lane].T
 
     def _strategies(self, t: int, class_: int, r: int) -> ChunkStrategy:

@@ -154,8 +154,8 @@ def _played(
             last = MOST - found.sum(axis=1, dtype=np.int64)[:, None]
             for often, place in zip(np.hstack([found, last]).T, move.places, strict=True):
                 whole[:, place] += often.astype(np.uint8)
-        strip, lane = lines.place[decision.enters]
-        at = lines.free_bytes(flat[begins[strip] :], p, strip, lane, decision.first_free, decision.n_actions)
+        batch, lane = lines.place[decision.enters]
+        at = lines.free_bytes(flat[begins[batch] :], p, batch, lane, decision.first_free, decision.n_actions)
         at[:] = whole[:, :-1]
     return flat
 

@@ -45,11 +45,11 @@ def schedule_table(found: list[dict[str, Any]]) -> str:
     ]
     lines.append("|---" * 6 + "|")
     for case in found:
-        s, f, a = case["sinking"], case["forgetting"], case["averaging"]
-        below = "cut off at 0" if s < 0 else "halved" if s == 0 else f"times n^{s:g} / (n^{s:g} + 1)"
-        kept = "kept" if not f else f"times n^{f:g} / (n^{f:g} + 1)"
+        a, b, c = case["alpha"], case["beta"], case["gamma"]
+        below = "cut off at 0" if case["clip"] else "halved" if b == 0 else f"times n^{b:g} / (n^{b:g} + 1)"
+        kept = "kept" if a is None else f"times n^{a:g} / (n^{a:g} + 1)"
         lines.append(
-            f"| {below} | {kept} | n^{a:g} | {case['deals']:,} | {case['exploitability_mbb']:.2f} "
+            f"| {below} | {kept} | n^{c:g} | {case['deals']:,} | {case['exploitability_mbb']:.2f} "
             f"| {case['value_mbb']:.1f} |"
         )
     return "\n".join(lines)

@@ -22,6 +22,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -39,8 +40,7 @@ from benchmarks.studies.whole_game_tables import (
 )
 from buckets.abstraction import Abstraction
 from lockers import holds_store, open_store
-from solvers.sampled.engine import DEFAULT_SCHEDULE
-from solvers.sampled.passes import Schedule
+from solvers.discount import Discount
 from spewy import Job, open_policy
 from spewy.chunks.abstractions import abstraction
 from spewy.look.exploit import JudgingCost
@@ -57,13 +57,13 @@ PICTURE = ROOT / "docs/whole-games.png"
 CASES = ((20, 800), (40, 400), (80, 200), (40, "all"))
 """Rows and classes of the flop; the first three have equal tables."""
 SCHEDULES = (
-    Schedule(averaging=1, forgetting=0, sinking=-1),
-    Schedule(averaging=2, forgetting=0, sinking=-1),
-    Schedule(averaging=2, forgetting=1, sinking=-1),
-    Schedule(averaging=2, forgetting=0, sinking=0),
-    Schedule(averaging=1, forgetting=0, sinking=0.5),
-    Schedule(averaging=2, forgetting=0, sinking=0.5),
-    Schedule(averaging=2, forgetting=0, sinking=1),
+    Discount(gamma=1.0, clip=True),
+    Discount(gamma=2.0, clip=True),
+    Discount(alpha=1.0, gamma=2.0, clip=True),
+    Discount(beta=0.0, gamma=2.0),
+    Discount(beta=0.5, gamma=1.0),
+    Discount(beta=0.5, gamma=2.0),
+    Discount(beta=1.0, gamma=2.0),
 )
 ANSWERED = ((50, 20), (100, 20), (400, 40))
 """Classes and rows of the flop that `answers` compares."""
@@ -193,13 +193,14 @@ def schedules(args: argparse.Namespace) -> None:
     """One schedule after another, for as many deals each."""
     job = Job.load(EXAMPLES / "flop-holdem.toml")
     made, found = abstraction(abstraction_spec(job), progress_note("boards")), []
-    for schedule in SCHEDULES:
-        cfr = sampled_cfr(job, made, 1, schedule=schedule)
+    for discount in SCHEDULES:
+        cfr = sampled_cfr(job, made, 1, discount=discount)
         cfr.run(args.deals)
         finding = real_game(job, made, cfr).judge(None)
         assert finding is not None  # nobody stops it
         judged = _judged(finding, 1000 / job.rules.big_blind)
-        found.append({**schedule._asdict(), "deals": args.deals, **judged})
+        numbers = {key: None if value == inf else value for key, value in discount._asdict().items()}
+        found.append({**numbers, "deals": args.deals, **judged})
         note(schedule_table(found).splitlines()[-1])
         _keep(args.data, lambda data: data.update(schedules=found))
     print(schedule_table(found))
@@ -241,7 +242,7 @@ def tables(args: argparse.Namespace) -> None:
 
 def _answered(job: Job, found: Abstraction, share: float, deals: list[float]) -> list[dict[str, Any]]:
     """Return the results of one share of best responses after each number of deals."""
-    cfr, points = sampled_cfr(job, found, 1, schedule=DEFAULT_SCHEDULE._replace(answering=share)), []
+    cfr, points = sampled_cfr(job, found, 1, cfr_br=share), []
     game = real_game(job, found, cfr)
     cfr.run(1)  # machine code is loaded
     spent = 0.0

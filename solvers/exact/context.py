@@ -1,4 +1,4 @@
-"""All that passes of the exact engine need but regrets and sums: steps, tables, buffers, and threads to share them."""
+"""Steps, tables, buffers and threads of the exact engine's passes: all that passes need but regrets and sums."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from solvers.tree import Floats
 T = TypeVar("T")
 
 MOST_TASKS = 24, 64
-"""That share the boards of the second of two rounds, of three: the more, the fairer their shares, and the more to add.
+"""Largest number of tasks after the first deal, for games of two and of three rounds.
 
-Whatever the number of threads, so that sums have one order.
+More tasks balance better and cost more additions. The number does not depend on the threads, so sums have one order.
 """
 
 COMMON = ("theirs", "wins", "total", "by_card", "exits", "continuation", "roots")
-"""Buffers for the first board that all threads share: those with a row per hand."""
+"""Buffers with a row per hand, which all threads share on the first board."""
 
 Whole = list[tuple[Storage, Storage]]
-"""Per round and player."""
+"""Storage per round and player."""
 
 
 def n_tasks(n_rounds: int, n_entries: int) -> int:
-    """Tasks of so many boards after the first deal of two or three rounds."""
+    """Number of tasks, for ``n_entries`` boards after the first deal of a game of two or three rounds."""
     return min(MOST_TASKS[n_rounds - 2], n_entries)
 
 
 @dataclass(frozen=True)
 class _Locks:
-    """Locks of a round's player: their number by decision, and frequencies for the kernels."""
+    """Locks of a player in a round: their numbers by decision, and frequencies for the kernels."""
 
     by_node: dict[int, int]
     frequencies: np.ndarray
@@ -51,7 +51,15 @@ class _Locks:
 
 
 class Context:
-    """All that passes need but regrets and sums: steps, tables, buffers and threads."""
+    """Steps, tables, buffers and threads of the passes over one game.
+
+    Args:
+        game: the game.
+        hands: tables of hands per round and player.
+        threads: number of threads.
+        kept: share of the tasks whose boards of the last round stay in memory.
+        weights: both players' ranges ``[row]``.
+    """
 
     def __init__(
         self,
@@ -91,7 +99,7 @@ class Context:
             if r.deal is not None
         ]
         self.workspaces = [[self._workspace(t) for t in range(n_rounds)] for _ in range(threads)]
-        for own in self.workspaces[1:]:  # rows of the first board are common to all threads
+        for own in self.workspaces[1:]:  # all threads share the first board's buffers by hand
             first, second = self.workspaces[0][0]
             own[0] = _sharing(own[0][0], first), _sharing(own[0][1], second)
         self.n_tasks = n_tasks(n_rounds, len(self.deals[0][0].child)) if self.deals else 0
@@ -109,13 +117,13 @@ class Context:
         self._pool: ThreadPoolExecutor | None = None
 
     def bind(self, regrets: Whole, sums: Whole) -> None:
-        """Say which regrets and sums passes work on."""
+        """Set the regrets and sums that passes work on."""
         self._views = Packed(
             tuple(self._view(p, current, sums) for current in (regrets, sums) for p in (0, 1))
         )
 
     def run(self, plan: Plan) -> int:
-        """Do the passes of a plan, or as many as it takes to its target; return how many."""
+        """Do the passes of a plan, up to its target; return how many were done."""
         kernel: Any = RUNNERS[self.n_rounds - 1]
         steps = bare(plan)
         return self.each(lambda thread: int(kernel(steps, self._views, self._desks[thread])), self.threads)
@@ -179,7 +187,7 @@ class Context:
         return first
 
     def room_to_keep(self) -> tuple[np.ndarray, int]:
-        """Where passes keep what leaves of the second of three rounds are worth; where player 1's begin, or -1."""
+        """An array for the values of chance leaves in the second of three rounds, and player 1's offset, or -1."""
         if len(self.deals) < 2:
             return np.zeros(1, dtype=np.float32), -1
         sizes = [
@@ -188,7 +196,7 @@ class Context:
         return aligned(sum(sizes)), sizes[0]
 
     def leaf_values(self, kept: np.ndarray, second: int) -> LeafValues:
-        """`solvers.solver.LeafValues` of the last two passes, which kept what `room_to_keep` has room for."""
+        """The values of all chance leaves in the last two passes, which filled the array of `room_to_keep`."""
         out: LeafValues = {}
         for t, deal in enumerate(self.deals):
             for b in range(len(self.hands[t][0].count)):
@@ -199,14 +207,14 @@ class Context:
         return out
 
     def _leaves(self, t: int, b: int, p: int, kept: np.ndarray) -> Floats:
-        """``[chance leaf, row]`` of a board, a copy."""
+        """A copy of the values ``[chance leaf, row]`` of a board."""
         steps, hands = self.programs[t][p], self.hands[t][p]
         below = self.workspaces[0][0][p].continuation if t == 0 else kept
         start = WIDTH * int(hands.first_block[b]) * steps.n_exit_lanes
         shape = int(hands.count[b]), steps.n_exit_lanes
         rows = below[start : start + shape[0] * shape[1]].reshape(shape)
-        found: Floats = rows[:, : steps.n_exits].T.astype(np.float64)
-        return found
+        values: Floats = rows[:, : steps.n_exits].T.astype(np.float64)
+        return values
 
     def close(self) -> None:
         """Stop the threads."""
@@ -269,7 +277,7 @@ def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
 
 
 def _sharing(own: Workspace, common: Workspace) -> Workspace:
-    """A thread's buffers for the first board: blocks are its own, rows of hands are everybody's."""
+    """A thread's buffers for the first board, of which those by hand are common to all threads."""
     return own._replace(**{name: getattr(common, name) for name in COMMON})
 
 

@@ -33,19 +33,20 @@ NO_NUMBERS = np.ones((1, 4), dtype=np.float32), np.zeros(1, dtype=np.int32)
 NO_VALUES = np.zeros(1, dtype=np.float32)
 MAX_ROUNDS = 3
 HEADROOM, LARGEST_SUM = 64, 32768.0
-"""In 16 bits: how many times one iteration's regret fits, and what the largest sum is kept as."""
+"""The largest 16-bit regret, in multiples of the largest regret of one iteration, and the largest 16-bit sum."""
 
 WORTH_A_THREAD = 40_000
-"""Numbers that a pass of a thread goes through, hands times actions, so that the thread is worth its meetings."""
+"""Minimum hand × action entries per thread and pass for a thread to pay off."""
 
 WORTH_SHARING = 2**22
 """Bytes above which threads share the work of clearing them."""
 
 
 def useful_threads(game: LiveGame, asked: int) -> int:
-    """How many of so many threads a pass has enough work for: they meet some four times in it.
+    """The number of threads, at most ``asked``, that a pass has enough work for.
 
-    On a river of two ranges of 400 hands a pass takes ten microseconds, and a meeting half of one at best.
+    Threads meet some four times in a pass. On a river of two ranges of 400 hands a pass takes ten microseconds, and a
+    meeting half a microsecond at best.
     """
     work = 0
     for r in game.rounds:
@@ -56,7 +57,7 @@ def useful_threads(game: LiveGame, asked: int) -> int:
 
 
 def supports(game: LiveGame, variant: Variant) -> bool:
-    """Whether the engine can take a game: hands of two cards, a row each, up to three rounds, no prediction."""
+    """Whether the engine can solve a game: a row per hand of two cards, at most three rounds, no prediction."""
     rows = [rows for r in game.rounds for rows in r.hands]
     return (
         len(game.rounds) <= MAX_ROUNDS
@@ -67,10 +68,11 @@ def supports(game: LiveGame, variant: Variant) -> bool:
 
 
 class ExactCfr:
-    """A solve in progress: a `solvers.solver.Solver`.
+    """A solve in progress, a `solvers.solver.Solver`.
 
     Attributes:
-        regrets, sums: per round and player; see `storage`.
+        variant: the variant of CFR.
+        regrets, sums: `Storage` per round and player.
     """
 
     parts: tuple[Part, ...] = ("regrets", "sums")
@@ -85,15 +87,15 @@ class ExactCfr:
         folder: Path | None = None,
         kept: float = 0.0,
     ) -> None:
-        """Get ready.
+        """Allocate regrets and sums and load the machine code.
 
         Args:
-            game: what to solve; see `supports`.
-            variant: the schedule.
-            threads: how many share the boards.
-            short: 16 bits for regrets and sums instead of single precision.
-            folder: where regrets and sums of the last of several rounds are mapped from, instead of memory.
-            kept: the share of them that stays in memory all the same.
+            game: the game to solve; see `supports`.
+            variant: the variant of CFR.
+            threads: number of threads.
+            short: whether regrets and sums have 16 bits instead of single precision.
+            folder: folder of files that regrets and sums of the last of several rounds are mapped from; None: memory.
+            kept: share of the mapped regrets and sums that stays in memory.
 
         Raises:
             SolverError: the engine does not support the game.
@@ -120,7 +122,7 @@ class ExactCfr:
 
     @property
     def iteration(self) -> int:
-        """How many are done. Set it before regrets and sums are written from outside."""
+        """Number of iterations done. Set it before regrets and sums are written from outside."""
         return self._iteration
 
     @iteration.setter
@@ -133,25 +135,26 @@ class ExactCfr:
                     part.unit = unit
 
     def run(self, iterations: int) -> None:
-        """Do so many iterations more."""
+        """Do more iterations."""
         self._take_memory()
         self._context.run(self._plan(iterations))
         self.iteration += iterations
 
     def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
-        """Run, and measure exploitability after ``every`` so many, until it is at most ``target`` chips.
+        """Run until exploitability, measured every ``every`` iterations, is at most ``target`` chips.
 
-        All in one call of the kernels: on a river calling takes longer than an iteration. Raked games take several.
+        All iterations are one call of the kernels, since on a river a call takes longer than an iteration. Raked games
+        take several calls.
 
         Returns:
-            Every measurement; the last was at ``target``, or NaN, or after so many iterations.
+            All measurements; the last one reached ``target``, or is NaN, or was made after ``iterations``.
         """
         if self._raked:
             return step_by_step(self, target, iterations, every)
         self._take_memory()
         self._context.weigh(self._top.deal_weight)
-        found, first, started = np.zeros((-(-iterations // every), 4)), self.iteration, clock()
-        passes = self._context.run(self._plan(iterations, every, target, found))
+        measured, first, started = np.zeros((-(-iterations // every), 4)), self.iteration, clock()
+        passes = self._context.run(self._plan(iterations, every, target, measured))
         n_measured = -(-passes // (2 * every + 2))
         self.iteration += (passes - 2 * n_measured) // 2
         return [
@@ -161,19 +164,19 @@ class ExactCfr:
                 took,
                 Exploitability((own, other)),
             )
-            for i, (own, other, when, took) in enumerate(found[:n_measured].tolist())
+            for i, (own, other, when, took) in enumerate(measured[:n_measured].tolist())
         ]
 
     def exploitability(self) -> Exploitability:
-        """Best responses to the averages."""
-        found = np.zeros((1, 4))
+        """The exploitability of the average strategies."""
+        measured = np.zeros((1, 4))
         self._context.weigh(self._top.deal_weight)
-        self._context.run(_plain(BEST, 1, found))
-        best = float(found[0, 0]), float(found[0, 1])
+        self._context.run(_plain(BEST, 1, measured))
+        best = float(measured[0, 0]), float(measured[0, 1])
         return Exploitability(best, self.expected_values() if self._raked else None)
 
     def expected_values(self) -> tuple[float, float]:
-        """Both players' chips per deal when both follow the averages."""
+        """Both players' chips per deal when both follow the average strategies."""
         self._context.run(_plain(EVALUATE, 1, NOTHING))
         first, second = (
             float(w @ self._context.root_values(p)[: len(w)]) / self._top.deal_weight
@@ -182,7 +185,7 @@ class ExactCfr:
         return first, second
 
     def leaf_values(self) -> LeafValues:
-        """What going on is worth at the chance leaves of every board, when both follow the averages."""
+        """The values of all chance leaves, when both players follow the average strategies."""
         kept, second = self._context.room_to_keep()
         self._context.run(_plain(EVALUATE, 1, NOTHING, kept, second))
         return self._context.leaf_values(kept, second)
@@ -193,7 +196,7 @@ class ExactCfr:
         self._context.enter(p, reach)
 
     def root_values(self, p: int) -> Floats:
-        """``[row]``: values of player p in the last iteration, or of `best_values`, if asked for since."""
+        """``[row]``: player p's values in the last iteration, or in a later call of `best_values`."""
         return self._context.root_values(p)[: int(self._top.rounds[0].hands[p].n_hands[0])]
 
     def best_values(self, p: int) -> Floats:
@@ -202,12 +205,12 @@ class ExactCfr:
         return self.root_values(p)
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
-        """A part on board b of round t, per player ``[slot, row]`` in single precision."""
+        """Regrets or sums on board b of round t, per player ``[slot, row]`` in single precision."""
         first, second = self._whole(part)[t]
         return first.read(b), second.read(b)
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        """Put what `read` gave back."""
+        """Write regrets or sums as `read` returned them."""
         for storage, mine in zip(self._whole(part)[t], numbers, strict=True):
             storage.write(b, mine)
 
@@ -216,7 +219,7 @@ class ExactCfr:
         return all(storage.finite() for storage in self._storages())
 
     def let_go(self) -> None:
-        """Give the memory of mapped regrets and sums back."""
+        """Release the memory of mapped regrets and sums."""
         for storage in self._storages():
             storage.let_go()
 
@@ -254,17 +257,19 @@ class ExactCfr:
             part.untouched = False
 
     def _plan(
-        self, iterations: int, every: int = 0, target: float = -np.inf, found: Floats = NOTHING
+        self, iterations: int, every: int = 0, target: float = -np.inf, measured: Floats = NOTHING
     ) -> Plan:
-        """The next iterations, and measurements after ``every`` so many into ``found``."""
+        """The plan of the next iterations, with a measurement into ``measured`` every ``every`` iterations."""
         numbers, fractions = _numbers(self.variant, self.iteration, iterations, self._short)
-        clip = self.variant.clip
-        return Plan(UPDATE, iterations, every, numbers, fractions, clip, float(target), found, NO_VALUES, -1)
+        clip = self.variant.discount.clip
+        return Plan(
+            UPDATE, iterations, every, numbers, fractions, clip, float(target), measured, NO_VALUES, -1
+        )
 
 
 @lru_cache(maxsize=64)
 def _numbers(variant: Variant, done: int, iterations: int, short: bool) -> tuple[np.ndarray, np.ndarray]:
-    """``numbers`` and ``dither`` of a `Plan` from iteration ``done + 1`` on; of small solves always the same."""
+    """``numbers`` and ``dither`` of a `Plan` from iteration ``done + 1`` on, cached, since small solves share them."""
     numbers = np.empty((iterations, 4), dtype=np.float32)
     numbers[:, :3] = variant.table(done + 1, iterations)
     before = np.arange(done, done + iterations + 1)
@@ -275,15 +280,15 @@ def _numbers(variant: Variant, done: int, iterations: int, short: bool) -> tuple
 
 
 def _sum_units(variant: Variant, iterations: Ints) -> Floats:
-    """In 16 bits, units of sums after so many iterations: averages are kept, of which none exceeds `LARGEST_SUM`."""
+    """Units of 16-bit sums after each number of iterations, in which no sum exceeds `LARGEST_SUM`."""
     return np.maximum(variant.weight(iterations), 1.0) / LARGEST_SUM
 
 
 def _plain(
-    mode: int, iterations: int, found: Floats, kept: np.ndarray = NO_VALUES, kept_second: int = -1
+    mode: int, iterations: int, measured: Floats, kept: np.ndarray = NO_VALUES, kept_second: int = -1
 ) -> Plan:
-    """A plan that learns nothing."""
-    return Plan(mode, iterations, 0, *NO_NUMBERS, False, -np.inf, found, kept, kept_second)
+    """A plan that changes no regrets and sums."""
+    return Plan(mode, iterations, 0, *NO_NUMBERS, False, -np.inf, measured, kept, kept_second)
 
 
 def _blank(
@@ -303,7 +308,7 @@ def _blank(
 
 
 def _regret_units(game: LiveGame, short: bool) -> tuple[float, float]:
-    """Per player: in 16 bits, `HEADROOM` times the largest regret of one iteration is the largest that is kept."""
+    """Units of 16-bit regrets per player: the largest one is `HEADROOM` times the largest regret of one iteration."""
     if not short:
         return 1.0, 1.0
     stake = max(float((np.abs(r.forest.arrays.stake) + r.forest.arrays.rake).max()) for r in game.rounds)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from compiled import inlined, kernel
-from compiled.mapped import let_go
+from compiled.mapped import release_pages
 from compiled.precision import size_of
 from compiled.records import Packed, unpack, unpack_at
 from compiled.threads import CALLED_OFF, CLAIMS, JUDGED, STOP, look, meet, now, take
@@ -62,7 +62,7 @@ class Plan(NamedTuple):
     """The passes of one call: for traverser 0, for traverser 1, and so on.
 
     Attributes:
-        mode: what is done at the traverser's decisions: `UPDATE` changes regrets; `BEST` and `EVALUATE` measure, in one
+        mode: mode at the traverser's decisions: `UPDATE` changes regrets; `BEST` and `EVALUATE` measure, in one
             iteration.
         n_iterations: number of iterations.
         every: iterations between two measurements of both best responses, with one more at the end; 0: none.
@@ -119,7 +119,7 @@ class Thread(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """What a thread works with: buffers of each round for both traversers, the ranges, and the thread.
+    """A thread, its buffers of each round for both traversers, and the ranges.
 
     All threads share the first round's buffers with a row per hand.
     """
@@ -205,7 +205,7 @@ def _next_board(x: RoundView, work: Workspace, f: PassFactors, deals: Deals, e: 
 
 @inlined
 def _entry(above: Cursor, deals: Deals, e: int) -> Entry:
-    """How the opponent's reach enters by entry e of a deal."""
+    """The opponent's reach as it enters by entry e of a deal."""
     parent_row = deals.other.parent_row + 4 * int64_at(deals.other.first_row, e)
     return Entry(above.work.exits, above.round.program.n_exit_lanes, parent_row)
 
@@ -325,10 +325,10 @@ def _release(x: RoundView, first: int, last: int) -> None:
     n_bytes = WIDTH * size_of(x.kind)
     own, other = n_bytes * x.program.n_own_slots, n_bytes * x.program.n_other_slots
     start, stop = int64_at(x.own.first_block, first), int64_at(x.own.first_block, last + 1)
-    let_go(x.own_current, own * start, own * stop)
+    release_pages(x.own_current, own * start, own * stop)
     start, stop = int64_at(x.other.first_block, first), int64_at(x.other.first_block, last + 1)
-    let_go(x.other_current, other * start, other * stop)
-    let_go(x.other_sums, other * start, other * stop)
+    release_pages(x.other_current, other * start, other * stop)
+    release_pages(x.other_sums, other * start, other * stop)
 
 
 @inlined

@@ -1,16 +1,12 @@
-"""A round's betting as lists of steps for one traverser: what the kernels run through, once per block of hands.
+"""A round's betting as lists of steps for one traverser; kernels run through the lists once per block of hands.
 
-A *block* is 16 hands; a row of a buffer holds one number for each of them, so places in buffers are 16 times the
-number of a sequence, node or slot. Player p is the traverser, q the opponent:
+A *block* is 16 hands. Player p is the traverser, q the opponent. A *lane* is a sequence of q that ends in folds or
+showdowns. A lane has at most one fold and one showdown; a sequence that ends in more has several lanes. Lanes are
+sorted by what they need: T alone (folds), T and D (a fold and a showdown, or a raked showdown), D alone; and padded to
+whole batches of 16.
 
-- down: reach of q from sequence to sequence;
-- lanes: q's sequences that end in terminals, in order: those that need totals (folds), those that need both totals and
-  wins (a fold and a showdown, or a raked showdown), those that need wins; padded to whole strips of 16. A lane has one
-  fold and one showdown at most; a sequence that ends in more has more lanes;
-- up: values of p's decisions and q's, children before parents.
-
-With D[h] = (opposing reach that h beats) - (that beats h) and T[h] = all opposing reach that goes with h, a fold is
-worth T times what p wins or loses, and a showdown for ``stake`` with ``rake`` is worth
+With D[h] = (opposing reach that h beats) - (opposing reach that beats h) and T[h] = all opposing reach compatible with
+h, a fold is worth T times the chips that p wins or loses, and a showdown for ``stake`` with ``rake`` is worth
 ``(stake - rake / 2) * D - rake / 2 * T``.
 """
 
@@ -30,14 +26,20 @@ Singles = np.ndarray
 
 
 class Program(NamedTuple):
-    """Steps of a round for a traverser. Places are in elements of buffers whose rows have 16.
+    """Steps of a round for a traverser. Offsets count elements of buffers whose rows have 16.
 
-    down, up: `ReachStep` of q, and `ValueStep`.
-    lanes ``[lane]``: place of q's sequence. Lanes below ``total_end`` need T, those from ``win_start`` on D; both are
-        whole strips.
-    folds, showdowns ``[lane]``: place of the node, a spare one behind the last where there is none. A fold is worth
-        ``fold_pay * T``, a showdown ``win_pay * D``, and ``rake_pay * T`` more if anything is ``raked``.
-    exits, exit_nodes ``[next root]``: place of q's sequence, padded to whole tiles of 8, and of the node.
+    Attributes:
+        down: `ReachStep` of q's decisions.
+        up: `ValueStep` of all decisions.
+        lanes: ``[lane]``, offset of q's sequence.
+        total_end: lanes below it need T; a multiple of 16.
+        win_start: lanes from it on need D; a multiple of 16.
+        folds, showdowns: ``[lane]``, offset of the node; a spare node behind the last one if the lane has none.
+        fold_pay, win_pay, rake_pay: ``[lane]``: a fold is worth ``fold_pay * T``, a showdown
+            ``win_pay * D + rake_pay * T``.
+        raked: whether any ``rake_pay`` is not 0.
+        exits: ``[next root]``, offset of q's sequence, padded to whole squares of 8.
+        exit_nodes: ``[next root]``, offset of the chance leaf.
     """
 
     n_roots: int
@@ -67,7 +69,7 @@ class Program(NamedTuple):
 
 
 def padded(n: int, to: int = TILE) -> int:
-    """The next multiple.
+    """The smallest multiple of ``to`` that is at least n.
 
     >>> padded(17), padded(16, 16), padded(0)
     (24, 16, 0)
@@ -117,7 +119,7 @@ def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
 
 
 def _lanes(forest: Forest, p: int) -> tuple[list[tuple[int, int, int]], int, int]:
-    """Lanes (sequence of q, fold or -1, showdown or -1), where those end that need T, where those start that need D."""
+    """Lanes (sequence of q, fold or -1, showdown or -1), ``total_end`` and ``win_start``."""
     a, sequence = forest.arrays, forest.arrays.sequence[1 - p]
     leaves: dict[int, tuple[list[int], list[int]]] = {}
     for k, kind in enumerate((FOLD, SHOWDOWN)):

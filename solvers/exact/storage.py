@@ -1,9 +1,9 @@
 """Regrets or sums of one player on all boards of a round, in single precision or in 16 bits.
 
-Values lie ``[block, slot, 16 hands]``, flat; ``number = value * unit``. In 16 bits (float16: 11 bits of a number count)
-what is stored is rounded toward 0 after adding a fraction of the last bit that changes from iteration to iteration
-(`dither`), so that rounding is right on average and what should change a little in every iteration does change. Units
-keep values where float16 is dense: 6e-5 to 65,504.
+Values lie ``[block, slot, 16 hands]``, flat; ``number = value * unit``. A float16 has 11 significant bits. Values are
+rounded toward 0 after a fraction of the last bit is added that changes from iteration to iteration (`dither`), so
+rounding is right on average, and a number that should change by less than the last bit changes in some iterations.
+Units keep values where float16 is dense: 6e-5 to 65,504.
 """
 
 from __future__ import annotations
@@ -24,14 +24,23 @@ from solvers.state import all_finite
 from solvers.tree import Ints
 
 CHECKED_AT_ONCE = 1 << 24
-"""Values of which the memory is given back before more are read."""
+"""Values that are read before their memory is released."""
 
 _GOLDEN = (5**0.5 - 1) / 2
 
 
 @dataclass
 class Storage:
-    """See the module."""
+    """Regrets or sums of one player in one round; see the module.
+
+    Attributes:
+        values: flat ``[block, slot, 16]``.
+        unit: factor of the values.
+        n_slots: number of slots.
+        hands: the player's hands in the round.
+        mapping: the file that the values are mapped from; None: they are in memory.
+        untouched: whether nobody has written any value.
+    """
 
     values: np.ndarray
     unit: float
@@ -44,10 +53,10 @@ class Storage:
     def blank(
         cls, n_slots: int, hands: HandTable, *, short: bool, unit: float = 1.0, folder: Path | None = None
     ) -> Self:
-        """All zero. ``folder``: values are mapped from a file there.
+        """Create storage of zeros, mapped from a file in ``folder`` if one is given.
 
         Raises:
-            OSError: as `paging.mapped`.
+            OSError: the folder cannot be written, or its disk has no room.
         """
         size, dtype = WIDTH * int(hands.first_block[-1]) * n_slots, np.float16 if short else np.float32
         values, mapping = (aligned(size, dtype), None) if folder is None else mapped(folder, size, dtype)
@@ -59,13 +68,13 @@ class Storage:
         return self.values.dtype == np.float16
 
     def take_memory(self, part: int, n_parts: int) -> None:
-        """Have this part's pages before the passes do, where threads that read zeros first wait for each other."""
+        """Write this part's pages once, so that threads do not wait for each other at the first pass."""
         size = len(self.values)
         if self.mapping is None and self.untouched:
             self.values[part * size // n_parts : (part + 1) * size // n_parts].fill(0)
 
     def finite(self) -> bool:
-        """Whether all values are finite numbers; mapped ones are read and let go of part by part."""
+        """Whether all values are finite numbers; mapped values are read and released part by part."""
         for first in range(0, len(self.values), CHECKED_AT_ONCE):
             if not all_finite(self.values[first : first + CHECKED_AT_ONCE]):
                 return False
@@ -73,18 +82,18 @@ class Storage:
         return True
 
     def let_go(self) -> None:
-        """Give the memory of mapped values back; they stay where they are mapped from."""
+        """Release the memory of mapped values; they stay in their file."""
         if self.mapping is not None:
             self.mapping.madvise(mmap.MADV_DONTNEED)
 
     def read(self, b: int) -> np.ndarray:
-        """Numbers of board b, ``[slot, row]`` in single precision, without the dummies."""
+        """The numbers of board b, ``[slot, row]`` in single precision, without padding."""
         blocks = self._blocks(b)
         numbers = blocks.astype(np.float32).transpose(1, 0, 2).reshape(self.n_slots, WIDTH * len(blocks))
         return np.ascontiguousarray(numbers[:, : int(self.hands.count[b])] * np.float32(self.unit))
 
     def write(self, b: int, numbers: np.ndarray) -> None:
-        """Put what `read` gave for board b back."""
+        """Write the numbers of board b, as `read` returned them."""
         self.untouched = False
         blocks = self._blocks(b)
         n_slots, n_rows = numbers.shape

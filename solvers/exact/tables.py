@@ -1,10 +1,8 @@
 """Boards as the exact engine reads them: blocks of 16 hands, cards, classes of equal strength, and maps between rounds.
 
-A player's hands on a board fill whole blocks; hands behind the last real one are dummies, which hold card `NO_CARD`,
-never get reach and whose values are kept at 0. Board b's blocks of a player are ``first_block[b]`` to
-``first_block[b + 1] - 1`` of the round's, and its regrets and sums lie at ``[block, slot, 16]`` of flat arrays: in the
-order in which they are used. Rows of a board's reach and value buffers are its hands, and behind them one row that is
-always 0.
+A player's hands on a board fill whole blocks. Rows behind the last hand are padding: they hold card `NO_CARD`, never
+get reach, and have values of 0. Board b's blocks of a player are ``first_block[b] .. first_block[b + 1] - 1`` of the
+round. Buffers by hand of one board have one more row behind all blocks, the *zero row*, which is always 0.
 """
 
 from __future__ import annotations
@@ -40,9 +38,11 @@ class HandTable(NamedTuple):
 
 
 class ClassTable(NamedTuple):
-    """Hands of equal strength, ascending: class k ends at own row ``ends[k, 0]`` and opposing row ``ends[k, 1]``.
+    """Classes of hands of equal strength, ascending; no classes in rounds without showdowns.
 
-    Board b's are ``first[b] .. first[b + 1]``; empty in rounds without showdowns.
+    Attributes:
+        first: board b has the classes ``first[b] .. first[b + 1] - 1``.
+        ends: class k ends before own row ``ends[k, 0]`` and before opposing row ``ends[k, 1]``.
     """
 
     first: Ints
@@ -73,12 +73,12 @@ class DealTable(NamedTuple):
 
 
 def n_blocks(count: int) -> int:
-    """Blocks that so many hands fill."""
+    """Number of blocks that ``count`` hands fill."""
     return padded(count, WIDTH) // WIDTH
 
 
 def hand_table(rows: Hands, other: Hands) -> HandTable:
-    """The hands of a player against those of the other."""
+    """The table of a player's hands, against the hands of the other player."""
     blocks = np.array([n_blocks(int(n)) for n in rows.n_hands])
     first = np.concatenate([[0], np.cumsum(blocks)]).astype(np.int64)
     cards = np.full((WIDTH * first[-1], 2), NO_CARD, dtype=np.int32)
@@ -106,7 +106,7 @@ def class_table(own: Hands, other: Hands) -> ClassTable:
 
 
 def no_classes() -> ClassTable:
-    """Of a round without showdowns."""
+    """The table of a round without showdowns."""
     return ClassTable(np.zeros(1, dtype=np.int64), np.zeros((0, 2), dtype=np.int32))
 
 
@@ -120,7 +120,7 @@ def deal_table(deal: Deal, above: Hands, below: Hands, p: int) -> DealTable:
         n = int(below.n_hands[c])
         zero_row = WIDTH * n_blocks(int(above.n_hands[parent_of[e]]))
         parent_row[first[e] : first[e + 1]] = zero_row
-        parent_row[first[e] : first[e] + n] = deal.origin[p][e, :n]
+        parent_row[first[e] : first[e] + n] = deal.parent_row[p][e, :n]
     return DealTable(
         deal.first.astype(np.int64),
         len(deal.child),
@@ -128,14 +128,14 @@ def deal_table(deal: Deal, above: Hands, below: Hands, p: int) -> DealTable:
         first,
         parent_row,
         deal.first_image.astype(np.int64),
-        deal.images[p].shape[1],
-        np.ascontiguousarray(deal.images[p], dtype=np.int32),
+        deal.child_row[p].shape[1],
+        np.ascontiguousarray(deal.child_row[p], dtype=np.int32),
         float(deal.probability),
     )
 
 
 def entering_reach(game: LiveGame, p: int) -> np.ndarray:
-    """``[row, 8]``: the initial range as the round above would hand it down, in the first of 8 lanes."""
+    """``[row, 8]``, flat: player p's initial range in the first of 8 lanes, as if it came from a round above."""
     rows = game.rounds[0].hands[p]
     count = int(rows.n_hands[0])
     out = np.zeros((WIDTH * n_blocks(count) + 1, padded(1)), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""What the exact engine's kernels work on: a round for one traverser, a thread's buffers, and a cursor over both.
+"""Records for the exact engine's kernels: a round for one traverser, a thread's buffers, and a cursor over both.
 
 Buffers of one thread, with bytes for the river of the flop spot P1 (40 lanes, 400 hands a side) and the cache that each
 is meant for. L lanes, N nodes, S sequences; H, H' hands of the traverser and of the opponent on a board:
@@ -107,7 +107,7 @@ class Workspace(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """How the opponent's reach enters a board.
+    """The opponent's reach as it enters a board.
 
     Attributes:
         reach: ``[row][root]`` of the board above, flat.

@@ -39,7 +39,7 @@ ChunkStrategy = tuple[Floats, Floats]
 
 @dataclass(frozen=True)
 class Chunk:
-    """One betting tree, leaf matrices, and which rows are here at all.
+    """One betting tree, its leaf matrices, and the rows that enter it.
 
     Attributes:
         forest: a forest with a single root.
@@ -151,10 +151,7 @@ def root_values(chunk: Chunk, strategy: ChunkStrategy, p: int, *, best: bool = F
 
 
 def local_exploitability(chunk: Chunk, strategy: ChunkStrategy) -> float:
-    """How far from optimal inside the chunk, rows being hands: (best responses − values) / 2, in weighted chips.
-
-    Not the exploitability of anything real: leaves are taken as given.
-    """
+    """Exploitability inside the chunk in weighted chips, with fixed leaves: (best responses − values) / 2."""
     gains = (
         chunk.entering[p] @ (root_values(chunk, strategy, p, best=True) - root_values(chunk, strategy, p))
         for p in (0, 1)
@@ -163,9 +160,9 @@ def local_exploitability(chunk: Chunk, strategy: ChunkStrategy) -> float:
 
 
 def root_matrices(chunk: Chunk, strategy: ChunkStrategy) -> tuple[Floats, Floats]:
-    """``A[x, y] = Σ_leaf π0(x) π1(y) scale · A_leaf[x, y]`` in both views: the chunk seen from above.
+    """``A[x, y] = Σ_leaf π0(x) π1(y) scale · A_leaf[x, y]``, per player's view: the chunk's payoffs for chunks above.
 
-    All rows count as present, so rows without weight get their values as well.
+    Every row enters with reach 1, so rows without weight get values too.
     """
     a = chunk.forest.arrays
     reach = [reach_of(chunk, strategy, p) for p in (0, 1)]

@@ -60,15 +60,15 @@ def add_deal(
     """Add one dealt board's share of chance leaves, not divided by the boards.
 
     Args:
-        totals: ``[own row, opposing row, leaf]``, to be added to.
-        own: one's hands.
-        other: the opponent's.
-        own_weight: of one's hands.
-        reach: of the opponent's.
+        totals: ``[own row, opposing row, leaf]``, which grow.
+        own: hands of the player whose view it is.
+        other: hands of the opponent.
+        own_weight: ``[own hand]``.
+        reach: ``[opposing hand]``.
         payoffs: ``[own row below, opposing row below, leaf]``: the payoff matrices below, own gains positive.
-        own_image: the row below of each of one's hands, -1 where the deal takes it.
-        other_image: of each of the opponent's.
-        n_ids: how many cards there are.
+        own_image: ``[own hand]``, the row below; -1 if the deal takes a card of the hand.
+        other_image: ``[opposing hand]``, the same.
+        n_ids: number of cards.
     """
     _add_deal(
         own.cards,

@@ -85,10 +85,10 @@ def chunk_form(chunk: Chunk) -> SequenceForm:
     """The sequence form of a chunk; plans are ``reach[sequence, row]``, flattened, the root's at ``entering``.
 
     Raises:
-        SolverError: the players look through different matrices, so the chunk is no zero-sum game.
+        SolverError: the two players' matrices differ, so the chunk is no zero-sum game.
     """
-    if not np.array_equal(chunk.matrices[0], chunk.matrices[1]):
-        raise SolverError("chunk: the LP needs one matrix for both players, found two different views")
+    if not np.array_equal(chunk.matrices[0], chunk.matrices[1], equal_nan=True):
+        raise SolverError("chunk: the LP needs equal matrices for both players, found two that differ")
     a, n_rows = chunk.forest.arrays, chunk.n_rows
     payoff = _Payoff()
     rows, columns = np.indices(n_rows).reshape(2, -1)
@@ -144,7 +144,7 @@ def live_form(game: LiveGame) -> SequenceForm:
                 plan.decide(r.forest, p, count, width, start, _locked(game, t, b, p))
             _add_terminals(payoff, game, t, b, chance, (starts[0][b], starts[1][b]))
         if r.deal is not None:
-            if len(r.deal.child) != len(r.deal.images[0]):
+            if len(r.deal.child) != len(r.deal.child_row[0]):
                 raise SolverError("live game: the LP needs symmetry switched off, found merged boards")
             parents = [(-1, -1)] * game.rounds[t + 1].n_boards
             for b in range(r.n_boards):
@@ -180,7 +180,7 @@ def solve_live(game: LiveGame, method: Method = "highs") -> Strategies:
 
 
 class _Plan:
-    """Variables and flow constraints of one player's realisation plan, as they are named."""
+    """Variables and flow constraints of one player's realisation plan, collected step by step."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -236,7 +236,7 @@ class _Plan:
 
 
 class _Payoff:
-    """Triples (x, y, chips), added where they meet."""
+    """Entries (x, y, chips) of the payoff matrix; entries at the same place add up."""
 
     def __init__(self) -> None:
         self.parts: list[tuple[Ints, Ints, Floats]] = []
@@ -271,7 +271,7 @@ def _source(game: LiveGame, t: int, p: int, parent: tuple[int, int], root: int, 
     assert above.deal is not None
     leaf = above.forest.chance_leaves[root]
     width = int(above.hands[p].row.shape[1])
-    sequence, row = int(above.forest.arrays.sequence[p, leaf]), int(above.deal.origin[p][parent[1], h])
+    sequence, row = int(above.forest.arrays.sequence[p, leaf]), int(above.deal.parent_row[p][parent[1], h])
     return sequence * width + row
 
 

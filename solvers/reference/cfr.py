@@ -22,13 +22,13 @@ from solvers.tree import Floats
 
 
 class Cfr:
-    """A solve in progress, a `solvers.solver.Solver`: regrets and sums that iterations improve.
+    """A solve in progress, a `solvers.solver.Solver`.
 
     Attributes:
-        iteration: how many are done.
+        iteration: number of iterations done.
         regrets, sums: per round and player ``[board, slot, group]``; the average strategy is ``sums``, normalised.
-        guesses: what a predictive variant plays by, else None.
-        parts: which of these there are.
+        guesses: predicted regrets of a predictive variant, else None.
+        parts: names of the arrays that there are.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Cfr:
 
     @cached_property
     def judge(self) -> Walker:
-        """What measures: in double precision, whatever iterations are done in."""
+        """The walker of measurements, in double precision for iterations of any precision."""
         if self.walker.dtype is np.float64:
             return self.walker
         return Walker(self.game, self._threads)
@@ -58,7 +58,7 @@ class Cfr:
         return sum(mine.nbytes for part in self.parts for pair in self._whole(part) for mine in pair)
 
     def run(self, iterations: int) -> None:
-        """Do so many iterations more."""
+        """Do more iterations."""
         for _ in range(iterations):
             factors = self.variant.factors(self.iteration + 1)
             for p in (0, 1):
@@ -66,19 +66,19 @@ class Cfr:
             self.iteration += 1
 
     def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
-        """Run, and measure after ``every`` so many, until exploitability is at most ``target`` chips."""
+        """Run until exploitability, measured every ``every`` iterations, is at most ``target`` chips."""
         return step_by_step(self, target, iterations, every)
 
     def exploitability(self) -> Exploitability:
-        """Best responses to the averages."""
+        """The exploitability of the average strategies."""
         return exploitability(self.judge, self.sums)
 
     def expected_values(self) -> tuple[float, float]:
-        """Both players' chips per deal under the averages, each from a walk of its own."""
+        """Both players' chips per deal under the average strategies, each from a walk of its own."""
         return expected_value(self.judge, self.sums, 0), expected_value(self.judge, self.sums, 1)
 
     def leaf_values(self) -> LeafValues:
-        """What going on is worth at the chance leaves of every board, when both follow the averages."""
+        """The values of all chance leaves, when both players follow the average strategies."""
         return self.judge.leaf_values(self.sums)
 
     def enter(self, p: int, reach: Floats) -> None:
@@ -88,13 +88,13 @@ class Cfr:
             self.judge.game = self.game
 
     def root_values(self, p: int) -> Floats:
-        """``[row]``: player p's values in the last iteration, against the strategy that the other played in it."""
+        """``[row]``: player p's values in the last iteration, against the opponent's strategy of that iteration."""
         return self._values[p]
 
     def best_values(self, p: int) -> Floats:
-        """``[row]``: values of player p's best response to the other's average strategy."""
-        found: Floats = self.judge.best_response(p, self.sums)[0]
-        return found
+        """``[row]``: values of player p's best response to the opponent's average strategy."""
+        values: Floats = self.judge.best_response(p, self.sums)[0]
+        return values
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
         """A copy of a part on board b of round t, per player ``[slot, group]``."""
@@ -102,7 +102,7 @@ class Cfr:
         return first[b].copy(), second[b].copy()
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        """Put what `read` gave back."""
+        """Write a part as `read` returned it."""
         for whole, mine in zip(self._whole(part)[t], numbers, strict=True):
             whole[b] = mine
 
@@ -111,7 +111,7 @@ class Cfr:
         return all(all_finite(*pair) for part in self.parts for pair in self._whole(part))
 
     def let_go(self) -> None:
-        """Nothing is mapped from a file."""
+        """Do nothing, since no part is mapped from a file."""
 
     def close(self) -> None:
         """Stop the threads."""
@@ -120,6 +120,6 @@ class Cfr:
             self.judge.close()
 
     def _whole(self, part: Part) -> Strategies:
-        found = {"regrets": self.regrets, "sums": self.sums, "guesses": self.guesses}[part]
-        assert found is not None
-        return found
+        arrays = {"regrets": self.regrets, "sums": self.sums, "guesses": self.guesses}[part]
+        assert arrays is not None
+        return arrays

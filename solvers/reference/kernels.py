@@ -27,11 +27,11 @@ from solvers.state import FLOOR
 from solvers.tree import DECISION, Floats, ForestArrays, Ints, Lanes
 
 UPDATE, BEST, EVALUATE = range(3)
-"""What ``values_up`` does at own nodes: learn, take the best action per row, or follow the strategy."""
+"""Modes of a pass at own nodes: learn, take the best action per row, or follow the strategy."""
 
 
 class LockArrays(NamedTuple):
-    """One player's locked rows on all boards of a round; empty arrays where nothing is locked."""
+    """One player's locked rows on all boards of a round; arrays are empty without locks."""
 
     node: Ints  # [L] locked decisions
     first: Ints  # [N] for each of the round's nodes the place of its first action in ``frequencies``, or -1
@@ -61,7 +61,7 @@ def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> Non
 
 @kernel
 def impose(forest: ForestArrays, locks: LockArrays, b: int, count: int, strategy: Floats) -> None:
-    """Let locked rows play their frequencies: overwrite ``strategy[slot, row]``. Rows are their own groups."""
+    """Overwrite ``strategy[slot, row]`` of locked rows by their frequencies; every row is a group."""
     for n in locks.node:
         for a in range(forest.n_actions[n]):
             given, s = locks.frequencies[b, locks.first[n] + a], forest.slot[n] + a
@@ -346,8 +346,8 @@ def update_regrets(
 ) -> None:
     """Apply the variant's rule to ``regrets[slot, group]`` of player p.
 
-    The instantaneous regret of a group is ``Σ_{h in g} weight[h] (values[child, h] − values[node, h])``. For a
-    predictive variant ``guess`` becomes what ``match`` shall read next; else it is not touched.
+    The instantaneous regret of a group is ``Σ_{h in g} weight[h] (values[child, h] − values[node, h])``. A predictive
+    variant writes its predicted regrets to ``guess``; other variants do not read or write ``guess``.
     """
     dtype = regrets.dtype.type
     positive, negative = dtype(factors.positive), dtype(0.0 if factors.clip else factors.negative)
@@ -378,11 +378,11 @@ def update_regrets(
 
 
 @kernel
-def gather_rows(parent: Floats, origin: Ints, count: int, child: Floats) -> None:
-    """``child[root, h] = parent[root, origin[h]]``: reach crosses a deal."""
+def gather_rows(parent: Floats, parent_row: Ints, count: int, child: Floats) -> None:
+    """``child[root, h] = parent[root, parent_row[h]]``: reach crosses a deal."""
     for r in range(parent.shape[0]):
         for h in range(count):
-            child[r, h] = parent[r, origin[h]]
+            child[r, h] = parent[r, parent_row[h]]
 
 
 @kernel

@@ -38,13 +38,13 @@ from solvers.reference.kernels import (
 from solvers.stopping import Stopped, go_on, never
 from solvers.tree import Floats, ForestArrays, Ints, Lanes
 
-_TASK = 4  # boards that a thread takes at a time: fixed, for sums in a fixed order
+_TASK = 4  # boards that a thread takes at a time, a constant, so that sums have one order
 _NO_FACTORS = Factors(1.0, 1.0, False, False, 1.0)
 
 Watch = Callable[[Floats, Floats], None]
 
 Known = Callable[[int, int], Floats | None]
-"""(round, board) → the own rows' values ``[chance leaf, own row]`` there, or None: enter the boards below."""
+"""Values ``[chance leaf, own row]`` by (round, board); None: the walk enters the boards below."""
 
 
 class Walker:
@@ -66,10 +66,12 @@ class Walker:
         sums: Strategies,
         guesses: Strategies | None = None,
     ) -> Floats:
-        """Update player p's regrets everywhere against the opponent's current strategy, whose sums grow.
+        """Update player p's regrets on all boards against the opponent's current strategy, whose sums grow.
 
-        Current strategies are matched from the regrets, or from the ``guesses`` of a predictive variant. Returns the
-        root values ``[root, own row]`` of the strategies before the update.
+        Current strategies are matched from the regrets, or from the ``guesses`` of a predictive variant.
+
+        Returns:
+            Root values ``[root, own row]`` of the strategies before the update.
         """
         current = regrets if guesses is None else guesses
         return self._run(_Pass(p, UPDATE, factors, current, regrets, current, sums))
@@ -94,9 +96,14 @@ class Walker:
     ) -> Floats:
         """Root values ``[root, own row]`` of player p when both follow the matched ``strategies``.
 
-        ``watch(values[node, own row], reach[opponent's sequence, opposing row])`` sees the root board's arrays.
-        Where chance leaves have ``known`` values, nothing below them is entered. The opponent enters with ``reach``
-        (``[root, opposing row]``; None: the game's).
+        Args:
+            p: the player.
+            strategies: regrets or sums.
+            watch: called with ``values[node, own row]`` and ``reach[opponent's sequence, opposing row]`` of the root
+                board.
+            known: values of chance leaves below which the walk enters no boards.
+            reach: the opponent's reach ``[root, opposing row]``; None: the game's.
+            stopped: called every few boards; True stops the walk.
 
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
@@ -107,9 +114,9 @@ class Walker:
     def leaf_values(
         self, strategies: Strategies, known: tuple[Known | None, Known | None] = (None, None)
     ) -> LeafValues:
-        """What going on is worth at the chance leaves of every board, when both follow the matched ``strategies``.
+        """The values of all chance leaves, when both players follow the matched ``strategies``.
 
-        Boards below chance leaves that have ``known`` values are left out.
+        Boards below chance leaves with ``known`` values are left out.
         """
         found: tuple[dict[tuple[int, int], Floats], ...] = {}, {}
         for p in (0, 1):
@@ -187,7 +194,9 @@ class Walker:
         if below.deal is None:
             bundle = job.bundle(self.game, t + 1, self._locks[t + 1])
             reach, values = _scratch(bundle, below.forest.n_sequences(q), below.forest.n_nodes, self.dtype)
-            passage = _Passage(deal.child, deal.origin[q], deal.first_image, deal.images[p], deal.probability)
+            passage = _Passage(
+                deal.child, deal.parent_row[q], deal.first_image, deal.child_row[p], deal.probability
+            )
             strategies = _strategies(bundle, self.dtype)
             _last_boards(
                 bundle, passage, entries.start, entries.stop, outgoing, reach, values, strategies, total
@@ -196,15 +205,15 @@ class Walker:
         for e in entries:
             c = int(deal.child[e])
             incoming: Floats = np.zeros((n_roots, below.hands[q].row.shape[1]), self.dtype)
-            gather_rows(outgoing, deal.origin[q][e], int(below.hands[q].n_hands[c]), incoming)
+            gather_rows(outgoing, deal.parent_row[q][e], int(below.hands[q].n_hands[c]), incoming)
             values = self._board(job, t + 1, c, incoming)
             for m in range(int(deal.first_image[e]), int(deal.first_image[e + 1])):
-                scatter_values(values, deal.images[p][m], deal.probability, n_roots, n_rows, total)
+                scatter_values(values, deal.child_row[p][m], deal.probability, n_roots, n_rows, total)
         return total
 
 
 class _Bundle(NamedTuple):
-    """All that a kernel needs for one round: the forest, both players' rows, and the arrays it reads and writes."""
+    """One round for a kernel: the forest, both players' hands, and the arrays that are read and written."""
 
     forest: ForestArrays
     lanes: Lanes
@@ -224,18 +233,18 @@ class _Bundle(NamedTuple):
 
 
 class _Passage(NamedTuple):
-    """A deal as seen from one side: the opponent's reach goes down by origin, own values come up by images."""
+    """A deal as seen from one side: reach goes down by ``parent_row``, values come up by ``child_row``."""
 
     child: Ints
-    origin: Ints
+    parent_row: Ints
     first_image: Ints
-    images: Ints
+    child_row: Ints
     probability: float
 
 
 @dataclass(frozen=True)
 class _Pass:
-    """What one walk does: player, mode, and the arrays of all rounds."""
+    """The player, the mode and the arrays of one walk."""
 
     player: int
     mode: int
@@ -359,8 +368,8 @@ def _last_boards(
     n_roots = x.forest.n_roots
     for e in range(start, stop):
         b = passage.child[e]
-        gather_rows(outgoing, passage.origin[e], x.other.n_hands[b], reach)
+        gather_rows(outgoing, passage.parent_row[e], x.other.n_hands[b], reach)
         _go_down(x, b, reach, strategies)
         _go_up(x, b, reach, values, strategies)
         for m in range(passage.first_image[e], passage.first_image[e + 1]):
-            scatter_values(values, passage.images[m], passage.probability, n_roots, total.shape[1], total)
+            scatter_values(values, passage.child_row[m], passage.probability, n_roots, total.shape[1], total)

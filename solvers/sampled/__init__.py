@@ -1,8 +1,7 @@
-"""CFR by sampled boards: classes of boards share rows, rows share regrets, and any betting tree is walked by tables.
+"""The sampled engine: CFR over sampled boards for whole games whose boards share strategies by class.
 
-`engine.SampledCfr` learns, `judge.BoardJudge` finds best responses of single hands on all boards below one. The files
-in the order in which data flows: `strips` (lines of one shape, 16 to a vector), `program` (their steps), `boards` (what
-is dealt), `numbers` (what is learnt), `kernels` (a strip on a board), `answer` (what a
-strip's opponent would best do there), `passes` (boards below boards), `rig`, `engine`,
-`judge`.
+`engine.SampledCfr` learns, `judge.BoardJudge` computes best responses of single hands on all boards below one.
+The files in the order in which data flows: `batches` (betting lines of one shape, 16 to a vector), `program` (their
+steps), `boards`, `numbers` (regrets and averages); the steps of a walk over one board in `links`, `segments`, `reach`,
+`folds`, `showdowns`, `update`, `respond` and `answer`; `passes` (boards below boards), `context`, `engine`.
 """

@@ -1,14 +1,13 @@
-"""What the opponent would best do on the last round of a dealt board, row by row: the answer that a traverser fears.
+"""The opponent's best response on the last round of a dealt board, row by row: CFR-BR (M. Johanson et al. 2012).
 
-Boards of a class share strategies, so an opponent who follows them cannot punish what is wrong on one of the boards,
-and an equilibrium against it gives much away in the real game (K. Waugh et al. 2009). After the last round nothing is
-dealt, so on a board as it is the opponent q may know all that p, the traverser, plays now: its hands' values against
-p's reach, summed over the hands of each row, choose q's action at each of its decisions. Learning against that
-is CFR-BR (M. Johanson et al. 2012), here in the round that has most of a game's numbers.
+Boards of a class share strategies, so an opponent who follows a class's strategy cannot punish mistakes on a single
+board, and an equilibrium of the abstract game loses much in the real one (K. Waugh et al. 2009). Nothing is dealt after
+the last round, so there the best response of the opponent q to the traverser p is known: q's values against p's reach,
+summed over the hands of each row, choose q's action at each of its decisions.
 
-The *mirror* is q's view of a walk of p's: steps and buffers as if q were the traverser, of which rounds before the last
-need reach alone. Segments are the board's, which both views share. Where p brings no hand, all that q can do is worth
-the same; there q follows what it has learnt.
+The *mirror* is q's view of a walk of p: steps and buffers as if q were the traverser; rounds before the last need reach
+alone. Both views share the board's segments. Where p has no reach, all actions of q have equal values, and q follows
+its own strategy.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _ONE: Any = np.float32(1)
 
 @kernel
 def mirror_down(views: Packed, mirror: Packed, boards: Packed, t: int) -> None:
-    """P's reach through a round that is not the last, as q sees it."""
+    """Compute p's reach through a round before the last, for q as the traverser."""
     x, work, all_boards = unpack_at(views, t), unpack_at(mirror, t), unpack(boards)
     board = board_view(all_boards, int64_at(work.open, 0))
     for number in range(x.program.n_batches):
@@ -56,17 +55,17 @@ def answer(
     n_groups: int,
     into: Address,
 ) -> None:
-    """Mix q's best answers into its reach ``[row][sequence]`` inside a batch of the last round.
+    """Mix q's best response into its reach ``[row][sequence]`` inside a batch of the last round.
 
     Args:
-        weight: of the answers; what was learnt has the rest.
-        views: per round, for q as the traverser.
-        mirror: its buffers; the last round's board is open and prepared.
+        weight: weight of the best response; the learnt strategy has the rest.
+        views: views of each round, for q as the traverser.
+        mirror: buffers of each round, for q as the traverser; the segments of the last board are found.
         boards: the boards of the walk.
         t: the last round.
         number: number of the batch.
-        n_groups: segments of the board.
-        into: q's reach by what it has learnt.
+        n_groups: number of segments of the board.
+        into: q's reach under its learnt strategy, to be changed.
     """
     x, work, all_boards = unpack_at(views, t), unpack_at(mirror, t), unpack(boards)
     c = cursor(x, work, board_view(all_boards, int64_at(work.open, 0)), number, True)
@@ -99,7 +98,7 @@ def answer(
 
 @inlined
 def _choose(c: Cursor, row: int) -> None:
-    """Fill ``own[row]`` with q's reach by its best answers."""
+    """Fill ``own[row]`` with q's reach under its best response."""
     x, work, batch, program = c.round, c.work, c.batch, c.round.program
     to = row * own_width(c)
     numbers = c.board.class_ * program.own_size + batch.own_first + WIDTH * row * batch.own_slots

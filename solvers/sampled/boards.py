@@ -1,12 +1,11 @@
 """Boards one below another, as the sampled engine walks over them.
 
-A board knows its round, its class, the hands that it leaves to both players (the same ones), and each hand's row.
-Nothing here knows cards: they are numbers 0 .. N-1 of what a board leaves. Hands of the last round are sorted by
-strength, then by row.
+A board has a round, a class, hands (the same for both players) and a row for each hand. Cards are numbers 0 .. N-1 of
+the cards that a board leaves. Hands of the last round are sorted by strength, then by row.
 
-Two kinds of walk: *paths*, where each deal is one board per round and hands are those that the last one leaves
-(`paths`); and *trees*, where all boards of interest lie below one another, each with its own hands, and a board may
-stand for several that differ by a relabelling of the hands above (`tree`).
+There are two kinds of walk. In `paths` each deal is one board per round, and the hands of all rounds are those that the
+last board leaves. In a `tree` each board has its own hands and may stand for several boards that differ by a
+relabelling of the hands above.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ class Board:
     """One board of a tree.
 
     Attributes:
-        round: counted from the first.
-        class_: its number among the round's.
+        round: number of the round, from 0.
+        class_: number of the board's class in the round.
         cards: ``[hand, 2]`` of 0 .. n_cards - 1; hands of one card have n_cards in the second place.
-        n_cards: that the board leaves.
+        n_cards: number of cards that the board leaves.
         rows: ``[hand]``.
-        strength: ``[hand]``; of the last round.
-        origins: ``[image, hand]``: the hand on the board above, for each dealt board that this one stands for.
+        strength: ``[hand]``, read in the last round only.
+        parent_hand: ``[image, hand]``, the hand on the board above, for each dealt board that this one stands for.
     """
 
     round: int
@@ -42,18 +41,18 @@ class Board:
     n_cards: int
     rows: Ints
     strength: Ints
-    origins: Ints
+    parent_hand: Ints
 
 
 def paths(classes: Ints, rows: Ints, cards: Ints, strength: Ints, n_cards: int) -> Boards:
-    """Deals as boards: board ``R * d + t`` is deal d's of round t.
+    """The boards of deals: board ``R * d + t`` is the board of round t in deal d, of R rounds.
 
     Args:
         classes: ``[deal, round]``.
         rows: ``[deal, round, hand]``.
         cards: ``[deal, hand, 2]``.
         strength: ``[deal, hand]``, ascending.
-        n_cards: that a last board leaves.
+        n_cards: number of cards that a last board leaves.
     """
     n_deals, n_rounds, n_hands = rows.shape
     number = np.arange(n_deals * n_rounds)
@@ -74,12 +73,12 @@ def paths(classes: Ints, rows: Ints, cards: Ints, strength: Ints, n_cards: int) 
 
 
 def tree(boards: Sequence[Board]) -> Boards:
-    """Boards in depth-first order, from one of the first round."""
+    """The boards of a tree, given in depth-first order from one board of the first round."""
     nodes = np.zeros((len(boards), len(BoardNode._fields)), dtype=np.int64)
     n_hands = np.array([len(board.rows) for board in boards])
     first_hand = np.concatenate([[0], np.cumsum(n_hands)])
-    n_images = np.array([len(board.origins) for board in boards])
-    first_origin = np.concatenate([[0], np.cumsum(n_hands * n_images)])
+    n_images = np.array([len(board.parent_hand) for board in boards])
+    first_parent = np.concatenate([[0], np.cumsum(n_hands * n_images)])
     numbers = np.array([(board.round, board.class_, board.n_cards) for board in boards])
     for column, values in enumerate(
         (
@@ -89,7 +88,7 @@ def tree(boards: Sequence[Board]) -> Boards:
             first_hand[:-1],
             first_hand[:-1],
             numbers[:, 2],
-            first_origin[:-1],
+            first_parent[:-1],
             n_images,
         )
     ):
@@ -99,13 +98,13 @@ def tree(boards: Sequence[Board]) -> Boards:
         np.concatenate([_cards(board.cards, board.n_cards) for board in boards]),
         np.concatenate([board.rows for board in boards]).astype(np.int32),
         np.concatenate([board.strength for board in boards]).astype(np.int32),
-        np.concatenate([board.origins.ravel() for board in boards] + [[0]]).astype(np.int32),
+        np.concatenate([board.parent_hand.ravel() for board in boards] + [[0]]).astype(np.int32),
         False,
     )
 
 
 def _cards(cards: Ints, n_cards: int) -> Ints:
-    """Cards as the kernels number them: place n_cards is that of all hands, and what is no card comes behind it."""
+    """The cards as the kernels number them: n_cards stands for all hands, n_cards + 1 for a missing second card."""
     if cards.size and int(cards.max()) > n_cards:
         raise SolverError(f"cards: expected 0 to {n_cards}, found {int(cards.max())}")
     out: Ints = np.where(cards == n_cards, n_cards + 1, cards).astype(np.int32).ravel()

@@ -1,7 +1,7 @@
-"""The first round's betting by itself: exact, in double precision, with what its exits are worth given.
+"""Best responses in the first round alone, in double precision, from given values of its exits.
 
 Values are counterfactual, as in `solvers.sampled.judge`: chips times the opponent's reach, summed over the opponent's
-hands, all of which weigh 1. What an exit is worth has the opponent's reach of the exit in it already.
+hands, each of weight 1. The values of exits include the opponent's reach there.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ class FirstRound:
     """One betting tree that ends in folds and exits, and both players' average strategies there.
 
     Args:
-        forest: of one root.
-        sums: per player, flat ``[row][slot][16]``, the tree's numbers in lane 0.
-        n_rows: of the round.
+        forest: a forest with one root.
+        sums: per player, flat ``[row][slot][16]``; the tree is lane 0.
+        n_rows: number of rows.
         rows: ``[hand]``.
         cards: ``[hand, 2]`` of 0 .. n_cards - 1; hands of one card have n_cards in the second place.
-        n_cards: that are in the deck.
+        n_cards: number of cards in the deck.
 
     Attributes:
-        n_pairs: of hands that can be dealt together.
+        n_pairs: number of pairs of hands that can be dealt together.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class FirstRound:
         """``[hand]``: values of player p's best response.
 
         Args:
-            p: who responds.
-            exits: ``[line, hand]``, what those are worth that the exits lead to.
-            chosen_on: the same, by which the response is chosen; None: ``exits``.
+            p: the player who responds.
+            exits: ``[line, hand]``, values of the lines that the exits lead to.
+            chosen_on: values by which the response is chosen; None: ``exits``.
         """
         out: Floats = self._values(
             p, np.stack([exits if chosen_on is None else chosen_on, exits]), best=True
@@ -55,13 +55,13 @@ class FirstRound:
         return out
 
     def folds(self, p: int) -> Floats:
-        """``[hand]``: what player p's average strategy makes of folds."""
+        """``[hand]``: value of folds under player p's average strategy."""
         n_exits = int((self._arrays.kind == CHANCE).sum())
         out: Floats = self._values(p, np.zeros((1, n_exits, len(self._cards))), best=False)[0]
         return out
 
     def _values(self, p: int, exits: Floats, *, best: bool) -> Floats:
-        """``[which, hand]`` of exits ``[which, line, hand]``; best responses are chosen by the first of them."""
+        """``[set, hand]``: values by sets of exits ``[set, line, hand]``; responses are chosen by the first set."""
         a = self._arrays
         values = np.empty((len(a.kind), len(exits), len(self._cards)))
         for n in reversed(range(len(a.kind))):
@@ -93,7 +93,7 @@ class FirstRound:
         return out
 
     def _against(self, reach: Floats) -> Floats:
-        """``[hand]``: the reach of all hands that share no card with each."""
+        """``[hand]``: the reach of all hands that share no card with the hand."""
         held = np.zeros(self._n_cards + 1)
         for place in range(2 if self._two else 1):
             held += np.bincount(self._cards[:, place], reach, minlength=self._n_cards + 1)

@@ -11,23 +11,25 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
+from solvers.sampled.batches import LineBatches
 from solvers.sampled.numbers import Numbers
-from solvers.sampled.strips import Strips
 
 MOST_VISITS = 40
-"""Of an old class that a new one takes over, where there was something to split."""
+"""Largest number of visits that a new class takes over from old ones, if classes or rows changed."""
 
 
-def inherit(strips: Sequence[Strips], old: Numbers, new: Numbers, shares: Sequence[sp.csr_array]) -> None:
-    """Fill numbers that nobody has learnt anything of yet.
+def inherit(
+    batches: Sequence[LineBatches], old: Numbers, new: Numbers, shares: Sequence[sp.csr_array]
+) -> None:
+    """Fill the state of new classes and rows.
 
     Args:
-        strips: per round.
-        old: what was learnt.
-        new: of the same betting, with other classes and rows.
+        batches: per round.
+        old: the state of the old classes and rows.
+        new: a blank state of the same betting with other classes and rows.
         shares: per round ``[new class and row, old class and row]``; rows add up to 1, or to 0.
     """
-    for t, one in enumerate(strips):
+    for t, one in enumerate(batches):
         n_old, n_new = (numbers.visits[t].shape[1] for numbers in (old, new))
         same = n_old == n_new and shares[t].shape[0] == shares[t].shape[1]
         for p in (0, 1):
@@ -44,7 +46,7 @@ def inherit(strips: Sequence[Strips], old: Numbers, new: Numbers, shares: Sequen
 
 
 def _spread(
-    strips: Strips,
+    batches: LineBatches,
     p: int,
     old: np.ndarray,
     new: np.ndarray,
@@ -52,11 +54,11 @@ def _spread(
     n_classes: tuple[int, int],
     scale: np.float32,
 ) -> None:
-    """One kind of numbers of player p, strip by strip."""
+    """Fill regrets or averages of player p, batch by batch."""
     n_old, n_new = n_classes
     below, above = old.reshape(n_old, -1), new.reshape(n_new, -1)
-    starts = [strips.first(p, size // n) for size, n in zip(shares.shape[::-1], n_classes, strict=True)]
-    for s in range(len(strips)):
+    starts = [batches.first(p, size // n) for size, n in zip(shares.shape[::-1], n_classes, strict=True)]
+    for s in range(len(batches)):
         (from_, until), (first, last) = starts[0][s : s + 2], starts[1][s : s + 2]
         if from_ == until:
             continue

@@ -1,8 +1,8 @@
-"""Exact best responses to average strategies by class and row, hand by hand on boards as they are.
+"""Exact best responses to average strategies by class and row, for each single hand on each single board.
 
-Boards come as a `tree` of all that can follow one of them. A value is counterfactual: chips times the opponent's
-reach, which is that of its average strategy alone, summed over the opponent's hands, and over the boards below by their
-probability. Divided by the number of pairs of hands it is chips per deal.
+The boards come as a `tree` below one board. A value is counterfactual: chips times the opponent's reach under its
+average strategy, summed over the opponent's hands and, weighted by probability, over the boards below. Divided by the
+number of pairs of hands it is chips per deal.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ import numpy as np
 
 from compiled.records import Packed
 from compiled.vector import WIDTH
+from solvers.sampled.batches import LineBatches
+from solvers.sampled.context import Context, Works
 from solvers.sampled.numbers import Numbers, Pair
-from solvers.sampled.rig import Rig, Views
-from solvers.sampled.strips import Strips
 from solvers.sampled.views import Boards, Workspace
 from solvers.stopping import Stopped, never
 from solvers.tree import Floats, Forest
 
 
 @dataclass(frozen=True)
-class Desk:
+class Buffers:
     """Buffers of one thread."""
 
     parts: tuple[Workspace, ...]
-    packed: Views
+    packed: Works
     out: np.ndarray
 
     @property
     def n_bytes(self) -> int:
-        """Memory that they take."""
+        """Bytes of the buffers."""
         arrays = (array for part in self.parts for array in part if isinstance(array, np.ndarray))
         return self.out.nbytes + sum(array.nbytes for array in arrays)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What was found on a tree of boards.
+    """Values on a tree of boards, by hand of the first board.
 
     Attributes:
-        best: ``[player, line, hand]``, of best responses; hands are the first board's.
-        own: ``[hand]``, of player 0 if both follow their averages, all lines together, by player 0's reach.
+        best: ``[player, line, hand]``, values of best responses.
+        own: ``[hand]``, player 0's values if both follow their averages, over all lines, weighted by player 0's reach.
     """
 
     best: Floats
@@ -51,22 +51,23 @@ class Judged:
 
 
 class BoardJudge:
-    """Judges trees of boards, in any number of threads that have a desk each.
+    """Computes values on trees of boards; each thread that asks needs its own `Buffers`.
 
     Args:
-        forests: the betting, round by round.
-        strips: of the forests.
-        n_classes, n_rows: per round.
-        sums: average strategies, per round and player as `Numbers` has them.
-        most_hands: per round, that a board leaves.
-        n_cards: that the first board leaves.
-        probabilities: per round, of a board given what both hold and the board above.
+        forests: the betting of each round.
+        batches: the batches of each forest.
+        n_classes: number of classes, per round.
+        n_rows: number of rows of a class, per round.
+        sums: average strategies per round and player, as in `Numbers`.
+        most_hands: largest number of hands that a board leaves, per round.
+        n_cards: number of cards that the first board leaves.
+        probabilities: probability of a board given both hands and the board above, per round.
     """
 
     def __init__(
         self,
         forests: Sequence[Forest],
-        strips: Sequence[Strips],
+        batches: Sequence[LineBatches],
         n_classes: Sequence[int],
         n_rows: Sequence[int],
         sums: tuple[Pair, ...],
@@ -77,53 +78,64 @@ class BoardJudge:
         visits = tuple(np.zeros((2, n), dtype=np.int64) for n in n_classes)
         numbers = Numbers(sums, sums, visits, visits)
         gains = [1.0] * len(forests)
-        self._rig = Rig(forests, strips, n_rows, numbers, most_hands, n_cards, probabilities, gains)
+        self._context = Context(forests, batches, n_rows, numbers, most_hands, n_cards, probabilities, gains)
         self._most_hands = most_hands[0]
-        first = strips[0]
+        first = batches[0]
         self._targets = forests[0].arrays.target[first.nodes[0][first.shape_of(0).exits, 0]]
 
-    def desk(self) -> Desk:
+    def buffers(self) -> Buffers:
         """Buffers for one thread."""
-        parts = self._rig.scratch_parts()
+        parts = self._context.workspaces()
         packed = Packed(parts)
-        return Desk(parts, (packed, packed), self._rig.out())
+        return Buffers(parts, (packed, packed), self._context.out())
 
-    def below(self, boards: Boards, desk: Desk, stopped: Stopped = never) -> Judged:
+    def below(self, boards: Boards, buffers: Buffers, stopped: Stopped = never) -> Judged:
         """Values at the lines that enter the second round, for the boards that are listed below the first board.
 
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
         n = len(boards.nodes)
-        top, packed = desk.parts[0], Packed(boards)
+        top, packed = buffers.parts[0], Packed(boards)
         best = []
         for p in (0, 1):
-            self._rig.values(p, desk.packed, packed, n, desk.out, best_from=0, stopped=stopped)
+            self._context.values(p, buffers.packed, packed, n, buffers.out, best_from=0, stopped=stopped)
             found = top.continuation.reshape(-1, self._most_hands, WIDTH)[:, :, 0]
             by_line = np.empty(found.shape)
             by_line[self._targets] = found
             best.append(by_line)
-        return Judged(np.stack(best), self._exits(0, packed, n, desk, self._rig.n_rounds, stopped))
+        return Judged(np.stack(best), self._exits(0, packed, n, buffers, self._context.n_rounds, stopped))
 
-    def later(self, boards: Boards, desk: Desk) -> Floats:
-        """``[round - 1, player]``: values as `Judged.own`, summed, of best responses that begin in a later round.
+    def later(self, boards: Boards, buffers: Buffers) -> Floats:
+        """``[round - 1, player]``: sums of values like `Judged.own`, of best responses that begin in a later round.
 
-        Each player's lines enter the second round by its average strategy, and go on by it up to that round.
+        Before that round each player follows its average strategy.
         """
         n, packed = len(boards.nodes), Packed(boards)
         return np.array(
-            [[self._exits(p, packed, n, desk, t).sum() for p in (0, 1)] for t in range(1, self._rig.n_rounds)]
+            [
+                [self._exits(p, packed, n, buffers, t).sum() for p in (0, 1)]
+                for t in range(1, self._context.n_rounds)
+            ]
         )
 
     def _exits(
-        self, p: int, packed: Packed, n_boards: int, desk: Desk, best_from: int, stopped: Stopped = never
+        self,
+        p: int,
+        packed: Packed,
+        n_boards: int,
+        buffers: Buffers,
+        best_from: int,
+        stopped: Stopped = never,
     ) -> Floats:
-        """``[hand]``: player p's values at the lines that enter the second round, by the reach of p's average."""
-        self._rig.values(p, desk.packed, packed, n_boards, desk.out, best_from=best_from, stopped=stopped)
-        exits: Floats = desk.parts[0].hand_exits.reshape(-1, self._most_hands, WIDTH)[0, :, 0]
+        """``[hand]``: player p's values over the lines that enter the second round, weighted by p's strategy."""
+        self._context.values(
+            p, buffers.packed, packed, n_boards, buffers.out, best_from=best_from, stopped=stopped
+        )
+        exits: Floats = buffers.parts[0].hand_exits.reshape(-1, self._most_hands, WIDTH)[0, :, 0]
         return exits.astype(np.float64)
 
-    def whole(self, boards: Boards, desk: Desk, stopped: Stopped = never) -> Judged:
+    def whole(self, boards: Boards, buffers: Buffers, stopped: Stopped = never) -> Judged:
         """Values at the first board, in the form of values at a single line.
 
         Raises:
@@ -132,11 +144,11 @@ class BoardJudge:
         n, packed = len(boards.nodes), Packed(boards)
 
         def values(p: int, best_from: int) -> Floats:
-            found = self._rig.values(
-                p, desk.packed, packed, n, desk.out, best_from=best_from, stopped=stopped
+            found = self._context.values(
+                p, buffers.packed, packed, n, buffers.out, best_from=best_from, stopped=stopped
             )
             first: Floats = found[0, :, 0]
             return first
 
         best = np.stack([values(p, 0)[None] for p in (0, 1)])
-        return Judged(best, values(0, self._rig.n_rounds))
+        return Judged(best, values(0, self._context.n_rounds))

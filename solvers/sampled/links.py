@@ -1,4 +1,4 @@
-"""How a batch hangs on the board above: reach comes from the chance leaves there, and values go back to them.
+"""The link between a batch and the board above: reach comes from its chance leaves, and values go back to them.
 
     r[h] = reach[parent hand of h] · σ[row of the parent hand][sequence of q at the chance leaf]
 
@@ -30,7 +30,7 @@ class Parent(NamedTuple):
         program: steps of its round.
         work: buffers of its round.
         board: the board itself.
-        mode: what a pass does at the traverser's decisions there.
+        mode: `UPDATE`, `BEST` or `EVALUATE` in the round above.
     """
 
     program: Program
@@ -43,7 +43,7 @@ class ParentLink(NamedTuple):
     """Offsets of a chance leaf in the buffers of the board above.
 
     Attributes:
-        aligned: whether a whole batch hangs on the leaf; else one run of its lanes does.
+        aligned: whether the link serves a whole batch; else it serves one run of its lanes.
         other_width, own_width: numbers in a row of ``other`` and of ``own``.
         exits_width: numbers in a row of ``row_exits``.
         hands: offset in ``reach`` and ``hand_exits``.

@@ -1,4 +1,4 @@
-"""Regrets, sums and visits of all classes of a game's rounds: what sampling learns."""
+"""Regrets, averages and visit counts of all classes of a game: the state of the sampled engine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from compiled.vector import aligned
-from solvers.sampled.strips import Strips
+from solvers.sampled.batches import LineBatches
 from solvers.tree import Ints
 
 Pair = tuple[np.ndarray, np.ndarray]
@@ -16,7 +16,7 @@ Pair = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Numbers:
-    """Regrets, averages and visit counts of all classes, flat ``[class][strip][row][slot][16]``: see `Strips.first`.
+    """The state, with numbers flat ``[class][batch][row][slot][16]``; see `LineBatches.first`.
 
     Attributes:
         regrets: per round, per player.
@@ -35,16 +35,23 @@ class Numbers:
 
     @classmethod
     def zeros(
-        cls, strips: Sequence[Strips], n_classes: Sequence[int], n_rows: Sequence[int], *, short: bool
+        cls, batches: Sequence[LineBatches], n_classes: Sequence[int], n_rows: Sequence[int], *, short: bool
     ) -> Numbers:
-        """Of a game that nobody has learnt yet; short: in 16 bits."""
+        """The state before the first deal.
+
+        Args:
+            batches: per round.
+            n_classes: per round.
+            n_rows: per round.
+            short: whether numbers have 16 bits.
+        """
         dtype = np.float16 if short else np.float32
 
         def pair(t: int) -> Pair:
-            sizes = [class_size(strips[t], p, n_rows[t]) for p in (0, 1)]
+            sizes = [class_size(batches[t], p, n_rows[t]) for p in (0, 1)]
             return aligned(n_classes[t] * sizes[0], dtype), aligned(n_classes[t] * sizes[1], dtype)
 
-        rounds = range(len(strips))
+        rounds = range(len(batches))
         return cls(
             tuple(pair(t) for t in rounds),
             tuple(pair(t) for t in rounds),
@@ -58,6 +65,6 @@ class Numbers:
         return bool(self.regrets[0][0].dtype == np.float16)
 
 
-def class_size(strips: Strips, p: int, n_rows: int) -> int:
-    """Numbers of player p in a class."""
-    return int(strips.first(p, n_rows)[-1])
+def class_size(batches: LineBatches, p: int, n_rows: int) -> int:
+    """Number of regrets of player p in a class."""
+    return int(batches.first(p, n_rows)[-1])

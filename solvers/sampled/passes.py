@@ -1,7 +1,7 @@
-"""Walks over boards one below another: down round by round, up as soon as all boards below are done.
+"""Walks over boards one below another: down round by round, and up as soon as all boards below are done.
 
-`walk` takes boards in depth-first order. `learn_paths` is what sampling does: each deal is a path of one board per
-round, walked once for either player; hands are those that the last board leaves, in all rounds the same.
+`walk` takes boards in depth-first order. `learn_paths` learns from deals: each deal is a path of one board per round,
+walked once for either player, with the hands that the last board leaves in all rounds.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from compiled import inlined, kernel
 from compiled.precision import DITHER_STEPS
 from compiled.records import Packed, record_at, unpack, unpack_at
 from compiled.vector import WIDTH, Address, fill16, int32_at, int64_at, load16, put_int64, store
+from solvers.discount import Discount
 from solvers.reference.kernels import BEST, EVALUATE, UPDATE
 from solvers.sampled.answer import answer, mirror_down
 from solvers.sampled.folds import clear_values, fold_totals, fold_value, fold_values, own_weights
@@ -40,150 +41,132 @@ _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
 
 
-class Schedule(NamedTuple):
-    """Weights of earlier visits of a class in its regrets and averages.
+class Walk(NamedTuple):
+    """The settings and buffers of a walk.
 
     Attributes:
-        averaging: the power with which the weight of a visit in the average grows, see `share`.
-        forgetting: regrets are multiplied by ``n^f / (n^f + 1)``; 0: by 1.
-        sinking: regrets below 0 are multiplied by ``n^s / (n^s + 1)``; below 0: they are floored at 0.
-        answering: share of the opponent's play on the last round that is its best answer on the dealt board, 0 to 1;
-            see `solvers.sampled.answer`.
+        mode: `UPDATE` learns; `BEST` responds, `EVALUATE` follows the strategy.
+        best_from: the first round in which `BEST` responds; earlier rounds are evaluated.
+        discount: weights of earlier visits of a class.
+        cfr_br: share of the opponent's play on the last round that is its best answer on the dealt board, 0 to 1; see
+            `solvers.sampled.answer`.
+        views: `RoundView` of each round, for the traverser, and for the opponent as traverser.
+        works: `Workspace` of each round, of the traverser and of its mirror.
+        boards: the boards, see `Boards`.
+        n_rounds: number of rounds of the game.
+        out: gets the values of the first board's hands, ``[batch][hand][16]``.
     """
 
-    averaging: float
-    forgetting: float
-    sinking: float
-    answering: float = 0.0
+    mode: int
+    best_from: int
+    discount: Discount
+    cfr_br: float
+    views: tuple[Packed, Packed]
+    works: tuple[Packed, Packed]
+    boards: Packed
+    n_rounds: int
+    out: Address
 
 
 @kernel
-def walk(
-    mode: int,
-    best_from: int,
-    schedule: Schedule,
-    tables: tuple[Packed, Packed],
-    scratch: tuple[Packed, Packed],
-    boards: Packed,
-    first: int,
-    last: int,
-    n_rounds: int,
-    out: Address,
-    dither: int,
-    depth: int,
-    ends: bool,
-) -> int:
+def walk(w: Walk, first: int, last: int, dither: int, depth: int, ends: bool) -> int:
     """Do a pass, or a part of one, over boards first to last - 1: depth first, beginning at a board of the first round.
 
     Args:
-        mode: UPDATE learns; BEST responds, EVALUATE follows the strategy.
-        best_from: the first round in which BEST responds; earlier rounds are evaluated.
-        schedule: weights of visits.
-        tables: numbers of each round, for the traverser, and for the opponent as traverser.
-        scratch: buffers of each round, of the traverser and of its mirror.
-        boards: the boards, see `Boards`.
+        w: settings and buffers.
         first: number of the first board of this part.
         last: number after that of the last board of this part.
-        n_rounds: number of rounds of the game.
-        out: gets the values of the first board's hands, ``[strip][hand][16]``.
-        dither: how 16-bit numbers are rounded, see `compiled.vector.store_as`.
+        dither: rounding of 16-bit numbers, see `compiled.precision`.
         depth: round of the board that the previous part has left open; -1 for the first part.
         ends: whether this is the last part.
 
     Returns:
         The ``depth`` of the next part.
     """
-    all_boards, answering = unpack(boards), mode == UPDATE and schedule.answering > 0
+    all_boards, answering = unpack(w.boards), w.mode == UPDATE and w.cfr_br > 0
     for number in range(first, last):
         t = record_at(all_boards.nodes, number).round
         while depth >= t:
-            _go_up(mode, best_from, schedule, tables, scratch, boards, depth, n_rounds, out, dither)
+            _go_up(w, depth, dither)
             depth -= 1
         depth = t
-        put_int64(unpack_at(scratch[0], t).open, 0, number)
-        if t < n_rounds - 1:
-            _go_down(_mode_of(mode, best_from, t), schedule, tables[0], scratch[0], boards, t, dither)
+        put_int64(unpack_at(w.works[0], t).open, 0, number)
+        if t < w.n_rounds - 1:
+            _go_down(w, t, dither)
             if answering:
-                mirror_down(tables[1], scratch[1], boards, t)
+                mirror_down(w.views[1], w.works[1], w.boards, t)
     while ends and depth >= 0:
-        _go_up(mode, best_from, schedule, tables, scratch, boards, depth, n_rounds, out, dither)
+        _go_up(w, depth, dither)
         depth -= 1
     return depth
 
 
 @inlined
-def _mode_of(mode: int, best_from: int, t: int) -> int:
+def _mode_of(w: Walk, t: int) -> int:
     """The mode of a round."""
-    return EVALUATE if mode == BEST and t < best_from else mode
+    return EVALUATE if w.mode == BEST and t < w.best_from else w.mode
 
 
 @kernel
-def learn_paths(
-    schedule: Schedule,
-    tables: tuple[Packed, Packed],
-    scratch: tuple[Packed, Packed],
-    boards: Packed,
-    first: int,
-    last: int,
-    n_rounds: int,
-    out: Address,
-    number: int,
-) -> None:
+def learn_paths(w: Walk, first: int, last: int, number: int) -> None:
     """Learn from deals first to last - 1, each a path of boards, for one player and then for the other.
 
-    ``number`` is that of deal 0 among all, on which depend who is first and how 16-bit numbers are rounded.
+    The views are those of player 0. ``number`` is the number of deal 0 among all deals; who learns first on a deal and
+    the rounding of 16-bit numbers depend on it.
     """
     for deal in range(first, last):
-        start = deal * n_rounds
+        start = deal * w.n_rounds
         for turn in range(2):
             p = (number + deal + turn) & 1
             dither = (((2 * (number + deal) + p) * 2654435761) >> 8) & (DITHER_STEPS - 1)
-            views = tables if p == 0 else (tables[1], tables[0])
-            end = start + n_rounds
-            walk(UPDATE, 0, schedule, views, scratch, boards, start, end, n_rounds, out, dither, -1, True)
+            views = w.views if p == 0 else (w.views[1], w.views[0])
+            job = Walk(UPDATE, 0, w.discount, w.cfr_br, views, w.works, w.boards, w.n_rounds, w.out)
+            walk(job, start, start + w.n_rounds, dither, -1, True)
 
 
 @inlined
-def share(visit: int, averaging: float) -> float:
-    """Weight of visit n = 1, 2, ... in the average over visits 1 to n: ``(a + 1) / (n + a)``.
+def share(visit: int, gamma: float) -> float:
+    """Weight of visit n = 1, 2, ... in the average over visits 1 to n: ``(γ + 1) / (n + γ)``.
 
-    In the average over many visits, visit k then weighs ``k (k + 1) .. (k + a - 1)``, which grows like ``k ** a``
+    In the average over many visits, visit k then weighs ``k (k + 1) .. (k + γ - 1)``, which grows like ``k ** γ``
     (O. Shamir and T. Zhang 2013). Averages of numbers in [0, 1] stay in [0, 1], however many visits there are.
     """
-    return (averaging + 1.0) / (visit + averaging)
+    return (gamma + 1.0) / (visit + gamma)
 
 
 @inlined
 def rounding(visits: int) -> np.floating[Any]:
-    """`VisitFactors.rounding` after some visits: multiples of the golden section, which lie evenly in [0, 1)."""
+    """`VisitFactors.rounding` after some visits: multiples of the golden ratio, spread evenly over [0, 1)."""
     return min(np.float32(visits * GOLDEN % 1.0), BELOW_ONE)
 
 
 @inlined
-def _factors(schedule: Schedule, x: RoundView, class_: int, dither: int) -> VisitFactors:
+def _factors(discount: Discount, x: RoundView, class_: int, dither: int) -> VisitFactors:
     """The weights of the next visit of a class."""
     visits = int64_at(x.visits, class_)
-    before = np.float64(visits)
-    keep, sink = 1.0, 0.0
-    if schedule.forgetting > 0:
-        power = before**schedule.forgetting
-        keep = power / (power + 1.0)
-    if schedule.sinking >= 0:
-        power = before**schedule.sinking
-        sink = power / (power + 1.0)
-    mine = np.float32(share(visits + 1, schedule.averaging))
-    factors: VisitFactors = VisitFactors(keep, np.float32(sink), mine, dither, rounding(visits))
+    keep = _retained(visits, discount.alpha)
+    sink = 0.0 if discount.clip else _retained(visits, discount.beta)
+    part = np.float32(share(visits + 1, discount.gamma))
+    factors: VisitFactors = VisitFactors(keep, np.float32(sink), part, dither, rounding(visits))
     return factors
 
 
+@inlined
+def _retained(visits: int, power: float) -> float:
+    """``n^p / (n^p + 1)``, and 1 for p = ∞."""
+    if power == np.inf:
+        return 1.0
+    weight = np.float64(visits) ** power
+    return weight / (weight + 1.0)
+
+
 @kernel
-def _go_down(
-    mode: int, schedule: Schedule, views: Packed, works: Packed, boards: Packed, t: int, dither: int
-) -> None:
+def _go_down(w: Walk, t: int, dither: int) -> None:
     """Reach through a round that is not the last; averages move on the way, and buffers for values are cleared."""
-    x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(boards)
+    views, works, mode = w.views[0], w.works[0], _mode_of(w, t)
+    x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(w.boards)
     board = board_view(all_boards, int64_at(work.open, 0))
-    f = _factors(schedule, x, board.class_, dither)
+    f = _factors(w.discount, x, board.class_, dither)
     learns = mode == UPDATE and int64_at(x.ahead, board.class_) == 0
     for number in range(x.program.n_batches):
         c = cursor(x, work, board, number, False)
@@ -216,38 +199,27 @@ def _sum_rows(c: Cursor) -> None:
 
 
 @kernel
-def _go_up(
-    whole_mode: int,
-    best_from: int,
-    schedule: Schedule,
-    views: tuple[Packed, Packed],
-    works: tuple[Packed, Packed],
-    boards: Packed,
-    t: int,
-    n_rounds: int,
-    out: Address,
-    dither: int,
-) -> None:
+def _go_up(w: Walk, t: int, dither: int) -> None:
     """Values of a round's open board, from its leaves and from what the boards below left, to the board above."""
-    mode, mode_above = _mode_of(whole_mode, best_from, t), _mode_of(whole_mode, best_from, t - 1)
-    x, work, all_boards = unpack_at(views[0], t), unpack_at(works[0], t), unpack(boards)
-    board, last, above = board_view(all_boards, int64_at(work.open, 0)), t == n_rounds - 1, max(t - 1, 0)
-    f = _factors(schedule, x, board.class_, dither)
+    views, works, mode, mode_above = w.views[0], w.works[0], _mode_of(w, t), _mode_of(w, t - 1)
+    x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(w.boards)
+    board, last, above = board_view(all_boards, int64_at(work.open, 0)), t == w.n_rounds - 1, max(t - 1, 0)
+    f = _factors(w.discount, x, board.class_, dither)
     learns = mode == UPDATE and int64_at(x.ahead, board.class_) == 0
     n_groups = find_segments(work, board) if last else 0
-    parent = parent_of(unpack_at(views[0], above), all_boards, unpack_at(works[0], above), mode_above)
+    parent = parent_of(unpack_at(views, above), all_boards, unpack_at(works, above), mode_above)
     for number in range(x.program.n_batches):
         c = cursor(x, work, board, number, last)
         link = link_of(c, parent, t == 0)
         if last:
             if not link.aligned:
-                enter_round(views[0], works[0], all_boards, t, c)
+                enter_round(views, works, all_boards, t, c)
             other_reach(c)
             gather_segments(c, parent, link, n_groups)
             if learns:
                 update_averages(c, f)
-            if mode == UPDATE and schedule.answering > 0:
-                answer(schedule.answering, views[1], works[1], boards, t, number, n_groups, work.other)
+            if mode == UPDATE and w.cfr_br > 0:
+                answer(w.cfr_br, w.views[1], w.works[1], w.boards, t, number, n_groups, work.other)
             lane_totals(c)
             if mode == BEST:
                 _respond_last(c, parent, link, n_groups)
@@ -264,7 +236,7 @@ def _go_up(
             update_regrets(c, f)
         if t == 0:
             for h in range(board.n_hands):
-                store(out, WIDTH * (number * work.n_most + h), load16(work.hand_values, WIDTH * h))
+                store(w.out, WIDTH * (number * work.n_most + h), load16(work.hand_values, WIDTH * h))
         elif not link.aligned:
             hands_up(c, parent)
     if learns:

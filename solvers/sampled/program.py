@@ -1,8 +1,8 @@
-"""A round's strips as lists of numbers for one traverser: what the kernels run through.
+"""A round's batches as lists of steps for one traverser, in the order in which kernels run through them.
 
-Player p is the traverser, q the opponent. A *lane* here is one of q's sequences that ends in a showdown, or one that
-ends in a fold: all leaves behind it share what is counted for it. Places in buffers whose rows have 16 numbers are 16
-times the number of a sequence, node or slot.
+Player p is the traverser, q the opponent. A *lane* here is a sequence of q that ends in showdowns, or one that ends in
+folds: all leaves of a lane share its totals. Offsets in buffers whose rows have 16 numbers are 16 times the number of a
+sequence, node or slot.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from compiled.records import Records
 from compiled.vector import WIDTH, Address, aligned
 from solvers.program import ReachStep, ValueStep, reach_steps, value_steps
-from solvers.sampled.strips import Run, Shape, Strips
+from solvers.sampled.batches import LineBatches, Run, Shape
 from solvers.tree import FOLD, SHOWDOWN, Forest
 
 
@@ -143,46 +143,46 @@ class _Lists(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The most that any strip of a round has, and the exits of all, for whoever makes buffers."""
+    """Sizes of a round's buffers: the largest of all batches, and the number of chance leaves of all batches."""
 
     n_nodes: int
     n_sequences: int
     n_lanes: int
     n_exits: int
-    n_strip_exits: int
+    n_batch_exits: int
 
 
-def program(forest: Forest, strips: Strips, n_rows: int, p: int) -> Program:
+def program(forest: Forest, batches: LineBatches, n_rows: int, p: int) -> Program:
     """The steps of traverser p."""
     q, lists = 1 - p, _Lists([], [], [], [], [])
-    shapes = [_add_lists(shape, p, lists) for shape in strips.shapes]
-    own_first, other_first = strips.first(p, n_rows), strips.first(q, n_rows)
-    batches: list[BatchSteps] = []
+    shapes = [_add_lists(shape, p, lists) for shape in batches.shapes]
+    own_first, other_first = batches.first(p, n_rows), batches.first(q, n_rows)
+    steps_of: list[BatchSteps] = []
     pay: list[np.ndarray] = []
     runs: list[Run] = []
-    for s in range(len(strips)):
-        shape, nodes = strips.shape_of(s), strips.nodes[s]
-        steps = shapes[int(strips.shape[s])]._replace(
+    for s in range(len(batches)):
+        shape, nodes = batches.shape_of(s), batches.nodes[s]
+        steps = shapes[int(batches.shape[s])]._replace(
             own_first=int(own_first[s]),
             other_first=int(other_first[s]),
             pay=WIDTH * len(pay),
-            first_exit=int(strips.first_exit[s]),
-            aligned=int(strips.aligned[s]),
+            first_exit=int(batches.first_exit[s]),
+            aligned=int(batches.aligned[s]),
             runs=len(runs),
-            n_runs=len(strips.runs[s]),
+            n_runs=len(batches.runs[s]),
         )
-        batches.append(steps)
-        runs += strips.runs[s]
-        stakes = np.where(strips.lines[s] >= 0, forest.arrays.stake[nodes], 0.0)
+        steps_of.append(steps)
+        runs += batches.runs[s]
+        stakes = np.where(batches.lines[s] >= 0, forest.arrays.stake[nodes], 0.0)
         pay += [stakes[n] for n in _nodes(shape, SHOWDOWN)]
         pay += [stakes[n] * (1 if p == 0 else -1) for n in _nodes(shape, FOLD)]
     return Program(
-        n_batches=len(strips),
+        n_batches=len(batches),
         n_rows=n_rows,
         own_size=int(own_first[-1]),
         other_size=int(other_first[-1]),
-        n_exits=int(strips.first_exit[-1]),
-        batches=Records(BatchSteps, batches),
+        n_exits=int(batches.first_exit[-1]),
+        batches=Records(BatchSteps, steps_of),
         reach_steps=Records(ReachStep, lists.reach_steps),
         value_steps=Records(ValueStep, lists.value_steps),
         leaves=Records(TerminalLeaf, lists.leaves),
@@ -191,7 +191,7 @@ def program(forest: Forest, strips: Strips, n_rows: int, p: int) -> Program:
         pay=_singles(pay),
         runs=Records(Run, runs),
         run_lanes=_singles(_run_lanes(runs)),
-        exits=Records(ChanceLeaf, _exits(strips, p)),
+        exits=Records(ChanceLeaf, _exits(batches, p)),
     )
 
 
@@ -205,26 +205,26 @@ def _run_lanes(runs: Iterable[Run]) -> list[np.ndarray]:
     return out
 
 
-def _exits(strips: Strips, p: int) -> list[ChanceLeaf]:
+def _exits(batches: LineBatches, p: int) -> list[ChanceLeaf]:
     """The chance leaves of all batches; one that nobody reads if there are none."""
     rows = [
         ChanceLeaf(s, e, WIDTH * int(shape.sequence[1 - p, n]), WIDTH * int(shape.sequence[p, n]))
-        for s, shape in enumerate(map(strips.shape_of, range(len(strips))))
+        for s, shape in enumerate(map(batches.shape_of, range(len(batches))))
         for e, n in enumerate(shape.exits.tolist())
     ]
     return rows or [ChanceLeaf(0, 0, 0, 0)]
 
 
-def sizes(strips: Strips) -> Sizes:
-    """What buffers for a round must hold."""
-    shapes = strips.shapes
+def sizes(batches: LineBatches) -> Sizes:
+    """The sizes of a round's buffers."""
+    shapes = batches.shapes
     lanes = [len(_lanes(shape, kind, q)) for shape in shapes for kind in (SHOWDOWN, FOLD) for q in (0, 1)]
     return Sizes(
         max(len(shape.kind) for shape in shapes),
         1 + max(max(shape.n_slots) for shape in shapes),
         max(lanes),
-        int(strips.first_exit[-1]),
-        int(np.diff(strips.first_exit).max()),
+        int(batches.first_exit[-1]),
+        int(np.diff(batches.first_exit).max()),
     )
 
 

@@ -1,12 +1,12 @@
-"""Average strategies in 255ths, one byte for each action of a decision but the last.
+"""Average strategies in 255ths: one byte for each action of a decision but the last.
 
 A decision's frequencies ``f[a] = s[a] / Σ s``, uniform where all sums are 0, become whole numbers of 255ths by largest
-remainder: each is ``255 f[a]`` rounded down, and what is missing to 255 goes to the largest remainders, one each, of
-equal ones to the first. So they add up to 255, the last action's is what the others leave, and each is less than
-1 / 255 from what it was.
+remainder: each is ``255 f[a]`` rounded down, and the rest up to 255 goes to the largest remainders, 1 each, and among
+equal remainders to the first. So the numbers add up to 255, the last one follows from the others, and each frequency
+changes by less than 1 / 255.
 
-Sums lie as the sampled engine keeps a class's numbers, ``[strip][row][slot][16 lanes]``, and bytes the same way,
-``[strip][row][free slot][16 lanes]``: *free* are the slots of all actions but a decision's last, in the same order.
+Sums lie as in the sampled engine, ``[batch][row][slot][16 lanes]``, and bytes likewise
+``[batch][row][free slot][16 lanes]``: the *free* slots are those of all actions but the last of each decision.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from solvers.errors import SolverError
 from solvers.tree import DECISION, Floats, Ints
 
 if TYPE_CHECKING:
-    from solvers.sampled.strips import Shape, Strips
+    from solvers.sampled.batches import LineBatches, Shape
 
 LANES = 16
-"""Of a strip."""
+"""Lanes of a batch."""
 MOST = 255
-"""What a decision's numbers add up to."""
+"""The sum of a decision's numbers."""
 
 Bytes = NDArray[np.uint8]
 
 
 class ByteTables(NamedTuple):
-    """Where a player's sums and bytes lie in a round; see the module for their order.
+    """Offsets of a player's sums and bytes in a round; see the module for their order.
 
     Attributes:
-        first, free_first: ``[strip + 1]``: where a strip begins among the sums, and among the bytes.
-        n_slots, n_free: ``[strip]``: slots of a row.
-        begin, end: ``[strip]``: the strip's decisions in what follows.
-        slot, free: ``[decision]``: first slot and first free slot.
+        first, free_first: ``[batch + 1]``, first sum and first byte of each batch.
+        n_slots, n_free: ``[batch]``, slots and free slots of a row.
+        begin, end: ``[batch]``, the batch's decisions in the arrays by decision.
+        slot, free: ``[decision]``, first slot and first free slot.
         n_actions: ``[decision]``.
     """
 
@@ -53,24 +53,24 @@ class ByteTables(NamedTuple):
     n_actions: Ints
 
 
-def byte_tables(strips: Strips, p: int, n_rows: int) -> ByteTables:
-    """The tables of player p, all of whose strips have ``n_rows`` rows."""
+def byte_tables(batches: LineBatches, p: int, n_rows: int) -> ByteTables:
+    """The tables of player p for batches with ``n_rows`` rows."""
     slots, counts = [], []
-    for shape in strips.shapes:
+    for shape in batches.shapes:
         mine = _decisions(shape, p)
         slots.append(shape.slot[mine])
         counts.append(shape.n_actions[mine])
     ends = np.cumsum([len(mine) for mine in slots])
     begins = ends - [len(mine) for mine in slots]
-    n_slots = np.array([shape.n_slots[p] for shape in strips.shapes], dtype=np.int64)
+    n_slots = np.array([shape.n_slots[p] for shape in batches.shapes], dtype=np.int64)
     n_free = n_slots - (ends - begins)
     return ByteTables(
-        strips.first(p, n_rows),
-        np.concatenate([[0], np.cumsum(LANES * n_rows * n_free[strips.shape])]),
-        n_slots[strips.shape],
-        n_free[strips.shape],
-        begins[strips.shape],
-        ends[strips.shape],
+        batches.first(p, n_rows),
+        np.concatenate([[0], np.cumsum(LANES * n_rows * n_free[batches.shape])]),
+        n_slots[batches.shape],
+        n_free[batches.shape],
+        begins[batches.shape],
+        ends[batches.shape],
         np.concatenate(slots).astype(np.int64),
         np.concatenate([mine - np.arange(len(mine)) for mine in slots]).astype(np.int64),
         np.concatenate(counts).astype(np.int64),
@@ -78,10 +78,10 @@ def byte_tables(strips: Strips, p: int, n_rows: int) -> ByteTables:
 
 
 def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
-    """Bytes of a class's sums ``[strip][row][slot][16]``, flat.
+    """Bytes of a class's sums ``[batch][row][slot][16]``, flat.
 
     Raises:
-        SolverError: more or fewer sums than the tables have, or one that is no finite number.
+        SolverError: the number of sums differs from the tables, or a sum is not finite.
     """
     if sums.shape != (tables.first[-1],):
         raise SolverError(f"sums: expected {tables.first[-1]:,} numbers, found shape {sums.shape}")
@@ -95,22 +95,22 @@ def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
     )
     wrong = _quantise(np.asarray(sums, dtype=np.float32), n_rows, tables, scratch, out)
     if wrong:
-        raise SolverError(f"sums: expected finite numbers, found others at {wrong:,} decisions")
+        raise SolverError(f"sums: expected finite numbers, found infinite ones or NaN at {wrong:,} decisions")
     return out
 
 
 def restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> None:
-    """Write a class's frequencies in 255ths as sums ``[strip][row][slot][16]``, flat, from its bytes.
+    """Write a class's frequencies in 255ths as sums ``[batch][row][slot][16]``, flat, from its bytes.
 
     Raises:
-        SolverError: more or fewer bytes than the tables have, or frequencies of more than 1.
+        SolverError: the number of bytes differs from the tables, or the frequencies of a decision exceed 1.
     """
     if found.shape != (tables.free_first[-1],):
         raise SolverError(f"bytes: expected {tables.free_first[-1]:,} of them, found shape {found.shape}")
     wrong = _restore(found, n_rows, tables, out)
     if wrong:
         raise SolverError(
-            f"bytes: expected at most {MOST} for all actions, found more at {wrong:,} decisions"
+            f"bytes: expected a sum of at most {MOST} per decision, found more at {wrong:,} decisions"
         )
 
 
@@ -120,7 +120,7 @@ def _decisions(shape: Shape, p: int) -> Ints:
 
 
 class _Scratch(NamedTuple):
-    """Of one decision: ``[action, lane]`` what is left below a whole number, and whole numbers; two of ``[lane]``."""
+    """Buffers of one decision: ``[action, lane]`` fractions and whole numbers; ``[lane]`` totals and remainders."""
 
     part: Floats
     whole: Ints
@@ -130,13 +130,13 @@ class _Scratch(NamedTuple):
 
 @kernel
 def _quantise(sums: Floats, n_rows: int, tables: ByteTables, scratch: _Scratch, out: Bytes) -> int:
-    """Fill ``out``; how many decisions have sums that are not finite."""
+    """Fill ``out``; return the number of decisions whose sums are not finite."""
     wrong = 0
-    for strip in range(len(tables.n_slots)):
+    for batch in range(len(tables.n_slots)):
         for row in range(n_rows):
-            source = tables.first[strip] + row * tables.n_slots[strip] * LANES
-            target = tables.free_first[strip] + row * tables.n_free[strip] * LANES
-            for d in range(tables.begin[strip], tables.end[strip]):
+            source = tables.first[batch] + row * tables.n_slots[batch] * LANES
+            target = tables.free_first[batch] + row * tables.n_free[batch] * LANES
+            for d in range(tables.begin[batch], tables.end[batch]):
                 n = tables.n_actions[d]
                 wrong += _split(sums, source + tables.slot[d] * LANES, n, scratch)
                 _round(n, scratch, out, target + tables.free[d] * LANES)
@@ -145,12 +145,12 @@ def _quantise(sums: Floats, n_rows: int, tables: ByteTables, scratch: _Scratch, 
 
 @inlined
 def _split(sums: Floats, at: int, n: int, s: _Scratch) -> int:
-    """Whole 255ths of each action, and what is left of it below one; how many lanes are not finite."""
+    """Split 255ths of each action into whole numbers and fractions; return the number of lanes that are not finite."""
     s.total[:] = 0
     for a in range(n):
         for lane in range(LANES):
             x = sums[at + a * LANES + lane]
-            x = np.float32(0) if x <= 0 else x  # what is no number stays none
+            x = np.float32(0) if x <= 0 else x  # NaN stays NaN
             s.part[a, lane] = x
             s.total[lane] += x
     wrong = 0
@@ -169,7 +169,7 @@ def _split(sums: Floats, at: int, n: int, s: _Scratch) -> int:
 
 @inlined
 def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
-    """Give what is missing to the largest remainders."""
+    """Give the rest up to `MOST` to the largest fractions."""
     for lane in range(LANES):
         s.left[0, lane] = MOST
     for a in range(n):
@@ -190,13 +190,13 @@ def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
 
 @kernel
 def _restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> int:
-    """Fill ``out``; how many decisions' bytes add up to too much."""
+    """Fill ``out``; return the number of decisions whose bytes add up to more than `MOST`."""
     wrong = 0
-    for strip in range(len(tables.n_slots)):
+    for batch in range(len(tables.n_slots)):
         for row in range(n_rows):
-            source = tables.free_first[strip] + row * tables.n_free[strip] * LANES
-            target = tables.first[strip] + row * tables.n_slots[strip] * LANES
-            for d in range(tables.begin[strip], tables.end[strip]):
+            source = tables.free_first[batch] + row * tables.n_free[batch] * LANES
+            target = tables.first[batch] + row * tables.n_slots[batch] * LANES
+            for d in range(tables.begin[batch], tables.end[batch]):
                 last = tables.n_actions[d] - 1
                 for lane in range(LANES):
                     left = np.int64(MOST)

@@ -82,8 +82,8 @@ def _leaves(
         n: number of leaves.
         first_lane: the first lane of such leaves.
         totals: the first lane of their totals.
-        reach: reach of each hand that is added in its own segment.
-        same: whether it is.
+        reach: reach by hand that q's reach inside the round multiplies, in the hands' own segment.
+        same: whether this product is added.
         pay: offset of the chips.
         to: offset of the values in ``work.nodes``.
     """

@@ -1,4 +1,4 @@
-"""What the sampled engine's kernels work on: boards, a round for one traverser, a thread's buffers, and a cursor.
+"""Records for the sampled engine's kernels: boards, a round for one traverser, a thread's buffers, and a cursor.
 
 On a board both players may hold the same hands h, which the last round sorts by strength; x(h) is the row of hand h.
 Cards are numbered 0 .. N-1 on a board. Totals by card have N + 2 *places*: place N is the total of all hands, place

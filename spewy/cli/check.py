@@ -25,8 +25,8 @@ def check(ctx: click.Context, folder: Path) -> None:
 
     The audit covers structure, checksums and counters.
 
-    Prints one line per finding and exits with 1 if there is any. The lockers may be in use meanwhile. Of a whole game
-    with [boards] those within the folder are audited too: the play locker, payoff matrices, what was judged.
+    The command prints one line per finding and exits with 1 if there is any. Other processes may use the lockers
+    meanwhile. For a whole game with [boards] it also audits the strategy locker, payoff matrices and judged flops.
 
     \b
     Examples:

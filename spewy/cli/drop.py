@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     "--round",
     "name",
     metavar="ROUND",
-    help="Drop this round and all later ones: flop, turn or river, after the round of the root.",
+    help="First round to drop, with all later rounds: flop, turn or river, after the round of the root.",
 )
 @click.option(
     "--regrets",
     is_flag=True,
-    help="Of a whole game with [boards]: drop regrets and sums, which only going on needs.",
+    help="Drop regrets and sums of a whole game with [boards], which only a further solve needs.",
 )
 @json_option
 @verbose_option
@@ -36,14 +36,14 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
 
     The command deletes the last rounds of a solve, or its regrets and sums.
 
-    --round: strategies and regrets of the dropped rounds are deleted. What they are worth to the rounds above is
-    kept, so EVs there stay what they are. show and report solve a dropped chunk anew when they look at it, from the
-    ranges that are played down to it; export and exploit need all rounds, and solve would have to begin --again.
+    --round deletes the strategies and regrets of the dropped rounds. The values of these rounds stay, so EVs in earlier
+    rounds do not change. show and report solve a dropped chunk again from the ranges that are played down to it; export
+    and exploit need all rounds, and a further solve has to start --again.
 
-    --regrets: a whole game with [boards] keeps its play locker, from which bots play and which show and exploit look
-    at. It cannot be solved further; solve would have to begin --again.
+    --regrets keeps the strategy locker of a whole game with [boards], which bots, show and exploit read. A further
+    solve has to start --again.
 
-    Nobody else may have the folder open meanwhile. Dropping again does nothing, but finishes what was interrupted.
+    No other process may have the folder open. A second drop does nothing, but finishes an interrupted one.
 
     \b
     Examples:

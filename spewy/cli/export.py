@@ -24,15 +24,22 @@ SPREADSHEET_ROWS = 1_048_576
 @click.command()
 @folder_argument
 @click.argument("file", metavar="FILE.{csv,parquet}", type=click.Path(path_type=Path))
-@line_option('Only the decision at this line, "" is the root\'s; default: every line.', default=None)
+@line_option('Line of the decision to export ("" for the root); default: every line.', default=None)
 @click.option(
     "--board",
     metavar="CARDS",
-    help='Only this board, all its public cards: "Qs Jh 2h 8c 3d"; default: every board.',
+    help='All public cards of the board to export, such as "Qs Jh 2h 8c 3d"; default: every board.',
 )
-@click.option("--round", "round_name", type=click.Choice(ROUND_NAMES), help="Only decisions of this round.")
-@click.option("--player", type=click.Choice(SEAT_NAMES), help="Only decisions of this player.")
-@click.option("--wide", is_flag=True, help="A row for each hand, and columns for each action.")
+@click.option(
+    "--round",
+    "round_name",
+    type=click.Choice(ROUND_NAMES),
+    help="Round of the decisions to export; default: every round.",
+)
+@click.option(
+    "--player", type=click.Choice(SEAT_NAMES), help="Player whose decisions to export; default: both."
+)
+@click.option("--wide", is_flag=True, help="Write one row per hand, with columns for each action.")
 @target_option
 @verbose_option
 def export(

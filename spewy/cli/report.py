@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @line_option(
-    "A line that has just closed a round, such as cc/, cr120c/ or 'x x', or goes on to a decision after the deal: "
-    "cc/c. Over boards also a decision of the first round; default: the root.",
+    "Line that closes a round, such as cc/, cr120c/ or 'x x', or a decision after the deal, such as cc/c. For several "
+    "boards also a decision of the first round; default: the root.",
 )
 @click.option(
     "--board",
     metavar="CARDS",
-    help='Of one solve: public cards before the deal, such as "Qs Jh 2h 8c"; default: the root\'s.',
+    help='Public cards before the deal, such as "Qs Jh 2h 8c", for a single solve; default: the root\'s.',
 )
 @click.option(
     "--sort",
     metavar="COLUMN",
-    help="Rows in order of a column of the CSV table, such as ev_oop, the largest first.",
+    help="Column of the CSV table to sort rows by, such as ev_oop, the largest first.",
 )
-@click.option("--ascending", is_flag=True, help="With --sort: the smallest first.")
+@click.option("--ascending", is_flag=True, help="Sort the smallest first.")
 @csv_option("the table into a .csv, .parquet or .json; docs/formats.md tells its columns")
 @plot_option("action frequencies, EV and equity, row by row,")
 @target_option
@@ -56,16 +56,17 @@ def report(
 ) -> None:
     """Report a line on every next card or board.
 
-    For each card: how likely it is, how often the player to act takes each action, and both players' EV, equity and
-    how much of the equity is realised. EV is the expected share of the pot from the decision on, in chips; equity
-    the chance to win if betting stopped; realised is EV / (equity * pot). The last row is the average of all cards,
-    weighted by how likely they are given both ranges. What was dropped (spewy drop) is solved anew, card by card.
+    Each row is a card, with its probability, the action frequencies of the player to act, and both players' EV, equity
+    and realised equity. EV is the expected share of the pot from the decision on, in chips; equity is the chance to win
+    without further betting; realised equity is EV / (equity * pot). The last row is the average of all cards, weighted
+    by their probabilities given both ranges. A dropped round (spewy drop) is solved again for each card. In a whole
+    game with board buckets EVs are known in the last round, equities on turns and rivers.
 
-    With several folders, or a folder that holds those of boards, a row is a board: at the root, or at --line, if need
-    be over all cards of the next deal. Its weight is how many flops it stands for (in boards.csv, which a batch with
-    boards = { subset = N } writes; else those that are the same up to suits), times how likely both ranges come there.
-    Sweeps and exploitability (% of the pot) tell how far each board's solve is. The report names folders that have
-    saved nothing yet as not solved yet, and leaves them out of the average.
+    With several folders, or the folder of a batch, each row is a board: at the root or at --line, if necessary averaged
+    over all cards of the next deal. The weight of a board is the number of flops that it represents (from boards.csv,
+    which a batch with boards = { subset = N } writes; otherwise the flops that equal it up to suits), times the
+    probability that both ranges come there. Sweeps and exploitability (% of the pot) show the accuracy of each board's
+    solve. Folders without a saved strategy are listed as not solved yet and left out of the average.
 
     \b
     Examples:
@@ -76,7 +77,7 @@ def report(
       spewy report results/srp --line c --csv flops.csv --plot flops.png
 
     \b
-    --json prints one object; what is not defined is null:
+    --json prints one object, in which undefined values are null:
       {"line": "cc/", "board": "QsJh2h8c", "player": 0, "actions": ["Check", "Bet(120)"], "pot": 200,
        "cards": {"As": {"weight": 0.0189, "frequencies": [0.6, 0.4], "ev": [115.8, 84.2],
                         "equity": [0.567, 0.433], "realisation": [1.02, 0.97]}},

@@ -26,7 +26,7 @@ def status(folder: Path, as_json: bool) -> None:
 
     The solve may still be running.
 
-    For a folder that holds the folders of several boards or jobs, the command prints a line for each.
+    For the folder of a batch the command prints one line per solve.
 
     \b
     Examples:
@@ -35,10 +35,10 @@ def status(folder: Path, as_json: bool) -> None:
       spewy status results/limit-holdem --json
 
     \b
-    --json prints one object; what is not known is null:
+    --json prints one object, in which unknown values are null:
       name, running, checking [flops judged, of] (while a check runs), ended (why the last run ended, in words),
       deals (or sweeps), saved_deals, per_second,
-      seconds, seconds_left, visits [[fewest, median], ...] (of a class of boards, by round;
+      seconds, seconds_left, visits [[fewest, median], ...] (of a board bucket, by round;
       null: all boards are walked through),
       value (mbb per hand of player 0), target,
       judged {exploitability, unit, stderr, flops, deals, at, seconds} (the last check),
@@ -99,7 +99,7 @@ def _rows(found: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
         yield "time", f"{duration(found.seconds)}{goes_on}"
     if found.visits:
         told = (f"{least:,} / {median:,.0f}" for least, median in found.visits)
-        yield "visits", f"{', '.join(told)} (fewest / median of a class, by round)"
+        yield "visits", f"{', '.join(told)} (fewest / median of a board bucket, by round)"
     if found.value is not None:
         yield "value", f"{number(found.value, 1)} mbb per hand for player 0"
     yield "exploitability", _judged(found.judged, found.target)

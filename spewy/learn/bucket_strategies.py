@@ -9,8 +9,8 @@ import numpy as np
 
 from compiled.vector import WIDTH
 from solvers.matrix.chunk import ChunkStrategy
+from solvers.sampled.batches import LineBatches
 from solvers.sampled.quantise import byte_tables, restore
-from solvers.sampled.strips import Strips
 from solvers.tree import Floats
 from spewy.records.strategy_locker import StrategyLocker
 
@@ -23,22 +23,22 @@ class BucketStrategies:
 
     Args:
         averages: the strategy locker.
-        strips: per round, the lines of the betting in batches.
+        batches: per round, the lines of the betting in batches.
     """
 
-    def __init__(self, averages: StrategyLocker, strips: list[Strips]) -> None:
-        self._averages, self._strips = averages, strips
+    def __init__(self, averages: StrategyLocker, batches: list[LineBatches]) -> None:
+        self._averages, self._batches = averages, batches
         self._n_rows = averages.saved.rows
         self._tables = [
             (byte_tables(one, 0, k), byte_tables(one, 1, k))
-            for one, k in zip(strips, self._n_rows, strict=True)
+            for one, k in zip(batches, self._n_rows, strict=True)
         ]
         self._bucket = lru_cache(BUCKETS)(self._decoded)
 
     def __call__(self, t: int, bucket: int, r: int) -> ChunkStrategy:
         """Return both players' sums ``[slot, row]`` in the chunk of a bucket that line r enters."""
-        strip, lane = self._strips[t].place[r]
-        first, second = (self._bucket(t, bucket, p)[strip][:, :, lane].T for p in (0, 1))
+        batch, lane = self._batches[t].place[r]
+        first, second = (self._bucket(t, bucket, p)[batch][:, :, lane].T for p in (0, 1))
         return np.ascontiguousarray(first), np.ascontiguousarray(second)
 
     @property
@@ -56,11 +56,11 @@ class BucketStrategies:
         return mark.hexdigest()
 
     def _decoded(self, t: int, bucket: int, p: int) -> list[Floats]:
-        """Decode a player's strategy in a bucket: per strip ``[row, slot, lane]``."""
-        tables, k, strips = self._tables[t][p], self._n_rows[t], self._strips[t]
+        """Decode a player's strategy in a bucket: per batch ``[row, slot, lane]``."""
+        tables, k, batches = self._tables[t][p], self._n_rows[t], self._batches[t]
         flat = np.zeros(int(tables.first[-1]))
         restore(self._averages.class_bytes(t, bucket, p), k, tables, flat)
         cuts = tables.first.tolist()
         return [
-            flat[cuts[s] : cuts[s + 1]].reshape(k, int(tables.n_slots[s]), WIDTH) for s in range(len(strips))
+            flat[cuts[s] : cuts[s + 1]].reshape(k, int(tables.n_slots[s]), WIDTH) for s in range(len(batches))
         ]

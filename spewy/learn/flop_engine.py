@@ -134,7 +134,7 @@ class FlopEngine(SampledEngine):
         with self.changing:
             for i, part in enumerate(before):
                 after = [answer.parts[i] for answer in answers.values()]
-                put(self.numbers, averaged(part, after, self.schedule.averaging))
+                put(self.numbers, averaged(part, after, self.discount.gamma))
         self._cfr.iteration += n
 
     def next_portion(self, n: int, seconds: float) -> int:

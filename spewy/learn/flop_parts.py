@@ -56,7 +56,7 @@ def parts_of(numbers: Numbers, t: int, buckets: Ints, most_bytes: int) -> list[I
     return [buckets[first : first + at_once] for first in range(0, len(buckets), at_once)]
 
 
-def averaged(before: Part, after: Sequence[Part], averaging: float) -> Part:
+def averaged(before: Part, after: Sequence[Part], gamma: float) -> Part:
     """Put together what shares have made of the same buckets.
 
     With ``m_s`` visits of share s after ``V`` visits, ``M = sum m_s``, and the weight ``w(V, m)`` that ``m`` visits
@@ -70,7 +70,7 @@ def averaged(before: Part, after: Sequence[Part], averaging: float) -> Part:
     Args:
         before: the buckets before the visits.
         after: the buckets after the visits of each share.
-        averaging: exponent of the weights of visits.
+        gamma: exponent of the weights of visits.
     """
     if len(after) == 1:
         return after[0]
@@ -83,9 +83,9 @@ def averaged(before: Part, after: Sequence[Part], averaging: float) -> Part:
         change = np.zeros(before.sums[p].shape)
         for part, m in zip(after, made[:, o], strict=True):
             if m:
-                own = 1 - weight_left(visits[o], m, averaging)
+                own = 1 - weight_left(visits[o], m, gamma)
                 change += m / total[o] * (part.sums[p].astype(np.float64) - before.sums[p]) / own
-        whole = 1 - weight_left(visits[o], total[o], averaging)
+        whole = 1 - weight_left(visits[o], total[o], gamma)
         sums.append(np.maximum(before.sums[p] + whole * change, 0).astype(before.sums[p].dtype))
     ahead = before.ahead + sum(part.ahead - before.ahead for part in after)
     return Part(
@@ -106,12 +106,12 @@ def _added(before: np.ndarray, after: Sequence[np.ndarray], made: Ints) -> np.nd
     return added
 
 
-def weight_left(visits: Ints, more: Ints, averaging: float) -> np.ndarray:
+def weight_left(visits: Ints, more: Ints, gamma: float) -> np.ndarray:
     """The weight of the average over ``visits`` visits in the average after ``more`` further ones; 0 without visits.
 
-    By `solvers.sampled.passes.share`, n visits together weigh ``n (n + 1) .. (n + a)``, where ``a`` is ``averaging``.
+    By `solvers.sampled.passes.share`, n visits together weigh ``n (n + 1) .. (n + a)``, where ``a`` is ``gamma``.
     """
-    weight: np.ndarray = poch(visits, averaging + 1) / poch(np.maximum(visits + more, 1), averaging + 1)
+    weight: np.ndarray = poch(visits, gamma + 1) / poch(np.maximum(visits + more, 1), gamma + 1)
     return weight
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from solvers.sampled.engine import Dealt
-from solvers.sampled.judge import Desk
+from solvers.sampled.judge import Buffers
 from solvers.tree import Ints
 from spewy.chunks.rounds import LineForest
 from spewy.game.gamefile import Game
@@ -129,7 +129,7 @@ class FlopShare(SampledEngine):
             put(self.numbers, part)
         game, ended = self._real_game, self.ended
         ended.clear()
-        desks = SimpleQueue[Desk]()
+        desks = SimpleQueue[Buffers]()
         for _ in range(self.threads):
             desks.put(game.desk())
 

@@ -23,11 +23,11 @@ import numpy as np
 
 from buckets.abstraction.row_kinds import BY_HAND
 from buckets.cards import History
+from solvers.sampled.batches import LineBatches
 from solvers.sampled.boards import tree
 from solvers.sampled.first_round import FirstRound
-from solvers.sampled.judge import BoardJudge, Desk
+from solvers.sampled.judge import BoardJudge, Buffers
 from solvers.sampled.numbers import Pair
-from solvers.sampled.strips import Strips
 from solvers.stopping import Stopped, StoppedError, never
 from solvers.tree import Chance, Floats, Forest
 from spewy.errors import InputError
@@ -56,7 +56,7 @@ class RealGame:
     Args:
         game: the rules.
         forests: the betting, round by round.
-        strips: of the forests.
+        batches: of the forests.
         classes: of boards, and rows of hands there.
         n_classes, n_rows: per round.
         sums: average strategies as `solvers.sampled.numbers.Numbers` has them; they may change between two checks.
@@ -67,7 +67,7 @@ class RealGame:
         self,
         game: Game,
         forests: Sequence[Forest],
-        strips: Sequence[Strips],
+        batches: Sequence[LineBatches],
         classes: BoardAbstraction,
         n_classes: Sequence[int],
         n_rows: Sequence[int],
@@ -78,7 +78,7 @@ class RealGame:
         trees = BoardTrees(game, classes, symmetric=symmetric)
         self.trees, self._forests, self._n_rows, self._sums = trees, forests, n_rows, sums
         self._judge = BoardJudge(
-            forests, strips, n_classes, n_rows, sums, trees.most_hands, trees.most_cards, trees.probabilities
+            forests, batches, n_classes, n_rows, sums, trees.most_hands, trees.most_cards, trees.probabilities
         )
 
     @cached_property
@@ -91,9 +91,9 @@ class RealGame:
         """Number of pairs of hands that can be dealt together."""
         return self._first_betting().n_pairs
 
-    def desk(self) -> Desk:
+    def desk(self) -> Buffers:
         """Make the buffers of a thread."""
-        return self._judge.desk()
+        return self._judge.buffers()
 
     def drawn(self, flops: int | None, seed: int) -> Draw | None:
         """Draw a sample of first boards; None stands for all boards, on which small games are always measured.
@@ -125,7 +125,7 @@ class RealGame:
         """Return the first boards of a draw, each once, in order."""
         return list(range(self.n_firsts)) if draw is None else sorted(draw)
 
-    def flop(self, first: int, desk: Desk, stopped: Stopped = never) -> FlopFinding:
+    def flop(self, first: int, desk: Buffers, stopped: Stopped = never) -> FlopFinding:
         """Measure best responses on all boards that can follow one first board.
 
         Raises:
@@ -139,7 +139,7 @@ class RealGame:
         best = [[np.bincount(kinds, line, minlength=len(n)) / n for line in lines] for lines in found.best]
         return FlopFinding(np.array(best), float(found.own.sum()), time.thread_time() - start)
 
-    def later(self, first: int, desk: Desk) -> Floats:
+    def later(self, first: int, desk: Buffers) -> Floats:
         """Return ``[round - 1]``: chips per deal that best responses win on a first board if they begin in that round.
 
         It is half the sum of both players', as exploitability is, of which the last round's share comes last.
@@ -168,7 +168,7 @@ class RealGame:
         """
         draw, findings = self.drawn(flops, seed), dict[int, FlopFinding]()
         waiting = self.to_judge(draw)
-        total, desks, ended = len(waiting), SimpleQueue[Desk](), threading.Event()
+        total, desks, ended = len(waiting), SimpleQueue[Buffers](), threading.Event()
         tell(0, total)
         for _ in range(threads):
             desks.put(self.desk())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solvers.errors import SolverError
-from solvers.sampled.engine import DEFAULT_SCHEDULE, Dealt, SampledCfr
+from solvers.sampled.engine import DEFAULT_DISCOUNT, Dealt, SampledCfr
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.quantise import Bytes, ByteTables, byte_tables, quantise
 from solvers.tree import Ints
@@ -50,7 +50,7 @@ class SampledEngine(Closing):
 
     Attributes:
         numbers: regrets and averages.
-        schedule: how much earlier visits count.
+        discount: discount of earlier visits.
         lines: positions of lines in the bytes of a class, by round.
         earlier: deals and seconds of earlier runs, as the store has them.
         changing: a lock that deals hold while they change numbers; a class that is copied under it is whole.
@@ -77,7 +77,7 @@ class SampledEngine(Closing):
     ) -> None:
         n_rows = abstraction.n_rows
         self._game, self._rounds, self._abstraction, self._seed = game, rounds, abstraction, seed
-        self.schedule = DEFAULT_SCHEDULE._replace(answering=cfr_br)
+        self.discount = DEFAULT_DISCOUNT
         self._cfr = SampledCfr(
             [one.forest for one in rounds],
             abstraction.n_classes,
@@ -85,7 +85,8 @@ class SampledEngine(Closing):
             abstraction.n_hands,
             len(abstraction.deck) - sum(abstraction.board_sizes),
             self._dealt,
-            schedule=self.schedule,
+            discount=self.discount,
+            cfr_br=cfr_br,
             threads=threads,
             short=short,
         )
@@ -104,13 +105,13 @@ class SampledEngine(Closing):
             raise
         self._cfr.iteration = self.earlier.deals
         self.lines = [
-            LineIndex.of(one.lines, strips, k)
-            for one, strips, k in zip(rounds, self._cfr.strips, n_rows, strict=True)
+            LineIndex.of(one.lines, batches, k)
+            for one, batches, k in zip(rounds, self._cfr.batches, n_rows, strict=True)
         ]
         self._n_rows = n_rows
         self._tables: list[tuple[ByteTables, ByteTables]] = [
-            (byte_tables(strips, 0, k), byte_tables(strips, 1, k))
-            for strips, k in zip(self._cfr.strips, n_rows, strict=True)
+            (byte_tables(batches, 0, k), byte_tables(batches, 1, k))
+            for batches, k in zip(self._cfr.batches, n_rows, strict=True)
         ]
 
     @property
@@ -180,9 +181,9 @@ class SampledEngine(Closing):
         from buckets.abstraction.overlap import overlaps
         from solvers.sampled.inherit import inherit
 
-        learnt = Numbers.zeros(self._cfr.strips, old.n_classes, old.n_rows, short=short)
+        learnt = Numbers.zeros(self._cfr.batches, old.n_classes, old.n_rows, short=short)
         read_buckets(opened, learnt)
-        inherit(self._cfr.strips, learnt, self.numbers, overlaps(old, new))
+        inherit(self._cfr.batches, learnt, self.numbers, overlaps(old, new))
         self._cfr.iteration, self._inherited = mark.deals, mark.seconds
 
     def copied(self, t: int, class_: int) -> BucketNumbers:
@@ -296,7 +297,7 @@ class SampledEngine(Closing):
         return RealGame(
             self._game,
             [one.forest for one in self._rounds],
-            self._cfr.strips,
+            self._cfr.batches,
             board_buckets,
             board_buckets.n_classes,
             board_buckets.n_rows,

@@ -17,7 +17,7 @@ from typing import Any
 import joblib
 
 from lockers import Store, open_store
-from solvers.sampled.judge import Desk
+from solvers.sampled.judge import Buffers
 from spewy.job.job import Job
 from spewy.learn.combined_flops import Finding
 from spewy.learn.real_game import RealGame
@@ -188,7 +188,7 @@ _unpacked: dict[str, RealGame] = {}
 
 
 @lru_cache(maxsize=1)
-def _opened(play: Path, decoded: Path) -> tuple[RealGame, Desk]:
+def _opened(play: Path, decoded: Path) -> tuple[RealGame, Buffers]:
     """Open a game and a workspace, once for all tasks of a worker."""
     with StrategyLocker.open(play) as averages:
         game = Decoder.of(averages, play).game(decoded)

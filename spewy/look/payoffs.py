@@ -216,7 +216,7 @@ class Work:
             symmetry = not rows_know_suits(self.abstraction.arrays)
             self.game = BucketGame(job.problem, betting, self.abstraction, saved.rows, symmetry)
             self.n_classes = saved.classes
-            self.strategies = BucketStrategies(self.locker, decoder.strips)
+            self.strategies = BucketStrategies(self.locker, decoder.batches)
         except BaseException:
             self.close()
             raise

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from solvers.sampled.batches import LineBatches, line_batches
 from solvers.sampled.numbers import Pair, class_size
 from solvers.sampled.quantise import Bytes, byte_tables, restore
-from solvers.sampled.strips import Strips, all_strips
 from solvers.tree import Forest
 from spewy.chunks.rounds import betting_rounds
 from spewy.game.gamefile import Game
@@ -49,9 +49,9 @@ class Decoder:
         return [betting.forest for betting in betting_rounds(self.job.betting_tree)]
 
     @cached_property
-    def strips(self) -> list[Strips]:
-        """Strips of the forests, round by round."""
-        return all_strips(self.forests)
+    def batches(self) -> list[LineBatches]:
+        """LineBatches of the forests, round by round."""
+        return line_batches(self.forests)
 
     @property
     def n_bytes(self) -> int:
@@ -66,11 +66,11 @@ class Decoder:
             lockers.DamagedLockerError: the stored bytes are not those that were written.
         """
         mark = hashlib.blake2b(digest_size=12)
-        for t, strips in enumerate(self.strips):
+        for t, batches in enumerate(self.batches):
             n_rows = self.strategies.saved.rows[t]
             for p in (0, 1):
-                tables = byte_tables(strips, p, n_rows)
-                sums = np.zeros(class_size(strips, p, n_rows), dtype=np.float32)
+                tables = byte_tables(batches, p, n_rows)
+                sums = np.zeros(class_size(batches, p, n_rows), dtype=np.float32)
                 with _file(folder, t, p).open("wb") as file:  # mapped, a full disk would end the process
                     for class_ in range(self.strategies.saved.classes[t]):
                         found = self.strategies.class_bytes(t, class_, p)
@@ -120,7 +120,7 @@ class Decoder:
 
     def _size(self, t: int, p: int) -> int:
         saved = self.strategies.saved
-        return saved.classes[t] * class_size(self.strips[t], p, saved.rows[t])
+        return saved.classes[t] * class_size(self.batches[t], p, saved.rows[t])
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,9 +145,9 @@ class Parcel:
     found: tuple[tuple[Bytes, Bytes], ...]
 
     @cached_property
-    def strips(self) -> list[Strips]:
-        """Strips of the forests, round by round."""
-        return all_strips(self.forests)
+    def batches(self) -> list[LineBatches]:
+        """LineBatches of the forests, round by round."""
+        return line_batches(self.forests)
 
     def game(self, sums: tuple[Pair, ...] | None = None) -> RealGame:
         """The game, to be judged; ``sums`` are its strategies where they are unpacked already."""
@@ -156,7 +156,7 @@ class Parcel:
         return RealGame(
             self.rules,
             self.forests,
-            self.strips,
+            self.batches,
             classes,
             self.classes,
             self.rows,
@@ -166,12 +166,12 @@ class Parcel:
 
     def _unpacked(self) -> tuple[Pair, ...]:
         out = []
-        for strips, n_rows, pair in zip(self.strips, self.rows, self.found, strict=True):
+        for batches, n_rows, pair in zip(self.batches, self.rows, self.found, strict=True):
             both = []
             for p in (0, 1):
                 tables, sums = (
-                    byte_tables(strips, p, n_rows),
-                    np.zeros(class_size(strips, p, n_rows), np.float32),
+                    byte_tables(batches, p, n_rows),
+                    np.zeros(class_size(batches, p, n_rows), np.float32),
                 )
                 whole = np.empty((len(pair[p]), len(sums)), dtype=self.dtype)
                 for class_, bytes_ in enumerate(pair[p]):

@@ -13,7 +13,7 @@ from spewy.records.keys import JUDGED, LEAVES, PAYOFF, PLAY, REGRET, STRATEGY, V
 from spewy.records.line_index import PORTION
 
 if TYPE_CHECKING:
-    from solvers.sampled.strips import Strips
+    from solvers.sampled.batches import LineBatches
 
 VIEWS_HEADER = 16  # bytes by which the header of a payoff matrix is longer, which has two axes more
 
@@ -64,13 +64,13 @@ def judged_size(n_boards: int, lines: int, kinds: int) -> DiskSize:
     return DiskSize().plus(JUDGED, b"0" * 24 + f"|{n_boards}".encode(), np.full(n_boards, n_bytes))
 
 
-def with_class_bytes(size: DiskSize, t: int, n_classes: int, strips: Strips, n_rows: int) -> DiskSize:
+def with_class_bytes(size: DiskSize, t: int, n_classes: int, batches: LineBatches, n_rows: int) -> DiskSize:
     """The size with the bytes of a round's classes in a play locker."""
     from solvers.sampled.quantise import byte_tables
 
     key = f"{t}.{n_classes}|0.0".encode()
     for p in (0, 1):
-        n_bytes = int(byte_tables(strips, p, n_rows).free_first[-1])
+        n_bytes = int(byte_tables(batches, p, n_rows).free_first[-1])
         portions = max(1, n_bytes // PORTION)
         size = size.plus(PLAY, key, np.full(n_classes * portions, n_bytes // portions))
     return size

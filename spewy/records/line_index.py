@@ -11,13 +11,13 @@ import numpy as np
 from solvers.tree import Ints
 
 if TYPE_CHECKING:
+    from solvers.sampled.batches import LineBatches
     from solvers.sampled.quantise import Bytes
-    from solvers.sampled.strips import Strips
 
 PORTION = 1 << 16
-"""Bytes of a portion, which is read and checked whole for one decision; a longer strip is a portion by itself."""
+"""Bytes of a portion, which is read and checked whole for one decision; a longer batch is a portion by itself."""
 LANES = 16
-"""Lanes of a strip, as `solvers.sampled.quantise` has them; importing that module would load kernels."""
+"""Lanes of a batch, as `solvers.sampled.quantise` has them; importing that module would load kernels."""
 
 
 class LineIndex:
@@ -25,8 +25,8 @@ class LineIndex:
 
     Args:
         names: line of each root of the round's forest.
-        lanes: ``[strip, lane]``, number of the root, or -1.
-        free: ``[player, strip]``, number of free slots.
+        lanes: ``[batch, lane]``, number of the root, or -1.
+        free: ``[player, batch]``, number of free slots.
         n_rows: number of hand rows of every board bucket of the round.
     """
 
@@ -34,42 +34,42 @@ class LineIndex:
         self.names, self.lanes, self.free, self.n_rows = tuple(names), lanes, free, n_rows
 
     @classmethod
-    def of(cls, names: Sequence[str], strips: Strips, n_rows: int) -> LineIndex:
-        """Make the index of a round from the strips of its forest."""
+    def of(cls, names: Sequence[str], batches: LineBatches, n_rows: int) -> LineIndex:
+        """Make the index of a round from the batches of its forest."""
         from solvers.sampled.quantise import byte_tables
 
-        free = np.stack([byte_tables(strips, p, n_rows).n_free for p in (0, 1)])
-        return cls(names, strips.lines, free, n_rows)
+        free = np.stack([byte_tables(batches, p, n_rows).n_free for p in (0, 1)])
+        return cls(names, batches.lines, free, n_rows)
 
     @cached_property
     def place(self) -> Mapping[str, tuple[int, int]]:
         """Strip and lane of each line."""
         found = np.argwhere(self.lanes >= 0).tolist()
-        return {self.names[int(self.lanes[strip, lane])]: (strip, lane) for strip, lane in found}
+        return {self.names[int(self.lanes[batch, lane])]: (batch, lane) for batch, lane in found}
 
     @cached_property
     def portions(self) -> tuple[Ints, Ints]:
-        """First strip of each portion, per player ``[portion + 1]``."""
+        """First batch of each portion, per player ``[portion + 1]``."""
         return self._cut(0), self._cut(1)
 
     def sizes(self, p: int) -> Ints:
-        """Bytes of each strip, ``[strip]``."""
+        """Bytes of each batch, ``[batch]``."""
         out: Ints = LANES * self.n_rows * self.free[p]
         return out
 
     def free_bytes(
-        self, found: Bytes, p: int, strip: int, lane: int, first_free: int, n_actions: int
+        self, found: Bytes, p: int, batch: int, lane: int, first_free: int, n_actions: int
     ) -> Bytes:
-        """``[row, action but the last]`` of a decision, from the bytes of its strip and all later strips."""
-        size = self.sizes(p)[strip]
-        mine = found[:size].reshape(self.n_rows, self.free[p, strip], LANES)
+        """``[row, action but the last]`` of a decision, from the bytes of its batch and all later batches."""
+        size = self.sizes(p)[batch]
+        mine = found[:size].reshape(self.n_rows, self.free[p, batch], LANES)
         return mine[:, first_free : first_free + n_actions - 1, lane]
 
     def _cut(self, p: int) -> Ints:
         begins, held = [0], 0
-        for strip, size in enumerate(self.sizes(p).tolist()):
+        for batch, size in enumerate(self.sizes(p).tolist()):
             if held and held + size > PORTION:
-                begins.append(strip)
+                begins.append(batch)
                 held = 0
             held += size
         return np.array([*begins, len(self.lanes)], dtype=np.int64)

@@ -1,11 +1,11 @@
 """The strategy locker: average strategies by board bucket, as bytes, with an index to find one decision.
 
 The locker is a folder of its own, so that it can be copied alone; one job writes it while others read. A board bucket's
-bytes of each player (`sampled.quantise`) lie in *portions*, each of a few strips and some tens of KiB, so that one
+bytes of each player (`sampled.quantise`) lie in *portions*, each of a few batches and some tens of KiB, so that one
 decision is one short read. A board bucket's bytes of one save appear together; other buckets may be of an earlier save.
 
 Lockers: ``play`` under ``ROUND.CLASS|PLAYER.PORTION``; ``lines``, once for each round: the lines that enter it, one
-below another, where they lie ``[strip, lane]``, and the free slots ``[player, strip]``; ``classes``: the arrays that
+below another, where they lie ``[batch, lane]``, and the free slots ``[player, batch]``; ``classes``: the arrays that
 tell a board's class and a hand's row; ``meta``: when it was saved last.
 """
 
@@ -122,13 +122,13 @@ class StrategyLocker(Closing):
             lockers.DamagedLockerError: the stored bytes are not those that were written.
         """
         lines = self.lines(t)
-        strip, lane = _strip_and_lane(lines, t, line)
+        batch, lane = _batch_and_lane(lines, t, line)
         sizes, begins = lines.sizes(p), lines.portions[p]
-        portion = int(np.searchsorted(begins, strip, side="right")) - 1
+        portion = int(np.searchsorted(begins, batch, side="right")) - 1
         first, end = begins[portion : portion + 2]
         stored = self._portion(t, bucket, p, portion, int(sizes[first:end].sum()))
-        stored = stored[int(sizes[first:strip].sum()) :]
-        return [_whole(lines.free_bytes(stored, p, strip, lane, *decision)) for decision in decisions]
+        stored = stored[int(sizes[first:batch].sum()) :]
+        return [_whole(lines.free_bytes(stored, p, batch, lane, *decision)) for decision in decisions]
 
     def frequencies(self, t: int, bucket: int, line: str, p: int, first_free: int, n_actions: int) -> Floats:
         """``[action, row]``: the strategy of player p at one decision; arguments and errors as `chunk`."""
@@ -152,8 +152,8 @@ class StrategyLocker(Closing):
         begins = np.concatenate([[0], np.cumsum(lines.sizes(p))])
         out = []
         for line, first_free, n_actions in decisions:
-            strip, lane = _strip_and_lane(lines, t, line)
-            out.append(lines.free_bytes(found[begins[strip] :], p, strip, lane, first_free, n_actions))
+            batch, lane = _batch_and_lane(lines, t, line)
+            out.append(lines.free_bytes(found[begins[batch] :], p, batch, lane, first_free, n_actions))
         return out
 
     def many_frequencies(
@@ -327,7 +327,7 @@ def _read_lines(store: Reads, t: int, n_rows: int) -> LineIndex:
     return LineIndex(names.tobytes().decode().split("\n"), lanes, free.astype(np.int64), n_rows)
 
 
-def _strip_and_lane(lines: LineIndex, t: int, line: str) -> tuple[int, int]:
+def _batch_and_lane(lines: LineIndex, t: int, line: str) -> tuple[int, int]:
     """Strip and lane of the chunk that a line enters."""
     if line not in lines.place:
         raise InputError(f"line {line!r}: expected one that enters round {t} of this game, found another")

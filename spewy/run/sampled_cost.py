@@ -24,7 +24,7 @@ from spewy.run.cost import Cost, Count
 from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 
 if TYPE_CHECKING:
-    from solvers.sampled.strips import Strips
+    from solvers.sampled.batches import LineBatches
 
 ANSWERING = 1.5  # times as long a deal takes with answers (measured)
 SENT = 2
@@ -39,7 +39,7 @@ SECONDS_PER_HAND = (
     37e-9,
     30e-9,
     3.6e-9,
-)  # of a strip, of a run of its lanes, of a slot (measured on five games)
+)  # of a batch, of a run of its lanes, of a slot (measured on five games)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,23 +93,23 @@ def sampled_cost(
         rows: number of rows per round.
         made: whether board buckets and rows are there already.
     """
+    from solvers.sampled.batches import line_batches
     from solvers.sampled.numbers import class_size
-    from solvers.sampled.strips import all_strips
 
-    strips = all_strips([one.forest for one in rounds])
-    sizes = [[class_size(s, p, k) for p in (0, 1)] for s, k in zip(strips, rows, strict=True)]
+    batches = line_batches([one.forest for one in rounds])
+    sizes = [[class_size(s, p, k) for p in (0, 1)] for s, k in zip(batches, rows, strict=True)]
     item = itemsize(job)
     state = 2 * item * int(np.dot(classes, [sum(pair) for pair in sizes]))
     disk, play = DiskSize(), DiskSize()
-    for t, (n, pair, s, k) in enumerate(zip(classes, sizes, strips, rows, strict=True)):
+    for t, (n, pair, s, k) in enumerate(zip(classes, sizes, batches, rows, strict=True)):
         disk = with_class_numbers(disk, t, n, [item * size for size in pair])
         play = with_class_bytes(play, t, n, s, k)
     boards = _abstraction_bytes(spec, classes, rows)
     play_bytes, (judged, found) = play.total + boards + STORE_BYTES, _judged_bytes(spec, rounds, job.solve)
-    tables = boards + _buffer_bytes(rounds, strips, rows, spec, job.solve) + found
+    tables = boards + _buffer_bytes(rounds, batches, rows, spec, job.solve) + found
     final = 0 if made else count_boards(spec.deck, spec.n_board)
     making = int(MAKING * final * comb(len(spec.deck), spec.hole))
-    seconds = _seconds_per_deal(spec, strips) * (ANSWERING if job.solve.cfr_br > 0 else 1.0)
+    seconds = _seconds_per_deal(spec, batches) * (ANSWERING if job.solve.cfr_br > 0 else 1.0)
     memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + COPIES)
     memory += 2 * state // PORTIONS  # two portions of a save: one is written while the next is copied
     clusters = not made and any(k not in ("all", "hands") for k in (*spec.classes, *spec.rows))
@@ -177,11 +177,11 @@ def itemsize(job: Job) -> int:
     return 2 if job.solve.short else 4
 
 
-def _seconds_per_deal(spec: AbstractionSpec, strips: Sequence[Strips]) -> float:
+def _seconds_per_deal(spec: AbstractionSpec, batches: Sequence[LineBatches]) -> float:
     """Rough seconds of one core for a deal, which walks over all line batches with all hands, for either player."""
     hands = comb(len(spec.deck) - spec.n_board, spec.hole)
-    shapes = [s.shape_of(i) for s in strips for i in range(len(s))]
-    runs = sum(map(len, chain.from_iterable(s.runs for s in strips)))
+    shapes = [s.shape_of(i) for s in batches for i in range(len(s))]
+    runs = sum(map(len, chain.from_iterable(s.runs for s in batches)))
     counts = len(shapes), runs, sum(sum(shape.n_slots) for shape in shapes)
     return SECONDS_PER_DEAL + hands * sum(
         n * seconds for n, seconds in zip(counts, SECONDS_PER_HAND, strict=True)
@@ -203,24 +203,24 @@ def _abstraction_bytes(spec: AbstractionSpec, classes: Sequence[int], rows: Sequ
 
 def _buffer_bytes(
     rounds: Sequence[LineForest],
-    strips: Sequence[Strips],
+    batches: Sequence[LineBatches],
     rows: Sequence[int],
     spec: AbstractionSpec,
     solve: SolveSection,
 ) -> int:
     """Bytes of the buffers of threads for deals and checks, measured on a game without board buckets."""
-    from solvers.sampled.engine import PORTION
+    from solvers.sampled.context import Context
+    from solvers.sampled.engine import TASK_DEALS
     from solvers.sampled.numbers import Numbers
-    from solvers.sampled.rig import Rig
 
     forests = [betting.forest for betting in rounds]
     n, left = len(rounds), len(spec.deck) - spec.n_board
     hands = comb(left, spec.hole)
-    nothing = Numbers.zeros(strips, [0] * n, rows, short=False)
-    rig = Rig(forests, strips, rows, nothing, [hands] * n, left, [1.0] * n, [1.0] * n)
-    parts = rig.scratch_parts()
+    nothing = Numbers.zeros(batches, [0] * n, rows, short=False)
+    context = Context(forests, batches, rows, nothing, [hands] * n, left, [1.0] * n, [1.0] * n)
+    parts = context.workspaces()
     n_bytes = sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
-    dealt = PORTION * hands * (2 * (2 * n + 4 * n) + 4 * (2 + 2 + 1 + 1 + 1))
+    dealt = TASK_DEALS * hands * (2 * (2 * n + 4 * n) + 4 * (2 + 2 + 1 + 1 + 1))
     views = 3 if solve.cfr_br > 0 else 2
     return solve.threads * (views * n_bytes + dealt + JUDGING * hands * _below_first(spec))
 

@@ -92,9 +92,9 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
     from buckets.abstraction import Dealt
     from compiled.records import Packed
     from solvers.sampled.boards import paths
+    from solvers.sampled.context import Context
     from solvers.sampled.engine import SampledCfr
     from solvers.sampled.quantise import byte_tables, quantise
-    from solvers.sampled.rig import Rig
     from solvers.tree import Chance, Decision, Fold, Forest, Showdown
 
     ends: list[Chance | Showdown] = [*(Chance(0) for _ in range(n_rounds - 1)), Showdown(1.0)]
@@ -106,10 +106,10 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
     engine = SampledCfr(forests, one, one, 2, 4, lambda first, n: dealt, short=short)
     engine.run(1)
     numbers, evens, hands = engine.numbers, [1.0] * n_rounds, [2] * n_rounds
-    rig = Rig(forests, engine.strips, one, numbers, hands, 4, evens, evens)
+    context = Context(forests, engine.batches, one, numbers, hands, 4, evens, evens)
     boards = Packed(paths(dealt.classes, dealt.rows, dealt.cards, dealt.strength, 4))
-    rig.values(0, rig.scratch(), boards, n_rounds, rig.out(), best_from=0)
-    quantise(numbers.sums[0][0], 1, byte_tables(engine.strips[0], 0, 1))
+    context.values(0, context.packed_workspaces(), boards, n_rounds, context.out(), best_from=0)
+    quantise(numbers.sums[0][0], 1, byte_tables(engine.batches[0], 0, 1))
 
 
 if __name__ == "__main__":

@@ -3,16 +3,16 @@
 import numpy as np
 import scipy.sparse as sp
 
+from solvers.sampled.batches import line_batches
 from solvers.sampled.inherit import MOST_VISITS, inherit
 from solvers.sampled.numbers import Numbers
-from solvers.sampled.strips import all_strips
 from solvers.tree import Chance, Decision, Fold, Forest, Showdown
 
 FORESTS = [
     Forest.build([Decision(0, (Fold(-1.0), Decision(1, (Chance(0), Fold(1.0)))))]),
     Forest.build([Decision(0, (Showdown(1.0), Decision(1, (Fold(2.0), Showdown(2.0)))))]),
 ]
-STRIPS = all_strips(FORESTS)
+STRIPS = line_batches(FORESTS)
 
 
 def numbers(classes, rows, seed, visits):

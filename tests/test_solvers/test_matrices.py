@@ -38,7 +38,7 @@ def test_add_deal(k):
     e = 6
     images = [
         np.where(image >= 0, below[p].row[deal.child[e], image], -1)
-        for p, image in enumerate((deal.images[0][e], deal.images[1][e]))
+        for p, image in enumerate((deal.child_row[0][e], deal.child_row[1][e]))
     ]
 
     def payoff(leaf, i, j):

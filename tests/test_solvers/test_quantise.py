@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 from naive_averages import class_bytes, in_255ths
 
 from solvers.errors import SolverError
+from solvers.sampled.batches import line_batches
 from solvers.sampled.quantise import LANES, MOST, byte_tables, quantise, restore
-from solvers.sampled.strips import all_strips
 from solvers.tree import Chance, Decision, Fold, Forest, Showdown
 from spewy.records import line_index, strategy_locker
 
 
 def one_decision(n_actions):
     """A single line where player 0 has so many actions and nobody else has any."""
-    return all_strips([Forest.build([Decision(0, tuple(Fold(1.0) for _ in range(n_actions)))])])[0]
+    return line_batches([Forest.build([Decision(0, tuple(Fold(1.0) for _ in range(n_actions)))])])[0]
 
 
 def two_shapes():
@@ -25,13 +25,13 @@ def two_shapes():
     narrow = Decision(0, (deep, Showdown(1.0)))
     below = [narrow] * 9 + [wide] * 2 + [Showdown(3.0)] + [narrow] * 9
     above = Decision(0, tuple(Chance(i) for i in range(len(below))))
-    return all_strips([Forest.build([above]), Forest.build(below)])[1]
+    return line_batches([Forest.build([above]), Forest.build(below)])[1]
 
 
 def quantised(sums):
     """What a decision's sums become in the first of 16 lanes; all lanes hold the same."""
-    strips = one_decision(len(sums))
-    table = byte_tables(strips, 0, 1)
+    batches = one_decision(len(sums))
+    table = byte_tables(batches, 0, 1)
     lanes = np.repeat(np.array(sums, dtype=np.float32)[:, None], 16, axis=1)
     out = quantise(lanes.ravel(), 1, table).reshape(-1, 16)
     assert (out == out[:, :1]).all()
@@ -41,12 +41,12 @@ def quantised(sums):
 @pytest.mark.parametrize("p", [0, 1])
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 def test_a_class_as_one_decision_after_the_other(p, dtype):
-    strips, n_rows = two_shapes(), 5
-    table = byte_tables(strips, p, n_rows)
+    batches, n_rows = two_shapes(), 5
+    table = byte_tables(batches, p, n_rows)
     rng = np.random.default_rng(3)
     sums = rng.exponential(size=table.first[-1]) * (rng.random(table.first[-1]) < 0.7)
     sums = sums.astype(dtype)
-    np.testing.assert_array_equal(quantise(sums, n_rows, table), class_bytes(sums, strips, p, n_rows))
+    np.testing.assert_array_equal(quantise(sums, n_rows, table), class_bytes(sums, batches, p, n_rows))
 
 
 @given(st.lists(st.floats(0, 2.0**100, width=32), min_size=1, max_size=7))
@@ -78,7 +78,9 @@ def test_by_hand(sums, expected):
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_what_is_no_number_is_refused(wrong):
-    with pytest.raises(SolverError, match="sums: expected finite numbers, found others at 16 decisions"):
+    with pytest.raises(
+        SolverError, match="sums: expected finite numbers, found infinite ones or NaN at 16 decisions"
+    ):
         quantised([1, wrong, 2])
 
 
@@ -93,8 +95,8 @@ def test_sums_of_another_size_are_refused():
 
 @pytest.mark.parametrize("p", [0, 1])
 def test_bytes_become_frequencies_that_become_the_same_bytes(p):
-    strips, n_rows = two_shapes(), 3
-    tables = byte_tables(strips, p, n_rows)
+    batches, n_rows = two_shapes(), 3
+    tables = byte_tables(batches, p, n_rows)
     sums = np.random.default_rng(p).exponential(size=tables.first[-1]).astype(np.float32)
     found, restored = quantise(sums, n_rows, tables), np.zeros_like(sums)
     restore(found, n_rows, tables, restored)
@@ -108,7 +110,7 @@ def test_bytes_that_are_no_frequencies_are_refused():
     tables = byte_tables(one_decision(3), 0, 1)
     sums = np.zeros(3 * LANES, dtype=np.float32)
     with pytest.raises(
-        SolverError, match="bytes: expected at most 255 for all actions, found more at 1 decisions"
+        SolverError, match="bytes: expected a sum of at most 255 per decision, found more at 1 decisions"
     ):
         restore(np.array([200] * (LANES + 1) + [0] * (LANES - 1), dtype=np.uint8), 1, tables, sums)
     with pytest.raises(SolverError, match="bytes: expected 32 of them"):

@@ -9,12 +9,12 @@ from random_games import random_tree
 from sampled_walk import learn_once
 
 from compiled.records import Packed
+from solvers.discount import Discount
 from solvers.game import Deal, Hands, LiveGame, Round
+from solvers.sampled.batches import line_batches
 from solvers.sampled.boards import Board, paths, tree
+from solvers.sampled.context import LARGEST_SUM, Context
 from solvers.sampled.numbers import Numbers
-from solvers.sampled.passes import Schedule
-from solvers.sampled.rig import LARGEST_SUM, Rig
-from solvers.sampled.strips import all_strips
 from solvers.tree import CHANCE, DECISION, Chance, Decision, Fold, Forest, Showdown
 
 DECK, N_ROWS = 9, (5, 7)
@@ -35,7 +35,7 @@ class Game:
         shapes = [random_tree(rng, lambda: Showdown(float(rng.random()) + 0.5), depth=3) for _ in range(3)]
         second = [rescaled(rng, shapes[int(rng.integers(3))]) for _ in targets]
         self.forests = [Forest.build([first]), Forest.build(second)]
-        self.strips = all_strips(self.forests)
+        self.batches = line_batches(self.forests)
         self.cards = range(DECK) if only is None else [only]
         every = np.array(list(combinations(range(DECK), k)))
         if only is not None:  # a path: hands that the dealt card leaves, in both rounds
@@ -115,11 +115,13 @@ class Game:
 
     def rig(self, numbers, gains=(1.0, 1.0)):
         most = [len(self.every), max(len(h) for h in self.live)]
-        return Rig(self.forests, self.strips, N_ROWS, numbers, most, DECK, (1.0, self.probability), gains)
+        return Context(
+            self.forests, self.batches, N_ROWS, numbers, most, DECK, (1.0, self.probability), gains
+        )
 
     def numbers(self, seed, short=False, floor=0.0):
         rng = np.random.default_rng(seed)
-        numbers = Numbers.zeros(self.strips, (1, self.n_classes), N_ROWS, short=short)
+        numbers = Numbers.zeros(self.batches, (1, self.n_classes), N_ROWS, short=short)
         for pairs in (numbers.regrets, numbers.sums):
             for pair in pairs:
                 for a in pair:
@@ -144,15 +146,15 @@ class Game:
         return averages + share * (scale * played - averages)
 
     def of_class(self, numbers, t, p, class_):
-        strips, forest = self.strips[t], self.forests[t]
-        first = strips.first(p, N_ROWS[t])
+        batches, forest = self.batches[t], self.forests[t]
+        first = batches.first(p, N_ROWS[t])
         mine = numbers[t][p].reshape(-1, first[-1])[class_].astype(float)
         out = np.zeros((forest.n_slots[p], N_ROWS[t]))
-        for strip, lane in strips.place.values():
-            shape = strips.shape_of(strip)
-            block = mine[first[strip] : first[strip + 1]].reshape(N_ROWS[t], -1, 16)
+        for batch, lane in batches.place.values():
+            shape = batches.shape_of(batch)
+            block = mine[first[batch] : first[batch + 1]].reshape(N_ROWS[t], -1, 16)
             for n in np.flatnonzero((shape.kind == DECISION) & (shape.player == p)):
-                node = strips.nodes[strip][n, lane]
+                node = batches.nodes[batch][n, lane]
                 for a in range(shape.n_actions[n]):
                     out[forest.arrays.slot[node] + a] = block[:, shape.slot[n] + a, lane]
         return out
@@ -187,7 +189,7 @@ def learnt(game, p, strategies, t, b, n, reach, gains, sums):
     if kind == CHANCE:
         out = np.zeros(len(group))
         for c in r.deal.child:
-            origin = r.deal.origin[0][c, : game.rounds[t + 1].hands[0].n_hands[c]]
+            origin = r.deal.parent_row[0][c, : game.rounds[t + 1].hands[0].n_hands[c]]
             values = learnt(game, p, strategies, t + 1, c, a.target[n], reach[origin], gains, sums)
             out[origin] += r.deal.probability * values
         return out
@@ -239,7 +241,9 @@ def test_values_and_best_responses_are_those_of_loops_over_hands(seed, k, order)
         for best_from in range(3):
             reach = np.ones(len(one.every))
             expected = naive.node_values(one.game, p, strategies, 0, 0, 0, reach, best_from < 2, best_from)
-            found = rig.values(p, rig.scratch(), Packed(boards), 1 + DECK, rig.out(), best_from=best_from)
+            found = rig.values(
+                p, rig.packed_workspaces(), Packed(boards), 1 + DECK, rig.out(), best_from=best_from
+            )
             found = found[0, :, 0]
             np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
 
@@ -248,7 +252,7 @@ def test_values_and_best_responses_are_those_of_loops_over_hands(seed, k, order)
 @pytest.mark.parametrize(("only", "sinking"), [(None, -1.0), (4, -1.0), (4, 0.5)])
 def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only, sinking):
     one = Game(seed, k, order=order, only=only, n_classes=DECK if only is None else 1)
-    schedule, gains = Schedule(1.5, 2.0, sinking), (0.5, 0.25)
+    discount, gains = Discount(2.0, max(sinking, 0.0), 1.5, clip=sinking < 0), (0.5, 0.25)
     for p in (0, 1):
         numbers = one.numbers(seed)
         before = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
@@ -259,7 +263,7 @@ def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only, sinkin
         learnt(one.game, p, strategies, 0, 0, 0, np.ones(len(one.every)), gained, summed)
         rig = one.rig(numbers, gains)
         boards = one.boards() if only is None else one.path(only)
-        learn_once(rig, schedule, p, rig.scratch(), Packed(boards), 1 + len(one.cards), rig.out())
+        learn_once(rig, discount, p, rig.packed_workspaces(), Packed(boards), 1 + len(one.cards), rig.out())
         after = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
         for t in (0, 1):
             classes = [0] if t == 0 else [int(one.classes[card]) for card in one.cards]
@@ -291,8 +295,8 @@ def test_a_visit_against_answers_learns_what_loops_over_hands_learn(seed, k, ord
             learnt(one.game, p, played, 0, 0, 0, np.ones(len(one.every)), gains, sums)
         rig = one.rig(numbers)
         boards = one.boards() if only is None else one.path(only)
-        schedule, scratch = Schedule(1.0, 0.0, -1.0, answering=weight), rig.scratch(mirrored=True)
-        learn_once(rig, schedule, p, scratch, Packed(boards), 1 + len(one.cards), rig.out())
+        discount, works = Discount(gamma=1.0, clip=True), rig.packed_workspaces(mirrored=True)
+        learn_once(rig, discount, p, works, Packed(boards), 1 + len(one.cards), rig.out(), cfr_br=weight)
         after = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
         for t in (0, 1):
             regrets = before[0][t][p] + (1 - weight) * gained[0][t] + weight * gained[1][t]
@@ -314,7 +318,7 @@ def best_answers(one, q, strategies):
         a = top.forest.arrays
         if a.kind[n] == CHANCE:
             for c in top.deal.child:
-                origin = top.deal.origin[0][c, : game.rounds[1].hands[0].n_hands[c]]
+                origin = top.deal.parent_row[0][c, : game.rounds[1].hands[0].n_hands[c]]
                 answer(c, a.target[n], reach[origin])
         elif a.kind[n] == DECISION:
             for k in range(a.n_actions[n]):
@@ -356,7 +360,7 @@ def test_numbers_too_small_to_divide_by_are_played_evenly():
     boards = Packed(one.boards())
     for p in (0, 1):
         found, expected = (
-            rig.values(p, rig.scratch(), boards, 1 + DECK, rig.out(), best_from=2) for rig in rigs
+            rig.values(p, rig.packed_workspaces(), boards, 1 + DECK, rig.out(), best_from=2) for rig in rigs
         )
         assert np.isfinite(found).all()
         np.testing.assert_array_equal(found, expected)

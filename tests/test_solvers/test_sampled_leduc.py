@@ -9,12 +9,12 @@ from sampled_walk import learn_once
 from buckets.abstraction import Abstraction, AbstractionSpec
 from buckets.cards import Deck, hand_index, hands, permute_cards
 from compiled.records import Packed
+from solvers.discount import Discount
+from solvers.sampled.batches import line_batches
 from solvers.sampled.boards import Board, tree
+from solvers.sampled.context import Context
 from solvers.sampled.engine import SampledCfr
 from solvers.sampled.numbers import Numbers
-from solvers.sampled.passes import Schedule
-from solvers.sampled.rig import Rig
-from solvers.sampled.strips import all_strips
 from spewy.chunks.rounds import betting_rounds
 from spewy.job.job import Job
 
@@ -49,15 +49,15 @@ def boards():
 def test_every_board_in_turn_is_cfr_plus_without_sampling():
     job = Job.of({"name": "Leduc", "game": {"file": "leduc"}})
     forests = [betting.forest for betting in betting_rounds(job.betting_tree)]
-    strips = all_strips(forests)
-    numbers = Numbers.zeros(strips, (1, 3), (6, 6), short=False)
-    rig = Rig(forests, strips, (6, 6), numbers, (6, 5), 6, (1.0, 1 / 4), (1.0, 1.0))
-    scratch, out, all_boards = rig.scratch(), rig.out(), boards()
+    batches = line_batches(forests)
+    numbers = Numbers.zeros(batches, (1, 3), (6, 6), short=False)
+    rig = Context(forests, batches, (6, 6), numbers, (6, 5), 6, (1.0, 1 / 4), (1.0, 1.0))
+    scratch, out, all_boards = rig.packed_workspaces(), rig.out(), boards()
     packed, n = Packed(tree(all_boards)), len(all_boards)
     found = {}
     for iteration in range(1, 501):
         for p in (0, 1):
-            learn_once(rig, Schedule(1.0, 0.0, -1.0), p, scratch, packed, n, out)
+            learn_once(rig, Discount(gamma=1.0, clip=True), p, scratch, packed, n, out)
         if iteration in EXPLOITABILITY:
             best = [rig.values(p, scratch, packed, n, out, best_from=0)[0, :6, 0].sum() / 30 for p in (0, 1)]
             found[iteration] = sum(best) / 2

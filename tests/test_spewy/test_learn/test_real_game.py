@@ -10,7 +10,7 @@ from class_numbers import ClassSums
 from buckets.abstraction import Abstraction, AbstractionSpec
 from solvers.measure import expected_value, exploitability
 from solvers.reference.walk import Walker
-from solvers.sampled.rig import BOARDS_AT_ONCE
+from solvers.sampled.context import BOARDS_AT_ONCE
 from solvers.stopping import StoppedError
 from solvers.tree import DECISION
 from spewy.chunks.layout import Layout
@@ -78,7 +78,7 @@ class Judged:
         self.real = RealGame(
             rules,
             self.forests,
-            self.sums.strips,
+            self.sums.batches,
             self.classes,
             self.classes.n_classes,
             self.classes.n_rows,
@@ -105,13 +105,13 @@ class Judged:
 
     def _slots(self, t, p, class_):
         """``[slot, row]`` of a class."""
-        strips, forest, n_rows = self.sums.strips[t], self.forests[t], self.sums.rows[t]
-        first, out = strips.first(p, n_rows), np.zeros((forest.n_slots[p], n_rows))
-        for strip, lane in strips.place.values():
-            shape = strips.shape_of(strip)
-            block = self.sums.sums[t][p][class_, first[strip] : first[strip + 1]].reshape(n_rows, -1, 16)
+        batches, forest, n_rows = self.sums.batches[t], self.forests[t], self.sums.rows[t]
+        first, out = batches.first(p, n_rows), np.zeros((forest.n_slots[p], n_rows))
+        for batch, lane in batches.place.values():
+            shape = batches.shape_of(batch)
+            block = self.sums.sums[t][p][class_, first[batch] : first[batch + 1]].reshape(n_rows, -1, 16)
             for n in np.flatnonzero((shape.kind == DECISION) & (shape.player == p)):
-                slot = forest.arrays.slot[strips.nodes[strip][n, lane]]
+                slot = forest.arrays.slot[batches.nodes[batch][n, lane]]
                 for a in range(shape.n_actions[n]):
                     out[slot + a] = block[:, shape.slot[n] + a, lane]
         return out

@@ -150,7 +150,7 @@ def test_bytes_of_a_live_game_are_told_without_making_it(job):
     for r in layout.live.rounds:
         for rows in r.hands:
             arrays += [rows.cards, rows.strength, rows.same_cards, rows.row, rows.weight]
-        arrays += [] if r.deal is None else [*r.deal.origin, *r.deal.images]
+        arrays += [] if r.deal is None else [*r.deal.parent_row, *r.deal.child_row]
     assert live_bytes(layout.problem, layout.boards) == sum(array.nbytes for array in arrays)
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from jobs import EXAMPLES, example
 
-from solvers.sampled.strips import all_strips
+from solvers.sampled.batches import line_batches
 from spewy.chunks.rounds import betting_rounds
 from spewy.job.units import parse_memory
 
@@ -51,9 +51,9 @@ def test_a_player_has_sizes_at_every_depth():
 def test_tables_fit_the_memory_and_are_what_the_comment_tells(name):
     """Regrets and sums of both players, of every class; nobody needs more than half a GiB beside them."""
     job = example(name)
-    strips = all_strips([bets.forest for bets in betting_rounds(job.betting_tree)])
+    batches = line_batches([bets.forest for bets in betting_rounds(job.betting_tree)])
     total = 0
-    for mine, classes, rows in zip(strips, job.dealing.classes, job.dealing.rows, strict=True):
+    for mine, classes, rows in zip(batches, job.dealing.classes, job.dealing.rows, strict=True):
         total += 2 * 4 * (classes or 1) * sum(int(mine.first(p, rows)[-1]) for p in (0, 1))
     assert total + 2**29 <= parse_memory(job.solve.memory)
     told = re.search(r"the tables take ([0-9.]+) GiB", (EXAMPLES / f"{name}.toml").read_text())

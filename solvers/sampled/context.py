@@ -1,4 +1,4 @@
-"""What walks need beside numbers and boards: steps of both traversers, and buffers of each thread."""
+"""Views of both traversers, and buffers of each thread: what walks need beside boards."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ import numpy as np
 from compiled.precision import HALF, SINGLE
 from compiled.records import Packed
 from compiled.vector import WIDTH, aligned
-from solvers.reference.kernels import BEST, EVALUATE
+from solvers.discount import NO_DISCOUNT, Discount
+from solvers.reference.kernels import BEST, EVALUATE, UPDATE
+from solvers.sampled.batches import LineBatches
 from solvers.sampled.numbers import Numbers
-from solvers.sampled.passes import Schedule, learn_paths, walk
+from solvers.sampled.passes import Walk, learn_paths, walk
 from solvers.sampled.program import program, sizes
-from solvers.sampled.strips import Strips
 from solvers.sampled.views import BLOCK, RoundView, Workspace
 from solvers.stopping import Stopped, go_on, never
 from solvers.tree import Floats, Forest
 
 LARGEST_SUM = 32768.0
-"""Stored average of a row that holds all hands and always takes the same action."""
+"""The stored average of a row of all hands that always takes one action."""
 
-NO_SCHEDULE = Schedule(1.0, 0.0, -1.0)
 BOARDS_AT_ONCE = 8
-"""Boards walked between two calls of ``stopped``; a board of hold'em takes up to some hundredths of a second."""
-Views = tuple[Packed, Packed]
-"""Buffers of a traverser and of its mirror."""
+"""Boards between two calls of ``stopped``; a board of hold'em takes up to some hundredths of a second."""
+Works = tuple[Packed, Packed]
+"""Buffers of each round, of a traverser and of its mirror."""
 
 
-class Rig:
-    """Walks over a game's numbers.
+class Context:
+    """Walks over the boards of a game, with one state of regrets and averages.
 
     Args:
-        forests: betting, round by round.
-        strips: of the forests.
-        n_rows: per round.
-        numbers: what is learnt or judged.
-        most_hands: per round, that a board leaves.
-        most_cards: that any board leaves.
-        probabilities: per round, of a board given what both hold and the board above; 1 where deals are drawn.
-        gains: per round, by which regrets are scaled.
+        forests: the betting of each round.
+        batches: the batches of each forest.
+        n_rows: number of rows of a class, per round.
+        numbers: regrets and averages to learn or to measure.
+        most_hands: largest number of hands that a board leaves, per round.
+        most_cards: largest number of cards that a board leaves.
+        probabilities: probability of a board given both hands and the board above, per round; 1 if boards are drawn.
+        gains: factor of instantaneous regrets, per round.
     """
 
     def __init__(
         self,
         forests: Sequence[Forest],
-        strips: Sequence[Strips],
+        batches: Sequence[LineBatches],
         n_rows: Sequence[int],
         numbers: Numbers,
         most_hands: Sequence[int],
@@ -55,14 +55,14 @@ class Rig:
         gains: Sequence[float],
     ) -> None:
         self.n_rounds = len(forests)
-        self._sizes = [sizes(s) for s in strips]
+        self._sizes = [sizes(s) for s in batches]
         self._n_rows, self._most_hands, self._most_cards = n_rows, most_hands, most_cards
         programs = [
-            [program(f, s, n, p) for p in (0, 1)] for f, s, n in zip(forests, strips, n_rows, strict=True)
+            [program(f, s, n, p) for p in (0, 1)] for f, s, n in zip(forests, batches, n_rows, strict=True)
         ]
         kind = HALF if numbers.short else SINGLE
 
-        def tables(p: int, current: Any) -> Packed:
+        def views(p: int, current: Any) -> Packed:
             q = 1 - p
             return Packed(
                 tuple(
@@ -82,36 +82,44 @@ class Rig:
                 )
             )
 
-        self._learning = (tables(0, numbers.regrets), tables(1, numbers.regrets))
-        self._judging = (tables(0, numbers.sums), tables(1, numbers.sums))
-        self._n_strips = [len(s) for s in strips]
+        self._learning = (views(0, numbers.regrets), views(1, numbers.regrets))
+        self._judging = (views(0, numbers.sums), views(1, numbers.sums))
+        self._n_batches = [len(s) for s in batches]
 
-    def scratch(self, *, mirrored: bool = False) -> Views:
-        """Buffers for one thread; mirrored: to learn against answers (`solvers.sampled.answer`)."""
-        parts = self.scratch_parts()
+    def packed_workspaces(self, *, mirrored: bool = False) -> Works:
+        """Buffers for one thread; ``mirrored``: for CFR-BR (`solvers.sampled.answer`)."""
+        parts = self.workspaces()
         packed = Packed(parts)
         if not mirrored:
             return packed, packed
         return packed, Packed(tuple(self._mirror(t, part) for t, part in enumerate(parts)))
 
-    def scratch_parts(self) -> tuple[Workspace, ...]:
-        """The same, round by round, for whoever looks into them."""
-        return tuple(self._scratch(t) for t in range(self.n_rounds))
+    def workspaces(self) -> tuple[Workspace, ...]:
+        """Buffers for one thread, round by round, as arrays."""
+        return tuple(self._workspace(t) for t in range(self.n_rounds))
 
     def out(self) -> np.ndarray:
-        """Room for the values of the first round's hands."""
-        return aligned(WIDTH * self._n_strips[0] * self._most_hands[0])
+        """An array for the values of the first round's hands."""
+        return aligned(WIDTH * self._n_batches[0] * self._most_hands[0])
 
     def learn(
-        self, schedule: Schedule, scratch: Views, boards: Packed, n: int, out: np.ndarray, number: int
+        self,
+        discount: Discount,
+        cfr_br: float,
+        works: Works,
+        boards: Packed,
+        n: int,
+        out: np.ndarray,
+        number: int,
     ) -> None:
         """Learn from n deals, the first of which is deal ``number`` of all."""
-        learn_paths(schedule, self._learning, scratch, boards, 0, n, self.n_rounds, out.ctypes.data, number)
+        job = Walk(UPDATE, 0, discount, cfr_br, self._learning, works, boards, self.n_rounds, out.ctypes.data)
+        learn_paths(job, 0, n, number)
 
     def values(
         self,
         p: int,
-        scratch: Views,
+        works: Works,
         boards: Packed,
         n_boards: int,
         out: np.ndarray,
@@ -119,7 +127,7 @@ class Rig:
         best_from: int,
         stopped: Stopped = never,
     ) -> Floats:
-        """``[strip, hand, 16]``: player p's values at the first board against q's average strategy.
+        """``[batch, hand, 16]``: player p's values at the first board against q's average strategy.
 
         From round ``best_from`` on player p plays a best response, in earlier rounds p's own average strategy. With
         ``best_from`` equal to the number of rounds p follows the average strategy throughout.
@@ -127,43 +135,40 @@ class Rig:
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
+        job = Walk(
+            BEST if best_from < self.n_rounds else EVALUATE,
+            best_from,
+            NO_DISCOUNT,
+            0.0,
+            (self._judging[p], self._judging[1 - p]),
+            works,
+            boards,
+            self.n_rounds,
+            out.ctypes.data,
+        )
         depth = -1
         for first in range(0, n_boards, BOARDS_AT_ONCE):
             go_on(stopped)
             last = min(first + BOARDS_AT_ONCE, n_boards)
-            depth = walk(
-                BEST if best_from < self.n_rounds else EVALUATE,
-                best_from,
-                NO_SCHEDULE,
-                (self._judging[p], self._judging[1 - p]),
-                scratch,
-                boards,
-                first,
-                last,
-                self.n_rounds,
-                out.ctypes.data,
-                0,
-                depth,
-                last == n_boards,
-            )
+            depth = walk(job, first, last, 0, depth, last == n_boards)
         return out.reshape(-1, self._most_hands[0], WIDTH).astype(np.float64)
 
     def _mirror(self, t: int, mine: Workspace) -> Workspace:
-        """Buffers of the other view of a round, which share the board, and what a walk down needs not."""
+        """Buffers of the mirror in a round, which share the segments and all buffers that reach does not need."""
         shared = (
             *("counts", "held", "places", "n_places", "holders", "n_holders"),
             *("segment_end", "segment_row", "segment_level", "tie_end", "open"),
             *("nodes", "row_exits", "hand_values", "hand_exits", "continuation"),
         )
-        return self._scratch(t)._replace(**{name: getattr(mine, name) for name in shared})
+        return self._workspace(t)._replace(**{name: getattr(mine, name) for name in shared})
 
-    def _scratch(self, t: int) -> Workspace:
+    def _workspace(self, t: int) -> Workspace:
         size, n_hands, n_rows = self._sizes[t], self._most_hands[t], self._n_rows[t]
         last = t == self.n_rounds - 1
-        n_groups, n_strips = (max(n_rows, n_hands), 1) if last else (1, self._n_strips[t])
+        n_groups, n_batches = (max(n_rows, n_hands), 1) if last else (1, self._n_batches[t])
         places = (self._most_cards + 2) | 1
         hands, rows, n_lanes = WIDTH * n_hands, WIDTH * n_rows, 2 * size.n_lanes
-        n_wide, n_ends = rows * size.n_sequences, rows * size.n_strip_exits
+        n_wide, n_ends = rows * size.n_sequences, rows * size.n_batch_exits
 
         def longs(n: int) -> np.ndarray:
             return np.zeros(n, dtype=np.int64)
@@ -176,10 +181,10 @@ class Rig:
             n_wide=n_wide,
             n_ends=n_ends,
             n_groups=n_groups,
-            reach=_padded(n_strips * hands),
+            reach=_padded(n_batches * hands),
             groups=aligned(WIDTH * n_groups * places + WIDTH),
-            other=_padded(n_strips * n_wide),
-            own=aligned(n_strips * n_wide),
+            other=_padded(n_batches * n_wide),
+            own=aligned(n_batches * n_wide),
             row_reach=aligned(rows),
             totals=aligned(WIDTH * (4 * size.n_lanes + 8) * places),
             counts=aligned(n_groups * places),
@@ -196,9 +201,9 @@ class Rig:
             within=aligned(hands),
             within_sums=aligned(WIDTH * n_groups),
             weights=aligned(rows * n_lanes),
-            row_exits=aligned(n_strips * n_ends),
+            row_exits=aligned(n_batches * n_ends),
             hand_values=_padded(hands),
-            hand_exits=aligned(n_strips * hands),
+            hand_exits=aligned(n_batches * hands),
             continuation=aligned(hands * size.n_exits),
             segment_end=longs(n_groups),
             segment_row=longs(n_groups),
@@ -210,5 +215,5 @@ class Rig:
 
 
 def _padded(size: int) -> np.ndarray:
-    """Zeros with room before and behind them for vectors whose lanes are moved (`Program.runs`)."""
+    """Zeros with a margin of a vector on both sides, since runs of lanes are read moved (`Program.runs`)."""
     return aligned(size + 2 * WIDTH)[WIDTH : WIDTH + size]

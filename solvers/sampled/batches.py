@@ -1,14 +1,13 @@
-"""A round's lines in strips of 16 that share one betting tree: what lets a vector hold 16 lines.
+"""A round's betting lines in batches of 16 that share one betting tree, so that a vector holds 16 lines.
 
-Lines whose trees have the same *shape* (kinds of nodes, players, numbers of actions) differ in their stakes only, so
-one program serves them and a vector holds one number of each. A *strip* is up to 16 roots of a round's forest of one
-shape; `lines` says which, -1 where there is none. Nodes of a shape are numbered breadth first, slots per player in the
-order of the nodes, as `Forest.build` numbers those of a single tree.
+Lines whose trees have the same *shape* (kinds of nodes, players, numbers of actions) differ only in their stakes, so
+one program serves all of them. A *batch* holds up to 16 roots of one shape. Nodes of a shape are numbered breadth first
+and slots in the order of the nodes, as `Forest.build` does for a single tree.
 
-What leaves a strip by one of its chance leaves, an *exit*, is 16 lanes wide too. A strip of the next round is
-*aligned* when its lanes are those of one exit; elsewhere each lane says whence it comes.
+Reach leaves a batch by its chance leaves, the *exits*, 16 lanes wide. A batch of the next round is *aligned* if its
+lanes are the lanes of one exit; otherwise each lane has a source of its own.
 
-A class's numbers of player p in a round are flat, ``[strip][row][slot][16]``: see `Strips.first`.
+The numbers of player p in a class and round are flat, ``[batch][row][slot][16]``; see `LineBatches.first`.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ from compiled.vector import WIDTH
 from solvers.tree import CHANCE, DECISION, Forest, Ints
 
 MOST_WASTE = 1.15
-"""Strips are aligned where that takes at most so many times as many of them."""
+"""LineBatches are aligned where that takes at most this many times as many batches as packing the lines."""
 
 Source = tuple[int, int]
-"""Of a line: the exit of the round above, and the lane, by which it is entered."""
+"""The exit of the round above and the lane there from which a line is entered."""
 
 
 class Run(NamedTuple):
-    """Lanes of a strip that are neighbours above as well.
+    """Neighbouring lanes of a batch that are neighbours above as well.
 
     Attributes:
-        exit: by which they are entered.
-        above: the first one's lane there.
-        here: its lane in the strip.
-        n: how many.
+        exit: the exit above from which the lanes are entered.
+        above: the first lane there.
+        here: the first lane in the batch.
+        n: number of lanes.
     """
 
     exit: int
@@ -67,23 +66,23 @@ class Shape:
 
     @cached_property
     def exits(self) -> Ints:
-        """Nodes that lead to the next round."""
-        found: Ints = np.flatnonzero(self.kind == CHANCE)
-        return found
+        """The nodes that lead to the next round."""
+        nodes: Ints = np.flatnonzero(self.kind == CHANCE)
+        return nodes
 
 
 @dataclass(frozen=True)
-class Strips:
-    """The strips of one round.
+class LineBatches:
+    """The batches of one round.
 
     Attributes:
-        shapes: each once.
-        shape: ``[strip]``: its shape's number.
-        lines: ``[strip, 16]``: roots of the forest, or -1.
-        nodes: per strip ``[node of the shape, 16]``: nodes of the forest; of a lane without a line, lane 0's.
-        first_exit: ``[strip + 1]``: exits are numbered through all strips.
-        aligned: ``[strip]``: the exit above whose lanes are the strip's; -1: see ``sources``.
-        sources: ``[strip, 16, 2]``: exit and lane above; -1 where there is no line, and in the first round.
+        shapes: the different shapes.
+        shape: ``[batch]``, number of the shape.
+        lines: ``[batch, 16]``, roots of the forest; -1 in a lane without a line.
+        nodes: per batch ``[node of the shape, 16]``, nodes of the forest; a lane without a line repeats another line.
+        first_exit: ``[batch + 1]``; exits are numbered through all batches.
+        aligned: ``[batch]``, the exit above whose lanes are the batch's lanes, or -1.
+        sources: ``[batch, 16, 2]``, exit and lane above; -1 in a lane without a line, and in the first round.
     """
 
     shapes: tuple[Shape, ...]
@@ -97,18 +96,18 @@ class Strips:
     def __len__(self) -> int:
         return len(self.shape)
 
-    def shape_of(self, strip: int) -> Shape:
-        """The betting tree of a strip's lines."""
-        return self.shapes[int(self.shape[strip])]
+    def shape_of(self, batch: int) -> Shape:
+        """The betting tree of a batch's lines."""
+        return self.shapes[int(self.shape[batch])]
 
     def first(self, p: int, n_rows: int) -> Ints:
-        """``[strip + 1]``: where a strip begins in a class's numbers of player p, all of whose strips have the rows."""
+        """``[batch + 1]``: the first number of each batch among a class's numbers of player p, with ``n_rows`` rows."""
         sizes = [WIDTH * n_rows * self.shape_of(s).n_slots[p] for s in range(len(self))]
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
     @cached_property
     def runs(self) -> list[list[Run]]:
-        """``[strip]``: its lanes in runs, none of those that are aligned."""
+        """``[batch]``: the lanes in runs; none for aligned batches."""
         return [
             [] if exit_ >= 0 else _runs(sources)
             for exit_, sources in zip(self.aligned.tolist(), self.sources.tolist(), strict=True)
@@ -116,28 +115,28 @@ class Strips:
 
     @cached_property
     def place(self) -> dict[int, tuple[int, int]]:
-        """Strip and lane of each line."""
-        found = np.argwhere(self.lines >= 0).tolist()
-        return {int(self.lines[strip, lane]): (strip, lane) for strip, lane in found}
+        """Batch and lane of each line."""
+        places = np.argwhere(self.lines >= 0).tolist()
+        return {int(self.lines[batch, lane]): (batch, lane) for batch, lane in places}
 
 
-def all_strips(forests: Sequence[Forest]) -> list[Strips]:
-    """The strips of consecutive rounds, from the first."""
-    out: list[Strips] = []
+def line_batches(forests: Sequence[Forest]) -> list[LineBatches]:
+    """The batches of consecutive rounds, from the first."""
+    out: list[LineBatches] = []
     sources: dict[int, Source] = {0: (-1, -1)}
     for forest in forests:
-        strips = _strips(forest, sources, n_exits=int(out[-1].first_exit[-1]) if out else 0)
-        out.append(strips)
+        batches = _batches(forest, sources, n_exits=int(out[-1].first_exit[-1]) if out else 0)
+        out.append(batches)
         sources = {}
-        for s in range(len(strips)):
-            for e, node in enumerate(strips.shape_of(s).exits.tolist()):
-                for lane in np.flatnonzero(strips.lines[s] >= 0).tolist():
-                    target = int(forest.arrays.target[strips.nodes[s][node, lane]])
-                    sources[target] = (int(strips.first_exit[s]) + e, lane)
+        for s in range(len(batches)):
+            for e, node in enumerate(batches.shape_of(s).exits.tolist()):
+                for lane in np.flatnonzero(batches.lines[s] >= 0).tolist():
+                    target = int(forest.arrays.target[batches.nodes[s][node, lane]])
+                    sources[target] = (int(batches.first_exit[s]) + e, lane)
     return out
 
 
-def _strips(forest: Forest, sources: dict[int, Source], n_exits: int) -> Strips:
+def _batches(forest: Forest, sources: dict[int, Source], n_exits: int) -> LineBatches:
     alike: dict[bytes, list[int]] = {}
     trees = [_nodes(forest, root) for root in range(forest.n_roots)]
     a = forest.arrays
@@ -156,7 +155,7 @@ def _strips(forest: Forest, sources: dict[int, Source], n_exits: int) -> Strips:
     counts = [len(shapes[number].exits) for number in shape]
     table = np.array(lines, dtype=np.int64)
     came = [[sources[line] if line >= 0 else (-1, -1) for line in members] for members in lines]
-    return Strips(
+    return LineBatches(
         tuple(shapes),
         np.array(shape, dtype=np.int64),
         table,
@@ -168,7 +167,7 @@ def _strips(forest: Forest, sources: dict[int, Source], n_exits: int) -> Strips:
 
 
 def _grouped(roots: list[int], sources: dict[int, Source]) -> list[tuple[int, list[int]]]:
-    """Roots of one shape as strips: the exit that one is aligned with, or -1, and its lines, padded with -1."""
+    """Batches of the roots of one shape: the exit that each is aligned with, or -1, and its lines, padded with -1."""
     by_exit: dict[int, list[int]] = {}
     for root in sorted(roots, key=lambda root: sources[root]):
         by_exit.setdefault(sources[root][0], []).append(root)
@@ -187,7 +186,7 @@ def _grouped(roots: list[int], sources: dict[int, Source]) -> list[tuple[int, li
 
 
 def _runs(sources: Sequence[Source]) -> list[Run]:
-    """The runs of a strip, given the source of each lane."""
+    """The runs of a batch whose lanes have these sources."""
     out: list[Run] = []
     for here, (exit_, above) in enumerate(sources):
         last = out[-1] if out else None
