@@ -23,11 +23,12 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import lmdb
 
 from lockers.audit import data_file_findings, structure_findings
+from lockers.data_file import ENGINE, copy_used_pages, data_size, missing_bytes, rounded
 from lockers.errors import DamagedLockerError, LockerError
 from lockers.lmdb_errors import translate, unreadable
 from lockers.lock_file import (
@@ -38,7 +39,7 @@ from lockers.lock_file import (
     readers_lock,
     require_writable,
 )
-from lockers.manifest import require_no_pipe, sync_folder
+from lockers.manifest import sync_folder
 from lockers.rwlock import RWLock
 
 T = TypeVar("T")
@@ -49,10 +50,8 @@ MAP_SIZE = 64 * 2**20
 TEMPORARY = ".tmp"
 
 _ATTEMPTS = 100  # a file that another process makes larger doubles: more attempts mean damage
-_ROUND = 2**16  # the largest page size of any platform
 _FORK_PATIENCE = 10.0  # seconds
 _WHOLE_PATIENCE = 0.05  # seconds in which another process makes a file as long as LMDB says after its commit
-_ENGINE: dict[str, Any] = {"lib_version": 0}  # LMDB 0.9, data version 1
 
 
 @dataclass
@@ -77,7 +76,7 @@ class Environment:
         self._inode = 0
         self._last_page = 0
         self._short = short
-        self._map_size = _rounded(MAP_SIZE)
+        self._map_size = rounded(MAP_SIZE)
         self._env: lmdb.Environment | None = None
         self._env_writable = False
         self._lock = RWLock()
@@ -186,7 +185,7 @@ class Environment:
                 orphaned.unlink()  # of a process that was killed
             temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}{TEMPORARY}")
             try:
-                _copy_used_pages(self.path, temporary, _rounded(2 * size))
+                copy_used_pages(self.path, temporary, rounded(2 * size))
                 temporary.replace(self.path)
                 sync_folder(self.path.parent)
             except (lmdb.Error, OSError) as error:
@@ -268,7 +267,7 @@ class Environment:
                     make_lock_file(self.path)
                 env = lmdb.open(
                     os.fsencode(self.path),
-                    map_size=max(self._map_size, _rounded(2 * size)),
+                    map_size=max(self._map_size, rounded(2 * size)),
                     subdir=False,
                     create=False,
                     readonly=not writable,
@@ -276,7 +275,7 @@ class Environment:
                     sync=False,
                     metasync=False,
                     max_readers=MAX_READERS,
-                    **_ENGINE,
+                    **ENGINE,
                 )
             except lmdb.MapResizedError as error:
                 if attempt < _ATTEMPTS - 1:
@@ -304,7 +303,7 @@ class Environment:
         audit tells from a file that was cut off.
         """
         patience = time.monotonic() + _WHOLE_PATIENCE
-        while not self._short and (missing := _missing_bytes(env, self.path)):
+        while not self._short and (missing := missing_bytes(env, self.path)):
             if time.monotonic() < patience:
                 time.sleep(_WHOLE_PATIENCE / 20)
                 continue
@@ -324,10 +323,10 @@ class Environment:
         if last_page <= self._last_page:
             return  # the file was long enough before
         self._last_page = last_page
-        if _missing_bytes(env, self.path):
+        if missing_bytes(env, self.path):
             with contextlib.suppress(lmdb.Error, OSError), env.begin(write=True):
                 size = self.path.stat().st_size
-                os.truncate(self.path, size + _missing_bytes(env, self.path))
+                os.truncate(self.path, size + missing_bytes(env, self.path))
 
     def _resize(self, map_size: int) -> None:
         """Enlarge the map to at least ``map_size``; 0 adopts the size that another process has given it."""
@@ -337,7 +336,7 @@ class Environment:
             if map_size and map_size <= self._map_size:
                 return  # another thread was here first
             try:
-                self._env.set_mapsize(_rounded(map_size))
+                self._env.set_mapsize(rounded(map_size))
             except lmdb.Error as error:
                 # LMDB has let go of the old map by now: without the new one the environment is of no use.
                 self._drop_env()
@@ -348,58 +347,3 @@ class Environment:
         if self._env is not None:
             self._env.close()
             self._env = None
-
-
-def create_data_file(path: Path) -> None:
-    """Create an empty data file and its lock file."""
-    try:
-        path.touch()
-        make_lock_file(path)
-        lmdb.open(os.fsencode(path), subdir=False, max_readers=MAX_READERS, **_ENGINE).close()
-    except (lmdb.Error, OSError) as error:
-        raise translate(error, path) from error
-
-
-def _copy_used_pages(path: Path, temporary: Path, map_size: int) -> None:
-    """Copy a data file that nobody has open; the copy is on the disk itself when this returns."""
-    env = lmdb.open(
-        os.fsencode(path), map_size=map_size, subdir=False, create=False, readonly=True, lock=False, **_ENGINE
-    )
-    try:
-        owner = path.stat()
-        descriptor = os.open(
-            temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, owner.st_mode & 0o777
-        )
-        try:
-            if not os.geteuid():
-                os.fchown(descriptor, owner.st_uid, owner.st_gid)
-            env.copyfd(descriptor, compact=True)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    finally:
-        env.close()
-
-
-def _missing_bytes(env: lmdb.Environment, path: Path) -> int:
-    """Return how many bytes a file is shorter than LMDB says."""
-    size = (int(env.info()["last_pgno"]) + 1) * env.stat()["psize"]
-    return max(0, size - path.stat().st_size)
-
-
-def data_size(path: Path) -> int:
-    """Return the bytes of a data file; an empty one, which LMDB would make a new store of, is damaged."""
-    try:
-        require_no_pipe(path)
-        size = path.stat().st_size
-    except FileNotFoundError as error:
-        raise DamagedLockerError(f"{path}: expected a data file, found none") from error
-    except OSError as error:
-        raise unreadable(error, path) from error
-    if not size:
-        raise DamagedLockerError(f"{path}: expected LMDB pages, found an empty file")
-    return size
-
-
-def _rounded(size: int) -> int:
-    return -(-size // _ROUND) * _ROUND

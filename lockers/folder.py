@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lockers.environment import TEMPORARY, create_data_file
+from lockers.data_file import create_data_file
+from lockers.environment import TEMPORARY
 from lockers.errors import DamagedLockerError, LockerError
 from lockers.lmdb_errors import translate, unreadable
 from lockers.manifest import FILE, read_manifest, sync_folder, write_manifest

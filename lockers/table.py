@@ -7,7 +7,8 @@ import threading
 import weakref
 from pathlib import Path
 
-from lockers.environment import Environment, data_size
+from lockers.data_file import data_size
+from lockers.environment import Environment
 
 # Reentrant: a store that is forgotten without being closed lets go of its file whenever the collector finds it.
 _TABLE_LOCK = threading.RLock()

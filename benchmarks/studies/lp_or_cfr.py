@@ -13,12 +13,10 @@ solving it. Times are medians of processor time: all methods use one core, and o
 import argparse
 import os
 import platform
-import re
 import statistics
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,6 +28,18 @@ from scipy import sparse
 
 from benchmarks.paths import ROOT
 from benchmarks.studies.dense_simplex import maximise
+from benchmarks.studies.lp_or_cfr_page import (
+    LP,
+    TARGETS,
+    CfrRun,
+    LpRun,
+    Measured,
+    draw,
+    duration,
+    main_table,
+    scaling_table,
+    write_page,
+)
 from solvers.discount import VARIANTS
 from solvers.matrix.chunk import iterate, normalise
 from solvers.matrix.lp import SequenceForm, chunk_form, solve_live, solve_lp
@@ -43,8 +53,6 @@ from spewy.look.chunk_game import OneChunk, one_chunk
 from spewy.run.lp_size import lp_size
 from spewy.run.session import Session
 
-PARTS = {"chunks": "measured", "games": "whole games"}
-"""Names of the page's marks."""
 CFR = "solve.max_sweeps=200000", "solve.workers=1"
 TURN = "spot.board=Qs 7h 2d 3c", "spot.pot=100", "spot.stack=100", "bets={turn={bet='50%'}}", "tree={}"
 GAMES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -68,55 +76,6 @@ GAMES: dict[str, tuple[str, tuple[str, ...]]] = {
         (*TURN, "spot.oop=AA-JJ,KQs,JTs,98s,77,A5s,66,44", "spot.ip=KK-TT,87s,AKs,AQs,55,JJ,T9s,44"),
     ),
 }
-TARGETS = (1.0, 0.1, 0.01, 0.001)  # % of the pot
-LP = {"simplex": "highs-ds", "interior point": "highs-ipm"}
-COLOURS = {"cfr": "#8c8c8c", "lcfr": "#c98bdb", "pcfr+": "#2a9d8f", "cfr+": "#1f77b4", "dcfr": "#d1495b"}
-
-
-@dataclass(frozen=True)
-class CfrRun:
-    """One variant on one chunk: per target the iterations and seconds, None where the limit came first."""
-
-    iterations: dict[float, int | None]
-    seconds: dict[float, float | None]
-    trace: list[tuple[int, float]]  # (iterations, % of the pot)
-
-    @property
-    def pace(self) -> float:
-        """Seconds per iteration, from the longest timed run."""
-        timed = [
-            (n, s) for n, s in zip(self.iterations.values(), self.seconds.values(), strict=True) if n and s
-        ]
-        return timed[-1][1] / timed[-1][0] if timed else float("nan")
-
-
-@dataclass(frozen=True)
-class LpRun:
-    """One LP method on one chunk."""
-
-    seconds: float
-    accuracy: float
-    iterations: int
-
-
-@dataclass
-class Measured:
-    """One chunk at one number of rows."""
-
-    chunk: OneChunk
-    cfr: dict[str, CfrRun] = field(default_factory=dict)
-    lp: dict[str, LpRun] = field(default_factory=dict)
-
-    @property
-    def held(self) -> tuple[int, int]:
-        """Rows that the two ranges hold: the others cost an LP nothing."""
-        first, second = (int(np.sum(weights > 0)) for weights in self.chunk.ranges)
-        return first, second
-
-    @property
-    def size(self) -> float:
-        """Geometric mean of the rows held."""
-        return float(np.sqrt(self.held[0] * self.held[1]))
 
 
 def main() -> int:
@@ -141,21 +100,21 @@ def main() -> int:
         page = "\n".join(_games_table(list(GAMES)[: 2 if args.quick else None]))
         print(page)
         if args.write:
-            _write(args.write, page, "games")
+            write_page(args.write, page, "games")
         return 0
     sizes = sorted({*args.rows, args.main}, key=lambda rows: int(rows) if rows.isdigit() else 10**9)
     text, pictures = [_machine(args)], []
     for title, make in (("River chunk", _river), ("Turn chunk", _turn)):
         found = _measure_sizes(make, sizes, args)
-        text += [f"### {title}", *_main_table(found[args.main]), *_scaling_table(found)]
+        text += [f"### {title}", *main_table(found[args.main]), *scaling_table(found)]
         pictures.append((title, found))
         if title == "River chunk":
             sparsity = _sparsity_table([(k, found[k].chunk) for k in found if k.isdigit()], args)
     page = "\n".join([*text, "### What sparsity is worth (river chunk)", *sparsity])
     print(page)
     if args.write:
-        _write(args.write, page, "chunks")
-        _draw(pictures, args.main, args.write.with_suffix(".png"))
+        write_page(args.write, page, "chunks")
+        draw(pictures, args.main, args.write.with_suffix(".png"))
     return 0
 
 
@@ -276,7 +235,7 @@ def _sparsity_table(chunks: list[tuple[str, OneChunk]], args: argparse.Namespace
         share = nonzeros / (upper.shape[1] * n_constraints)
         lines.append(
             f"| {label} | {upper.shape[1]:,} × {n_constraints:,} | {nonzeros:,} ({share:.1%}) "
-            f"| {_seconds(times[0])} | {_seconds(times[1])} | {_seconds(past[-1][1])} ({pivots:,} pivots) "
+            f"| {duration(times[0])} | {duration(times[1])} | {duration(past[-1][1])} ({pivots:,} pivots) "
             f"| {past[-1][1] / times[0]:.0f} |"
         )
     return [*lines, ""]
@@ -303,8 +262,8 @@ def _games_table(names: list[str]) -> list[str]:
         )
         by_cfr = min(_timed(Session(cfr).solve)[0] for _ in range(2))  # the first may have code to load
         lines.append(
-            f"| {name} | {size.variables:,} | {size.constraints:,} | {size.nonzeros:,} | {_seconds(seconds)} "
-            f"| {gap:.0e} chips | {_seconds(60 * size.minutes)} | {_seconds(simplex)} | {_seconds(by_cfr)} |"
+            f"| {name} | {size.variables:,} | {size.constraints:,} | {size.nonzeros:,} | {duration(seconds)} "
+            f"| {gap:.0e} chips | {duration(60 * size.minutes)} | {duration(simplex)} | {duration(by_cfr)} |"
         )
     return [*lines, ""]
 
@@ -321,52 +280,6 @@ def _program(form: SequenceForm) -> tuple[Floats, sparse.csr_matrix, sparse.csr_
     upper = sparse.hstack([-form.payoff.T, F.T]).tocsr()
     equal = sparse.hstack([E, sparse.csr_matrix((E.shape[0], F.shape[0]))]).tocsr()
     return np.concatenate([np.zeros(n_x), form.inflow[1]]), upper, equal
-
-
-def _main_table(measured: Measured) -> list[str]:
-    chunk = measured.chunk
-    rows = " and ".join(str(n) for n in dict.fromkeys(chunk.chunk.n_rows))
-    lines = [
-        f"{rows} rows, of which oop holds {measured.held[0]} and ip {measured.held[1]}; pot {chunk.pot:g}, "
-        f"{len(chunk.decisions)} decisions, {len(chunk.leaves)} leaves. "
-        "Time (iterations) to a local exploitability of",
-        "",
-        "| method | per iteration | " + " | ".join(f"{goal:g} %" for goal in TARGETS) + " | best reached |",
-        "|---" * (len(TARGETS) + 3) + "|",
-    ]
-    for name, run in measured.cfr.items():
-        cells = [
-            "–" if s is None else f"{_seconds(s)} ({n:,})"
-            for n, s in zip(run.iterations.values(), run.seconds.values(), strict=True)
-        ]
-        best = min(found for _, found in run.trace)
-        lines.append(f"| {name} | {_seconds(run.pace)} | {' | '.join(cells)} | {best:.2g} % |")
-    for name, lp in measured.lp.items():
-        once = [f"{_seconds(lp.seconds)} ({lp.iterations:,})", *['"'] * (len(TARGETS) - 1)]
-        lines.append(f"| LP {name} | | {' | '.join(once)} | {lp.accuracy:.0e} % |")
-    return [*lines, ""]
-
-
-def _scaling_table(found: dict[str, Measured]) -> list[str]:
-    goals = TARGETS[:3]
-    lines = [
-        "| rows (held by oop × ip) | "
-        + " | ".join(f"dcfr to {goal:g} %" for goal in goals)
-        + " | cfr+ to 0.1 % | LP simplex | LP interior point | LP / dcfr at 1 % | 0.1 % | 0.01 % |",
-        "|---" * (len(goals) + 7) + "|",
-    ]
-    for rows, measured in found.items():
-        dcfr, plus = measured.cfr["dcfr"], measured.cfr["cfr+"]
-        lps = [measured.lp.get(f"{name}, sparse") for name in LP]
-        best = min((lp.seconds for lp in lps if lp), default=None)
-        cells = [_seconds(dcfr.seconds[goal]) for goal in goals] + [_seconds(plus.seconds[0.1])]
-        cells += [_seconds(lp.seconds if lp else None) for lp in lps]
-        for goal in goals:
-            seconds = dcfr.seconds[goal]
-            cells.append("–" if best is None or not seconds else _ratio(best / seconds))
-        held = " × ".join(map(str, measured.held))
-        lines.append(f"| {rows} ({held}) | " + " | ".join(cells) + " |")
-    return [*lines, ""]
 
 
 def _machine(args: argparse.Namespace) -> str:
@@ -387,91 +300,6 @@ def _median(run: Callable[[], object], args: argparse.Namespace) -> float:
         run()
         seconds.append(time.process_time() - started)
     return statistics.median(seconds)
-
-
-def _ratio(number: float) -> str:
-    return f"{number:.0f}" if number >= 10 else f"{number:.1f}"
-
-
-def _seconds(seconds: float | None) -> str:
-    if seconds is None or seconds != seconds:
-        return "–"
-    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= size or unit == "µs":
-            number = seconds / size
-            return f"{number:.0f} {unit}" if number >= 100 else f"{number:.3g} {unit}"
-    return "–"
-
-
-def _write(page: Path, measured: str, part: str) -> None:
-    text = page.read_text()
-    begin, end = (f"<!-- {PARTS[part]}: {edge} -->" for edge in ("begin", "end"))
-    if begin not in text or end not in text:
-        raise SystemExit(f"{page}: expected the lines {begin} and {end}, found none")
-    between = f"{begin}\n\n{measured}\n{end}"
-    page.write_text(re.sub(f"{begin}.*?{end}", lambda _: between, text, flags=re.DOTALL))
-
-
-def _draw(pictures: list[tuple[str, dict[str, Measured]]], main: str, path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
-    for (title, found), (left, right) in zip(pictures, axes, strict=True):
-        _draw_accuracy(left, f"{title}, {main} rows: accuracy against time", found[main])
-        _draw_scaling(right, f"{title}: time against rows", found)
-    figure.savefig(path, dpi=110)
-
-
-def _draw_accuracy(axis, title: str, measured: Measured) -> None:
-    for name in COLOURS:
-        run = measured.cfr[name]
-        n, accuracy = np.array(run.trace).T
-        axis.loglog(n * run.pace * 1e3, accuracy, color=COLOURS[name], label=name, linewidth=1.6)
-    for (name, _), style in zip(LP.items(), ("-", "--"), strict=True):
-        lp = measured.lp.get(f"{name}, sparse")
-        if lp:
-            axis.axvline(lp.seconds * 1e3, color="black", linestyle=style, linewidth=1.2, label=f"LP, {name}")
-    axis.set(title=title, xlabel="time (ms)", ylabel="local exploitability (% of the pot)", ylim=(5e-4, 30))
-    axis.grid(alpha=0.25)
-    axis.legend(fontsize=8, loc="lower left")
-
-
-def _draw_scaling(axis, title: str, found: dict[str, Measured]) -> None:
-    for goal, style in zip(TARGETS[:3], (":", "--", "-"), strict=True):
-        points = [(m.size, m.cfr["dcfr"].seconds[goal]) for m in found.values()]
-        points = [(k, s * 1e3) for k, s in points if s]
-        axis.loglog(
-            *zip(*points, strict=True),
-            "o",
-            linestyle=style,
-            color=COLOURS["dcfr"],
-            markersize=4,
-            label=f"dcfr to {goal:g} %",
-        )
-    for (name, _), style in zip(LP.items(), ("-", "--"), strict=True):
-        points = [
-            (m.size, m.lp[f"{name}, sparse"].seconds * 1e3)
-            for m in found.values()
-            if f"{name}, sparse" in m.lp
-        ]
-        if points:
-            axis.loglog(
-                *zip(*points, strict=True),
-                "s",
-                linestyle=style,
-                color="black",
-                markersize=4,
-                label=f"LP, {name}",
-            )
-    sizes = [m.size for m in found.values()]
-    axis.set(title=title, xlabel="rows held by a player (geometric mean)", ylabel="time (ms)")
-    axis.set_xticks(sizes, [f"{size:.0f}" for size in sizes])
-    axis.minorticks_off()
-    axis.grid(alpha=0.25)
-    axis.legend(fontsize=8, loc="upper left")
 
 
 def _note(text: str) -> None:

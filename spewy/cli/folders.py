@@ -1,4 +1,4 @@
-"""Where commands keep what they play, and what bots solve."""
+"""Folders of logs of matches, and of games that bots solve."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 BOTS = "bots.json"
-"""Beside the logs: what each bot's name stands for."""
+"""File beside the logs with the word of each bot."""
 
 
 @contextmanager
 def logs_folder(out: Path | None, name: str, bots: Mapping[str, str]) -> Iterator[Path]:
-    """Where logs are: one that stays, or one that goes.
+    """Yield the folder of a match's logs.
 
-    A folder that stays is one command's at a time, as two would write into each other's logs, and remembers what the
-    names of its bots stand for: logs know names alone, and hands of one bot are no score of another.
+    A kept folder belongs to one command at a time, since two commands would write into each other's logs. It remembers
+    the words of its bots: logs hold names only, and the hands of one bot are no score of another.
 
     Args:
-        out: the folder that stays; None: one that goes.
-        name: of one that goes.
-        bots: by their names: what they are.
+        out: folder to keep; None: a temporary folder.
+        name: name of the command, part of the temporary folder's name.
+        bots: descriptions of the bots by name.
 
     Raises:
-        InputError: it cannot be made, another process plays in it, or a bot of its logs was another one.
+        InputError: the folder cannot be made, another process uses it, or a name belongs to another bot in its logs.
     """
     if out is not None:
         from spewy.system.folder_lock import FolderLock
@@ -38,7 +38,7 @@ def logs_folder(out: Path | None, name: str, bots: Mapping[str, str]) -> Iterato
 
 
 def solved_folder(given: Path | None) -> Path:
-    """Where solved games of the HIGC are kept: a folder that was given, or one in the user's cache.
+    """The folder of solved games of the HIGC: the user's choice, or a folder in the user's cache.
 
     Raises:
         InputError: the user has no home.
@@ -54,7 +54,7 @@ def solved_folder(given: Path | None) -> Path:
 
 @contextmanager
 def _remembered(folder: Path, bots: Mapping[str, str]) -> Iterator[None]:
-    """Compare bots with those that were here; what fails before it has played is not remembered."""
+    """Compare the bots with the folder's earlier bots, and remember them unless the command fails before it plays."""
     from spewy.errors import InputError, path_text, shown
 
     file = folder / BOTS

@@ -1,4 +1,4 @@
-"""Where bots at a table tell what happens: a log, and stderr for what went wrong."""
+"""A log of a bot at a table, which also copies warnings and errors to stderr."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spewy.errors import one_line
 
 @contextmanager
 def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
-    """What hears the client and the bot's warnings: all of it goes to the log, what went wrong to stderr too."""
+    """Yield a function that writes to the log; warnings and errors, the bot's included, go to stderr, too."""
     with line_writer(log, add=True) as write:
 
         def note(text: str) -> None:
@@ -24,7 +24,7 @@ def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
             if text.startswith(("WARNING", "ERROR")):
                 say(text)
 
-        handler, logger = _Heard(note), logging.getLogger("spewy")
+        handler, logger = _LogHandler(note), logging.getLogger("spewy")
         logger.addHandler(handler)
         try:
             yield note
@@ -32,7 +32,7 @@ def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
             logger.removeHandler(handler)
 
 
-class _Heard(logging.Handler):
+class _LogHandler(logging.Handler):
     """Writes the bot's warnings, with the traces of errors, to the log that has the client's lines."""
 
     def __init__(self, note: Callable[[str], None]) -> None:

@@ -172,7 +172,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     assert not list((tmp_path / "f").glob(f".*{lockers.environment.TEMPORARY}"))
 
 
-@pytest.mark.parametrize("step", ["_copy_used_pages", "sync_folder"])
+@pytest.mark.parametrize("step", ["copy_used_pages", "sync_folder"])
 def test_a_copy_that_fails_changes_nothing(
     tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

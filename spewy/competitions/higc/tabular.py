@@ -117,11 +117,11 @@ class Tabular:
         )
 
 
-def tabular_path(shelf: Path, name: str, dialect: Dialect) -> Path:
+def tabular_path(solved: Path, name: str, dialect: Dialect) -> Path:
     """Path of a game's file."""
     digest = hashlib.sha256(f"{dialect} {name}".encode()).hexdigest()[:12]
     short = re.sub(r"\W.*", "", name, flags=re.DOTALL)[:40] or "game"
-    return shelf / f"{short}-{digest}.npz"
+    return solved / f"{short}-{digest}.npz"
 
 
 class TabularAgent:
