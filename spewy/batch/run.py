@@ -41,7 +41,7 @@ from spewy.system.worker_pool import Message, WorkerPool
 
 @dataclass(frozen=True)
 class BatchCost:
-    """What a batch will cost: estimates by number of the entry that is to be solved, and how many run at once."""
+    """Predicted cost of a batch: an estimate for each entry to solve, and how many entries run at once."""
 
     estimates: Mapping[int, WalkedCost]
     at_once: int
@@ -49,12 +49,12 @@ class BatchCost:
 
     @property
     def memory_bytes(self) -> int:
-        """Of the largest jobs that may run at once, their processes included."""
+        """Bytes of memory of the largest jobs that may run at once, with their processes."""
         return memory_at_once([cost.memory_bytes for cost in self.estimates.values()], self.at_once)
 
     @property
     def disk_bytes(self) -> int:
-        """Of all lockers together at most: whole while they are solved, then as they are kept."""
+        """Most bytes on disk of all lockers together: whole while a job is solved, then as it is kept."""
         whole = sorted((cost.disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True)
         return self.kept_bytes + sum(whole[: self.at_once])
 
@@ -68,17 +68,17 @@ class BatchCost:
 
     @property
     def kept_bytes(self) -> int:
-        """Of all lockers together once all is solved."""
+        """Bytes on disk of all lockers together once all jobs are solved."""
         return sum(cost.kept_bytes for cost in self.estimates.values())
 
     @property
     def information_sets(self) -> int:
-        """Of all together."""
+        """Number of information sets of all jobs together."""
         return sum(cost.information_sets for cost in self.estimates.values())
 
     @property
     def seconds_per_sweep(self) -> float | None:
-        """Of all together on one core, roughly; None: of some it is not known."""
+        """Rough seconds of a sweep of all jobs together on one core, or None if a job's are not known."""
         seconds = [cost.seconds_per_sweep for cost in self.estimates.values()]
         return None if None in seconds else sum(each for each in seconds if each is not None)
 

@@ -97,7 +97,7 @@ def solve_job(
 
 
 def left(job: Job, folder: Path) -> Stored:
-    """What a failed job's folder holds; nothing where that is what failed."""
+    """Return the state of a failed job's folder; an empty state if the folder cannot be read."""
     try:
         return look(job, folder)
     except (SpewyError, LockerError):

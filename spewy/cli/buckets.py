@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DEFAULT_ROWS = 40
 WORKERS = 2
-"""For --precompute, unless the command says otherwise."""
+"""Default number of processes of --precompute."""
 
 
 @click.command()
@@ -44,7 +44,7 @@ WORKERS = 2
     help="Fill the bucket locker with all boards of a kind; goes on where it stopped.",
 )
 @click.option(
-    "--workers", type=click.IntRange(min=1), help=f"For --precompute: processes; default: {WORKERS}."
+    "--workers", type=click.IntRange(min=1), help=f"Number of processes of --precompute; default: {WORKERS}."
 )
 @dask_option
 @json_option

@@ -42,7 +42,7 @@ FEW_BOARDS = 10_000
 """Final boards of a game that is judged on all first ones, whatever sample is asked for: seconds."""
 
 SEED = 0
-"""Of a sample of flops, unless another is asked for."""
+"""Default seed of a sample of flops."""
 
 GOLDEN = (5**0.5 - 1) / 2
 
@@ -88,7 +88,7 @@ class RealGame:
 
     @property
     def n_pairs(self) -> float:
-        """Of hands that can be dealt together."""
+        """Weight of the pairs of hands that can be dealt together."""
         return self._first_betting().n_pairs
 
     def desk(self) -> Buffers:
@@ -117,7 +117,7 @@ class RealGame:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Of `FlopFinding.best`."""
+        """Shape of `FlopFinding.best`."""
         lines = self._forests[1].arrays.n_roots if self.trees.first_round else 1
         return 2, lines, int(self.trees.kinds.max()) + 1
 
@@ -199,7 +199,7 @@ class RealGame:
         return self.combined(findings, draw)
 
     def combined(self, findings: Mapping[int, FlopFinding], draw: Draw | None) -> Finding:
-        """What findings come to together; of all first boards of the draw."""
+        """Return the findings on all first boards of a draw, put together."""
         trees = self.trees
         before = Before(self._first_betting(), trees.kinds, trees.per_pair)
         mine = [findings[first] for first in self.to_judge(draw)]
@@ -218,7 +218,7 @@ class RealGame:
 
 
 def _looks(history: History) -> tuple[list[int], list[int], list[int]]:
-    """What boards are put in order by: how many cards are of one suit, how many of one rank, and which ranks."""
+    """Return a board's sort key: numbers of cards of one suit and of one rank, and the ranks."""
     cards = [card for group in history for card in group]
     suits, ranks = Counter(card & 3 for card in cards), Counter(card >> 2 for card in cards)
     return (

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 LOOK_SECONDS = 1.0
-"""Between two looks at who is there."""
+"""Seconds between two looks at the workers."""
 SPEAK_SECONDS = 10.0
-"""Without a worker, after which that is told, and how often again at most."""
+"""Seconds without a worker before a message, and between two messages."""
 MOST_DEATHS = 10
 """Workers that die one after the other, none of whom has finished anything."""
 MOST_FRUITLESS = 10
@@ -249,7 +249,7 @@ class Cluster(Closing):
             self._local = None
 
     def _fetched(self, future: Any, worker: str, stop: Stop | None) -> Any:
-        """What a worker answered; `Lost` if it left before."""
+        """Return the answer of a worker; raise `Lost` if the worker left before."""
         import asyncio
 
         loop = self.client.loop.asyncio_loop
@@ -334,7 +334,7 @@ class Cluster(Closing):
                 )
 
     def _welcomed(self, came: Sequence[str], found: dict[str, int]) -> dict[str, int]:
-        """Of those that came, who has our version."""
+        """Return the new workers that have this program's version."""
         ours = identity()
         told = self.client.run(identity, workers=list(came), on_error="return")
         good: dict[str, int] = {}

@@ -25,7 +25,7 @@ _NAMED = (
 
 
 def failure_text(error: BaseException) -> str | None:
-    """What to say of an error that means such a failure, or was raised because of one; None of others."""
+    """Return the message of an error that a failure of the machine caused; None for other errors."""
     if is_a(error, *_NAMED):
         return str(error)
     if _wants_memory(error):

@@ -19,7 +19,7 @@ KINDS = {
 
 
 def as_path(given: object, subject: str) -> Path:
-    """What a caller gave for a path.
+    """Return the path that a caller has passed.
 
     Raises:
         InputError: it is none.
