@@ -80,7 +80,7 @@ class Outcome:
     skipped: bool = False
     """It was done before: nothing was solved."""
     stored: Stored = field(default_factory=Stored)
-    """What the folder holds where there is no result."""
+    """State of the folder, if there is no result."""
 
     @property
     def done(self) -> bool:

@@ -41,7 +41,7 @@ from spewy.system.worker_pool import Message, WorkerPool
 
 @dataclass(frozen=True)
 class BatchCost:
-    """The cost of a batch: an estimate for each job to solve, by number, and how many jobs run at once."""
+    """Predicted cost of a batch: an estimate for each entry to solve, and how many entries run at once."""
 
     estimates: Mapping[int, WalkedCost]
     at_once: int
@@ -49,12 +49,12 @@ class BatchCost:
 
     @property
     def memory_bytes(self) -> int:
-        """Memory of the largest jobs that may run at once, with their processes."""
+        """Bytes of memory of the largest jobs that may run at once, with their processes."""
         return memory_at_once([cost.memory_bytes for cost in self.estimates.values()], self.at_once)
 
     @property
     def disk_bytes(self) -> int:
-        """Disk space of all lockers together: whole while a job is solved, then without dropped rounds."""
+        """Most bytes on disk of all lockers together: whole while a job is solved, then as it is kept."""
         whole = sorted((cost.disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True)
         return self.kept_bytes + sum(whole[: self.at_once])
 
@@ -68,7 +68,7 @@ class BatchCost:
 
     @property
     def kept_bytes(self) -> int:
-        """Disk space of all lockers together when all jobs are solved."""
+        """Bytes on disk of all lockers together once all jobs are solved."""
         return sum(cost.kept_bytes for cost in self.estimates.values())
 
     @property
@@ -78,7 +78,7 @@ class BatchCost:
 
     @property
     def seconds_per_sweep(self) -> float | None:
-        """Rough time of a sweep over all jobs on one core; None if the time of some job is unknown."""
+        """Rough seconds of a sweep of all jobs together on one core, or None if a job's are not known."""
         seconds = [cost.seconds_per_sweep for cost in self.estimates.values()]
         return None if None in seconds else sum(each for each in seconds if each is not None)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DEFAULT_ROWS = 40
 WORKERS = 2
-"""For --precompute, unless the command says otherwise."""
+"""Default number of processes of --precompute."""
 
 
 @click.command()
@@ -49,7 +49,7 @@ WORKERS = 2
     help="Fill the bucket locker with the trees of all flops or turns; an interrupted run goes on where it stopped.",
 )
 @click.option(
-    "--workers", type=click.IntRange(min=1), help=f"Number of processes for --precompute; default: {WORKERS}."
+    "--workers", type=click.IntRange(min=1), help=f"Number of processes of --precompute; default: {WORKERS}."
 )
 @dask_option
 @json_option

@@ -1,4 +1,4 @@
-"""Combines measurements on flops: best responses before the flop, and standard errors of samples.
+"""Findings on first boards put together: best responses before these boards, and errors of samples.
 
 A sample of flops gives an estimate. After the flop it is right in the mean. The response before it can only be chosen
 on flops that were drawn: chosen on those that it is measured on it looks too good (``high``), chosen for each draw on
@@ -47,7 +47,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Before:
-    """The betting before the flop.
+    """The betting before first boards.
 
     Attributes:
         betting: the lines that enter them are its exits.
@@ -112,7 +112,7 @@ def of_sample(before: Before, findings: list[FlopFinding], times: Ints) -> Findi
 
 
 def _together(before: Before, findings: list[FlopFinding]) -> tuple[Floats, Floats, float]:
-    """Stack best responses ``[board, player, line, kind]`` and values ``[board]``, and add up the time."""
+    """Return best responses ``[board, player, line, kind]``, values ``[board]``, and the time that they took."""
     best = np.stack([finding.best for finding in findings])
     values = before.values(np.array([finding.own for finding in findings]))
     return best, values, sum(finding.seconds for finding in findings)

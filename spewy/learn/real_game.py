@@ -42,7 +42,7 @@ FEW_BOARDS = 10_000
 """Final boards of a game that is judged on all first ones, whatever sample is asked for: seconds."""
 
 SEED = 0
-"""Of a sample of flops, unless another is asked for."""
+"""Default seed of a sample of flops."""
 
 GOLDEN = (5**0.5 - 1) / 2
 
@@ -88,7 +88,7 @@ class RealGame:
 
     @property
     def n_pairs(self) -> float:
-        """Number of pairs of hands that can be dealt together."""
+        """Weight of the pairs of hands that can be dealt together."""
         return self._first_betting().n_pairs
 
     def desk(self) -> Buffers:
@@ -199,7 +199,7 @@ class RealGame:
         return self.combined(findings, draw)
 
     def combined(self, findings: Mapping[int, FlopFinding], draw: Draw | None) -> Finding:
-        """Combine the measurements of all first boards of a draw."""
+        """Return the findings on all first boards of a draw, put together."""
         trees = self.trees
         before = Before(self._first_betting(), trees.kinds, trees.per_pair)
         mine = [findings[first] for first in self.to_judge(draw)]
@@ -218,7 +218,7 @@ class RealGame:
 
 
 def _looks(history: History) -> tuple[list[int], list[int], list[int]]:
-    """Return a sort key of boards: counts of suits, counts of ranks, and ranks."""
+    """Return a board's sort key: numbers of cards of one suit and of one rank, and the ranks."""
     cards = [card for group in history for card in group]
     suits, ranks = Counter(card & 3 for card in cards), Counter(card >> 2 for card in cards)
     return (

@@ -1,4 +1,4 @@
-"""A base class for objects that a ``with`` block closes."""
+"""Base class of objects that are closed at the end of a ``with`` block."""
 
 from __future__ import annotations
 

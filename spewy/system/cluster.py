@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 LOOK_SECONDS = 1.0
-"""Time between two updates of the list of workers."""
+"""Seconds between two looks at the workers."""
 SPEAK_SECONDS = 10.0
-"""Time without a worker, or without a sign of a worker, after which a note tells so."""
+"""Seconds without a worker before a message, and between two messages."""
 MOST_DEATHS = 10
 """Number of workers in a row that may leave without an answer."""
 MOST_FRUITLESS = 10
@@ -253,7 +253,7 @@ class Cluster(Closing):
             self._local = None
 
     def _fetched(self, future: Any, worker: str, stop: Stop | None) -> Any:
-        """Return the answer of a worker, or `Lost` if the worker has left."""
+        """Return the answer of a worker; raise `Lost` if the worker left before."""
         import asyncio
 
         loop = self.client.loop.asyncio_loop
@@ -338,7 +338,7 @@ class Cluster(Closing):
                 )
 
     def _welcomed(self, came: Sequence[str], found: dict[str, int]) -> dict[str, int]:
-        """Return the new workers that have this version of spewy; refuse the others."""
+        """Return the new workers that have this program's version."""
         ours = identity()
         told = self.client.run(identity, workers=list(came), on_error="return")
         good: dict[str, int] = {}

@@ -28,7 +28,7 @@ SOURCES = ("spewy", "solvers", "buckets", "lockers", "compiled")
 
 
 def identity() -> tuple[str, ...]:
-    """Return the versions of Python and packages, and a hash of the sources; processes need them alike."""
+    """Return versions and a hash of the sources; processes with the same identity may exchange arrays."""
     import numba
     import numpy as np
     from distributed import __version__ as dask
@@ -112,6 +112,6 @@ def _require_greeting(host: str, port: int) -> None:
 
 
 def silence() -> None:
-    """Silence Dask's logs; spewy tells of failures in a line."""
+    """Silence Dask's own logs; this program reports the same events in a line each."""
     for name in ("distributed", "distributed.client", "distributed.worker", "distributed.core", "tornado"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

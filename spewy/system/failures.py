@@ -25,7 +25,7 @@ _NAMED = (
 
 
 def failure_text(error: BaseException) -> str | None:
-    """Return the message for an error that means such a failure or has one as its cause; None for other errors."""
+    """Return the message of an error that a failure of the machine caused; None for other errors."""
     if is_a(error, *_NAMED):
         return str(error)
     if _wants_memory(error):

@@ -19,7 +19,7 @@ KINDS = {
 
 
 def as_path(given: object, subject: str) -> Path:
-    """Make a path of an argument.
+    """Return the path that a caller has passed.
 
     Raises:
         InputError: it is none.

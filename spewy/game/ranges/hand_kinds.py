@@ -107,7 +107,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class HandKinds:
-    """What hands are on a board.
+    """Return the kind of each hand on a board.
 
     Attributes:
         made: ``[hand]``, a number of `MADE`; -1 where the board takes the hand.

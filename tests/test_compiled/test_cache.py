@@ -53,7 +53,7 @@ def package(where: Path, added: int) -> Path:
 
 def run(where: Path, kernels: Path) -> tuple[int, list[str]]:
     """The answer, and what was compiled."""
-    path = os.pathsep.join([str(where), str(Path(__file__).parent.parent)])
+    path = os.pathsep.join([str(where), str(Path(__file__).parents[2])])
     env = os.environ | {"SPEWY_KERNELS": str(kernels), "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([sys.executable, "-c", RUN], env=env, capture_output=True, text=True, check=True)
     return int(done.stdout), [line for line in done.stderr.splitlines() if line.startswith("compiling")]
