@@ -32,8 +32,7 @@ Progress = Callable[[int, int, int], object]
 """Called with the number of the sweep under way, the visits made in it, and the visits of the whole sweep."""
 Counted = Literal["sweeps", "deals"]
 Saves = Literal["checked", "at once", "in background"]
-"""What an engine saves, and when: a state in memory, after a check of it; each visit as it is made; or the numbers of a
-state in memory while the engine goes on."""
+"""Moment at which an engine saves: after the check of a state in memory, at each visit, or while it goes on."""
 
 
 @dataclass(frozen=True)
