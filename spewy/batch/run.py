@@ -1,4 +1,4 @@
-"""Run a batch: several solves at once in a pool's processes or on a cluster, or one after the other in this one.
+"""Runs a batch: several solves at once in worker processes or on a cluster, or one after the other in this process.
 
 The first Ctrl-C in the parent tells every worker to save and return; workers take no notice of Ctrl-C themselves, which
 a terminal sends to all.
@@ -60,7 +60,7 @@ class BatchCost:
 
     @property
     def most_disk_bytes(self) -> int:
-        """Upper bound of all lockers together, while the jobs that run at once save again and the others are kept."""
+        """Upper bound on the disk space of all lockers together, while jobs save again."""
         again = sorted(
             (cost.most_disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True
         )
@@ -84,32 +84,32 @@ class BatchCost:
 
 
 class BatchReporter(Protocol):
-    """Hears how a batch goes."""
+    """Called as a batch goes on."""
 
     def laid_out(self, done: int, total: int) -> None:
-        """Jobs whose cost is known so far, and in all."""
+        """Called with the number of jobs whose cost is known, and of all."""
 
     def begin(self, batch: Batch, cost: BatchCost) -> None:
-        """Before the first solve."""
+        """Called before the first solve."""
 
     def started(self, number: int) -> None:
-        """A job's solve begins."""
+        """Called when the solve of a job begins."""
 
     def check(self, number: int, check: News) -> None:
-        """A running job was judged."""
+        """Called when a running job was measured."""
 
     def ended(self, number: int, outcome: Outcome) -> None:
-        """A job is done, failed or stopped."""
+        """Called when a job is done, has failed or was stopped."""
 
     def stopping(self) -> None:
-        """Ctrl-C: the running ones save."""
+        """Called at Ctrl-C, when the running jobs begin to save."""
 
     def end(self) -> None:
-        """After the last."""
+        """Called after the last job."""
 
 
 def processes(batch: Batch, asked: int | None = None) -> int:
-    """How many jobs to run at once: as asked, else as many as the cores feed with ``solve.workers`` each."""
+    """Return the number of jobs to run at once: ``asked``, or as many as there are cores for ``solve.workers`` each."""
     workers = max((batch.entries[i].job.solve.threads for i in batch.to_do), default=1)
     wanted = asked or max(1, joblib.cpu_count() // workers)
     return max(1, min(wanted, len(batch.to_do)))
@@ -159,7 +159,7 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
 
 
 class _Here:
-    """One solve after the other, in this process."""
+    """Solves one job after the other, in this process."""
 
     def estimates(self, batch: Batch) -> Iterator[tuple[int, WalkedCost]]:
         for i in batch.to_do:
@@ -193,7 +193,7 @@ class _Here:
 
 
 class _InPool:
-    """Solves in the processes of a pool."""
+    """Solves jobs in the workers of a pool."""
 
     function: Callable[..., Any] = staticmethod(solve_task)
 
@@ -270,7 +270,7 @@ class _InPool:
 
 
 class _Remotely(_InPool):
-    """Solves entries in a cluster's workers.
+    """Solves jobs in a cluster's workers.
 
     This process locks an entry's folder before sending it, and until the worker's result is unpacked.
     """

@@ -1019,7 +1019,7 @@ def test_little_memory_is_not_told_as_none(leduc):
 
 def test_an_estimate_in_words(tmp_path):
     text = good("estimate", write(tmp_path, DEALT_FLOP), "--set", "solve.memory=1 MiB")
-    assert "7 lines, 3 classes of boards, 5 rows" in text
+    assert "7 lines, 3 board buckets, 5 rows" in text
     assert "MORE THAN the 1 MiB allowed" in text
 
 
