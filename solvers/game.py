@@ -254,17 +254,34 @@ class LiveGame:
 
 
 def compatible_reach(own: Hands, other: Hands, b: int, reach: Floats, n_ids: int) -> Floats:
-    """Sum the opponent's reach over the hands that go with each own hand: ``out[i] = Σ_j compat(i, j) · reach[j]``.
+    """Sum the opponent's reach over the hands that go with each own hand on board b, see `compatible_sums`.
 
-    The sum is in double precision, on board b; it is 0 for padding.
+    The sum is in double precision; it is 0 for padding.
     """
-    n, m, k = int(own.n_hands[b]), int(other.n_hands[b]), own.cards.shape[2]
+    n, m = int(own.n_hands[b]), int(other.n_hands[b])
     mass = reach[:m].astype(np.float64)
-    blocked = np.zeros(n_ids)
-    for y in range(k):
-        blocked += np.bincount(other.cards[b, :m, y], weights=mass, minlength=n_ids)
     same_cards = own.same_cards[b, :n]
     same = np.where(same_cards >= 0, mass[same_cards], 0.0) if m else np.zeros(n)
     out = np.zeros(own.row.shape[1])
-    out[:n] = mass.sum() - blocked[own.cards[b, :n]].sum(axis=1) + (k - 1) * same
+    out[:n] = compatible_sums(own.cards[b, :n], other.cards[b, :m], mass, same, n_ids)
     return out
+
+
+def compatible_sums(own_cards: Ints, other_cards: Ints, reach: Floats, same: Floats, n_ids: int) -> Floats:
+    """Sum reach over the hands that share no card with each own hand, by inclusion and exclusion.
+
+    ``out[i] = Σ_j reach[j] - Σ_{c in i} Σ_{j with c} reach[j] + (k - 1) · same[i]``
+
+    Args:
+        own_cards: ``[own hand, k]``, ids of the cards of each own hand.
+        other_cards: ``[hand, k]``, ids of the cards of each hand with reach.
+        reach: ``[hand]``.
+        same: ``[own hand]``, the reach of the hand with the same cards, which was subtracted k times.
+        n_ids: number of card ids.
+    """
+    k = own_cards.shape[1]
+    by_card = np.zeros(n_ids)
+    for y in range(k):
+        by_card += np.bincount(other_cards[:, y], weights=reach, minlength=n_ids)
+    sums: Floats = reach.sum() - by_card[own_cards].sum(axis=1) + (k - 1) * same
+    return sums

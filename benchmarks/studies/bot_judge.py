@@ -51,14 +51,14 @@ class Judged(NamedTuple):
 
 
 class BotJudge(Closing):
-    """Judges a bot.
+    """Computes best responses to a bot.
 
     Args:
-        bot: `close` closes it; of one thread, and without a limit in seconds, so that it always plays the same.
-        perms: permutations of suits that change nothing of how it plays.
+        bot: a bot with one thread and no time limit, so that its strategy is repeatable; `close` closes it.
+        perms: permutations of suits that do not change its strategy.
 
     Raises:
-        InputError: it is limited, or has threads.
+        InputError: the bot has a time limit or several threads.
     """
 
     def __init__(self, bot: LockerBot, perms: Perms) -> None:
@@ -79,30 +79,30 @@ class BotJudge(Closing):
         self.bot.close()
 
     def subgames(self, flop: tuple[int, ...], lines: list[str]) -> list[Key]:
-        """The states where subgames begin after lines that enter a first board, up to suits."""
+        """List the states, up to suits, where subgames begin after lines that enter a first board."""
         out = dict[Key, None]()
         for line in lines:
             out |= dict.fromkeys(self._roots(self._entered(line, flop)))
         return list(out)
 
     def below(self, key: Key) -> Pair:
-        """Solve the subgame that begins at a state: values of best responses to it.
+        """Solve the subgame that begins at a state, and return both players' best-response values.
 
         Raises:
-            InputError: none begins there, or it is too large.
+            InputError: no subgame begins there, or it is too large.
         """
         hand = Hand(parse_line(self.game, key[0]), board=key[1])
         self.bot.new_hand(hand, 0, 0)
         return self.bot.best_values(hand, 0), self.bot.best_values(hand, 1)
 
     def judged(self, flop: tuple[int, ...], lines: list[str], found: Found, later: int) -> Judged:
-        """Put together what was found.
+        """Compute the values on a first board from those of its subgames.
 
         Args:
-            flop: the first board, the least of those that suits make of it.
-            lines: that enter it.
-            found: at all `subgames`.
-            later: the round for `Judged.own`.
+            flop: the first board, in canonical suits.
+            lines: lines that enter it.
+            found: values at all `subgames`.
+            later: the round from which players respond in `Judged.own`.
         """
         out = []
         for first in (0, later):
@@ -132,15 +132,15 @@ class BotJudge(Closing):
         return state.to_act is not None and self.bot.begins_subgame(state)
 
     def dealt(self, state: Hand) -> list[tuple[Hand, Ints]]:
-        """The next cards up to suits, each with ``[member, hand]``: where hands go when suits make a member it."""
+        """List the next cards up to suits, each with ``[member, hand]``, the row maps of its members."""
         return [(state.deal(cards), moved) for cards, moved in self._below(state.board, state.to_deal)]
 
     def power(self, board: tuple[int, ...]) -> Ints:
-        """``[hand of the deck]``: strength; -1: the board has one of its cards."""
+        """Return ``[hand of the deck]``, the strength of hands; -1 for hands that the board blocks."""
         return self._power(board)
 
     def meets(self, board: tuple[int, ...], reach: Floats) -> Floats:
-        """``[hand of the deck]``: mass of a range that each hand goes with; 0 where the board has one of its cards."""
+        """Compute ``[hand of the deck]``, the mass of a range that shares no card with a hand; 0 for blocked hands."""
         live = ~blocked(self._deck, board)
         mass = np.where(live, reach, 0.0)
         by_card = np.zeros(max(self.game.deck.cards) + 1)
@@ -151,7 +151,7 @@ class BotJudge(Closing):
         return out
 
     def showdown(self, board: tuple[int, ...], reach: Floats) -> Floats:
-        """``[hand of the deck]``: mass of a range that each hand beats, less what beats it."""
+        """Compute ``[hand of the deck]``, the mass of a range that a hand beats, minus the mass that beats the hand."""
         power = self.power(board)
         order = np.argsort(power, kind="stable")
         order = order[power[order] >= 0]
@@ -203,13 +203,13 @@ def open_judge(folder: Path, options: Options, *, symmetric: bool) -> BotJudge:
     """Open the judge of a bot that plays from a folder.
 
     Args:
-        folder: of a whole game, or of its play locker.
-        options: of the bot.
-        symmetric: whether hands that suits alone tell apart share rows.
+        folder: folder of a whole game, or its strategy locker.
+        options: options of the bot.
+        symmetric: whether hands that differ in suits alone share rows.
 
     Raises:
-        lockers.LockerError: nothing is there, or it is damaged.
-        InputError: the lockers are not those of a whole game, or as `BotJudge`.
+        lockers.LockerError: the folder has no strategy, or it is damaged.
+        InputError: the folder is not that of a whole game, or as `BotJudge`.
     """
     bot = bot_of(folder, options)
     try:
@@ -221,7 +221,7 @@ def open_judge(folder: Path, options: Options, *, symmetric: bool) -> BotJudge:
 
 @lru_cache(1)
 def kept_judge(folder: Path, options: Options, *, symmetric: bool) -> BotJudge:
-    """Open the same once for a process that works through subgames."""
+    """Open a judge once for a process that works through subgames."""
     return open_judge(folder, options, symmetric=symmetric)
 
 
@@ -229,16 +229,16 @@ class _Walk:
     """Values of both players below a state.
 
     Args:
-        judge: of the bot.
-        found: at states where subgames begin.
-        first: the first round in which a player responds; before it plays as the bot does.
+        judge: judge of the bot.
+        found: values at states where subgames begin.
+        first: the first round in which a player responds; before that round the player plays as the bot does.
     """
 
     def __init__(self, judge: BotJudge, found: Found, first: int) -> None:
         self._judge, self._found, self._first = judge, found, first
 
     def values(self, state: Hand, reach: Pair) -> Pair:
-        """Counterfactual, against what the other comes with."""
+        """Return both players' counterfactual values against the opponent's range."""
         if state.betting.folded is not None:
             return self._folded(state, reach)
         if state.to_deal:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from buckets.abstraction.percentiles import BOARDS_AT_ONCE, Percentiles, Progress
 from buckets.cards.cards import Deck
 from buckets.cards.hands import hands, preflop_classes
-from buckets.cards.symmetry import hand_kinds
+from buckets.cards.symmetry import hand_orbits
 
 N_AXES = 32
 """Number of principal axes."""
@@ -68,7 +68,7 @@ def start_kinds(deck: Deck, hole: int) -> NDArray[np.int64]:
     """Number the kinds of hands that differ by suits alone: ``[hand]``; hold'em's kinds as in `preflop_classes`."""
     if hole == 2 and deck == Deck():
         return preflop_classes()[0].astype(np.int64)
-    return hand_kinds((), hands(deck, hole), deck)
+    return hand_orbits((), hands(deck, hole), deck)
 
 
 def _principal(rows: Floats, scale: NDArray[np.float64], weights: NDArray[np.float64]) -> Features:

@@ -21,7 +21,7 @@ from buckets.cards.cards import Deck
 from buckets.cards.hands import blocked
 from buckets.cards.showdown import MAX_BOARDS, final_boards
 from buckets.cards.strength import strengths
-from buckets.cards.symmetry import hand_kinds
+from buckets.cards.symmetry import hand_orbits
 
 #: Number of final boards to draw when there are too many (before hold'em's flop).
 SAMPLES = 20_000
@@ -67,7 +67,7 @@ def outcomes(
         n_outcomes = int((levels[:, live[0]] >= 0).sum()) if len(live) else 0
         curves = np.sort(levels.T[live], axis=1, kind="stable")[:, levels.shape[0] - n_outcomes :]
     else:
-        kinds = hand_kinds(board, hands, deck)[live]
+        kinds = hand_orbits(board, hands, deck)[live]
         curves = np.empty((len(live), SAMPLED_OUTCOMES), dtype=np.int16)
         for kind in np.unique(kinds):
             curves[kinds == kind] = _quantiles(levels[:, live[kinds == kind]], SAMPLED_OUTCOMES)

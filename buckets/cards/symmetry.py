@@ -192,7 +192,7 @@ def permute_cards(cards: ArrayLike, perm: ArrayLike) -> NDArray[np.int64]:
     return renamed
 
 
-def hand_kinds(board: Sequence[int], hands: NDArray[np.integer], deck: Deck) -> NDArray[np.int64]:
+def hand_orbits(board: Sequence[int], hands: NDArray[np.integer], deck: Deck) -> NDArray[np.int64]:
     """Number the orbits of hands under the symmetries of a board, from 0: shape (n_hands,)."""
     perms = stabilizer((tuple(sorted(board)),), suit_permutations(deck))
     place = NUM_CARDS ** np.arange(hands.shape[1])

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from compiled.vector import WIDTH
+from solvers.game import compatible_sums
 from solvers.state import normalised
 from solvers.tree import CHANCE, DECISION, Floats, Forest, Ints
 
@@ -33,8 +34,8 @@ class FirstRound:
     def __init__(
         self, forest: Forest, sums: Sequence[np.ndarray], n_rows: int, rows: Ints, cards: Ints, n_cards: int
     ) -> None:
-        self._arrays, self._cards, self._n_cards = forest.arrays, cards, n_cards
-        self._two = bool(cards.max() < n_cards)
+        two_cards = bool(cards.max() < n_cards)
+        self._arrays, self._cards, self._n_cards = forest.arrays, cards[:, : 2 if two_cards else 1], n_cards
         shape = [(n_rows, n, WIDTH) for n in forest.n_slots]
         mine = [sums[p][: int(np.prod(shape[p]))].reshape(shape[p])[:, :, 0] for p in (0, 1)]
         strategies = [_strategy(forest, p, mine[p].T.astype(np.float64))[:, rows] for p in (0, 1)]
@@ -93,14 +94,8 @@ class FirstRound:
         return out
 
     def _against(self, reach: Floats) -> Floats:
-        """``[hand]``: the reach of all hands that share no card with the hand."""
-        held = np.zeros(self._n_cards + 1)
-        for place in range(2 if self._two else 1):
-            held += np.bincount(self._cards[:, place], reach, minlength=self._n_cards + 1)
-        rest: Floats = reach.sum() - held[self._cards].sum(axis=1)
-        if self._two:
-            rest += reach
-        return rest
+        """Sum the reach of the hands that share no card with each hand: ``[hand]``."""
+        return compatible_sums(self._cards, self._cards, reach, reach, self._n_cards)
 
 
 def _strategy(forest: Forest, p: int, sums: Floats) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.abstraction import GROUPINGS, outcomes
-from buckets.cards import History, blocked, hand_kinds, preflop_classes
+from buckets.cards import History, blocked, hand_orbits, preflop_classes
 from buckets.cards.showdown import MAX_BOARDS
 from buckets.types import Ints
 from solvers.tree import Floats
@@ -104,7 +104,7 @@ def _kinds(problem: Problem, history: History) -> Ints:
     board = [card for group in history for card in group]
     final = comb(len(deck) - len(board), n_board - len(board))
     if final > MAX_BOARDS:  # outcomes are sampled, jointly for hands that differ by suits alone
-        kinds = hand_kinds(board, problem.hands, deck)
+        kinds = hand_orbits(board, problem.hands, deck)
     else:
         seen: dict[bytes, int] = {}  # ten times faster than sorting the curves
         curves = outcomes(board, problem.hands, deck, n_board)

@@ -148,7 +148,9 @@ class BackgroundSaves(Closing):
                     return
                 for numbers in few:
                     numbers.require_finite()
-                with self._play() as play:  # first: the play locker may be ahead of the numbers, never behind
+                with (
+                    self._play() as play
+                ):  # first: the strategy locker may be ahead of the numbers, never behind
                     for numbers in few:
                         lines, strategy = self._engine.lines[numbers.t], self._engine.bytes_of(numbers)
                         strategy_locker.write_class(play, numbers.t, numbers.class_, lines, strategy)

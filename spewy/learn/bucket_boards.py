@@ -50,7 +50,7 @@ class BucketBoard:
 
 @dataclass(frozen=True)
 class BucketGame:
-    """What the layouts of all boards of a game share.
+    """The part that the layouts of all boards of a game share.
 
     Args:
         problem: the whole game.

@@ -26,9 +26,9 @@ from spewy.records.progress import saved_seconds, saved_sweeps
 
 AT_ONCE = 64 << 20
 BOARDS_AT_ONCE = 16
-SECONDS_AT_ONCE = 0.5  # between two looks at what the user wants
+SECONDS_AT_ONCE = 0.5  # between two looks at Ctrl-C
 SPRINT_SECONDS = 0.25  # sweeps with several checks in so much time are done in one go
-FIRST_SPRINT = 32  # checks at most; then twice as many each time: plans are as long as they may have to be
+FIRST_SPRINT = 32  # most checks of the first sprint; each sprint may have twice as many as the one before
 STATE_SPEED = (
     1e9  # bytes of regrets and sums per second in the exact engine, until the first sweeps tell better
 )
@@ -40,10 +40,10 @@ class LiveEngine:
     """Engine whose sweeps are iterations of a solver; each iteration visits every chunk once.
 
     Args:
-        layout: of the problem.
-        store: what was saved in it is read, and gone on from.
-        solver: of the layout's live game, not begun.
-        locks: of that game.
+        layout: layout of the problem.
+        store: the lockers, which the engine continues from.
+        solver: solver of the layout's live game, before its first iteration.
+        locks: locked decisions of that game.
         exact: whether the solver is the exact one, as the module says.
         threads: number of threads of the solver.
     """

@@ -172,7 +172,7 @@ class SampledEngine(Closing):
             opened: opens the store, to read it.
             old: its classes and rows.
             new: this solve's.
-            mark: what it had done.
+            mark: deals and seconds of the other solve.
             short: whether its numbers are kept in 16 bits.
 
         Raises:

@@ -53,13 +53,13 @@ class StoredEngine:
     """Engine that visits chunk by chunk through the lockers. An interrupted sweep continues where it stopped.
 
     Args:
-        layout: of the problem.
+        layout: layout of the problem.
         store: its lockers.
-        settings: how chunks are solved.
+        settings: settings of the visits.
         order: order of the rounds.
-        workers: processes.
-        cluster: whose workers make the visits of all but the smallest rounds, in place of processes here; closed with
-            the engine.
+        workers: number of processes.
+        cluster: cluster whose workers make the visits of all but the smallest rounds, instead of processes here; the
+            engine closes it.
     """
 
     counted: Counted = "sweeps"

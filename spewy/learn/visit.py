@@ -1,10 +1,10 @@
-"""A visit: read what a chunk needs, improve it, and integrate the result into the lockers in one transaction.
+"""Visits: a visit reads what a chunk needs, improves the chunk, and integrates the result in one transaction.
 
-``regret``: a few CFR iterations from the stored regrets, ranges from the *current* strategies above, payoffs of the
-current strategies below; sums weigh by own reach, root range included. With every chunk visited in each sweep this is
-CFR, cut into chunks.
-``average``: a local optimum for the given ranges and payoffs, ranges and payoffs those of the *average* strategies;
-it is added to the sum of all earlier ones, weighted by the number of the chunk's visit and by own reach.
+- ``regret``: a few CFR iterations from the stored regrets, with ranges of the *current* strategies above and payoffs of
+  the current strategies below. Strategy sums weigh by own reach, root range included. If each sweep visits every chunk,
+  this is CFR, cut into chunks.
+- ``average``: a local optimum for ranges and payoffs of the *average* strategies is added to the sum of all earlier
+  optima, weighted by the number of the chunk's visit and by own reach.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from buckets.cards import (
     equities,
     final_boards,
     hand_index,
-    hand_kinds,
+    hand_orbits,
     hands,
     strength,
     strengths,
@@ -119,7 +119,7 @@ def first_equities(deck: Deck, num_hole_cards: int, n_board: int) -> Floats:
     every = hands(deck, num_hole_cards)
     samples = _samples(deck, 0, n_board, FIRST_SAMPLES)
     estimates = equities((), every, np.ones(len(every)), deck, n_board, samples=samples)
-    kinds = hand_kinds((), every, deck)
+    kinds = hand_orbits((), every, deck)
     means: Floats = (np.bincount(kinds, estimates) / np.bincount(kinds))[kinds]
     return means
 

@@ -28,8 +28,8 @@ class Bounds:
     """Lower bounds on a `spewy.run.walked_cost.WalkedCost`.
 
     Attributes:
-        boards, chunks: per round from the root's.
-        memory_bytes: what the main process needs beside interpreter and libraries, without what may stream from disk.
+        boards, chunks: numbers of boards and chunks, per round from the root's.
+        memory_bytes: memory beside interpreter and libraries, without state that may stream from disk.
     """
 
     boards: tuple[int, ...]

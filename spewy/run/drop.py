@@ -50,10 +50,10 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
     """Drop round ``first`` of the game and all later rounds, and return the names of all dropped rounds.
 
     Args:
-        job: what the store was made for.
+        job: the job that the store was made for.
         store: nobody else may have it open.
         first: a round after the root's.
-        progress: told of each board whose leaves have their values, and of how many there are.
+        progress: called with the boards whose leaf values are stored, and the boards in all.
 
     Raises:
         InputError: no sweep was finished.

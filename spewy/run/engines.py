@@ -40,7 +40,7 @@ def walked_engine(plan: WalkedPlan, store: Store, folder: Path | None, note: Not
         plan: plan of the job.
         store: the lockers.
         folder: folder of the store; None: in memory.
-        note: told of a cluster's workers that come and go.
+        note: called with a text when a cluster's worker comes or goes.
 
     Raises:
         MissingError: the job asks for a cluster, and Dask is not installed.
@@ -73,7 +73,7 @@ def walked_engine(plan: WalkedPlan, store: Store, folder: Path | None, note: Not
     else:
         dtype = np.float32 if solve.precision == "single" else np.float64
         solver = Cfr(game, schedule, threads=plan.setup.threads, dtype=dtype)
-    layout.forget_live()  # the solver has what it needs of it
+    layout.forget_live()  # the solver has copied what it needs
     return LiveEngine(layout, store, solver, game.locks, exact=exact, threads=plan.setup.threads)
 
 
@@ -92,8 +92,8 @@ def sampled_engine(
         stores: stores of the solve, from which the engine goes on.
         kept: board buckets and rows that the strategy locker holds; None: the user's, which may have to be made.
         start: folder of another solve, from whose numbers a new solve begins.
-        note: told what takes long, and of a cluster's workers that come and go.
-        progress: told (boards done, boards in all) while board buckets are made.
+        note: called with a text before long steps, and when a cluster's worker comes or goes.
+        progress: called with (boards done, boards in all) while board buckets are made.
 
     Raises:
         InputError, MissingError: as `walked_engine`, or as `start_from`.

@@ -25,8 +25,8 @@ class MemoryPlan:
 
     Attributes:
         kept: the share of the last round's state that stays in memory; 1: everything is there.
-        streamed_bytes: of the last round's state, where it is mapped from a file; else 0.
-        least_bytes: what has to fit the memory; where that is more than the budget, nothing else counts.
+        streamed_bytes: bytes of the last round's state if it is mapped from a file; else 0.
+        least_bytes: bytes that have to fit the memory budget.
     """
 
     kept: float
@@ -42,7 +42,7 @@ class MemoryPlan:
         Args:
             layout: boards and betting.
             needed: bytes of the whole solve.
-            itemsize: of a regret or sum.
+            itemsize: bytes of a regret or sum.
             threads: each works on a portion of the boards.
             budget: bytes.
             streaming: whether the last round's state may be mapped from a file.

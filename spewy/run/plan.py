@@ -18,7 +18,7 @@ class Plan(ABC):
 
     Attributes:
         job: the job.
-        cost: what a run costs.
+        cost: cost of a run.
         refusal: why the job may not start for want of memory; None: it may.
     """
 

@@ -26,15 +26,15 @@ from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 if TYPE_CHECKING:
     from solvers.sampled.batches import LineBatches
 
-ANSWERING = 1.5  # times as long a deal takes with answers (measured)
+ANSWERING = 1.5  # factor of the time of a deal with CFR-BR (measured)
 SENT = 2
 """Times the state that a solve on a cluster holds: what a share sends is held until the share is whole."""
-MAKING = 6.5  # bytes of a hand on a final board, while classes and rows are made (measured)
-MAKING_SECONDS = 1e-3  # of a final board, roughly
-JUDGING = 60  # bytes of a hand on each board that can follow a first one, while that is judged
-FOUND = 3  # times what a check found: board by board, and put together (measured)
+MAKING = 6.5  # bytes of a hand on a final board, while board buckets and rows are made (measured)
+MAKING_SECONDS = 1e-3  # rough seconds per final board
+JUDGING = 60  # bytes of a hand on each board that can follow a first board, while that is measured
+FOUND = 3  # factor of the findings of a check: board by board, and combined (measured)
 COPIES = 3 * BYTES_AT_ONCE  # bytes of numbers that are being saved: plain, encoded, and in the transaction
-SECONDS_PER_DEAL = 70e-6  # to be dealt
+SECONDS_PER_DEAL = 70e-6  # to deal the cards
 SECONDS_PER_HAND = (
     37e-9,
     30e-9,
@@ -69,7 +69,7 @@ class SampledCost(Cost):
         """Lines, board buckets and information sets."""
         return (
             (sum(self.lines), "line", "lines"),
-            (sum(self.classes), "class of boards", "classes of boards"),
+            (sum(self.classes), "board bucket", "board buckets"),
             *super().counts,
         )
 
@@ -195,7 +195,7 @@ def _abstraction_bytes(spec: AbstractionSpec, classes: Sequence[int], rows: Sequ
         groups = spec.groups(t)
         ways = prod(comb(len(spec.deck), size) for size in groups)
         boards = classes[t] if len(groups) > 1 else count_boards(spec.deck, sum(groups))
-        total += 5 * ways + 4 * boards  # a canonical number and a permutation; a class
+        total += 5 * ways + 4 * boards  # a canonical number and a permutation; a bucket
         if k != "hands":
             total += 256 * classes[t] if t == last and spec.n_cards(t) else boards * hands
     return total

@@ -26,7 +26,7 @@ class SampledPlan(Plan):
     """The plan of a job whose boards are dealt.
 
     Attributes:
-        dealing: how boards are dealt.
+        dealing: settings of the deals.
         spec: the board buckets and rows that the job asks for.
         rounds: the betting.
     """
@@ -42,7 +42,7 @@ class SampledPlan(Plan):
 
         Args:
             job: the job.
-            made: how many board buckets and rows its folder has already; None: none, and the user's may tell.
+            made: numbers of board buckets and rows that the job's folder has; None: the folder has none.
             in_memory: whether the lockers are in memory too.
 
         Raises:

@@ -10,9 +10,9 @@ SAVE_SECONDS, BACKGROUND_SECONDS = 30.0, 300.0
 """Seconds between two saves, of an engine that waits for them and of one that saves in the background."""
 FIRST_SECONDS = 30.0
 """Seconds before the first save in the background: a kill soon after the start loses little."""
-SAVE_SPEED = 150e6  # bytes a second that a save is expected to take, until one has been made
-SAVE_SHARE = 20.0  # where a save takes long: so many times as much work between two of them
-FIRST_SHARE = 4.0  # the first save waits for so many times its own expected duration, and for a check
+SAVE_SPEED = 150e6  # bytes a second of a save, until the first save is measured
+SAVE_SHARE = 20.0  # if a save takes long: factor of the work between two saves
+FIRST_SHARE = 4.0  # factor of its expected duration that the first save waits, beside a check
 
 
 class Saving:

@@ -177,7 +177,7 @@ class Session(Closing):
         job = self.job
         saving = Saving(engine, self.save_every, self.cost.disk_bytes)
         status = StatusWriter(job, self.stopping, engine, saving, self.folder, report)
-        together = self.save_every is None  # else saves may be due between any two checks
+        together = self.save_every is None  # otherwise a save may be due between any two checks
         loop = Loop(
             job, self.stopping, engine, self.stores, saving, status, report, log, stop, together=together
         )
@@ -229,13 +229,13 @@ class Session(Closing):
         if isinstance(plan, SampledPlan):
             warm_up("sampled", len(plan.rounds), job.solve.short, report.note)
             if plan.cost.making_seconds > LONG:
-                report.note(f"{job.name}: finding classes and rows of all boards, once: minutes")
+                report.note(f"{job.name}: computing board buckets and rows, once: minutes")
             return
         assert isinstance(plan, WalkedPlan)
         if plan.setup.exact:
             warm_up("exact", plan.layout.n_rounds, job.solve.short, report.note)
             dropped = job.rules.num_rounds - (job.first_dropped or job.rules.num_rounds)
-            if dropped:  # whoever looks at them solves them
+            if dropped:  # dropped rounds are solved again when somebody looks at them
                 warm_up("exact", dropped, False, report.note)
         streamed = plan.memory_plan.streamed_bytes
         if streamed:
@@ -269,7 +269,7 @@ class Session(Closing):
         if not again and self.folder is not None and holds_store(self.folder):
             with open_store(self.folder, read_only=True) as store:
                 if saved_sweeps(store):
-                    return  # it goes on from its own deals
+                    return  # the solve continues its own deals
         require_start(start, self.plan)
         if again and self.folder is not None and start.resolve() == self.folder.resolve():
             raise InputError(

@@ -1,6 +1,6 @@
 """Starts a solve by dealt boards from the numbers of another solve, with other board buckets and rows.
 
-A solve of few classes learns fast and comes to an end of what they can tell; one of many starts from what it knows.
+A solve with few board buckets learns fast and then stalls; a solve with many buckets can start from its numbers.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, board_buc
     """Fill an engine that has done nothing from another solve's folder, and return what that solve had done.
 
     Args:
-        folder: of the other solve.
-        plan: of this one.
-        engine: of this one.
-        board_buckets: its classes and rows.
+        folder: folder of the other solve.
+        plan: plan of this solve.
+        engine: engine of this solve.
+        board_buckets: board buckets and rows of this solve.
 
     Raises:
         InputError: as `require_start`.

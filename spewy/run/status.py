@@ -84,7 +84,7 @@ class StatusWriter:
             chips: exploitability that the check has found.
         """
         self._judged = Judged(self._stopping.in_unit(chips), self._stopping.unit, None, None, done, None)
-        with suppress(InputError):  # what is there is no status
+        with suppress(InputError):  # the file is no status
             status = None if self._folder is None else read_status(self._folder)
             judged = None if status is None else status.judged
             if status and judged and (judged.deals, judged.unit) == (done, self._stopping.unit):

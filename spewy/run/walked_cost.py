@@ -31,11 +31,11 @@ BYTES_PER_BOARD = 3000  # the objects that hold a board's arrays
 
 BY_SCIKIT_LEARN = {"ward", "k-means", "strength-k-means"}
 """Clusterings that import scikit-learn."""
-WAITING = 1.08  # times its size: what is saved, in memory until its transaction ends (measured)
+WAITING = 1.08  # factor of saved bytes that stay in memory until their transaction ends (measured)
 TOUCHED = 4  # pages of a file that the system maps for each page that is read
 SLACK = 64 << 10  # bytes of a store that small transactions leave unused (measured)
 SECONDS_PER_SET = (
-    1e-8  # of a core, for an information set in a sweep of the exact engine (measured: 7 to 11 ns)
+    1e-8  # of a core for an information set in a sweep of the exact engine (measured: 7 to 11 ns)
 )
 
 
@@ -232,7 +232,7 @@ def _with_round(disk: DiskSize, layout: Layout, t: int, setup: EngineSetup, coun
     hands = np.array([sum(hands_on(layout, t, b)) for b in range(len(counts.rows))])
     counted = not setup.exact if setup.live else setup.is_visited(layout.boards[t].round)
     for r, chunk in enumerate(layout.betting[t].chunks):
-        empty = setup.exact and chunk.forest.n_slots == (0, 0)  # which the exact engine does not save
+        empty = setup.exact and chunk.forest.n_slots == (0, 0)  # the exact engine does not save such a chunk
         arrays = setup.saved_itemsize * (counts.rows @ np.array(chunk.forest.n_slots))
         matrices, key = 8 * counts.views if counts.payoffs else None, layout.key(t, 0, r)
         disk = with_chunks(disk, key, [] if empty else setup.kinds, arrays, matrices, counted=counted)
@@ -277,5 +277,5 @@ def _table_bytes(layout: Layout) -> int:
     total += live_bytes(layout.problem, layout.boards)
     if not layout.problem.locks:
         return total
-    walkers = 2  # who solves and who judges: each keeps the locks in its own layout
+    walkers = 2  # solver and judge: each keeps the locks in its own layout
     return total + (1 + walkers) * sum(lock.frequencies.nbytes for lock in layout.live.locks)

@@ -30,7 +30,7 @@ class WalkedPlan(Plan):
     Attributes:
         layout: boards and betting of the job.
         setup: the engine.
-        memory_plan: what of the state stays in memory.
+        memory_plan: the part of the state that stays in memory.
     """
 
     cost: WalkedCost
@@ -61,9 +61,9 @@ class WalkedPlan(Plan):
         """Make the plan of a job that is to be solved.
 
         Args:
-            job: what to solve.
+            job: the job.
             streaming: whether an exact solve may keep a part of its state in a file.
-            progress: told of each board that is laid out.
+            progress: called for each board that is enumerated.
             cost: the job's estimate, where it was made before and does not exceed the job's memory.
 
         Raises:

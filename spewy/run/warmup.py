@@ -31,7 +31,7 @@ def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], No
         engine: name of the engine.
         n_rounds: number of rounds of the game.
         short: whether numbers have 16 bits.
-        note: told before compilation begins.
+        note: called with a text before compilation begins.
 
 
     Where machine code cannot be kept, it is compiled by the process that needs it, when it needs it.
@@ -47,7 +47,7 @@ def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], No
             failed = compiler.wait()
         finally:
             compiler.kill()
-    if not failed:  # else it will be compiled here, in this process
+    if not failed:  # otherwise this process compiles the kernels
         with suppress(OSError):
             there.touch()
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.types import Floats
+from solvers.game import compatible_sums
 from spewy.errors import InputError
 from spewy.game.ranges.classes import combo_name
 
@@ -34,7 +35,7 @@ class RangePair:
     left_out: tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def meet(oop: Floats, ip: Floats, cards: NDArray[np.integer]) -> RangePair:
+def meet(oop: Floats, ip: Floats, cards: NDArray[np.signedinteger]) -> RangePair:
     """Scale two ranges.
 
     Args:
@@ -70,8 +71,7 @@ def meet(oop: Floats, ip: Floats, cards: NDArray[np.integer]) -> RangePair:
     return RangePair((scaled[0], scaled[1]), (first, second), (gone[0], gone[1]))
 
 
-def _partners(held: NDArray[np.bool_], cards: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Count the opposing hands that share no card with each hand: ``[hand]``; the same hand is subtracted twice."""
-    by_card = np.bincount(cards[held].ravel(), minlength=int(cards.max()) + 1)
-    partners: NDArray[np.int64] = held.sum() - by_card[cards].sum(axis=1) + held
-    return partners
+def _partners(held: NDArray[np.bool_], cards: NDArray[np.signedinteger]) -> NDArray[np.floating]:
+    """Count the opposing hands that share no card with each hand: ``[hand]``."""
+    ones = held.astype(np.float64)
+    return compatible_sums(cards, cards, ones, ones, int(cards.max()) + 1)
