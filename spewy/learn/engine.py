@@ -15,9 +15,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from solvers.measure import Exploitability
+if TYPE_CHECKING:
+    from solvers.measure import Exploitability
 
 
 class Stop(Protocol):
