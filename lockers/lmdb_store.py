@@ -7,11 +7,10 @@
     lockers.mdb-lock    LMDB's locks and table of readers; may be deleted while nobody has the store open
 
 **Many writers.** One process commits at a time, and the others wait; a commit takes 0.1 ms, or 0.5 ms for a megabyte.
-Eight processes that compute 2.5 ms between two commits of up to 64 KiB, or 60 ms between two of 1 MiB, lose less than a
-hundredth of their time to waiting on an idle machine, and 6 % if they commit 1 MiB every 2.5 ms
-(``python -m benchmarks.speed.lockers``).
-Spreading keys over eight files, which keeps a transaction from touching all keys, saved the larger part of that last
-figure only.
+Eight processes that compute 2.5 ms between two commits of up to 64 KiB, or 60 ms between two of 1 MiB, lose less than
+a hundredth of their time to waiting on an idle machine, and 6 % if they commit 1 MiB every 2.5 ms (``python -m
+benchmarks.speed.lockers``). Spreading keys over eight files, which keeps a transaction from touching all keys, saved
+the larger part of that last figure only.
 
 **Commits survive a kill.** A commit is in the operating system's hands when `transact` returns, and in full: killing
 processes (SIGKILL too) loses no commit and leaves nothing half-done. A commit is not forced onto the disk, which would

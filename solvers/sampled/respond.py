@@ -9,7 +9,7 @@ import numpy as np
 from compiled import inlined
 from compiled.records import record_at
 from compiled.several import clamped, int32_each, load_each, scaled, shifted, stepped, store_each
-from compiled.vector import WIDTH, Address, fill16, int64_at, load16, maximum, store
+from compiled.vector import WIDTH, fill16, int64_at, load16, maximum, store
 from solvers.sampled.folds import FOUR
 from solvers.sampled.views import BLOCK, Cursor, all_hands, other_width
 
@@ -44,56 +44,28 @@ def respond(c: Cursor, first: int, n: int) -> None:
 @inlined
 def respond_last(c: Cursor, first: int, n: int, row: int) -> None:
     """`respond` in the last round after `advance_level`, for hands of one row."""
-    work, batch, two = c.work, c.batch, c.board.two
-    moved = batch.n_folds + 2 * batch.n_shows
     for h in range(first, first + n, 4):
         hands = clamped(stepped(FOUR, h, 1), first + n - 1)
-        shows, folds = batch.show_leaves, batch.fold_leaves
-        to = WIDTH * (h - first)
-        pay = batch.pay + WIDTH * batch.n_show_leaves
-        _leaves(
-            c, hands, row, shows, batch.n_show_leaves, batch.n_folds, moved, work.within, True, batch.pay, to
-        )
-        _leaves(c, hands, row, folds, batch.n_fold_leaves, 0, 0, work.reach, two, pay, to)
+        _leaves(c, hands, row, True, WIDTH * (h - first))
+        _leaves(c, hands, row, False, WIDTH * (h - first))
     _best_up(c, n)
 
 
 @inlined
-def _leaves(
-    c: Cursor,
-    hands: Any,
-    row: int,
-    first: int,
-    n: int,
-    first_lane: int,
-    totals: int,
-    reach: Address,
-    same: bool,
-    pay: int,
-    to: int,
-) -> None:
-    """Values of four hands at n showdowns or folds.
-
-    Args:
-        c: the batch.
-        hands: the hands.
-        row: their row.
-        first: the first leaf.
-        n: number of leaves.
-        first_lane: the first lane of such leaves.
-        totals: the first lane of their totals.
-        reach: reach by hand that q's reach inside the round multiplies, in the hands' own segment.
-        same: whether this product is added.
-        pay: offset of the chips.
-        to: offset of the values in ``work.nodes``.
-    """
-    work, program = c.work, c.round.program
-    sigmas, own = row * other_width(c), load_each(reach, scaled(hands, WIDTH))
-    for k in range(n):
-        leaf, sigma = record_at(program.leaves, first + k), fill16(_ZERO)
-        if same:
-            lane = c.batch.lanes + first_lane + leaf.lane
-            sigma = load16(work.other, sigmas + int64_at(program.lanes, lane))
+def _leaves(c: Cursor, hands: Any, row: int, shown: bool, to: int) -> None:
+    """Values of four hands of a row at showdowns (``shown``) or folds, to ``work.nodes`` from offset ``to`` on."""
+    work, batch, program = c.work, c.batch, c.round.program
+    leaves = batch.show_leaves if shown else batch.fold_leaves
+    n_leaves = batch.n_show_leaves if shown else batch.n_fold_leaves
+    pay = batch.pay if shown else batch.pay + WIDTH * batch.n_show_leaves
+    lanes = batch.lanes + (batch.n_folds if shown else 0)
+    totals = batch.n_folds + 2 * batch.n_shows if shown else 0  # `advance_level` put D behind two areas
+    own = load_each(work.within if shown else work.reach, scaled(hands, WIDTH))
+    sigmas = row * other_width(c)
+    for k in range(n_leaves):
+        leaf, sigma = record_at(program.leaves, leaves + k), fill16(_ZERO)
+        if shown or c.board.two:
+            sigma = load16(work.other, sigmas + int64_at(program.lanes, lanes + leaf.lane))
         met = _met(c, hands, totals + leaf.lane) + own * sigma
         at = stepped(FOUR, BLOCK * leaf.node + to, WIDTH)
         store_each(work.nodes, at, met * load16(program.pay, pay + WIDTH * k))

@@ -1,4 +1,4 @@
-"""Many solves as one: several job files, or one job with a list of boards, each with lockers of its own.
+"""Reads several job files, or one job with a list of boards, as one batch of jobs with lockers of their own.
 
 A batch is a list of single jobs. Boards of one job that a renaming of suits turns into each other, ranges included,
 are one game: it is solved once and reported for all of them. Jobs that are done already are only read. What is left
@@ -48,12 +48,12 @@ class BatchJob:
     """One job of a batch.
 
     Attributes:
-        job: with a single board.
-        source: the file it comes from.
-        label: how reports call it: its name, with the board if that comes from a list.
-        folder: where its lockers are or shall be: those of the entry that is solved, if that is another.
-        same_as: the number of the entry that is solved for this one too; None: itself.
-        stands_for: how many flops its board stands for in a subset; None: it is in none.
+        job: the job, with a single board.
+        source: name of the job's file.
+        label: name in reports: the job's name, with the board if the file lists several.
+        folder: folder of the lockers; the folder of job ``same_as``, if there is one.
+        same_as: number of the job that is solved for this job too; None if this job itself is solved.
+        stands_for: number of flops that the board stands for in a subset; None without a subset.
     """
 
     job: Job
@@ -65,13 +65,13 @@ class BatchJob:
 
     @property
     def board(self) -> str | None:
-        """The board's name; None for whole games."""
+        """Name of the board; None for whole games."""
         return cards_name(self.job.board) if self.job.spot else None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one job ended: with a result, with an error, or (neither) not reached before an interruption."""
+    """The end of a job: a result, an error, or neither if an interruption came before the job began."""
 
     result: SolveResult | None = None
     error: str | None = None
@@ -80,15 +80,15 @@ class Outcome:
     skipped: bool = False
     """It was done before: nothing was solved."""
     stored: Stored = field(default_factory=Stored)
-    """What the folder holds where there is no result."""
+    """State of the folder, if there is no result."""
 
     @property
     def done(self) -> bool:
-        """Whether the job reached its target or ``max_sweeps``."""
+        """Whether the job has reached its target or ``max_sweeps``."""
         return self.result is not None and not self.result.interrupted
 
     def to_json(self, unit: Unit = CHIPS) -> dict[str, Any]:
-        """The documented object of a solve; null where an error or an interruption left nothing to tell.
+        """Return the documented object of a solve; fields are null if an error or interruption has left no result.
 
         Args:
             unit: the job's.
@@ -107,7 +107,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Batch:
-    """Entries to solve, in the order of the input, and what earlier runs left of each (by number of the entry).
+    """Jobs in the order of the input, and what the folders of those to solve hold, by number of the job.
 
     ``save_every`` is passed on to the sessions that solve the batch. With ``again`` these sessions discard what earlier
     runs left.
@@ -192,7 +192,7 @@ class Batch:
         return {i: result for i, result in found if result is not None}
 
     def write_weights(self) -> None:
-        """Say beside the folders of flops of a subset what each weighs, for reports."""
+        """Write the weights of the flops of a subset beside their folders, for reports."""
         by_folder: dict[Path, dict[str, int]] = {}
         for entry in self.entries:
             if entry.stands_for is not None and entry.board is not None:
@@ -206,7 +206,7 @@ class Batch:
         return tuple(i for i in self.stored if i not in self.done)
 
     def to_json(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """One documented object per entry, given the outcome of each."""
+        """Return a documented object per job, from the outcome of each."""
         return [
             outcome.to_json(entry.job.amounts)
             | {
@@ -222,7 +222,7 @@ class Batch:
 
 
 def lists_boards(file: str | Path, overrides: Sequence[str] = ()) -> bool:
-    """Whether a job file has ``spot.boards``, and so is a batch by itself.
+    """Return whether a job file has ``spot.boards``, and so is a batch by itself.
 
     Raises:
         InputError: it cannot be read.
@@ -232,7 +232,7 @@ def lists_boards(file: str | Path, overrides: Sequence[str] = ()) -> bool:
 
 
 def folder_name(name: str) -> str:
-    """A job's name as that of a folder, in which nothing leads elsewhere.
+    """Make a folder's name of a job's name, without parts that lead out of the parent folder.
 
     >>> folder_name("Rhode Island"), folder_name("../T1"), folder_name("..")
     ('Rhode Island', '-T1', 'job')
@@ -243,12 +243,12 @@ def folder_name(name: str) -> str:
 def _entries(
     file: str | Path, overrides: Sequence[str], base: Path, first: int, *, inside: bool
 ) -> list[BatchJob]:
-    """The jobs of a file. ``first``: how many entries are before; ``inside``: boards lie in ``base`` itself."""
+    """Read the jobs of a file, after ``first`` earlier entries; with ``inside`` boards lie in ``base`` itself."""
     return _entries_of(read_job(file, overrides), str(file), base, first, inside=inside)
 
 
 def _entries_of(data: dict[str, Any], source: str, base: Path, first: int, *, inside: bool) -> list[BatchJob]:
-    """The jobs of a job file's data; arguments as `_entries`."""
+    """Make the jobs of a job file's data; arguments as in `_entries`."""
     spot = data.get("spot")
     if not isinstance(spot, dict) or "boards" not in spot:
         job = _validated(data, f"job {source}")
@@ -268,7 +268,7 @@ def _entries_of(data: dict[str, Any], source: str, base: Path, first: int, *, in
 
 
 def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
-    """How many flops each of ``boards = { subset = 25 }`` stands for; None: the boards are a list."""
+    """Return how many flops each flop of ``boards = { subset = 25 }`` stands for; None if the boards are a list."""
     asked = spot["boards"]
     if not isinstance(asked, dict) or "board" in spot:
         return None
@@ -284,7 +284,7 @@ def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
 
 
 def _require_symmetry(job: Job, subject: str) -> None:
-    """Refuse what tells suits apart where a flop stands for all that are the same up to suits."""
+    """Refuse ranges and locks that name suits, since a flop of a subset stands for others up to suits."""
     assert job.spot is not None
     deck, hole = job.rules.deck, job.rules.num_hole_cards
     for name in ("oop", "ip"):
@@ -318,7 +318,7 @@ def _validated(data: dict[str, Any], subject: str) -> Job:
 
 
 def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
-    """Let one of those that are the same up to suits stand for all: the first that has a folder, or the first."""
+    """Merge jobs that are the same up to suits: the first one that has a folder, or the first, is solved for all."""
     groups: dict[int, list[int]] = {}
     alike: dict[History, list[int]] = {}
     for i, entry in enumerate(entries):
@@ -340,7 +340,7 @@ def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
 
 
 def same_up_to_suits(a: Job, b: Job) -> bool:
-    """Whether a renaming of suits turns one board of a job into another, and its live ranges into the other's.
+    """Return whether a renaming of suits turns a job's board and live ranges into those of another job.
 
     The jobs must differ in the board only.
     """

@@ -1,7 +1,7 @@
-"""Jobs of a batch that workers of a cluster solve, who share no folder: it goes there and back.
+"""Solves jobs of a batch in workers of a cluster, to which a job's folder is sent, and which send it back.
 
-A worker solves in a scratch folder, to which what the job's folder holds is sent first, and which is sent back when the
-solve is done or was stopped. So a worker that dies leaves the job's folder as it was.
+A worker solves in a scratch folder, which it sends back when the solve is done or was stopped. So a worker that dies
+leaves the job's folder as it was.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Files = dict[str, bytes]
 
 
 def solve_remotely(parent: Parent, text: str, before: Files, cost: WalkedCost) -> tuple[Outcome, Files]:
-    """Solve in a cluster's worker, from what the job's folder holds to what it shall hold."""
+    """In a worker: solve a job from the files of its folder; return the outcome and the new files."""
     with scratch_folder("solve") as scratch:
         folder = scratch / "solve"
         if before:
@@ -34,7 +34,7 @@ def solve_remotely(parent: Parent, text: str, before: Files, cost: WalkedCost) -
 
 
 def packed(folder: Path) -> Files:
-    """All files of a folder except lock files; empty if there is no such folder."""
+    """Read all files of a folder except lock files; return {} if there is no such folder."""
     files = (
         path
         for path in sorted(folder.rglob("*"))
@@ -80,7 +80,7 @@ def _put_back(old: Path, folder: Path) -> None:
 
 
 def _require_files(files: Any) -> None:
-    """Refuse files that `packed` cannot have made: the other end chooses their names, which could leave the folder."""
+    """Refuse files that `packed` cannot have made, such as names that lead out of the folder."""
     subject = "folder of a solve, from the other end of a cluster"
     if not isinstance(files, dict):
         raise PeerError(f"{subject}: expected files by their paths, found {shown(files)}")
@@ -92,5 +92,5 @@ def _require_files(files: Any) -> None:
 
 
 def _stays(name: str) -> bool:
-    """Whether a path leads to a file below the folder that it begins in."""
+    """Return whether a path stays below the folder that it begins in."""
     return "\0" not in name and not {"", ".", ".."} & set(name.split("/"))

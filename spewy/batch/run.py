@@ -1,4 +1,4 @@
-"""Run a batch: several solves at once in a pool's processes or on a cluster, or one after the other in this one.
+"""Runs a batch: several solves at once in worker processes or on a cluster, or one after the other in this process.
 
 The first Ctrl-C in the parent tells every worker to save and return; workers take no notice of Ctrl-C themselves, which
 a terminal sends to all.
@@ -41,7 +41,7 @@ from spewy.system.worker_pool import Message, WorkerPool
 
 @dataclass(frozen=True)
 class BatchCost:
-    """What a batch will cost: estimates by number of the entry that is to be solved, and how many run at once."""
+    """Predicted cost of a batch: an estimate for each entry to solve, and how many entries run at once."""
 
     estimates: Mapping[int, WalkedCost]
     at_once: int
@@ -49,18 +49,18 @@ class BatchCost:
 
     @property
     def memory_bytes(self) -> int:
-        """Of the largest jobs that may run at once, their processes included."""
+        """Bytes of memory of the largest jobs that may run at once, with their processes."""
         return memory_at_once([cost.memory_bytes for cost in self.estimates.values()], self.at_once)
 
     @property
     def disk_bytes(self) -> int:
-        """Of all lockers together at most: whole while they are solved, then as they are kept."""
+        """Most bytes on disk of all lockers together: whole while a job is solved, then as it is kept."""
         whole = sorted((cost.disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True)
         return self.kept_bytes + sum(whole[: self.at_once])
 
     @property
     def most_disk_bytes(self) -> int:
-        """Upper bound of all lockers together, while the jobs that run at once save again and the others are kept."""
+        """Upper bound on the disk space of all lockers together, while jobs save again."""
         again = sorted(
             (cost.most_disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True
         )
@@ -68,48 +68,48 @@ class BatchCost:
 
     @property
     def kept_bytes(self) -> int:
-        """Of all lockers together once all is solved."""
+        """Bytes on disk of all lockers together once all jobs are solved."""
         return sum(cost.kept_bytes for cost in self.estimates.values())
 
     @property
     def information_sets(self) -> int:
-        """Of all together."""
+        """Number of information sets of all jobs together."""
         return sum(cost.information_sets for cost in self.estimates.values())
 
     @property
     def seconds_per_sweep(self) -> float | None:
-        """Of all together on one core, roughly; None: of some it is not known."""
+        """Rough seconds of a sweep of all jobs together on one core, or None if a job's are not known."""
         seconds = [cost.seconds_per_sweep for cost in self.estimates.values()]
         return None if None in seconds else sum(each for each in seconds if each is not None)
 
 
 class BatchReporter(Protocol):
-    """Hears how a batch goes."""
+    """Called as a batch goes on."""
 
     def laid_out(self, done: int, total: int) -> None:
-        """Jobs whose cost is known so far, and in all."""
+        """Called with the number of jobs whose cost is known, and of all."""
 
     def begin(self, batch: Batch, cost: BatchCost) -> None:
-        """Before the first solve."""
+        """Called before the first solve."""
 
     def started(self, number: int) -> None:
-        """A job's solve begins."""
+        """Called when the solve of a job begins."""
 
     def check(self, number: int, check: News) -> None:
-        """A running job was judged."""
+        """Called when a running job was measured."""
 
     def ended(self, number: int, outcome: Outcome) -> None:
-        """A job is done, failed or stopped."""
+        """Called when a job is done, has failed or was stopped."""
 
     def stopping(self) -> None:
-        """Ctrl-C: the running ones save."""
+        """Called at Ctrl-C, when the running jobs begin to save."""
 
     def end(self) -> None:
-        """After the last."""
+        """Called after the last job."""
 
 
 def processes(batch: Batch, asked: int | None = None) -> int:
-    """How many jobs to run at once: as asked, else as many as the cores feed with ``solve.workers`` each."""
+    """Return the number of jobs to run at once: ``asked``, or as many as there are cores for ``solve.workers`` each."""
     workers = max((batch.entries[i].job.solve.threads for i in batch.to_do), default=1)
     wanted = asked or max(1, joblib.cpu_count() // workers)
     return max(1, min(wanted, len(batch.to_do)))
@@ -159,7 +159,7 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
 
 
 class _Here:
-    """One solve after the other, in this process."""
+    """Solves one job after the other, in this process."""
 
     def estimates(self, batch: Batch) -> Iterator[tuple[int, WalkedCost]]:
         for i in batch.to_do:
@@ -193,7 +193,7 @@ class _Here:
 
 
 class _InPool:
-    """Solves in the processes of a pool."""
+    """Solves jobs in the workers of a pool."""
 
     function: Callable[..., Any] = staticmethod(solve_task)
 
@@ -270,7 +270,7 @@ class _InPool:
 
 
 class _Remotely(_InPool):
-    """Solves entries in a cluster's workers.
+    """Solves jobs in a cluster's workers.
 
     This process locks an entry's folder before sending it, and until the worker's result is unpacked.
     """

@@ -1,4 +1,4 @@
-"""One job of a batch in one process: solve it, and tell what is found on the way."""
+"""Solves one job of a batch in one process, and reports its checks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from spewy.system.worker import Parent
 
 @dataclass(frozen=True)
 class News:
-    """A worker's news: the exploitability in the target's unit, and a forecast."""
+    """News of a job: the exploitability in the target's unit, and a forecast."""
 
     sweep: int
     found: float
@@ -37,14 +37,14 @@ class News:
 
 
 class Relay(Silent):
-    """Passes checks on."""
+    """A reporter that passes checks on."""
 
     def __init__(self, told: Callable[[News], None]) -> None:
         self._told = told
         self.done_before = 0
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Remember where the solve began."""
+        """Remember the sweep at which the solve began."""
         self.done_before = done
 
     def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
@@ -55,7 +55,7 @@ class Relay(Silent):
 def solve_task(
     parent: Parent, text: str, folder: Path, save_every: float | None, again: bool, cost: WalkedCost
 ) -> Outcome:
-    """Solve in a worker.
+    """In a worker: solve a job.
 
     An attempt after the first goes on from what the attempt before has saved, if that has begun to save.
     """
@@ -74,7 +74,7 @@ def solve_job(
     *,
     again: bool = False,
 ) -> Outcome:
-    """Solve one job of known cost; whatever goes wrong becomes its outcome."""
+    """Solve one job of known cost; an error becomes part of the outcome."""
     _forget_peak()
     relay = Relay(told)
     try:
@@ -97,7 +97,7 @@ def solve_job(
 
 
 def left(job: Job, folder: Path) -> Stored:
-    """What a failed job's folder holds; nothing where that is what failed."""
+    """Return the state of a failed job's folder; an empty state if the folder cannot be read."""
     try:
         return look(job, folder)
     except (SpewyError, LockerError):
@@ -105,12 +105,12 @@ def left(job: Job, folder: Path) -> Stored:
 
 
 def estimate_task(parent: Parent, text: str, label: str) -> WalkedCost:
-    """Estimate in a worker."""
+    """In a worker: estimate the cost of a job."""
     return estimate_job(parse_job(text), label)
 
 
 def refuse_impossible(job: Job, label: str) -> None:
-    """Refuse a job that is too large by what is known without laying it out."""
+    """Refuse a job that is too large by bounds that are known before it is laid out."""
     try:
         require_possible(job)
     except InputError as error:
@@ -118,7 +118,7 @@ def refuse_impossible(job: Job, label: str) -> None:
 
 
 def estimate_job(job: Job, label: str) -> WalkedCost:
-    """Lay a job out and add up what it needs; refuse what may not start. It was not refused as impossible."""
+    """Lay a job out and return its cost; refuse a job that needs more than it may. `refuse_impossible` comes first."""
     try:
         plan = WalkedPlan.counted(job, streaming=False)
         plan.require()
@@ -128,16 +128,16 @@ def estimate_job(job: Job, label: str) -> WalkedCost:
 
 
 def job_text(job: Job) -> str:
-    """Write a job as it goes to a worker; `parse_job` reads it there."""
+    """Write a job for a worker, where `parse_job` reads it."""
     return job.model_dump_json(by_alias=True)
 
 
 def parse_job(text: str) -> Job:
-    """Read what `job_text` wrote."""
+    """Read a job that `job_text` has written."""
     return Job.of(json.loads(text))
 
 
 def _forget_peak() -> None:
-    """Begin ``peak_rss_mib`` anew: a process solves several jobs. Linux only; elsewhere it is the process's."""
+    """Reset ``peak_rss_mib`` between two jobs of a process, on Linux."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")

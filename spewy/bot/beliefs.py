@@ -295,8 +295,8 @@ class Beliefs:
     def _begins_subgame(self, state: PublicState) -> bool:
         """Whether a subgame begins at a state: with a round, or where the blueprint has no strategy.
 
-        No subgame begins inside of another one, whose solve already has a row per hand, with ranges that belong to it;
-        a second solve that takes these as given would be worse.
+        No subgame begins inside another subgame, whose solve already has a row per hand and matching ranges; a second
+        solve from these ranges would be worse.
         """
         betting = state.betting
         when = self._when(betting.round)

@@ -96,8 +96,8 @@ class Player:
         return cast("Reveals", self.bot).strategy(self.hand)
 
 
-def _cards(subject: str, given: str | tuple[int, ...]) -> tuple[int, ...]:
+def _cards(subject: str, cards: str | tuple[int, ...]) -> tuple[int, ...]:
     try:
-        return parse_cards(given if isinstance(given, str) else cards_name(given))
+        return parse_cards(cards if isinstance(cards, str) else cards_name(cards))
     except CardError as error:
         raise InputError(f"{subject}: {error}") from None

@@ -37,22 +37,22 @@ def abstraction(
     """
     cache = cache or shared_cache()
     keys = [_key(spec, name) for name in ARRAYS]
-    found = cache.arrays(ABSTRACTION, keys)
-    if found is not None:
-        return Abstraction(spec.deck, spec.hole, spec.board_sizes, dict(zip(ARRAYS, found, strict=True)))
+    arrays = cache.arrays(ABSTRACTION, keys)
+    if arrays is not None:
+        return Abstraction(spec.deck, spec.hole, spec.board_sizes, dict(zip(ARRAYS, arrays, strict=True)))
     features = _Features(cache, spec)
     try:
-        made = Abstraction.build(spec, progress, features)
+        built = Abstraction.build(spec, progress, features)
     finally:
         features.keep()
-    cache.keep(ABSTRACTION, {_key(spec, name): made.arrays[name] for name in ARRAYS})
-    return made
+    cache.keep(ABSTRACTION, {_key(spec, name): built.arrays[name] for name in ARRAYS})
+    return built
 
 
 def kept_sizes(spec: AbstractionSpec, cache: BucketCache | None = None) -> Sizes | None:
     """Read the numbers of classes and rows of an abstraction; None: it is not in the locker."""
-    found = (cache or shared_cache()).arrays(ABSTRACTION, [_key(spec, "n_classes"), _key(spec, "n_rows")])
-    return None if found is None else (tuple(found[0].tolist()), tuple(found[1].tolist()))
+    sizes = (cache or shared_cache()).arrays(ABSTRACTION, [_key(spec, "n_classes"), _key(spec, "n_rows")])
+    return None if sizes is None else (tuple(sizes[0].tolist()), tuple(sizes[1].tolist()))
 
 
 def _key(spec: AbstractionSpec, name: str) -> bytes:
@@ -73,8 +73,8 @@ class _Features(dict[str, NDArray[Any]]):
         self._cache = cache
         self._start = f"{_deck(spec)}.{spec.n_board}.{METHOD}"
         for name in feature_names(spec.board_sizes):
-            if found := cache.arrays(FEATURES, [self._key(name)]):
-                self[name] = found[0]
+            if features := cache.arrays(FEATURES, [self._key(name)]):
+                self[name] = features[0]
         self._there = set(self)
 
     def keep(self) -> None:

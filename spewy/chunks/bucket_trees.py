@@ -92,7 +92,7 @@ class BucketLocker:
         return [board for board in boards if _key(board, Deck(), 2, 5) not in here]
 
     def precompute(self, n_cards: int, pool: WorkerPool, progress: Callable[[int], object]) -> list[float]:
-        """Have a pool compute every missing board of so many cards; ``progress`` hears how many were done each time.
+        """Compute the missing trees of all boards of `n_cards` in a pool; `progress` is called with numbers of trees.
 
         Interrupted, it keeps what is done, and another call goes on. Returns the peak memory of each worker, MiB.
         """
@@ -169,12 +169,12 @@ class BucketCache:
 
     def arrays(self, locker: str, keys: Sequence[bytes]) -> list[NDArray[Any]] | None:
         """Read the arrays under some keys in one transaction; None unless all are there."""
-        found = self._tried(lambda trees: trees.store.get_many(locker, keys)) or [None]
-        there = [array for array in found if array is not None]
-        return there if len(there) == len(found) else None
+        arrays = self._tried(lambda trees: trees.store.get_many(locker, keys)) or [None]
+        present = [array for array in arrays if array is not None]
+        return present if len(present) == len(arrays) else None
 
     def keep(self, locker: str, arrays: Mapping[bytes, NDArray[Any]]) -> None:
-        """Put arrays under keys, where the locker can be written."""
+        """Store arrays under keys, if the locker is writable."""
 
         def put(transaction: Transaction) -> None:
             for key, array in arrays.items():

@@ -1,4 +1,4 @@
-"""``spewy solve`` of several jobs or boards: one progress display, a table or a JSON array, and an exit code."""
+"""``spewy solve`` with several jobs or boards."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def solve_batch(
     as_json: bool,
     address: str | None = None,
 ) -> int:
-    """Solve, print, and return the exit code."""
+    """Solve a batch, print its results, and return the exit code."""
     from spewy.batch.batch import Batch
     from spewy.batch.run import run_batch
 
@@ -55,7 +55,7 @@ def solve_batch(
 
 
 class BatchLines:
-    """Lines that begin with the job's name."""
+    """A reporter that writes lines, each with a job's name first."""
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
@@ -63,21 +63,21 @@ class BatchLines:
         self._ended = 0
 
     def laid_out(self, done: int, total: int) -> None:
-        """Say nothing."""
+        """Write nothing."""
 
     def begin(self, batch: Batch, cost: BatchCost) -> None:
-        """Tell what there is to do and what it will cost."""
+        """Write the number of jobs and their cost."""
         for line in cost_lines(batch, cost):
             say(line)
 
     def started(self, number: int) -> None:
-        """Tell where its lockers are, and where it goes on."""
+        """Write the job's folder, and the sweep from which it goes on."""
         entry, sweeps = self._batch.entries[number], self._batch.stored[number].sweeps
         further = f", going on after sweep {sweeps}" if sweeps and not self._batch.again else ""
         say(f"{entry.label}: lockers in {entry.folder}{further}")
 
     def check(self, number: int, check: News) -> None:
-        """Tell the exploitability, now and then."""
+        """Write the exploitability, at most once a second."""
         now = time.monotonic()
         if now - self._told.get(number, -QUIET_SECONDS) >= QUIET_SECONDS:
             self._told[number] = now
@@ -85,7 +85,7 @@ class BatchLines:
             say(f"{self._batch.entries[number].label}: sweep {check.sweep}: {found}")
 
     def ended(self, number: int, outcome: Outcome) -> None:
-        """Tell how it ended."""
+        """Write how the job has ended."""
         self._ended += 1
         place = f"{self._ended} of {len(self._batch.to_do)}"
         say(f"{self._batch.entries[number].label}: {ending(outcome)} ({place})")
@@ -93,15 +93,15 @@ class BatchLines:
             say(outcome.details)
 
     def stopping(self) -> None:
-        """Tell that Ctrl-C was heard."""
+        """Write that running jobs are saved and stop."""
         say("interrupted: what runs is saved and stops; Ctrl-C again breaks off")
 
     def end(self) -> None:
-        """Say nothing."""
+        """Write nothing."""
 
 
 class BatchBar(BatchLines):
-    """A bar over the jobs; behind it the exploitability of those that run."""
+    """A reporter that draws a bar over the jobs, and the exploitability of running jobs behind it."""
 
     def __init__(self, batch: Batch) -> None:
         super().__init__(batch)
@@ -109,31 +109,31 @@ class BatchBar(BatchLines):
         self._running: dict[int, str] = {}
 
     def laid_out(self, done: int, total: int) -> None:
-        """Move a bar of its own."""
+        """Move the bar of jobs that are laid out."""
         if self._bar is None:
             self._bar = self._new("laying out", total)
         self._bar.move(done)
 
     def begin(self, batch: Batch, cost: BatchCost) -> None:
-        """Tell what it will cost, and show the bar."""
+        """Write the cost, and draw the bar."""
         self.end()
         super().begin(batch, cost)
         if batch.to_do:
             self._bar = self._new("solving", len(batch.to_do))
 
     def started(self, number: int) -> None:
-        """Show the job."""
+        """Draw the job."""
         self._running[number] = "..."
         self._show()
 
     def check(self, number: int, check: News) -> None:
-        """Show the exploitability behind the bar."""
+        """Draw the exploitability behind the bar."""
         unit = "%" if check.unit == "%" else f" {check.unit}"
         self._running[number] = f"{max(check.found, 0.0):.3g}{unit}"
         self._show()
 
     def ended(self, number: int, outcome: Outcome) -> None:
-        """Move the bar, and say what went wrong."""
+        """Move the bar, and write an error."""
         self._running.pop(number, None)
         if outcome.error is not None:
             super().ended(number, outcome)
@@ -158,12 +158,12 @@ class BatchBar(BatchLines):
 
 
 def batch_reporter(batch: Batch) -> BatchLines:
-    """A bar where it can be drawn and no log lines cut through it."""
+    """Return a reporter with a bar, or with lines if there is no terminal or logs are written."""
     return BatchBar(batch) if sys.stderr.isatty() and not is_verbose() else BatchLines(batch)
 
 
 def cost_lines(batch: Batch, cost: BatchCost) -> list[str]:
-    """Tell what is to be done, what was done before, and what the rest will take."""
+    """Format the number of jobs to solve, of jobs that are done already, and the cost."""
     same = sum(entry.same_as is not None for entry in batch.entries)
     parts = [f"{len(batch.done)} done before"] if batch.done else []
     parts += [f"{same} the same as another up to suits"] if same else []
@@ -181,7 +181,7 @@ def cost_lines(batch: Batch, cost: BatchCost) -> list[str]:
 
 
 def ending(outcome: Outcome) -> str:
-    """Tell in a few words how a job ended."""
+    """Format the end of a job in a few words."""
     result = outcome.result
     if outcome.error is not None:
         return f"failed: {outcome.error}"
@@ -192,7 +192,7 @@ def ending(outcome: Outcome) -> str:
 
 
 def table(batch: Batch, outcomes: Sequence[Outcome]) -> Table:
-    """One row per job, in the order of the input; columns in which nothing stands are left out."""
+    """Make a table with a row per job, in the order of the input, without empty columns."""
     from rich.table import Table
 
     rows = [_row(batch, entry, outcome) for entry, outcome in zip(batch.entries, outcomes, strict=True)]
@@ -227,7 +227,7 @@ def _row(batch: Batch, entry: BatchJob, outcome: Outcome) -> dict[str, str]:
 
 
 def exploitability_text(outcome: Outcome) -> str:
-    """Tell the exploitability in % of the pot or mbb per hand; a dash where it is not known."""
+    """Format the exploitability in % of the pot or mbb per hand, or a dash."""
     result = outcome.result
     if result is None or result.exploitability is None:
         return "-"
@@ -250,7 +250,7 @@ def _note(batch: Batch, entry: BatchJob, outcome: Outcome) -> str:
 
 
 def _verdict(batch: Batch, outcomes: Sequence[Outcome]) -> int:
-    """Say what is not done, and return the exit code."""
+    """Write what is not done to stderr, and return the exit code."""
     own = [
         (entry, outcome)
         for entry, outcome in zip(batch.entries, outcomes, strict=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DEFAULT_ROWS = 40
 WORKERS = 2
-"""For --precompute, unless the command says otherwise."""
+"""Default number of processes of --precompute."""
 
 
 @click.command()
@@ -31,20 +31,25 @@ WORKERS = 2
     type=click.IntRange(min=1),
     default=DEFAULT_ROWS,
     show_default=True,
-    help="How many buckets at most.",
+    help="Number of buckets, at most.",
 )
 @click.option(
-    "--range", "range_text", metavar="RANGE", help='Weigh hands as in a range, such as "QQ+,AKs:0.5".'
+    "--range", "range_text", metavar="RANGE", help='Range whose weights the hands get, such as "QQ+,AKs:0.5".'
 )
-@click.option("--clustering", default="equation-1", show_default=True, help="As rows.clustering of a job.")
+@click.option(
+    "--clustering",
+    default="equation-1",
+    show_default=True,
+    help="Clustering algorithm, as rows.clustering of a job.",
+)
 @plot_option("the buckets' outcome curves and a chart of hands")
 @click.option(
     "--precompute",
     type=click.Choice(["flops", "turns"]),
-    help="Fill the bucket locker with all boards of a kind; goes on where it stopped.",
+    help="Fill the bucket locker with the trees of all flops or turns; an interrupted run goes on where it stopped.",
 )
 @click.option(
-    "--workers", type=click.IntRange(min=1), help=f"For --precompute: processes; default: {WORKERS}."
+    "--workers", type=click.IntRange(min=1), help=f"Number of processes of --precompute; default: {WORKERS}."
 )
 @dask_option
 @json_option

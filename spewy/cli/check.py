@@ -48,7 +48,7 @@ def _within(folder: Path) -> Iterator[Path]:
 
 
 def _audited(folder: Path) -> list[str]:
-    """What is wrong with the lockers of one folder."""
+    """Return the findings about the lockers of one folder."""
     from lockers import DamagedLockerError, LmdbStore, open_store
 
     findings = []

@@ -1,4 +1,4 @@
-"""``--dask``: commands whose work is done by a cluster."""
+"""The option ``--dask``, with which a cluster does the work of a command."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from spewy.cli.progress import say
 
 
 def dask_option(function: Decorated) -> Decorated:
-    """``--dask``, the cluster that works in place of processes here."""
+    """Add ``--dask``, the address of a cluster that works instead of processes on this machine."""
     return click.option(
         "--dask",
         "address",
         metavar="ADDRESS",
-        help="In place of processes here, the workers of a Dask cluster work, whose scheduler is at this address, "
-        "such as tcp://10.0.0.1:8786. No folder is shared.",
+        help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786, whose workers do the work instead of processes "
+        "on this machine. They need no shared folder.",
     )(function)
 
 

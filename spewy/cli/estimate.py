@@ -209,8 +209,7 @@ def _sampled(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     cost, fits, names = plan.cost, plan.refusal is None, job.rules.round_names
     rows = [("job", f"{job.name}, boards dealt"), *_amounts(job)]
     for name, lines, classes, k in zip(names, cost.lines, cost.classes, cost.rows, strict=True):
-        of_boards = f"{count(classes, 'class', 'classes')} of boards"
-        rows.append((name, f"{count(lines, 'line')}, {of_boards}, {count(k, 'row')}"))
+        rows.append((name, f"{count(lines, 'line')}, {count(classes, 'board bucket')}, {count(k, 'row')}"))
     verdict = f"within the {job.solve.memory} allowed" if fits else _verdict(None, job.solve.memory)
     rows += [
         ("betting nodes", f"{job.tree_count.nodes:,}"),
@@ -227,7 +226,7 @@ def _sampled(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         _pace(cost),
     ]
     if cost.making_seconds:
-        rows.append(("before", f"roughly {duration(cost.making_seconds)} for classes and rows, once"))
+        rows.append(("before", f"roughly {duration(cost.making_seconds)} for board buckets and rows, once"))
     rounds = {"name": job.name, **job.amounts.key, "rounds": names}
     fit = {
         "budget_bytes": parse_memory(job.solve.memory),

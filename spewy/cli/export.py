@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     pass
 
 SPREADSHEET_ROWS = 1_048_576
-"""That a sheet of the usual programs holds, the head included."""
+"""Most rows of a sheet in the usual programs, the head included."""
 
 
 @click.command()

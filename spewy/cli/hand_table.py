@@ -34,7 +34,7 @@ _SHORT = {
     "backdoor straight draw": "BDSD",
     "overcards": "OC",
 }
-"""What a narrow table tells for draws; longer names before those that they hold."""
+"""Short names of draws for narrow tables; a name stands before the names that are part of it."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ BOARDS = 4
     "--round",
     "first",
     metavar="ROUND",
-    help="The first round that gets matrices: flop, turn or river; all later ones get them too. "
+    help="First round whose matrices are made (flop, turn or river); those of later rounds are made too. "
     "Default: turn, or the last round of a shorter game.",
 )
 @click.option(
@@ -32,12 +32,15 @@ BOARDS = 4
     type=click.IntRange(1, 10_000),
     default=BOARDS,
     show_default=True,
-    help="Boards that are drawn of each class.",
+    help="Number of boards that are drawn from each board bucket.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, help="Which boards are drawn; default 0."
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=0,
+    help="Seed of the boards that are drawn; default 0.",
 )
-@click.option("--workers", type=click.IntRange(1), help="Processes that work; default: a core each.")
+@click.option("--workers", type=click.IntRange(1), help="Number of processes; default: one for each core.")
 @json_option
 @verbose_option
 def payoffs(
@@ -70,10 +73,10 @@ def payoffs(
 
 
 class _Lines(NowAndThen):
-    """Tells how it goes, now and then."""
+    """Writes lines on the progress, now and then."""
 
     def begin(self, name: str, cost: PayoffCost) -> None:
-        """Tell what it will take."""
+        """Write the cost."""
         todo = sum(cost.classes) - cost.kept
         kept = f", {cost.kept:,} kept from before" if cost.kept else ""
         say(
@@ -83,7 +86,7 @@ class _Lines(NowAndThen):
         )
 
     def made(self, round_name: str, done: int, total: int, seconds_left: float) -> None:
-        """Tell a class."""
+        """Write the number of buckets that are done."""
         self.say(f"class {done:,} of {total:,}, {round_name}", done, total, seconds_left)
 
 

@@ -177,7 +177,7 @@ def status_text(status: Status, threads: int) -> str:
     if pace is not None:
         parts.append(f"{pace:,.0f} per second ({pace / threads:,.0f} per core)")
     visits = ", ".join(f"{least:,}/{median:,.0f}" for least, median in status.visits or ())
-    parts.append(f"visits of a class by round (fewest/median) {visits}")
+    parts.append(f"visits of a board bucket by round (fewest/median) {visits}")
     if status.judged is not None:
         parts.append(check_text(status.judged.exploitability, status.judged.unit, None))
     if status.seconds_left is not None:

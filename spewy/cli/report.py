@@ -102,7 +102,7 @@ def report(
 def _report(
     folders: tuple[Path, ...], line: str, board: str | None, target: str | None
 ) -> tuple[str, Report]:
-    """What is told of the job, and what was found."""
+    """Return a line about the job, and the report."""
     from lockers import holds_store
     from spewy.errors import InputError
     from spewy.look.board_report import report_boards

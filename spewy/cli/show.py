@@ -66,7 +66,9 @@ if TYPE_CHECKING:
 )
 @plot_option("the grids of both players, or --heat,")
 @csv_option("all hands into a .csv, .parquet or .json, in the columns of spewy export")
-@click.option("--wide", is_flag=True, help="With --csv: one row per hand, with columns for each action.")
+@click.option(
+    "--wide", is_flag=True, help="One row per hand in the --csv file, with columns for each action."
+)
 @target_option
 @json_option
 @verbose_option

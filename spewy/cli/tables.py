@@ -1,4 +1,4 @@
-"""What commands print: numbers, rows of facts, rich tables, and strict JSON."""
+"""Output of commands: numbers, rows of facts, rich tables, and strict JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 200
 LONGEST_SECONDS = 99 * 24 * 3600
 NOISE = 1e-12
-"""What rounding leaves of zero; "-2.2e-16 chips" helps nobody."""
+"""Numbers below this one are rounding errors and print as 0."""
 
 
 def json_text(value: Any) -> str:
@@ -145,7 +145,7 @@ def render(table: Table) -> str:
 
 
 def console() -> Console:
-    """What rich prints to: as wide as the terminal, in colour there only."""
+    """Return a console for rich: as wide as the terminal, and in colour on a terminal only."""
     from rich.console import Console
 
     class VisibleConsole(Console):

@@ -1,4 +1,4 @@
-"""Which amounts a player may bet or raise to at a node of a no-limit tree.
+"""The amounts that a player may bet or raise to at a decision of a no-limit tree.
 
 All amounts here are *street totals*: chips that a player has put in on this round. With ``faced`` the
 opponent's street total, ``pot`` the chips in the middle once the player to act has called it, ``low`` and

@@ -91,7 +91,7 @@ class TreeConfig:
     force_allin: float = 0.0
     """Make a bet all-in if at most this share of the pot after its call would stay behind."""
     merge: float = 0.0
-    """Of two sizes closer than this share of the pot keep the larger."""
+    """Share of the pot: two sizes that are closer are merged into the larger one."""
     min_bet: int | None = None
     """Smallest no-limit bet; None: 1 in spots, the big blind in whole games."""
     rake: Rake = Rake()

@@ -241,7 +241,7 @@ class DaskSection(Section):
     workers: int | None = Field(None, gt=0)
     """Shares of an interval, and processes of a cluster that is started here; default: a worker each, a core each."""
     interval: int | None = Field(None, gt=0)
-    """With [boards]: deals of a worker between two exchanges, at most; default: by the time that they take."""
+    """Most deals of a worker between two exchanges, with [boards]; default: by the time that deals take."""
 
 
 LeafKind = Literal["stored", "live"]

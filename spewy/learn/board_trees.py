@@ -86,8 +86,8 @@ class BoardTrees:
     def kinds(self) -> Ints:
         """``[hand of the deck]``: equal numbers, from 0, for hands that a symmetry maps onto each other."""
         moved = [hand_permutation(self.deck, self.hole, perm) for perm in self.perms]
-        found: Ints = np.unique(np.min(moved, axis=0), return_inverse=True)[1]
-        return found
+        kinds: Ints = np.unique(np.min(moved, axis=0), return_inverse=True)[1]
+        return kinds
 
     @property
     def per_pair(self) -> float:

@@ -50,7 +50,7 @@ class BucketBoard:
 
 @dataclass(frozen=True)
 class BucketGame:
-    """What the layouts of all boards of a game share.
+    """The part that the layouts of all boards of a game share.
 
     Args:
         problem: the whole game.
@@ -96,9 +96,9 @@ class BucketGame:
         entered: list[tuple[Branch, ...]] = [(Branch(0, (((), SAME),)),)] * t
         below: list[History] = []
         if t + 1 < self.n_rounds:
-            found = following_deals(problem, t, path[t])
-            below = [deal.history for deal in found]
-            entered.append(tuple(Branch(b, deal.members) for b, deal in enumerate(found)))
+            following = following_deals(problem, t, path[t])
+            below = [deal.history for deal in following]
+            entered.append(tuple(Branch(b, deal.members) for b, deal in enumerate(following)))
         else:
             entered.append(())
         rounds, buckets = [], []

@@ -122,7 +122,7 @@ def board_chunks(
 
 def trembling(layout: Layout, t: int, ranges: tuple[Floats, Floats], tremble: float = TREMBLE) -> Weighing:
     """Return weights by reach for one view of both players, with a tremble that keeps every hand alive."""
-    first, second = (mine + tremble * max(float(mine.max(initial=0.0)), LEAST) for mine in ranges)
+    first, second = (reach + tremble * max(float(reach.max(initial=0.0)), LEAST) for reach in ranges)
     rows = layout.board(t, 0).hands
     weights = first, second
     return Weighing(weights, weights, (np.ones(rows[0].n_rows), np.ones(rows[1].n_rows)), 1)

@@ -1,4 +1,4 @@
-"""What findings on first boards come to together: best responses before them, and errors of samples.
+"""Findings on first boards put together: best responses before these boards, and errors of samples.
 
 A sample of flops gives an estimate. After the flop it is right in the mean. The response before it can only be chosen
 on flops that were drawn: chosen on those that it is measured on it looks too good (``high``), chosen for each draw on
@@ -19,17 +19,19 @@ from spewy.records.response_cache import FlopFinding
 
 @dataclass(frozen=True)
 class Finding:
-    """How far average strategies are from an equilibrium, in chips per deal.
+    """Exploitability of average strategies, in chips per deal.
 
     Attributes:
-        exploitability: half the sum of both best responses' values; of a sample the middle of ``low`` and ``high``.
-        stderr: standard error; None where all flops were judged, or only one.
-        low, high: of the response before the flop chosen on other flops, and on the same; low is None of one flop.
-        best_response: values of player 0's and of player 1's.
-        value: of player 0, if both follow their averages.
-        value_stderr: its standard error, as above.
-        flops: how many were drawn; or all there are up to suits.
-        seconds: of one core, all flops together.
+        exploitability: half the sum of the values of both best responses; the middle of ``low`` and ``high`` for a
+            sample.
+        stderr: standard error; None if all flops were measured, or only one.
+        low, high: exploitability if the response before the flop is chosen on other flops, and on the same flops; low
+            is None for a single flop.
+        best_response: values of player 0's and of player 1's best response.
+        value: value for player 0 if both players follow their averages.
+        value_stderr: standard error of ``value``, as above.
+        flops: number of flops that were drawn, or of all flops up to suits.
+        seconds: core-seconds of all flops together.
     """
 
     exploitability: float
@@ -45,7 +47,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Before:
-    """What comes before first boards.
+    """The betting before first boards.
 
     Attributes:
         betting: the lines that enter them are its exits.
@@ -58,7 +60,7 @@ class Before:
     per_pair: float
 
     def respond(self, p: int, best: Floats, chosen_on: Floats | None = None) -> float:
-        """Chips per deal of player p's best response, where first boards are worth ``best[line, kind]``.
+        """Return the chips per deal of player p's best response, given the values ``best[line, kind]`` of flops.
 
         It is chosen where they are worth ``chosen_on``, if that is given.
         """
@@ -69,13 +71,13 @@ class Before:
         return float(self.betting.best(p, exits, chosen).sum()) / self.betting.n_pairs
 
     def values(self, own: Floats) -> Floats:
-        """``[board]``: chips per deal of player 0 from `FlopFinding.own`."""
+        """Return ``[board]``, chips per deal of player 0, from `FlopFinding.own`."""
         out: Floats = (self.per_pair * own + self.betting.folds(0).sum()) / self.betting.n_pairs
         return out
 
 
 def of_all(before: Before, findings: list[FlopFinding], counts: Ints) -> Finding:
-    """From all first boards, each of which stands for so many."""
+    """Combine measurements of all flops, weighted by how many flops each stands for."""
     best, values, seconds = _together(before, findings)
     first, second = _at_once(before, best, counts)
     exact, value = (first + second) / 2, float(counts @ values / counts.sum())
@@ -83,7 +85,7 @@ def of_all(before: Before, findings: list[FlopFinding], counts: Ints) -> Finding
 
 
 def of_sample(before: Before, findings: list[FlopFinding], times: Ints) -> Finding:
-    """From first boards that were drawn so many times."""
+    """Combine measurements of flops that were drawn, weighted by how often each was drawn."""
     best, values, seconds = _together(before, findings)
     total, value = int(times.sum()), float(times @ values / times.sum())
     high = _at_once(before, best, times)
@@ -110,20 +112,20 @@ def of_sample(before: Before, findings: list[FlopFinding], times: Ints) -> Findi
 
 
 def _together(before: Before, findings: list[FlopFinding]) -> tuple[Floats, Floats, float]:
-    """Of all: ``[board, player, line, kind]`` best responses, ``[board]`` values, and the time they took."""
+    """Return best responses ``[board, player, line, kind]``, values ``[board]``, and the time that they took."""
     best = np.stack([finding.best for finding in findings])
     values = before.values(np.array([finding.own for finding in findings]))
     return best, values, sum(finding.seconds for finding in findings)
 
 
 def _at_once(before: Before, best: Floats, weights: Ints) -> tuple[float, float]:
-    """Both players' best responses to the mean."""
+    """Return the values of both players' best responses to the mean over flops."""
     mean = np.tensordot(weights / weights.sum(), best, axes=1)
     return before.respond(0, mean[0]), before.respond(1, mean[1])
 
 
 def _stderr(values: Floats, times: Ints) -> float:
-    """Standard error of the mean of values that came so many times."""
+    """Return the standard error of the mean of weighted values."""
     total = times.sum()
     off = values - times @ values / total
     return float(np.sqrt(times @ off**2 / (total - 1) / total))

@@ -15,9 +15,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from solvers.measure import Exploitability
+if TYPE_CHECKING:
+    from solvers.measure import Exploitability
 
 
 class Stop(Protocol):
@@ -32,8 +33,7 @@ Progress = Callable[[int, int, int], object]
 """Called with the number of the sweep under way, the visits made in it, and the visits of the whole sweep."""
 Counted = Literal["sweeps", "deals"]
 Saves = Literal["checked", "at once", "in background"]
-"""What an engine saves, and when: a state in memory, after a check of it; each visit as it is made; or the numbers of a
-state in memory while the engine goes on."""
+"""Moment at which an engine saves: after the check of a state in memory, at each visit, or while it goes on."""
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class Setup:
 
 
 class Learnt(NamedTuple):
-    """What a share has learnt in an interval of deals.
+    """The result of a share for an interval of deals.
 
     Attributes:
         share: number of the share.

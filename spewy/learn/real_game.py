@@ -1,4 +1,4 @@
-"""The exploitability of a game whose boards have classes, in the real game: each hand responds on each board.
+"""Measures exploitability in the real game: best responses know each hand and each board, not buckets.
 
 A game is judged first board by first board (`spewy.learn.board_trees`), in hold'em flop by flop: on one of them,
 everything that can follow is walked, exactly. What is found is put together by `spewy.learn.combined_flops`.
@@ -42,7 +42,7 @@ FEW_BOARDS = 10_000
 """Final boards of a game that is judged on all first ones, whatever sample is asked for: seconds."""
 
 SEED = 0
-"""Of a sample of flops, unless another is asked for."""
+"""Default seed of a sample of flops."""
 
 GOLDEN = (5**0.5 - 1) / 2
 
@@ -51,7 +51,7 @@ Draw = Mapping[int, int]
 
 
 class RealGame:
-    """A game and average strategies by class and row, to be judged.
+    """A game, and average strategies by board bucket and row whose exploitability it measures.
 
     Args:
         game: the rules.
@@ -83,20 +83,20 @@ class RealGame:
 
     @cached_property
     def n_firsts(self) -> int:
-        """How many first boards there are up to suits."""
+        """Number of first boards up to suits."""
         return len(self.trees.firsts[0])
 
     @property
     def n_pairs(self) -> float:
-        """Of hands that can be dealt together."""
+        """Weight of the pairs of hands that can be dealt together."""
         return self._first_betting().n_pairs
 
     def desk(self) -> Buffers:
-        """Buffers for one thread."""
+        """Make the buffers of a thread."""
         return self._judge.buffers()
 
     def drawn(self, flops: int | None, seed: int) -> Draw | None:
-        """A sample of first boards; None: all there are, which small games are judged on in any case.
+        """Draw a sample of first boards; None stands for all boards, on which small games are always measured.
 
         Args:
             flops: how many draws; None: all.
@@ -117,16 +117,16 @@ class RealGame:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Of `FlopFinding.best`."""
+        """Shape of `FlopFinding.best`."""
         lines = self._forests[1].arrays.n_roots if self.trees.first_round else 1
         return 2, lines, int(self.trees.kinds.max()) + 1
 
     def to_judge(self, draw: Draw | None) -> list[int]:
-        """The first boards of a draw, each once, in order."""
+        """Return the first boards of a draw, each once, in order."""
         return list(range(self.n_firsts)) if draw is None else sorted(draw)
 
     def flop(self, first: int, desk: Buffers, stopped: Stopped = never) -> FlopFinding:
-        """Judge all boards that can follow one first board.
+        """Measure best responses on all boards that can follow one first board.
 
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
@@ -140,7 +140,7 @@ class RealGame:
         return FlopFinding(np.array(best), float(found.own.sum()), time.thread_time() - start)
 
     def later(self, first: int, desk: Buffers) -> Floats:
-        """``[round - 1]``: on a first board, what best responses win that begin in a later round, in chips per deal.
+        """Return ``[round - 1]``: chips per deal that best responses win on a first board if they begin in that round.
 
         It is half the sum of both players', as exploitability is, of which the last round's share comes last.
         """
@@ -157,7 +157,7 @@ class RealGame:
         tell: Callable[[int, int], object] = lambda done, of: None,
         stop: Stop | None = None,
     ) -> Finding | None:
-        """Judge a sample of first boards, or all, in threads.
+        """Measure a sample of first boards, or all, in threads.
 
         Args:
             flops: number of draws; None for all first boards.
@@ -199,7 +199,7 @@ class RealGame:
         return self.combined(findings, draw)
 
     def combined(self, findings: Mapping[int, FlopFinding], draw: Draw | None) -> Finding:
-        """What findings come to together; of all first boards of the draw."""
+        """Return the findings on all first boards of a draw, put together."""
         trees = self.trees
         before = Before(self._first_betting(), trees.kinds, trees.per_pair)
         mine = [findings[first] for first in self.to_judge(draw)]
@@ -208,7 +208,7 @@ class RealGame:
         return of_sample(before, mine, np.array([draw[first] for first in sorted(draw)]))
 
     def _first_betting(self) -> FirstRound:
-        """The betting before first boards; where there is none, one exit."""
+        """Return the betting before the first boards; a single exit if there is no such betting."""
         cards, n_cards = self.trees.root_cards
         if self.trees.first_round:
             rows = self.trees.root_rows()
@@ -218,7 +218,7 @@ class RealGame:
 
 
 def _looks(history: History) -> tuple[list[int], list[int], list[int]]:
-    """What boards are put in order by: how many cards are of one suit, how many of one rank, and which ranks."""
+    """Return a board's sort key: numbers of cards of one suit and of one rank, and the ranks."""
     cards = [card for group in history for card in group]
     suits, ranks = Counter(card & 3 for card in cards), Counter(card >> 2 for card in cards)
     return (
@@ -229,5 +229,5 @@ def _looks(history: History) -> tuple[list[int], list[int], list[int]]:
 
 
 def rows_know_suits(arrays: Mapping[str, np.ndarray]) -> bool:
-    """Whether some round of an abstraction tells single hands apart, mirrored ones too, by its arrays."""
+    """Return whether the rows of some round are single hands, so that mirrored hands have different rows."""
     return BY_HAND in arrays["kinds"]

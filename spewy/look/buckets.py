@@ -58,7 +58,7 @@ class BoardBuckets:
             board: 0, 3, 4 or 5 cards.
             rows: largest number of buckets.
             weights: ``[hand]``, weight of each of the 1326 hands; None for 1 each.
-            clustering: a name of `buckets.GROUPINGS`.
+            clustering: a name of `buckets.abstraction.GROUPINGS`.
             locker: locker of bucket trees; None computes the tree.
 
         Raises:

@@ -1,8 +1,8 @@
-"""The exploitability of a whole game with classes of boards, from its folder: flop by flop, in processes.
+"""The exploitability of a whole game with board buckets, judged flop by flop in processes.
 
-What is found on a flop is kept in the folder at once, so that judging goes on where it was interrupted, and a larger
-sample of the same seed needs only what it has more. That holds until the solve saves other strategies. Who may only
-read the folder judges too, and keeps nothing.
+The findings on each flop are cached in the folder at once, until the solve saves other strategies. So judging goes on
+where it was interrupted, and a larger sample with the same seed judges its additional flops only. In a folder that
+cannot be written nothing is cached.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def judge_folder(
     Within ``joblib.parallel_config(backend="dask")`` a cluster's workers judge.
 
     Args:
-        folder: folder of a solve, or a copy of its play locker.
+        folder: folder of a solve, or a copy of its strategy locker.
         report: called for each flop; None for nobody.
         flops: number of flops to draw; None for all. Small games are judged on all in any case.
         seed: seed of the draws.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import comb
 
 import numpy as np
@@ -43,8 +44,10 @@ class Pairs:
 
     def seen_by(self, p: int) -> Pairs:
         """The pairs as ``[hand of player p, hand of the opponent]``, with player p's lead."""
-        if p == 0:
-            return self
+        return self if p == 0 else self._mirrored
+
+    @cached_property
+    def _mirrored(self) -> Pairs:
         return Pairs(self.compatible.T, None if self.lead is None else -self.lead.T)
 
 

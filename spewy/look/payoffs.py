@@ -1,7 +1,7 @@
-"""Payoff matrices by class of boards of a whole game's folder: made in processes, the last round first, and kept.
+"""Payoff matrices by board bucket of a whole game, made in processes, the last round first.
 
-A class is kept as soon as it is done, so that the work goes on where it was interrupted. That holds until the solve
-saves other strategies, or boards are drawn otherwise.
+The matrices of each board bucket are stored at once, so an interrupted command goes on. They hold until the solve saves
+other strategies, or another sample of boards is drawn.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class PayoffCost:
     """Cost of payoff matrices.
 
     Attributes:
-        rounds: the names of those that get them, the last first.
-        classes: per such round.
-        lines: that enter it.
-        boards: drawn of each class.
-        kept: classes that have them from before.
-        disk_bytes: of all of them.
-        processes: that work.
-        process_bytes: of the matrices and strategies that each of them holds, at most.
+        rounds: names of the rounds with matrices, the last first.
+        classes: number of board buckets per round.
+        lines: number of lines that enter each round.
+        boards: number of boards drawn from each board bucket.
+        kept: number of board buckets with matrices from an earlier run.
+        disk_bytes: bytes of all matrices.
+        processes: number of processes.
+        process_bytes: largest number of bytes of the matrices and strategies in one process.
     """
 
     rounds: tuple[str, ...]
@@ -71,8 +71,8 @@ class PayoffResult:
     """Payoff matrices of a folder.
 
     Attributes:
-        name: of the job.
-        deals: that the strategies are averages of.
+        name: name of the job.
+        deals: deals that the strategies average.
         cost: what it took.
         seconds: of this run.
     """
@@ -105,17 +105,17 @@ def make_payoffs(
     """Make the payoff matrices of a round and of all later ones, under the averages that were saved last.
 
     Args:
-        folder: of a solve.
-        report: told of each class.
-        first: the name of the round; None: the second with public cards, or the last.
-        boards: drawn of each class.
-        seed: of the draws.
-        workers: processes; None: a core each.
+        folder: folder of a solve.
+        report: called for each board bucket.
+        first: name of the first round; None for the second round with public cards, or the last.
+        boards: number of boards drawn from each board bucket.
+        seed: seed of the draws.
+        workers: number of processes; None for one per core.
 
     Raises:
-        InputError: nothing was saved yet, no such round, or a class that is hardly ever dealt.
-        lockers.LockerError: nothing is there, or it is damaged.
-        KeyboardInterrupt: what was made is kept.
+        InputError: nothing was saved yet, there is no such round, or a board bucket is hardly ever dealt.
+        lockers.LockerError: the folder holds no lockers, or damaged ones.
+        KeyboardInterrupt: the user interrupted; finished matrices are stored.
     """
     start, play = time.monotonic(), strategy_folder(folder)
     with closing(Work(play)) as work:
@@ -186,7 +186,7 @@ def _made(
 
 
 def _task(parent: Parent, play: Path, home: Path, t: int, class_: int, boards: Drawn) -> Floats:
-    """Make the matrices of a class in a worker."""
+    """Make the matrices of a board bucket in a worker."""
     work = _opened(play)
     if t + 1 == work.game.n_rounds:
         return bucket_payoffs(work.game, t, class_, boards, work.strategies, _nothing_below)

@@ -211,7 +211,13 @@ def report(
     """Report a line on every card that can follow ``board`` (default: the root's).
 
     The line has just closed a round (``cc`` or ``cc/``), or goes on to a later decision of the next round (``cc/c``);
-    the cards are those of the deal between. ``progress(done, total)`` is told of each board computed.
+    the cards are those of the deal in between.
+
+    Args:
+        solution: the solve.
+        line: the line.
+        board: public cards before the deal; None for the root's.
+        progress: called with the numbers of computed boards and of all boards.
 
     Raises:
         InputError: no such line, no deal on it, or a board that cannot be there before the deal.

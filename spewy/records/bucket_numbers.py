@@ -1,13 +1,13 @@
 """Regrets and sums by board bucket, from which a solve by dealt boards goes on.
 
-Under ``ROUND.CLASS|PLAYER`` lie a class's numbers of a player, flat as `solvers.sampled.numbers.Numbers` has them, in
-the lockers of regrets and of sums, and under ``ROUND.CLASS|`` how often either player learnt there. All numbers of a
-class change in one transaction. A save writes the mark last: the number of deals, and how often these deals have
-visited each class.
+Key ``ROUND.BUCKET|PLAYER`` holds a board bucket's numbers of a player, flat as in `solvers.sampled.numbers.Numbers`, in
+the lockers of regrets and of sums; key ``ROUND.BUCKET|`` holds the numbers of visits of both players. All numbers of a
+board bucket change in one transaction. A save writes the mark last: the number of deals, and their visits of each board
+bucket.
 
-A solve goes on while it is saved, so a class can be some visits ahead of the mark, and further ahead after a save that
-was killed. Deals after the mark are dealt again. `read_buckets` reads into `Numbers.ahead` how many visits a class is
-ahead; that many visits then learn nothing for the class. So each visit of each class counts once.
+A solve goes on while it is saved, so a board bucket can be some visits ahead of the mark, and further ahead after a
+killed save. Deals after the mark are dealt again. `read_buckets` reads the number of visits ahead into `Numbers.ahead`;
+that many visits then change nothing in the board bucket. So each visit of each board bucket counts once.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def write_buckets(store: Store, classes: Sequence[BucketNumbers]) -> None:
     """Write the numbers of some board buckets, in one transaction.
 
     Raises:
-        SolveError: a number of a class is not finite.
+        SolveError: a number is not finite.
     """
     for one in classes:
         one.require_finite()
@@ -129,11 +129,11 @@ def read_buckets(opened: Callable[[], AbstractContextManager[Store]], numbers: N
     """Read the stored numbers into arrays of zeros; without a finished save they stay zero.
 
     Args:
-        opened: opens the store to read it. That is done often: what was read stays mapped until it is closed.
+        opened: function that opens the store for reading; it is called often, since pages stay mapped until a close.
         numbers: of the game.
 
     Raises:
-        lockers.DamagedLockerError: it is not what was written, or deals were made and nothing is there of them.
+        lockers.DamagedLockerError: the numbers are not those that were written, or are missing.
     """
     with opened() as store:
         deals = saved_sweeps(store)
@@ -187,7 +187,7 @@ def require_numbers(store: Reads, subject: str) -> None:
         InputError: regrets and sums were dropped, or the store is a strategy locker.
     """
     if store.get(META, SAVED_KEY) is not None:
-        raise InputError(f"{subject}: expected regrets and sums to go on from, found a play locker alone")
+        raise InputError(f"{subject}: expected regrets and sums to go on from, found a strategy locker alone")
     if store.get(META, NUMBERS_KEY) is not None:
         raise InputError(
             f"{subject}: expected regrets and sums to go on from, found them dropped; "

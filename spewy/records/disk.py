@@ -65,7 +65,7 @@ def judged_size(n_boards: int, lines: int, kinds: int) -> DiskSize:
 
 
 def with_class_bytes(size: DiskSize, t: int, n_classes: int, batches: LineBatches, n_rows: int) -> DiskSize:
-    """The size with the bytes of a round's classes in a play locker."""
+    """The size with the bytes of a round's board buckets in a strategy locker."""
     from solvers.sampled.quantise import byte_tables
 
     key = f"{t}.{n_classes}|0.0".encode()

@@ -58,20 +58,19 @@ class Status:
     """Status of a solve.
 
     Attributes:
-        name: of the job.
-        deals: boards that were dealt, or sweeps.
-        saved_deals: of these, how many the lockers hold.
-        per_second: deals, lately; None: not known.
-        seconds: of work, all runs together; None: not known.
-        seconds_left: to the target or the end of the job's time; None: not known.
-        visits: per round the fewest visits of any class of boards, and the median, where they are known; None: a solve
-            that walks through all boards, and tells of sweeps.
-        value: net mbb per hand of player 0 in self-play; None: not measured.
-        judged: the last check; None: there was none.
-        target: as the job says it; None: not known.
-        at: when this was written, seconds since 1970.
-        checking: flops that the check which runs has judged, and how many it shall; None: no check runs.
-        ended: why the last run ended, in words, which the file does not say; None: it runs, or ended without a word.
+        name: name of the job.
+        deals: number of dealt boards, or of sweeps.
+        saved_deals: number of deals or sweeps in the lockers.
+        per_second: recent deals or sweeps per second; None if unknown.
+        seconds: seconds of work, all runs together; None if unknown.
+        seconds_left: seconds to the target or the end of the job's time; None if unknown.
+        visits: per round the fewest and the median visits of a board bucket, if known; None for a solve by sweeps.
+        value: net mbb per hand of player 0 in self-play; None if it was not measured.
+        judged: last check; None before the first.
+        target: target as the job has it; None if unknown.
+        at: time of writing in seconds since 1970.
+        checking: number of flops that the running check has judged, and of all its flops; None if no check runs.
+        ended: reason for the end of the last run, which the file lacks; None while it runs, or without a reason.
     """
 
     name: str

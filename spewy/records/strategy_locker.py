@@ -215,15 +215,15 @@ def create(
     """Open a strategy locker for writing, and make it if there is none.
 
     Args:
-        folder: of its own.
-        manifest: what it is for: the job, and what names the classes of boards.
-        rounds: where each round's lines lie.
-        classes: how many there are in each round.
-        arrays: by name, what tells the class of a board and the rows of hands there.
+        folder: folder of the locker alone.
+        manifest: manifest of the job and its board buckets.
+        rounds: index of the lines, per round.
+        classes: number of board buckets, per round.
+        arrays: arrays by name that map boards to board buckets and hands to rows.
 
     Raises:
         lockers.ManifestMismatchError: the folder is another job's.
-        lockers.DamagedLockerError: the structure of what is there is damaged, and would not bear to be written to.
+        lockers.DamagedLockerError: the structure of the folder's store is damaged.
     """
     store = open_store(folder, manifest)
     try:

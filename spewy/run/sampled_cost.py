@@ -69,7 +69,7 @@ class SampledCost(Cost):
         """Lines, board buckets and information sets."""
         return (
             (sum(self.lines), "line", "lines"),
-            (sum(self.classes), "class of boards", "classes of boards"),
+            (sum(self.classes), "board bucket", "board buckets"),
             *super().counts,
         )
 

@@ -1,4 +1,4 @@
-"""Child processes of this Python: they run the same code as their parent, from nowhere else, and are deaf to Ctrl-C."""
+"""Starts Python processes that run the same code as their parent and ignore Ctrl-C."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from spewy.system.interrupts import deaf_children
 STOPPED_SECONDS = 5.0
 """Time after which a worker that a signal has stopped is killed."""
 ORPHANED = 1
-"""How a child exits whose parent is gone: nobody reads it."""
+"""Exit code of a child whose parent is gone; nobody reads it."""
 HOME = os.fspath(Path(__file__).resolve().parents[2])
-"""The folder of our packages. A parent may have found them in its current folder, where a child does not look."""
+"""Folder of the packages. A parent may have found them in its current folder, where a child does not look."""
 
 
 def start_python(
     arguments: Sequence[str], settings: Mapping[str, str] | None = None, **options: Any
 ) -> subprocess.Popen[bytes]:
-    """Start Python with these arguments; nothing is read from stdin, and nothing is written to stdout.
+    """Start Python with these arguments, without stdin and stdout.
 
     Args:
-        arguments: what follows the interpreter's name, such as ``-m`` and a module's.
-        settings: environment variables beside those of this process.
-        options: of `subprocess.Popen`.
+        arguments: arguments of the interpreter, such as ``-m`` and the name of a module.
+        settings: environment variables to add to those of this process.
+        options: options of `subprocess.Popen`.
     """
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if HOME not in paths and sysconfig.get_path("purelib") != HOME:
@@ -52,8 +52,8 @@ def end_with_parent(parent: int, last: Callable[[], object] = lambda: None) -> N
     """Have this process end within a second after its parent, whatever it does.
 
     Args:
-        parent: its process number, which the parent tells: it may be gone before this one has begun.
-        last: called before the end.
+        parent: process number of the parent, from the parent itself, which may end before this process has begun.
+        last: function to call before the end.
     """
 
     def watch() -> None:

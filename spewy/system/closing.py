@@ -1,4 +1,4 @@
-"""What is closed at the end of a ``with`` block."""
+"""Base class of objects that are closed at the end of a ``with`` block."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Self
 
 
 class Closing(ABC):
-    """Has a `close` that may be called more than once."""
+    """An object whose `close` may be called more than once."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of files and memory."""
+        """Release files and memory."""
 
     def __enter__(self) -> Self:
-        """The object itself."""
+        """Return the object itself."""
         return self
 
     def __exit__(self, *exc: object) -> None:

@@ -1,4 +1,4 @@
-"""A Dask cluster: who is there, calls of functions in certain workers, and a cluster on this machine.
+"""Connects to a Dask cluster, knows its workers, and calls functions in certain workers.
 
 Workers need the same version of spewy and share no folder: everything that a task needs goes with the task. A worker of
 another version is asked nothing. Workers may join and leave at any time; while there is none, the cluster waits for
@@ -28,38 +28,38 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 LOOK_SECONDS = 1.0
-"""Between two looks at who is there."""
+"""Seconds between two looks at the workers."""
 SPEAK_SECONDS = 10.0
-"""Without a worker, after which that is told, and how often again at most."""
+"""Seconds without a worker before a message, and between two messages."""
 MOST_DEATHS = 10
-"""Workers that die one after the other, none of whom has finished anything."""
+"""Number of workers in a row that may leave without an answer."""
 MOST_FRUITLESS = 10
-"""Attempts in a row from which nothing came back, after which the solve ends."""
+"""Number of attempts in a row without an answer, after which the solve ends."""
 PAUSE_SECONDS = 1.0
-"""Pause after an attempt from which nothing came back."""
+"""Pause after an attempt without an answer."""
 Note = Callable[[str], None]
 _LOG = logging.getLogger(__name__)
 _clusters: WeakKeyDictionary[Client, Cluster] = WeakKeyDictionary()
 
 
 class Stop(Protocol):
-    """Tells a wait to end."""
+    """Tells a waiting function to give up; a `threading.Event` is one."""
 
     def is_set(self) -> bool:
-        """Whether to."""
+        """Whether to give up."""
         ...
 
 
 class NoWorkerError(PeerError):
-    """All workers have left, which was not known yet."""
+    """All workers have left the cluster."""
 
 
 class Lost:
-    """In place of an answer: its worker left, or had forgotten what the task goes on from."""
+    """Stands for an answer that will not come, since the worker has left."""
 
 
 class Attempts:
-    """Counts attempts in a row that brought nothing back, and raises an error after too many.
+    """Counts attempts in a row that have brought no answer, and raises an error after too many.
 
     Args:
         cluster: the cluster whose workers are asked.
@@ -72,10 +72,10 @@ class Attempts:
         self._fruitless = 0
 
     def ended(self, *, fruitful: bool) -> None:
-        """Note how an attempt has ended; if it brought nothing back, wait a moment for workers to return.
+        """Count an attempt; after one without an answer, wait a moment for workers to return.
 
         Raises:
-            PeerError: this was the last attempt.
+            PeerError: the attempt was the last one.
         """
         if fruitful:
             self._fruitless = 0
@@ -90,17 +90,17 @@ class Attempts:
 
 
 class Cluster(Closing):
-    """A connection to a scheduler, and the workers there.
+    """A connection to a scheduler and its workers.
 
     Args:
-        address: of a scheduler, such as ``tcp://10.0.0.1:8786``; None: one is started here.
-        size: workers to start, where it is started here.
-        note: hears of workers that come, go or are refused.
-        client: a connection to the scheduler, which stays open when this is closed; None to make one.
+        address: address of a scheduler, such as ``tcp://10.0.0.1:8786``; None starts a cluster on this machine.
+        size: number of workers to start on this machine.
+        note: called with a line for each worker that comes, goes or is refused.
+        client: an open connection to the scheduler, which `close` leaves open; None opens one.
 
     Raises:
         MissingError: Dask is not installed.
-        InputError: there is no scheduler, or all of its workers are of another version.
+        InputError: there is no scheduler, or all its workers have another version of spewy.
     """
 
     def __init__(self, address: str | None, size: int, note: Note, client: Client | None = None) -> None:
@@ -126,10 +126,10 @@ class Cluster(Closing):
 
     @classmethod
     def of_client(cls, client: Client) -> Cluster:
-        """Return the cluster that a client is connected to; what happens there is logged.
+        """Return the cluster of a client; workers that come and go are logged.
 
         Raises:
-            InputError: all of its workers are of another version.
+            InputError: all workers have another version of spewy.
             PeerError: the scheduler is gone.
         """
         known = _clusters.get(client)
@@ -142,11 +142,11 @@ class Cluster(Closing):
 
     @property
     def name(self) -> str:
-        """The scheduler, as messages tell it."""
+        """Name of the scheduler in messages."""
         return f"Dask scheduler {self._address or self._local_address}"
 
     def workers(self, stop: Stop | None = None) -> dict[str, int]:
-        """Addresses of the workers that are there and can be asked, with their threads; at least one, unless stopped.
+        """Wait for workers; return their addresses and numbers of threads, or nothing if ``stop`` is set.
 
         Raises:
             PeerError: the scheduler is gone.
@@ -156,7 +156,7 @@ class Cluster(Closing):
         return dict(self._there)
 
     def there(self) -> dict[str, int]:
-        """Addresses and threads of the workers that are there now; may be empty.
+        """Return the addresses and numbers of threads of the workers that are there now.
 
         Raises:
             PeerError: the scheduler is gone.
@@ -166,34 +166,34 @@ class Cluster(Closing):
 
     @property
     def size(self) -> int:
-        """Workers that were there at the last look."""
+        """Number of workers."""
         return len(self._there)
 
     @property
     def threads(self) -> int:
-        """Theirs together."""
+        """Number of threads of all workers together."""
         return sum(self._there.values())
 
     def is_there(self, worker: str) -> bool:
-        """Whether a worker has not left, as far as was heard a second ago."""
+        """Return whether a worker was there a second ago."""
         self._look()
         return worker in self._there
 
     def call(
         self, calls: Sequence[tuple[str, Callable[..., Any], tuple[Any, ...]]], stop: Stop | None = None
     ) -> Generator[Any, None, None]:
-        """Have workers call functions, one each, all at once; their answers in order, fetched one by one.
+        """Call functions in workers, all at once; yield the answers in order.
 
         Args:
-            calls: worker, function and arguments.
-            stop: ends the wait for answers.
+            calls: address of the worker, function, and arguments of each call.
+            stop: once it is set, waiting for answers ends.
 
         Yields:
-            An answer, or `Lost`.
+            An answer, or `Lost` if the worker has left.
 
         Raises:
             StoppedError: ``stop`` was set.
-            PeerError: the scheduler is gone, or a worker could not do it.
+            PeerError: the scheduler is gone, or a function has raised an error.
         """
         key = uuid.uuid4().hex
         futures = [
@@ -218,10 +218,14 @@ class Cluster(Closing):
                 self.client.cancel([future for future in futures if future is not None])
 
     def given(self, data: Any, *, everywhere: bool = False) -> Future:
-        """Data that tasks of several workers take, who fetch it from each other; everywhere: all have it at once.
+        """Send data to one worker, from which others fetch it; return what stands for the data among arguments.
+
+        Args:
+            data: the data.
+            everywhere: whether to send the data to all workers at once.
 
         Raises:
-            NoWorkerError: nobody is there any more to take it.
+            NoWorkerError: all workers have left.
             PeerError: the scheduler is gone.
         """
         try:
@@ -234,12 +238,12 @@ class Cluster(Closing):
             raise self._gone(error) from None
 
     def tell_all(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Have all workers call a function at once, beside what they do; who is gone does not matter."""
+        """Call a function in all workers at once, beside their tasks; ignore workers that have left."""
         with suppress(OSError, CancelledError, TimeoutError):
             self.client.run(function, *arguments, on_error="ignore")
 
     def close(self) -> None:
-        """Leave the cluster; end the one that was started here."""
+        """Leave the cluster, and end a cluster that was started on this machine."""
         client, self.__dict__["client"] = getattr(self, "client", None), None
         if client is not None and not self._keeps_client:
             with suppress(Exception):  # whatever is left of the connection
@@ -249,7 +253,7 @@ class Cluster(Closing):
             self._local = None
 
     def _fetched(self, future: Any, worker: str, stop: Stop | None) -> Any:
-        """What a worker answered; `Lost` if it left before."""
+        """Return the answer of a worker; raise `Lost` if the worker left before."""
         import asyncio
 
         loop = self.client.loop.asyncio_loop
@@ -271,14 +275,14 @@ class Cluster(Closing):
             raise PeerError(f"Dask worker {worker}: expected an answer, found {error_line(error)}") from error
 
     def _wait_for_first(self) -> None:
-        """Until a worker is there that can be asked; refuse a cluster that has wrong ones alone."""
+        """Wait for a worker; refuse a cluster all of whose workers have another version of spewy."""
         while not self._look():
             if self._refused:
                 raise InputError(f"{self.name}: {self._why}")
             time.sleep(POLL_SECONDS)
 
     def _look(self) -> bool:
-        """Look who is there, now and then; whether anybody is."""
+        """Update the list of workers once a second; return whether there is a worker."""
         now = time.monotonic()
         if now - self._looked < LOOK_SECONDS and self._there:
             return True
@@ -297,7 +301,7 @@ class Cluster(Closing):
         return bool(self._there)
 
     def _tell(self, left: Sequence[str], came: Sequence[str], now: float) -> None:
-        """Tell of workers that came or left, and of a cluster without any."""
+        """Note which workers have come or left, and that a cluster has no worker."""
         for address in left:
             self._note(f"{self.name}: worker {address} has left, {len(self._there)} left")
         if self._begun:
@@ -310,7 +314,7 @@ class Cluster(Closing):
             self._note(f"{self.name}: no worker is there, waiting for one")
 
     def _listed(self) -> dict[str, int]:
-        """Workers and their threads, as the scheduler has them."""
+        """Return the addresses and numbers of threads of all workers that the scheduler knows."""
         try:
             # Not client.scheduler_info(), whose answer another thread replaces by one without workers now and then.
             told = self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"]
@@ -321,7 +325,7 @@ class Cluster(Closing):
         return {address: int(one["nthreads"]) for address, one in told.items()}
 
     def _note_silent(self, seen: Mapping[str, float]) -> None:
-        """Tell of workers that the scheduler has not heard of for long; it gives them up after some minutes."""
+        """Note which workers the scheduler has not heard from for long; it gives them up after some minutes."""
         now = time.monotonic()
         before, self._seen = self._seen, {}
         for address, when in seen.items():
@@ -334,7 +338,7 @@ class Cluster(Closing):
                 )
 
     def _welcomed(self, came: Sequence[str], found: dict[str, int]) -> dict[str, int]:
-        """Of those that came, who has our version."""
+        """Return the new workers that have this program's version."""
         ours = identity()
         told = self.client.run(identity, workers=list(came), on_error="return")
         good: dict[str, int] = {}

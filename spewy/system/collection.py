@@ -1,4 +1,4 @@
-"""Python's search for cycles of garbage, put off while millions of small objects are made that stay."""
+"""Pauses Python's garbage collector while millions of small objects are made that stay."""
 
 import gc
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ __all__ = ["collection_put_off"]
 
 @contextmanager
 def collection_put_off() -> Iterator[None]:
-    """Do not look for garbage within: each look goes through all that was made so far, and finds nothing."""
+    """Pause the garbage collector within the block, where it would go through all objects again and find nothing."""
     on = gc.isenabled()
     gc.disable()
     try:

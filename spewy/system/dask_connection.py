@@ -1,4 +1,4 @@
-"""Connections to a Dask scheduler that end within seconds whatever is at the other end, and who may be asked there."""
+"""Connects to a Dask scheduler, refuses other servers within seconds, and compares versions of spewy."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 5.0
 MOST_GREETING = 1 << 20
-"""Bytes of a scheduler's first message, at most; it has some hundred."""
+"""Upper bound on the bytes of a scheduler's first message, which has some hundred."""
 SOURCES = ("spewy", "solvers", "buckets", "lockers", "compiled")
-"""Packages whose sources two processes need alike."""
+"""Packages whose sources have to be the same in all processes."""
 
 
 def identity() -> tuple[str, ...]:
-    """What two processes have in common whose numbers mean the same: versions, and a hash of our sources."""
+    """Return versions and a hash of the sources; processes with the same identity may exchange arrays."""
     import numba
     import numpy as np
     from distributed import __version__ as dask
@@ -42,7 +42,7 @@ def identity() -> tuple[str, ...]:
 
 
 def identity_text(found: object) -> str:
-    """An identity as messages tell it, or what came in its place."""
+    """Format the identity of a process, or whatever it has answered instead, for a message."""
     if isinstance(found, tuple) and len(found) == 5:
         sources, python, numpy, numba, dask = found
         return (
@@ -55,7 +55,7 @@ def require_dask() -> None:
     """Make sure that Dask is installed.
 
     Raises:
-        MissingError: it is not.
+        MissingError: Dask is not installed.
     """
     if find_spec("distributed") is None:
         raise MissingError(
@@ -64,10 +64,10 @@ def require_dask() -> None:
 
 
 def connected(address: str) -> Client:
-    """A connection to a scheduler.
+    """Connect to a scheduler.
 
     Raises:
-        InputError: there is none.
+        InputError: no scheduler listens there.
     """
     from distributed import Client
     from distributed.comm import get_address_host_port
@@ -88,10 +88,11 @@ def connected(address: str) -> Client:
 
 
 def _require_greeting(host: str, port: int) -> None:
-    """Refuse an address whose other end is silent, or sends what no scheduler does.
+    """Refuse an address where no scheduler listens.
 
-    Dask would wait for the one for ever, and make room for the other: whatever its first eight bytes tell. A scheduler
-    greets whoever connects: the bytes of its message, the number of frames, the bytes of each frame, and the frames.
+    Dask would wait for ever for a silent server, and allocate as many bytes as the first eight bytes of any other
+    server tell. A scheduler greets each new connection: bytes of the message, number of frames, bytes of each frame,
+    and the frames.
     """
     ending = time.monotonic() + CONNECT_SECONDS
     with socket.create_connection((host, port), timeout=CONNECT_SECONDS) as connection:
@@ -111,6 +112,6 @@ def _require_greeting(host: str, port: int) -> None:
 
 
 def silence() -> None:
-    """What Dask would log on the way is told by us, in a line."""
+    """Silence Dask's own logs; this program reports the same events in a line each."""
     for name in ("distributed", "distributed.client", "distributed.worker", "distributed.core", "tornado"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

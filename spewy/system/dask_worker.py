@@ -1,4 +1,4 @@
-"""The scheduler and the workers of a cluster that a job starts on its own machine; each worker has one thread.
+"""Scheduler and workers of a Dask cluster on this machine; each worker has one thread.
 
 Scheduler and workers listen on the loopback interface only and have no HTTP server, since whoever can connect to a
 scheduler or worker of Dask can run any code. Run as a program, this module is a worker that ends with its parent.

@@ -1,4 +1,4 @@
-"""Tables as notebooks show them: HTML in which all text is escaped."""
+"""Writes tables for notebooks, in HTML with escaped text."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
 
 
 def facts(title: str, values: Mapping[str, object]) -> str:
-    """A table of names and values; those that are None are left out."""
+    """Write a table of names and values, without values that are None."""
     return table(title, (), [(name, value) for name, value in values.items() if value is not None])
 
 
 def heading(title: str) -> str:
-    """A title."""
+    """Write a title."""
     return f"<strong>{escape(title)}</strong>"
 
 

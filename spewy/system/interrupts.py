@@ -1,6 +1,7 @@
-"""Signals that ask a process to end: what each part of it makes of them.
+"""Handles signals that ask a process to end.
 
-Ctrl-C, a `kill` and a terminal that closes mean the same: save, then end. Imported before anything that takes time.
+Ctrl-C, a `kill` and a closed terminal mean the same: save, then end. Commands import this module first, since other
+imports take time.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def interrupted_by_signals() -> Iterator[None]:
-    """Run a command: every such signal raises KeyboardInterrupt; while it imports, and afterwards, it ends the process.
+    """Run a command: a signal raises KeyboardInterrupt, or ends the process during imports and after the block.
 
-    Whatever an interruption is turned into on its way, the exit code tells of it.
+    The exit code tells of an interruption, even if code on the way has caught the exception.
     """
     interrupted = False
 
@@ -48,7 +49,7 @@ def interrupted_by_signals() -> Iterator[None]:
 
 @contextmanager
 def interruptible() -> Iterator[threading.Event]:
-    """Turn the first signal into an event to be looked at between visits; the next one interrupts for good."""
+    """Yield an event that the first signal sets; the second signal raises KeyboardInterrupt."""
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield event
@@ -69,7 +70,7 @@ def interruptible() -> Iterator[threading.Event]:
 
 @contextmanager
 def deaf_children() -> Iterator[None]:
-    """Start processes that never hear of these signals, which a terminal sends to all: they inherit the mask."""
+    """Block these signals within the block, so that processes that start there inherit the mask and ignore Ctrl-C."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield
@@ -79,9 +80,9 @@ def deaf_children() -> Iterator[None]:
 
 @contextmanager
 def hearing_children() -> Iterator[None]:
-    """Start processes that a `kill` ends, also from a process that is deaf itself, which it stays.
+    """Unblock these signals, so that a `kill` ends processes that start within the block; this process ignores them.
 
-    In another thread than the main one they are as deaf as that.
+    In a thread other than the main thread nothing changes.
     """
     deaf = signal.pthread_sigmask(signal.SIG_BLOCK, ()) & set(SIGNALS)
     if not deaf or threading.current_thread() is not threading.main_thread():
@@ -102,7 +103,7 @@ def _pass_over(number: int, frame: FrameType | None) -> None:
 
 
 def _heard() -> list[signal.Signals]:
-    """All but a hang-up that `nohup` has the process ignore."""
+    """Return the signals to handle: all but a hang-up that `nohup` makes the process ignore."""
     return [
         number
         for number in SIGNALS

@@ -1,4 +1,4 @@
-"""A program of other people, such as a bot: Ctrl-C does not reach it, and all processes that it started end with it.
+"""Runs a program of other people, such as a bot: it ignores Ctrl-C and ends with all processes that it has started.
 
 Ending its process group is not enough: a process that starts a session of its own leaves the group, and a process whose
 parent has ended is nobody's child. So each program gets a mark in its environment, which its children inherit. `end`
@@ -37,7 +37,7 @@ def new_mark() -> str:
 
 
 def marked(mark: str) -> dict[str, str]:
-    """Environment variable that gives a new process a mark, beside the marks of this process."""
+    """Return the environment variable that gives a new process a mark, beside the marks of this process."""
     return {MARKS: f"{os.environ.get(MARKS, '')}:{mark}"}
 
 
@@ -51,7 +51,7 @@ def end_marked(mark: str) -> None:
 
 
 def own_mark() -> str:
-    """The mark that this process was given."""
+    """Return the mark that this process was started with."""
     return os.environ[MARKS].rpartition(":")[2]
 
 
@@ -87,7 +87,7 @@ class Outsider(subprocess.Popen[bytes]):
             self.wait(END_SECONDS)
 
     def _started(self) -> Iterator[int]:
-        """Processes that bear the program's mark or descend from it, zombies excluded; also itself while it runs."""
+        """Yield the program, if it runs, and all processes that bear its mark or descend from it, without zombies."""
         parents = dict(_running())
         ours = {self.pid} if self.poll() is None else set()
         size = -1
@@ -112,7 +112,7 @@ def _kill(processes: Iterable[int]) -> None:
 
 
 def _running() -> Iterator[tuple[int, int]]:
-    """The numbers of all processes that are no zombies, each with its parent's."""
+    """Yield the numbers of all processes and of their parents, without zombies."""
     for folder in _PROC.glob("[0-9]*"):
         with suppress(OSError, ValueError):  # the process has ended
             state, parent = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[:2]

@@ -1,4 +1,4 @@
-"""Folders of what is large and needed only while a process runs; what killed processes left goes with the next one's.
+"""Temporary folders for large files; the next process removes folders that a killed process has left.
 
 A folder is locked while it is needed (`flock`), so that one whose process is gone can be told from one in use.
 """
@@ -16,13 +16,13 @@ from tempfile import gettempdir, mkdtemp
 
 @contextmanager
 def scratch_folder(kind: str) -> Iterator[Path]:
-    """A new folder where the system has its temporary files, removed at the end.
+    """Make a folder among the system's temporary files, and remove it after the block.
 
     Args:
-        kind: in its name; folders of other kinds are left alone.
+        kind: part of the folder's name; left folders of the same kind are removed.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the folder cannot be made.
     """
     home = Path(gettempdir())
     for left in home.glob(f"spewy-{kind}-*"):
@@ -38,7 +38,7 @@ def scratch_folder(kind: str) -> Iterator[Path]:
 
 
 def _remove_if_left(folder: Path) -> None:
-    """Remove a folder of this user's that nobody has locked; where locks are not kept, none is removed."""
+    """Remove a folder of this user that no process has locked."""
     with suppress(OSError), ExitStack() as held:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         held.callback(os.close, descriptor)
@@ -48,7 +48,7 @@ def _remove_if_left(folder: Path) -> None:
 
 
 def _locked(folder: Path) -> int:
-    """The descriptor of a folder, locked until it is closed, where the file system can."""
+    """Open and lock a folder; return its descriptor, whose end unlocks the folder."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

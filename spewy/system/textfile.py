@@ -1,4 +1,4 @@
-"""Paths and text files from outside; files are read only where they are some: a pipe would wait forever."""
+"""Reads paths and text files from outside; refuses anything but regular files, since a pipe would wait for ever."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = {
 
 
 def as_path(given: object, subject: str) -> Path:
-    """What a caller gave for a path.
+    """Return the path that a caller has passed.
 
     Raises:
         InputError: it is none.
@@ -30,7 +30,7 @@ def as_path(given: object, subject: str) -> Path:
 
 
 def read_text(path: Path, subject: str) -> str:
-    """The text of a regular file.
+    """Read the text of a regular file.
 
     Args:
         path: of the file.
@@ -47,7 +47,7 @@ def read_text(path: Path, subject: str) -> str:
 
 
 def require_regular(path: Path, subject: str) -> None:
-    """Refuse a path that is no regular file.
+    """Refuse a path that is not a regular file.
 
     Raises:
         InputError: the path is a folder, a pipe or the like.
@@ -59,7 +59,7 @@ def require_regular(path: Path, subject: str) -> None:
 
 
 def exists(path: Path) -> bool:
-    """Whether anything has this path; what cannot be a path has not."""
+    """Return whether a path exists; False for text that cannot be a path."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -71,7 +71,7 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a file, all of it or nothing: who reads it meanwhile sees what was there or what is there then.
+    """Write a file in one step: a reader sees either the old text or the new text.
 
     Raises:
         InputError: something else is there, or nobody may write there; or, caused by an `OSError`, there is no room.

@@ -1,4 +1,4 @@
-"""A lock that two threads take in turns."""
+"""A lock that threads take in turns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 LOOKS = 0.2
-"""Seconds between two looks at whether the lock is still wanted."""
+"""Seconds between two looks at ``given_up``."""
 
 
 class TakingTurns:
@@ -29,7 +29,7 @@ class TakingTurns:
         self.release()
 
     def acquire(self, given_up: threading.Event | None = None) -> bool:
-        """Wait for the lock; False where ``given_up`` is set meanwhile."""
+        """Wait for the lock; return False if ``given_up`` is set meanwhile."""
         with self._next:  # held by the thread that waits
             while not self._lock.acquire(timeout=LOOKS):
                 if given_up is not None and given_up.is_set():

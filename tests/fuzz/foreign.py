@@ -65,7 +65,7 @@ def _version(rng: Random, folder: Path, _: object) -> str:
     path = rng.choice(manifests)
     content = json.loads(path.read_text())
     content.pop("crc32")
-    where = rng.choice([part for part in (content, content["manifest"]) if part])
+    where = rng.choice([part for part in (content, content["manifest"]) if part and isinstance(part, dict)])
     key = rng.choice(sorted(where))
     where[key] = rng.choice((0, 2, 999, -1, "2", None, {}, [], 10**400))
     if rng.random() < 0.3:

@@ -46,7 +46,7 @@ SolveKey = tuple[str, tuple[int, ...], tuple[str, ...], int]
 
 @dataclass(frozen=True)
 class HandContext:
-    """What all subgames of one hand share.
+    """The state that all subgames of one hand share.
 
     Attributes:
         blueprint: the stored strategy, which is played where nothing is re-solved.

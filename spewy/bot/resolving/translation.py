@@ -166,7 +166,7 @@ def _shares(node: Node, put_in_before: int) -> list[float]:
 def _places(
     node: Node, shares: Sequence[float], other: Node, other_shares: Sequence[float]
 ) -> list[int | None]:
-    """For each action of a decision, the number of the corresponding action of another decision, or None."""
+    """Return the corresponding action of another decision for each action of a decision, or None."""
     raises = sorted((share, number) for number, share in enumerate(other_shares) if share > 0)
     names = [action.acpc for action in other.actions]
     out: list[int | None] = []

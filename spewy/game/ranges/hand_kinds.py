@@ -1,36 +1,36 @@
-"""Made hands, draws and blockers as players name them: of all hands on a board at once.
+"""Made hands, draws and blockers by their usual names, for all hands on a board at once.
 
-A hand has one name of `MADE`, weakest first. Only what the hole cards add counts below a straight:
+A hand has one name of `MADE`, weakest first. Below a straight only the hole cards' contribution counts:
 
-- straight flush, quads, full house, flush, straight: the best five cards, those that lie on the board too;
-- set: a pocket pair and one of its rank on the board; trips: a pair on the board and one hole card of its rank;
+- straight flush, quads, full house, flush, straight: the best five cards, even if they all lie on the board;
+- set: a pocket pair and a third card of its rank on the board; trips: a pair on the board and a hole card of its rank;
 - two pair: both hole cards pair cards of the board;
-- overpair, pocket below top: a pocket pair below none, or below one, of the board's ranks;
+- overpair, pocket below top: a pocket pair with no rank, or one rank, of the board above it;
 - top pair, second pair: a hole card pairs the board's highest, or its second highest, rank;
-- low pair: a hole card pairs a lower one;
-- underpair: a pocket pair below two ranks of the board or more. Without a board a pocket pair is just that;
-- ace high, king high, nothing: by the higher hole card, where neither pairs.
+- low pair: a hole card pairs a lower rank of the board;
+- underpair: a pocket pair with two or more ranks of the board above it. Before the flop it is a pocket pair;
+- ace high, king high, nothing: no pair, by the higher hole card.
 
-A pair that is not among the best five cards, such as 33 on KK77, does not count, and ranks of a paired board count
-once. So of hands that add one pair to the board, and of two with different names, the later name is the better hand;
-only underpairs lie on both sides of low pairs.
+A pair that is not among the best five cards, such as 33 on KK77, does not count, and a rank of a paired board counts
+once. So of two hands with different names the hand with the later name is better, except that underpairs can be better
+or worse than low pairs.
 
-A hand has any number of `DRAWS`, each only to a hand that beats what is there already, and none before the flop or on
-the river:
+A hand has any number of `DRAWS`, only to hands that beat its made hand, and none before the flop or on the river:
 
-- flush draw: four cards of a suit, one hole card of it or two; nut flush draw: one of them is the highest card of the
-  suit that does not lie on the board;
-- OESD: four ranks in a row that a card on either side makes a straight; double gutshot: two ranks or more make a
-  straight in another way; gutshot: one rank does. The straight has to beat the one that this card gives the board;
+- flush draw: four cards of a suit, with at least one hole card; nut flush draw: a hole card is the highest card of the
+  suit that is not on the board;
+- OESD: four ranks in a row that a card on either side completes to a straight; double gutshot: two or more ranks
+  complete a straight in another way; gutshot: one rank does. The straight must beat the board's own straight with that
+  card;
 - backdoor flush draw: on the flop, two hole cards and one of the board's in a suit;
-- backdoor straight draw: on the flop, without another draw to a straight, two hole cards and one of the board's, of
-  different ranks within five that follow each other;
+- backdoor straight draw: on the flop, without another draw to a straight, two hole cards and one board card with
+  different ranks within five consecutive ranks;
 - overcards: two hole cards above all of the board, neither paired.
 
-`BLOCKERS` are of hands that lack what they block:
+A hand has `BLOCKERS` only of better hands than its own:
 
-- nut flush blocker: three cards of a suit or more on the board, and the highest other card of it in the hand;
-- nut straight blocker: a card of a rank that the board lacks for the highest straight that two cards can make.
+- nut flush blocker: three or more cards of a suit on the board, and the highest other card of the suit in the hand;
+- nut straight blocker: a card of a rank that is missing on the board for the highest possible straight.
 
 >>> from buckets.cards import parse_hand
 >>> kinds = kinds_of("Qs Jh 2h", [parse_hand("AhTh"), parse_hand("QdJd"), parse_hand("8c8d")])
@@ -107,13 +107,13 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class HandKinds:
-    """What hands are on a board.
+    """Made hands, draws and blockers of hands on a board.
 
     Attributes:
-        made: ``[hand]``, a number of `MADE`; -1 where the board takes the hand.
-        draws: ``[hand, draw]``, which of `DRAWS` it has. A nut flush draw is a flush draw, too.
-        blockers: ``[hand, blocker]``, which of `BLOCKERS` it is.
-        strength: ``[hand]``, as `buckets.cards.strength` numbers it; -1 where the board takes the hand.
+        made: ``[hand]``, the number of the made hand in `MADE`; -1: the board blocks the hand.
+        draws: ``[hand, draw]``, whether the hand has each of `DRAWS`. A nut flush draw is a flush draw, too.
+        blockers: ``[hand, blocker]``, whether the hand has each of `BLOCKERS`.
+        strength: ``[hand]``, as in `buckets.cards.strength`; -1: the board blocks the hand.
     """
 
     made: NDArray[np.int8]
@@ -123,19 +123,19 @@ class HandKinds:
 
     @property
     def made_names(self) -> tuple[str, ...]:
-        """``[hand]``: the made hand; nothing written where the board takes the hand."""
+        """Names ``[hand]`` of the made hands; empty text if the board blocks the hand."""
         return tuple(MADE[number] if number >= 0 else "" for number in self.made.tolist())
 
     @property
     def draw_names(self) -> tuple[str, ...]:
-        """``[hand]``: its draws with commas between them, the strongest first."""
-        told = self.draws.copy()
-        told[:, DRAWS.index("flush draw")] &= ~told[:, DRAWS.index("nut flush draw")]
-        return _joined(told, DRAWS)
+        """Names ``[hand]`` of the draws, separated by commas, the strongest first."""
+        draws = self.draws.copy()
+        draws[:, DRAWS.index("flush draw")] &= ~draws[:, DRAWS.index("nut flush draw")]
+        return _joined(draws, DRAWS)
 
     @property
     def blocker_names(self) -> tuple[str, ...]:
-        """``[hand]``: what it blocks, with commas between."""
+        """Names ``[hand]`` of the blockers, separated by commas."""
         return _joined(self.blockers, BLOCKERS)
 
 
@@ -147,7 +147,7 @@ def kinds_of(board: str | Sequence[int], combos: ArrayLike | None = None) -> Han
         combos: ``[hand, hole card]``; None: all 1326, in the order of `buckets.cards.hands`.
 
     Raises:
-        BoardError: another number of cards, or a card twice.
+        BoardError: the board has another number of cards, or a card twice.
     """
     public = np.array(parse_cards(board) if isinstance(board, str) else tuple(board), dtype=np.int64)
     if len(public) not in (0, 3, 4, 5):
@@ -177,7 +177,7 @@ def _joined(having: Bools, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _made(public: Ints, cards: Ints, value: Ints) -> Ints:
-    """``[hand]``: the number of each made hand."""
+    """Return the number of each made hand: ``[hand]``."""
     category, main = value >> CATEGORY_SHIFT, value >> N_RANKS & (1 << N_RANKS) - 1
     low, high = (cards >> 2).T
     pocket = low == high
@@ -200,16 +200,16 @@ def _made(public: Ints, cards: Ints, value: Ints) -> Ints:
 
 
 def _pairs(rank: Ints, pocket: Bools, on_board: Bools) -> Ints:
-    """``[hand]``: the name's number of a pair of this rank, by what stands on the board above and below it."""
+    """Return the number of each pair's name: ``[hand]``, by the number of board ranks above the pair."""
     above = on_board.sum() - np.cumsum(on_board)[rank]
     names = ("overpair", "pocket below top", "underpair"), ("top pair", "second pair", "low pair")
     numbers = np.array([[_NUMBER[name] for name in row] for row in names])
-    found: Ints = numbers[np.where(pocket, 0, 1), np.minimum(above, 2)]
-    return found
+    names_of_pairs: Ints = numbers[np.where(pocket, 0, 1), np.minimum(above, 2)]
+    return names_of_pairs
 
 
 def _flush_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bools]:
-    """Which hands have each draw to a flush."""
+    """Tell which hands have each draw to a flush."""
     mine = (cards[:, :, None] & 3 == np.arange(4)).sum(axis=1)  # [hand, suit]
     together = mine + np.bincount(public & 3, minlength=4)
     open_ = category < FLUSH
@@ -223,13 +223,13 @@ def _flush_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bools]:
 
 
 def _straight_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bools]:
-    """Which hands have each draw to a straight."""
+    """Tell which hands have each draw to a straight."""
     board = int(np.bitwise_or.reduce(_BITS[public >> 2]))
     mine = np.bitwise_or.reduce(_BITS[cards >> 2], axis=1)
     outs = STRAIGHT_TOP[mine | board | _BITS[:, None]] > STRAIGHT_TOP[board | _BITS][:, None]  # [rank, hand]
     outs &= category < STRAIGHT
     both_sides = np.zeros(len(cards), dtype=np.bool_)
-    for rank in range(-1, N_RANKS - 5):  # below the deuce, which is 0, is the ace
+    for rank in range(-1, N_RANKS - 5):  # the ace counts below the deuce, which is rank 0
         row = 0b1111 << rank + 1
         both_sides |= ((mine | board) & row == row) & outs[rank] & outs[rank + 5]
     n_outs = outs.sum(axis=0)
@@ -248,14 +248,14 @@ def _straight_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bool
 
 
 def _blocks_flush(public: Ints, cards: Ints) -> Bools:
-    """Which hands hold the highest card that the board lacks of the suit of three of its cards or more."""
+    """Tell which hands block the nut flush."""
     possible = np.bincount(public & 3, minlength=4) >= 3
     wanted = _highest_others(public)[possible]
     return np.asarray(np.isin(cards, wanted).any(axis=1))
 
 
 def _blocks_straight(public: Ints, cards: Ints) -> Bools:
-    """Which hands hold a rank that the board lacks for the highest straight that two more cards can make."""
+    """Tell which hands block the highest possible straight."""
     board = int(np.bitwise_or.reduce(_BITS[public >> 2]))
     runs = [run for run in map(_run, _TOPS) if (board & run).bit_count() >= 3]
     missing = runs[-1] & ~board if runs else 0
@@ -268,12 +268,12 @@ def _run(top: int) -> int:
 
 
 def _highest_others(public: Ints) -> Ints:
-    """``[suit]``: the highest card that does not lie on the board."""
+    """Return the highest card of each suit that is not on the board: ``[suit]``."""
     left = np.setdiff1d(np.arange(4 * N_RANKS), public)
     return np.array([left[left & 3 == suit][-1] for suit in range(4)])
 
 
 def _holds(cards: Ints, wanted: Ints) -> Bools:
-    """``[hand, k]``: whether the hand holds card k of those wanted."""
+    """Tell whether each hand holds each wanted card: ``[hand, k]``."""
     held: Bools = (cards[:, :, None] == wanted).any(axis=1)
     return held

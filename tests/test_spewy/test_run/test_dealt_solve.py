@@ -752,7 +752,7 @@ def test_a_play_locker_is_not_solved_into(leduc, solved, tmp_path):
     before = sorted(path.name for path in alone.iterdir())
     for options in (("--out", alone), ("--out", tmp_path / "out", "--start-from", alone)):
         line = refused("solve", leduc[0], "--set", "solve.max_sweeps=3010", *options)
-        assert "alone: expected regrets and sums to go on from, found a play locker alone" in line
+        assert "alone: expected regrets and sums to go on from, found a strategy locker alone" in line
     assert sorted(path.name for path in alone.iterdir()) == before
 
 
@@ -1019,7 +1019,7 @@ def test_little_memory_is_not_told_as_none(leduc):
 
 def test_an_estimate_in_words(tmp_path):
     text = good("estimate", write(tmp_path, DEALT_FLOP), "--set", "solve.memory=1 MiB")
-    assert "7 lines, 3 classes of boards, 5 rows" in text
+    assert "7 lines, 3 board buckets, 5 rows" in text
     assert "MORE THAN the 1 MiB allowed" in text
 
 

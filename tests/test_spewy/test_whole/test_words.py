@@ -20,15 +20,9 @@ FRAGMENT = re.compile(r"(Of|For|To|That|What|Whose|Where|With|Without)\b")
 """First words of texts that lack a subject and a verb, or a noun."""
 LONGEST_SUMMARY = 45
 """Characters of a command's summary that ``spewy --help`` shows whole."""
-EXEMPT = {
-    *("compiled", "buckets", "solvers"),
-    *("spewy/" + room for room in ["batch", "bot", "chunks", "cli", "game", "job", "learn"]),
-    *("spewy/" + room for room in ["run", "system"]),
-}
-"""Rooms whose docstrings are still to be written anew; strike a room when it passes."""
 
 
-@pytest.mark.parametrize("room", [room for room in ROOMS if room not in EXEMPT])
+@pytest.mark.parametrize("room", ROOMS)
 def test_no_docstring_begins_with_a_fragment(room):
     assert not fragments(ROOT / room)
 
@@ -41,8 +35,6 @@ def test_fragments_are_found(tmp_path):
 
 
 def test_no_help_begins_with_a_fragment():
-    if "spewy/cli" in EXEMPT:
-        pytest.skip("spewy/cli is exempt")
     texts = [(command.name, option.help) for command in commands(main) for option in options(command)]
     assert not [(name, text) for name, text in texts if FRAGMENT.match(text or "")]
 
