@@ -1,1 +1,1 @@
-"""A solve from its plan and cost to its result."""
+"""One solve, from its plan and cost to its result."""
