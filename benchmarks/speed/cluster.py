@@ -112,7 +112,7 @@ def _solved(
     with Session(job, folder) as session:
         session.solve(watch)
     found = judge_folder(folder, _Unheard(), flops=args.flops or None, seed=1)
-    mbb = found.mbb(found.finding.exploitability)
+    mbb = found.exploitability_mbb
     assert mbb is not None
     told = f"{folder.name}, seed {seed}: {mbb:.1f} mbb, {watch.rates()[0]:,.0f} boards per second"
     print(told, file=sys.stderr, flush=True)

@@ -105,12 +105,13 @@ def _measured(case: Case, args: argparse.Namespace) -> dict[str, Any]:
             session.solve(Silent())
             classes = session.classes(lambda done, of: None).n_classes[1:]
         judged = judge_folder(Path(scratch), _Unheard(), flops=None, seed=1, workers=args.workers)
+    assert judged.sample is not None  # a whole game with board buckets
     return {
         "there_are": list(classes),
         "table_mib": cost.state_bytes / 2**20,
-        "exploitability_mbb": judged.mbb(judged.finding.exploitability),
-        "flops": judged.finding.flops,
-        "judge_core_seconds": judged.finding.seconds,
+        "exploitability_mbb": judged.exploitability_mbb,
+        "flops": judged.sample.flops,
+        "judge_core_seconds": judged.sample.core_seconds,
     }
 
 

@@ -214,9 +214,10 @@ def _places(tree: Tree, node: int, other: Tree, there: int) -> list[int | None]:
 
 
 def _judged(folder: Path, flops: int, seed: int) -> str:
-    """The exploitability of what a folder's play locker says."""
+    """Exploitability of a folder's strategy locker with its standard error, in mbb per hand."""
     found = judge_folder(folder, _Quiet(), flops=flops, seed=seed)
-    return f"{found.mbb(found.finding.exploitability):.0f} ± {found.mbb(found.finding.stderr) or 0.0:.0f}"
+    assert found.sample is not None  # a whole game with board buckets
+    return f"{found.exploitability_mbb:.0f} ± {found.sample.stderr_mbb or 0.0:.0f}"
 
 
 class _Quiet:

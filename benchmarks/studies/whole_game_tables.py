@@ -6,7 +6,7 @@ from typing import Any
 
 def curve_table(curves: dict[str, Any]) -> str:
     lines = [
-        "| run | classes × rows | core-minutes | deals | visits of a last class | exploitability (low, high), mbb "
+        "| run | buckets × rows | core-minutes | deals | visits of a last bucket | exploitability (low, high), mbb "
         "| flops | dealer's value, mbb | dealer fold / limp / raise | deals per core-second |",
         "|---" * 10 + "|",
     ]
@@ -25,7 +25,7 @@ def curve_table(curves: dict[str, Any]) -> str:
 
 def study_table(found: list[dict[str, Any]]) -> str:
     lines = [
-        "| classes × rows | tables, MiB | core-seconds | deals | visits of a class "
+        "| buckets × rows | tables, MiB | core-seconds | deals | visits of a bucket "
         "| exploitability, mbb | dealer's value, mbb |",
         "|---" * 7 + "|",
     ]
@@ -57,7 +57,7 @@ def schedule_table(found: list[dict[str, Any]]) -> str:
 
 def answers_table(found: list[dict[str, Any]]) -> str:
     lines = [
-        "| classes × rows | `answers` | deals | core-seconds | exploitability, mbb | dealer's value, mbb |"
+        "| buckets × rows | `cfr_br` | deals | core-seconds | exploitability, mbb | dealer's value, mbb |"
     ]
     lines.append("|---" * 6 + "|")
     for case in found:

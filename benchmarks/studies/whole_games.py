@@ -43,7 +43,7 @@ from lockers import holds_store, open_store
 from solvers.discount import Discount
 from spewy import Job, open_policy
 from spewy.chunks.abstractions import abstraction
-from spewy.look.exploit import JudgingCost
+from spewy.look.exploit import ExploitResult, JudgingCost
 from spewy.look.judging import judge_folder
 from spewy.look.status import status_of
 from spewy.records.bucket_numbers import Mark, read_mark
@@ -157,7 +157,7 @@ def curve(args: argparse.Namespace) -> int:
                 "core_minutes": spent / 60,
                 "seconds": _mark(args.folder).seconds,
                 "deals": result.sweeps,
-                **_judged(judged.finding, judged.chips_mbb),
+                **_point(judged),
                 "seed": args.seed,
                 **_preflop(args.folder),
                 "visits": (status_of(args.folder).visits or ((0, 0.0),))[-1][1],
@@ -352,6 +352,22 @@ def _judged(finding: Any, chips_mbb: float) -> dict[str, float | int | None]:
     }
     in_mbb = {key: None if chips is None else chips * chips_mbb for key, chips in found.items()}
     return {**in_mbb, "flops": finding.flops, "judge_core_seconds": finding.seconds}
+
+
+def _point(judged: ExploitResult) -> dict[str, float | int | None]:
+    """Return the keys of `_judged` from a result of `judge_folder`."""
+    sample = judged.sample
+    assert sample is not None  # a whole game with board buckets
+    return {
+        "exploitability_mbb": judged.exploitability_mbb,
+        "stderr_mbb": sample.stderr_mbb,
+        "low_mbb": sample.low_mbb,
+        "high_mbb": sample.high_mbb,
+        "value_mbb": sample.value_mbb,
+        "value_stderr_mbb": sample.value_stderr_mbb,
+        "flops": sample.flops,
+        "judge_core_seconds": sample.core_seconds,
+    }
 
 
 def _preflop(folder: Path) -> dict[str, float]:
