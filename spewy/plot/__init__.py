@@ -1,4 +1,4 @@
-"""Charts on axes and complete figures, for commands and notebooks.
+"""Charts on axes and whole figures, for commands and notebooks.
 
 Each chart takes ``ax``, matplotlib's axes to draw on, and gives them back; without, it makes a figure of its own.
 

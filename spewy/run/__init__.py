@@ -1,1 +1,1 @@
-"""One solve, from its plan and cost to its result."""
+"""A solve from its plan and cost to its result."""

@@ -1,1 +1,1 @@
-"""Tournaments of many bots: pairs, matches, standings by the rules of a competition, and a result page."""
+"""Tournaments of many bots: pairs, matches, standings by the rules of a competition, and a page with the result."""
