@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FAILED = 1
 QUIET_SECONDS = 1.0
-"""A job's checks are told at most this often: small rivers are judged hundreds of times a second."""
+"""Shortest time between two reports of a job's checks; small rivers are measured hundreds of times a second."""
 SHOWN_RUNNING = 4
 
 
@@ -93,7 +93,7 @@ class BatchLines:
             say(outcome.details)
 
     def stopping(self) -> None:
-        """Write that running jobs are saved and stop."""
+        """Report that running jobs are being saved."""
         say("interrupted: what runs is saved and stops; Ctrl-C again breaks off")
 
     def end(self) -> None:
@@ -181,7 +181,7 @@ def cost_lines(batch: Batch, cost: BatchCost) -> list[str]:
 
 
 def ending(outcome: Outcome) -> str:
-    """Format the end of a job in a few words."""
+    """Describe the end of a job in a few words."""
     result = outcome.result
     if outcome.error is not None:
         return f"failed: {outcome.error}"
@@ -250,7 +250,7 @@ def _note(batch: Batch, entry: BatchJob, outcome: Outcome) -> str:
 
 
 def _verdict(batch: Batch, outcomes: Sequence[Outcome]) -> int:
-    """Write what is not done to stderr, and return the exit code."""
+    """Report unfinished jobs on stderr, and return the exit code."""
     own = [
         (entry, outcome)
         for entry, outcome in zip(batch.entries, outcomes, strict=True)

@@ -1,4 +1,4 @@
-"""``spewy buckets``: which hands share a bucket on a board, and trees made in advance."""
+"""``spewy buckets``: show which hands share a bucket on a board, and precompute trees."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _table(found: BoardBuckets) -> str:
 
 
 def _precompute(family: str, workers: int | None, address: str | None) -> None:
-    """Fill the locker in processes, or on a cluster."""
+    """Fill the locker in local processes or on a cluster."""
     from spewy.chunks.bucket_trees import FAMILIES, BucketLocker
     from spewy.system.dask_pool import worker_pool
 
@@ -159,7 +159,7 @@ def _precompute(family: str, workers: int | None, address: str | None) -> None:
 
 
 def _fill(locker: BucketLocker, n_cards: int, pool: WorkerPool) -> None:
-    """Fill the locker, with a bar; Ctrl-C keeps what is done."""
+    """Fill the locker with a progress bar; Ctrl-C keeps finished trees."""
     import time
 
     from spewy.chunks.bucket_trees import default_folder

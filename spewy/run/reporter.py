@@ -15,7 +15,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def unfailing(reporter: Listener) -> Listener:
-    """Wrap a reporter so that it falls silent once one of its methods raises; the log tells why.
+    """Wrap a reporter so that it stays silent after one of its methods raises; the error is logged.
 
     Nothing is logged of a pipe that nobody reads any more: who closed it knows.
     """
@@ -42,7 +42,7 @@ class _Unfailing:
 
 
 class Reporter(Protocol):
-    """Listens to the progress of a solve; `Silent` does nothing."""
+    """Listens to the progress of a solve."""
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
         """Called before the first sweep or deal, with the cost and the number that earlier runs have done."""
@@ -67,7 +67,7 @@ class Reporter(Protocol):
 
 
 class Silent:
-    """Reports nothing."""
+    """A reporter that ignores everything."""
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
         """Say nothing."""
