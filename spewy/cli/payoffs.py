@@ -80,14 +80,14 @@ class _Lines(NowAndThen):
         todo = sum(cost.classes) - cost.kept
         kept = f", {cost.kept:,} kept from before" if cost.kept else ""
         say(
-            f"{name}: {todo:,} classes of {' and '.join(cost.rounds)} to do{kept}, "
+            f"{name}: {todo:,} board buckets of {' and '.join(cost.rounds)} to do{kept}, "
             f"{count(cost.boards, 'board')} each, {cost.processes} at a time; "
             f"{size(cost.disk_bytes)} on disk in all, each process {size(cost.process_bytes)} of memory at most"
         )
 
     def made(self, round_name: str, done: int, total: int, seconds_left: float) -> None:
         """Write the number of finished buckets."""
-        self.say(f"class {done:,} of {total:,}, {round_name}", done, total, seconds_left)
+        self.say(f"board bucket {done:,} of {total:,}, {round_name}", done, total, seconds_left)
 
 
 def _as_object(found: PayoffResult) -> dict[str, object]:
@@ -108,7 +108,7 @@ def _rows(found: PayoffResult) -> list[tuple[str, str]]:
     cost = found.cost
     rows = [("job", f"{found.name}, {found.deals:,} deals")]
     for name, classes, lines in zip(cost.rounds, cost.classes, cost.lines, strict=True):
-        rows.append((name, f"{classes:,} classes of {count(lines, 'line')} each"))
-    rows.append(("boards", f"{cost.boards:,} drawn of each class"))
+        rows.append((name, f"{count(classes, 'board bucket')} of {count(lines, 'line')} each"))
+    rows.append(("boards", f"{cost.boards:,} drawn of each board bucket"))
     rows.append(("payoffs", f"{size(cost.disk_bytes)}, made in {duration(found.seconds)}"))
     return rows

@@ -119,7 +119,7 @@ def _state(found: Status, runs: bool | None) -> str:
         return f"running{checks}{ago}"
     if found.ended is not None:
         return f"not running: {found.ended}{ago}"
-    return "not told" if runs is None else f"not running, it ended without a word{ago}"
+    return "not known" if runs is None else f"not running, it ended without a word{ago}"
 
 
 def _judged(judged: Judged | None, target: str | None) -> str:

@@ -215,7 +215,7 @@ class SampledEngine(Closing):
             return quantise(numbers.sums[0], k, tables[0]), quantise(numbers.sums[1], k, tables[1])
         except SolverError as error:
             raise SolveError(
-                f"round {numbers.t}, class {numbers.class_}: {error}; nothing of it is saved"
+                f"round {numbers.t}, board bucket {numbers.class_}: {error}; nothing of it is saved"
             ) from None
 
     def visits(self) -> list[Ints]:

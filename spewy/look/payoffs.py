@@ -153,13 +153,13 @@ def _rounds(game: BucketGame, name: str | None) -> list[int]:
     with_cards = [t for t in range(game.n_rounds) if sizes[t]]
     if not with_cards:
         raise InputError(
-            f"game {game.problem.game.name!r}: expected public cards, whose classes have payoffs, found none"
+            f"game {game.problem.game.name!r}: expected public cards, whose board buckets have payoffs, found none"
         )
     if name is None:
         return list(range(last, with_cards[min(1, len(with_cards) - 1)] - 1, -1))
     names = [ROUND_NAMES[t] for t in with_cards]
     if name not in names:
-        raise InputError(f"--round: expected one of {', '.join(names)}, found {name!r}")
+        raise InputError(f"round: expected one of {', '.join(names)}, found {name!r}")
     return list(range(last, ROUND_NAMES.index(name) - 1, -1))
 
 

@@ -156,7 +156,7 @@ def game_of(name: str | Path | None, entrants: Sequence[Entrant]) -> Game:
     for entrant in entrants:
         if entrant.kind == "folder":
             return shipped(entrant.game())
-    raise InputError("--game: expected a game, as no bot plays from a folder, found none")
+    raise InputError("game: expected a game, as no bot plays from a folder, found none")
 
 
 def run_match(

@@ -127,7 +127,7 @@ def test_an_error_of_the_program_ends_the_match(leduc, monkeypatch):
 
 def test_bad_words():
     assert "bot 'nobody': expected one of random" in refused("match", "nobody", "call", "--game", "leduc")
-    assert "--game: expected a game" in refused("match", "call", "call")
+    assert "game: expected a game" in refused("match", "call", "call")
     assert "--seeds: expected numbers" in refused("match", "call", "call", "--game", "leduc", "--seeds", "x")
     assert "LBR setting" in refused("match", "lbr:x", "call", "--game", "leduc")
     assert "bots: expected a port for each, found 7001 for both" in refused(

@@ -106,9 +106,9 @@ def folder(tmp_path):
 def test_matrices_are_made_and_told(folder):
     result = spewy("payoffs", folder, "--workers", 1)
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[:2] == ["job      leduc, 3 deals", "flop     2 classes of 5 lines each"]
+    assert result.stdout.splitlines()[:2] == ["job      leduc, 3 deals", "flop     2 board buckets of 5 lines each"]
     assert result.stderr.splitlines()[0].startswith(
-        "leduc: 2 classes of flop to do, 4 boards each, 1 at a time; "
+        "leduc: 2 board buckets of flop to do, 4 boards each, 1 at a time; "
     )
     with BucketPayoffs.of_solve(folder) as kept:
         found = kept.matrices(1, 0, (5, 3, 3))
@@ -124,7 +124,7 @@ def test_what_was_made_is_kept_until_other_strategies_are_saved(folder, monkeypa
     assert good_json("payoffs", folder, "--workers", 1) | {"seconds": 0} == before | {"seconds": 0}
     monkeypatch.undo()
     stored(folder, *JOBS["classes"], deals=4, seed=1)
-    assert "2 classes of flop to do" in spewy("payoffs", folder, "--workers", 1).stderr
+    assert "2 board buckets of flop to do" in spewy("payoffs", folder, "--workers", 1).stderr
     with BucketPayoffs.of_solve(folder) as kept:
         assert kept.mark != mark
 
@@ -139,7 +139,7 @@ def test_ctrl_c_keeps_what_was_made(folder, monkeypatch):
     monkeypatch.setattr(BucketPayoffs, "keep", put_and_interrupt)
     assert spewy("payoffs", folder, "--workers", 1).exit_code == 130
     monkeypatch.undo()
-    assert "1 classes of flop to do, 1 kept from before" in spewy("payoffs", folder, "--workers", 1).stderr
+    assert "1 board buckets of flop to do, 1 kept from before" in spewy("payoffs", folder, "--workers", 1).stderr
 
 
 def test_one_process_and_two_make_the_same(folder, tmp_path_factory):
@@ -176,13 +176,13 @@ def test_another_solve_has_no_classes(tmp_path):
 
 @pytest.mark.parametrize("name", ["preflop", "turn", "Flop", ""])
 def test_a_round_that_has_no_matrices(folder, name):
-    assert f"--round: expected one of flop, found {name!r}" in refused("payoffs", folder, "--round", name)
+    assert f"round: expected one of flop, found {name!r}" in refused("payoffs", folder, "--round", name)
 
 
 def test_a_game_without_public_cards_has_none(tmp_path):
     text = 'name = "k"\n[game]\nfile = "kuhn"\n[boards]\n[solve]\nmax_sweeps = 3\ntarget = "0 mbb"\n'
     good("solve", write(tmp_path, text), "--out", tmp_path / "out")
-    assert "expected public cards, whose classes have payoffs, found none" in refused(
+    assert "expected public cards, whose board buckets have payoffs, found none" in refused(
         "payoffs", tmp_path / "out"
     )
     assert " mbb on 1 flop after 3, " in good("status", tmp_path / "out")
