@@ -31,7 +31,9 @@ MOST_HANDS, MOST_LINES = 20, 8
 @click.argument("b", metavar="B", type=click.Path(path_type=Path))
 @line_option("A decision of both solves, such as cr120 or 'x b60%'; default: the root.")
 @click.option(
-    "--board", metavar="CARDS", help="All public cards, of both solves; default: each one's root's."
+    "--board",
+    metavar="CARDS",
+    help="All public cards, for both solves; default: the cards of each solve's root.",
 )
 @click.option(
     "--sort",
