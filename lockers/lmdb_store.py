@@ -118,8 +118,8 @@ class LmdbStore:
     def keys(self, locker: str, prefix: bytes = b"") -> Iterator[bytes]:
         """Yield the keys of a locker that begin with a prefix, sorted.
 
-        They are read in batches, each from the last commit: a transaction that stays open for as long as a caller takes
-        to iterate would keep the map from growing and old pages from being used again.
+        Keys are read in batches, each from the last commit. A transaction that stayed open while a caller iterates
+        would keep the map from growing and old pages from being reused.
         """
         return _keys(self._attached(), locker_start(locker) + prefix)
 
@@ -191,8 +191,8 @@ class LmdbStore:
     def require_sound(self) -> None:
         """Refuse with a `DamagedLockerError` when something is wrong with the structure of the file.
 
-        To be called before much is written: a write into damaged pages can end the process. The call takes about a
-        second for 100,000 entries.
+        Callers check before they write much, since a write into damaged pages can end the process. The check takes
+        about a second for 100,000 entries.
         """
         environment = self._attached()
         findings = structure_findings(environment.path, environment.commit)

@@ -104,7 +104,7 @@ class Store(Reads, Protocol):
     def require_sound(self) -> None:
         """Refuse with a `DamagedLockerError` when something is wrong with the structure of the file.
 
-        To be called before much is written: a write into damaged pages can end the process.
+        Callers check before they write much, since a write into damaged pages can end the process.
         """
         ...
 

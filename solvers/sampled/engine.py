@@ -1,14 +1,14 @@
 """CFR over sampled boards: one deal of the whole board after another, with every line of the betting on each.
 
-An iteration deals a board for every round and walks the whole betting tree on it once for either player, with all
-hands that the board leaves (public chance sampling: M. Johanson et al. 2012). Boards of a class share rows, hands of a
-row share regrets. Regrets below 0 sink back to it (N. Brown and T. Sandholm 2019): floored there at once, as in CFR+,
-what one sample has against an action is forgotten before the next speaks for it, and bad actions are played by chance.
-The average strategy weighs later visits of a class more.
+An iteration deals a board for every round and walks the whole betting tree on it once for each player, with all hands
+that the board leaves (public chance sampling: M. Johanson et al. 2012). Boards of a class share rows, and hands of a
+row share regrets. Negative regrets decay to 0 (N. Brown and T. Sandholm 2019). If they were set to 0 at once, as in
+CFR+, the evidence of one sample against an action would be lost before the next sample, and bad actions would be
+played by chance. The average strategy gives later visits of a class more weight.
 
-The second player on a deal learns against what the first has just learnt on the same boards, as if these were
-foreseen. So the players take turns at being second. Separate boards for the two players would have no such bias but are
-worse: a mistake that came from a board is best corrected on the same board.
+The second player on a deal learns against the strategy that the first player has just learnt on the same boards, as if
+the boards were foreseen. The players therefore alternate as second. Separate boards for the two players would avoid
+this bias but are worse: a mistake that came from a board is best corrected on the same board.
 
 With CFR-BR the opponent plays on the last round, in part, its best response on the dealt board
 (`solvers.sampled.answer`). Players learn against this response, which is never saved.

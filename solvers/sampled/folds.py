@@ -98,7 +98,7 @@ def fold_totals(c: Cursor) -> None:
 def fold_value(c: Cursor, h: int):  # type: ignore[no-untyped-def]
     """Add hand h's values at folds to ``work.values`` of its row; return its value under p's own reach.
 
-    This serves rounds that boards follow, where a row is a group.
+    The function is for rounds before the last, where each row is a group.
     """
     work, board, batch, lanes = c.work, c.board, c.batch, c.round.program.lanes
     row, all_, (a, b) = int32_at(board.rows, h), all_hands(board), cards_of(board, h)

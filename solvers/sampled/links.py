@@ -172,7 +172,8 @@ def hands_up(c: Cursor, parent: Parent) -> None:
 def _pass_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value) -> None:  # type: ignore[no-untyped-def]
     """Add a value to the chance leaf above, once for each dealt board that this board represents.
 
-    By hand it is weighted by p's own reach above at once; by row it is summed. A best response keeps it by leaf.
+    A value by hand is weighted by p's own reach above at once; a value by row is summed. A best response keeps values
+    by leaf.
     """
     board, above = c.board, parent.work
     worth = value * c.round.probability

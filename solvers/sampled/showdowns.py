@@ -81,7 +81,8 @@ def _total(c: Cursor, lanes: Any) -> None:
 def showdown_values(c: Cursor, g: int, row: int, alone: bool):  # type: ignore[no-untyped-def]
     """Add a segment's sums at showdowns to ``values[row]``, and its part to ``mixed[g]``; return ``Σ_j w_j σ_j``.
 
-    Where the segment is a level of its own, D moves on; else `advance_level` has moved it. Three showdowns at a time.
+    If the segment is a level of its own, this function advances D; otherwise `advance_level` has done so. Showdowns
+    are processed three at a time.
     """
     j, n_shows, mean = 0, c.batch.n_shows, fill16(_ZERO)
     while j < n_shows:

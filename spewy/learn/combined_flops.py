@@ -62,7 +62,7 @@ class Before:
     def respond(self, p: int, best: Floats, chosen_on: Floats | None = None) -> float:
         """Return the chips per deal of player p's best response, given the values ``best[line, kind]`` of flops.
 
-        It is chosen where they are worth ``chosen_on``, if that is given.
+        With ``chosen_on``, the response is chosen by these values instead of by ``best``.
         """
         exits, chosen = (
             None if worth is None else self.per_pair * worth[:, self.kinds] for worth in (best, chosen_on)

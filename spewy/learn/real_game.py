@@ -142,7 +142,7 @@ class RealGame:
     def later(self, first: int, desk: Buffers) -> Floats:
         """Return ``[round - 1]``: chips per deal of best responses on a first board that begin in each round.
 
-        It is half the sum of both players', as exploitability is, of which the last round's share comes last.
+        The numbers are half the sum for both players, as exploitability is.
         """
         found = self._judge.later(tree(self.trees.tree(first)), desk)
         out: Floats = self.trees.per_pair * found.sum(axis=1) / 2 / self.n_pairs

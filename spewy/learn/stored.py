@@ -165,7 +165,7 @@ class StoredEngine:
     def _visit_in_depth(self, levels: range, number: int) -> Generator[int, None, None]:
         """Visit each chunk before the chunks below it, depth first.
 
-        So estimates learn from the chunks of other lines and boards that were visited before.
+        In this order estimates learn from the chunks of other lines and boards that were visited before.
         """
         layout = self.layout
         estimate = estimator(self.settings.estimate, layout, self.store)

@@ -17,7 +17,7 @@ _LOG = logging.getLogger(__name__)
 def unfailing(reporter: Listener) -> Listener:
     """Wrap a reporter so that it stays silent after one of its methods raises; the error is logged.
 
-    Nothing is logged of a pipe that nobody reads any more: who closed it knows.
+    A closed pipe is not logged, since whoever closed the pipe knows.
     """
     return cast(Listener, _Unfailing(reporter))
 

@@ -72,8 +72,9 @@ class Pace:
     The speed is total seconds divided by total numbers; each new measurement halves the weight of all earlier ones. A
     small subgame has little weight, since most of its time can be that of other processes.
 
-    One measurement taken while the machine stood still would rule a stage out forever, since a refused stage is not
-    measured. So after `PATIENCE` refusals a stage counts as fast as at its fastest, and is tried once more.
+    A measurement taken while the machine stood still would rule a stage out forever, since a refused stage is not
+    measured. After `PATIENCE` refusals the budget therefore assumes the stage's fastest measured speed, and tries the
+    stage once more.
     """
 
     def __init__(self) -> None:
