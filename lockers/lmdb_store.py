@@ -157,7 +157,7 @@ class LmdbStore:
             environment.sync()
 
     def compact(self) -> None:
-        """Make the file as small as its content; LMDB itself never gives room back.
+        """Shrink the file to its content; LMDB itself never returns space.
 
         A copy takes the place of the file, at once or, when the process is killed, not at all.
 
@@ -224,7 +224,7 @@ class LmdbStore:
         self._attached().probe()
 
     def close(self) -> None:
-        """Let go of the files once no transaction of another thread runs; a second call does nothing."""
+        """Close the files once no other thread runs a transaction; a second call does nothing."""
         self._closed = True
         self._release()
         self._release = _nothing

@@ -21,7 +21,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from pathlib import Path
 from threading import Event
@@ -356,18 +356,10 @@ def _judged(finding: Any, chips_mbb: float) -> dict[str, float | int | None]:
 
 def _point(judged: ExploitResult) -> dict[str, float | int | None]:
     """Return the keys of `_judged` from a result of `judge_folder`."""
-    sample = judged.sample
-    assert sample is not None  # a whole game with board buckets
-    return {
-        "exploitability_mbb": judged.exploitability_mbb,
-        "stderr_mbb": sample.stderr_mbb,
-        "low_mbb": sample.low_mbb,
-        "high_mbb": sample.high_mbb,
-        "value_mbb": sample.value_mbb,
-        "value_stderr_mbb": sample.value_stderr_mbb,
-        "flops": sample.flops,
-        "judge_core_seconds": sample.core_seconds,
-    }
+    assert judged.sample is not None  # a whole game with board buckets
+    sample = asdict(judged.sample)
+    seconds = sample.pop("core_seconds")
+    return {"exploitability_mbb": judged.exploitability_mbb, **sample, "judge_core_seconds": seconds}
 
 
 def _preflop(folder: Path) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Folders of logs of matches, and of games that bots solve."""
+"""Folders for logs of matches, and for games that bots have solved."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 BOTS = "bots.json"
-"""File beside the logs with the word of each bot."""
+"""File beside the logs that lists the word of each bot."""
 
 
 @contextmanager
 def logs_folder(out: Path | None, name: str, bots: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the folder of a match's logs.
+    """Yield the folder for a match's logs.
 
     A kept folder belongs to one command at a time, since two commands would write into each other's logs. It remembers
     the words of its bots: logs hold names only, and the hands of one bot are no score of another.
@@ -39,7 +39,7 @@ def logs_folder(out: Path | None, name: str, bots: Mapping[str, str]) -> Iterato
 
 
 def solved_folder(given: Path | None) -> Path:
-    """The folder of solved games of the HIGC: the user's choice, or a folder in the user's cache.
+    """Folder of solved games of the HIGC: the user's choice, or a folder in the user's cache.
 
     Raises:
         InputError: the user has no home.
@@ -55,7 +55,7 @@ def solved_folder(given: Path | None) -> Path:
 
 @contextmanager
 def _remembered(folder: Path, bots: Mapping[str, str]) -> Iterator[None]:
-    """Compare the bots with the folder's earlier bots, and remember them unless the command fails before it plays."""
+    """Compare the bots with those recorded in the folder, and record new ones."""
     from spewy.errors import InputError, path_text, shown
 
     file = folder / BOTS
