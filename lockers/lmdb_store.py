@@ -121,7 +121,7 @@ class LmdbStore:
         Keys are read in batches, each from the last commit. A transaction that stayed open while a caller iterates
         would keep the map from growing and old pages from being reused.
         """
-        return _keys(self._attached(), locker_start(locker) + prefix)
+        return self._keys(self._attached(), locker_start(locker) + prefix)
 
     def visits(self, key: bytes) -> tuple[int, int]:
         """Return the number of visits counted for a key and the last visit's id, as last committed."""
@@ -250,6 +250,27 @@ class LmdbStore:
         value = environment.read(lambda inner: _value(inner, full, environment.path))
         return None if value is None else decode(value, full)
 
+    def _keys(self, environment: Environment, start: bytes) -> Iterator[bytes]:
+        position = start
+
+        def batch(transaction: LmdbTransaction) -> list[bytes]:
+            fulls: list[bytes] = []
+            with transaction.cursor() as cursor:
+                more = cursor.set_range(position)
+                while more and len(fulls) < _BATCH and (full := bytes(cursor.key())).startswith(start):
+                    fulls.append(full)
+                    more = cursor.next()
+            return fulls
+
+        while True:
+            self._require_open()  # a closed environment would be opened again, beside that of another store
+            fulls = environment.read(batch)
+            for full in fulls:
+                yield split_key(full)[1]
+            if len(fulls) < _BATCH:
+                return
+            position = fulls[-1] + b"\0"  # the least key above the last one
+
     def _attached(self) -> Environment:
         environment = self._environment
         if environment is None:
@@ -346,27 +367,6 @@ def _require_absent(transaction: LmdbTransaction, full: bytes, path: Path) -> No
     for neighbour in neighbours:
         if transaction.get(neighbour) is None:
             raise DamagedLockerError(f"{path}: {describe(neighbour)}: expected on its page, found on another")
-
-
-def _keys(environment: Environment, start: bytes) -> Iterator[bytes]:
-    position = start
-
-    def batch(transaction: LmdbTransaction) -> list[bytes]:
-        fulls: list[bytes] = []
-        with transaction.cursor() as cursor:
-            more = cursor.set_range(position)
-            while more and len(fulls) < _BATCH and (full := bytes(cursor.key())).startswith(start):
-                fulls.append(full)
-                more = cursor.next()
-        return fulls
-
-    while True:
-        fulls = environment.read(batch)
-        for full in fulls:
-            yield split_key(full)[1]
-        if len(fulls) < _BATCH:
-            return
-        position = fulls[-1] + b"\0"  # the least key above the last one
 
 
 def _unpickle(folder: str, read_only: bool) -> LmdbStore:

@@ -6,7 +6,7 @@ a terminal sends it to all processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -222,11 +222,26 @@ class _InPool:
     def solve(
         self, batch: Batch, cost: BatchCost, report: BatchReporter, stop: Stop
     ) -> Iterator[tuple[int, Outcome]]:
+        died: list[int] = []
+        yield from self._solve_some(batch, batch.to_do, cost, report, stop, died)
+        if died:
+            yield from self._solve_some(batch, died, cost, report, stop)
+
+    def _solve_some(
+        self,
+        batch: Batch,
+        numbers: Sequence[int],
+        cost: BatchCost,
+        report: BatchReporter,
+        stop: Stop,
+        died: list[int] | None = None,
+    ) -> Iterator[tuple[int, Outcome]]:
+        """Solve some entries; ``died`` gets those to try again since all workers of a cluster have left."""
         begun: list[int] = []  # number of the entry, by number of the task
         refused: dict[int, str] = {}
 
         def tasks() -> Iterator[tuple[Any, ...]]:
-            for i in batch.to_do:
+            for i in numbers:
                 if stop.is_set():
                     return
                 try:
@@ -249,9 +264,11 @@ class _InPool:
             i = begun[message.task]
             if message.kind == "news":
                 report.check(i, message.value)
+            elif message.kind == "died" and died is not None and not self._pool.shares_files:
+                died.append(i)
             else:
                 yield i, self._ended(batch.entries[i], message)
-        for i in batch.to_do:
+        for i in numbers:
             if i in refused:
                 yield i, Outcome(error=refused[i], stored=batch.stored[i])
             elif i not in begun:

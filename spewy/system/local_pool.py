@@ -19,6 +19,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import threading
 import time
 import warnings
 from collections import deque
@@ -330,15 +331,19 @@ def _start_trackers() -> None:
 
     from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
-    before = os.environ.get("PYTHONWARNINGS")
-    os.environ["PYTHONWARNINGS"] = "ignore"
-    try:
-        resource_tracker.ensure_running()
-        loky_tracker.ensure_running()
-    finally:
-        del os.environ["PYTHONWARNINGS"]
-        if before is not None:
-            os.environ["PYTHONWARNINGS"] = before
+    with _STARTING_TRACKERS:  # the environment belongs to all threads
+        before = os.environ.get("PYTHONWARNINGS")
+        os.environ["PYTHONWARNINGS"] = "ignore"
+        try:
+            resource_tracker.ensure_running()
+            loky_tracker.ensure_running()
+        finally:
+            del os.environ["PYTHONWARNINGS"]
+            if before is not None:
+                os.environ["PYTHONWARNINGS"] = before
+
+
+_STARTING_TRACKERS = threading.Lock()
 
 
 def _threads(workers: int) -> dict[str, str]:
