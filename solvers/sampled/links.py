@@ -65,7 +65,7 @@ class ParentLink(NamedTuple):
 
 @inlined
 def parent_of(x: RoundView, boards: Boards, work: Workspace, mode: int) -> Parent:
-    """The open board of the round above, whose view is x."""
+    """Make the view of the open board in the round above, from that round's view x."""
     return Parent(x.program, work, board_view(boards, int64_at(work.open, 0)), mode)
 
 

@@ -137,7 +137,7 @@ Drawn = list[tuple[tuple[int, ...], int]]
 
 
 def drawn_boards(abstraction: Abstraction, t: int, seed: int, n: int, turn: int = 0) -> list[Drawn]:
-    """Draw ``[bucket]``, boards of round t from random deals; boards that are equal up to suits count as one.
+    """Draw boards of round t for each bucket from random deals; boards equal up to suits count as one.
 
     Args:
         abstraction: board buckets of the game.

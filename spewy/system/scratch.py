@@ -48,7 +48,7 @@ def _remove_if_left(folder: Path) -> None:
 
 
 def _locked(folder: Path) -> int:
-    """Open and lock a folder; return its descriptor, whose end unlocks the folder."""
+    """Open and lock a folder; return the descriptor, which unlocks the folder when it is closed."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
