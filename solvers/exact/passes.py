@@ -48,7 +48,7 @@ class Deals(NamedTuple):
 
 
 class GameView(NamedTuple):
-    """A game for one traverser: ``views`` has an entry per round, and ``deals`` one entry less.
+    """A game for one traverser: ``rounds`` has a view for each round, and ``deals`` one entry less.
 
     Passes get four views, packed: strategies from regrets for traverser 0 and 1, then from sums.
     """

@@ -31,7 +31,7 @@ WORKERS = 2
     type=click.IntRange(min=1),
     default=DEFAULT_ROWS,
     show_default=True,
-    help="Number of buckets, at most.",
+    help="Largest number of buckets.",
 )
 @click.option(
     "--range",

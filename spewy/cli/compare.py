@@ -39,7 +39,7 @@ MOST_HANDS, MOST_LINES = 20, 8
     "--sort",
     type=click.Choice(["ev", "moved", "reach", "hand"]),
     default="ev",
-    help="Order of the hands: by difference in EV, by how often they do something else, by reach, or by name.",
+    help="Order of the hands: difference in EV, share of different play, reach, or name.",
 )
 @click.option(
     "--all", "every", is_flag=True, help="Show all hands and lines, not only those that differ most."
