@@ -205,7 +205,7 @@ def board_hands(
 def _counted_hands(
     problem: Problem, history: History, strength: NDArray[np.int32] | None, counts: tuple[int, int]
 ) -> tuple[BoardHands, BoardHands]:
-    """Return as many hands as `board_hands`, in any order, in any of the counted rows."""
+    """Return as many hands as `board_hands`, but in arbitrary order and in arbitrary ones of the counted rows."""
     pair = []
     for p, live in enumerate(_live_hands(problem, [card for group in history for card in group])):
         row = np.arange(len(live)) % max(counts[p], 1)
@@ -214,7 +214,7 @@ def _counted_hands(
 
 
 def _live_hands(problem: Problem, cards: Sequence[int]) -> list[Shorts]:
-    """Return the numbers of both players' hands that the cards leave."""
+    """Return the numbers of both players' hands that share no card with the given cards."""
     free = ~blocked(problem.hands, cards)
     return [np.flatnonzero(free & (weights > 0)).astype(np.int16) for weights in problem.ranges]
 

@@ -82,7 +82,7 @@ class BucketLocker:
     def labels(
         self, board: Sequence[int], k: int, deck: Deck | None = None, hole: int = 2, n_board: int = 5
     ) -> NDArray[np.int32]:
-        """Return the bucket of each hand of the deck, as `BoardTree.labels`."""
+        """Return the bucket of each hand of the deck: see `BoardTree.labels`."""
         return self.tree(board, deck, hole, n_board).labels(board, k)
 
     def missing(self, n_cards: int) -> list[tuple[int, ...]]:
@@ -121,7 +121,7 @@ class BucketLocker:
 
 
 def default_folder() -> Path:
-    """Return ``$SPEWY_BUCKETS``, or a folder in the user's cache.
+    """Folder of the bucket locker: ``$SPEWY_BUCKETS``, or a folder in the user's cache.
 
     Raises:
         lockers.LockerError: the variable is not set and the user has no cache.
@@ -143,7 +143,7 @@ def _user_folder() -> Path | None:
 
 
 class BucketCache:
-    """A bucket locker whose failures do not fail a solve.
+    """A bucket locker; if it fails, the solve continues without it.
 
     A folder that is not writable is only read. If it is not readable either, results are computed and not stored. Both
     cases log a warning of one line.
@@ -161,7 +161,7 @@ class BucketCache:
             self._do_without_writing(error)
 
     def labels(self, board: Sequence[int], k: int, deck: Deck, hole: int, n_board: int) -> NDArray[np.int32]:
-        """Return the bucket of each hand of the deck, as `BucketLocker.labels`."""
+        """Return the bucket of each hand of the deck: see `BucketLocker.labels`."""
         labels = self._tried(lambda locker: locker.labels(board, k, deck, hole, n_board))
         if labels is None:
             return BoardTree.of(canonical_board(board, deck), deck, hole, n_board).labels(board, k)
@@ -230,7 +230,7 @@ def _warn(text: str, error: LockerError) -> None:
 
 
 def _trees(parent: Parent, boards: Sequence[tuple[int, ...]]) -> tuple[list[BoardTree], str, float]:
-    """In a worker: compute boards, which need no folder. Also the process, and its peak memory in MiB."""
+    """Compute the trees of boards in a worker; also return the process's number and its peak memory in MiB."""
     import resource
 
     trees = [BoardTree.of(canonical_board(board, Deck()), Deck(), 2, 5) for board in boards]
@@ -239,5 +239,5 @@ def _trees(parent: Parent, boards: Sequence[tuple[int, ...]]) -> tuple[list[Boar
 
 
 def _key(board: Sequence[int], deck: Deck, hole: int, n_board: int) -> bytes:
-    """``7d2cKs|13x4.2.5``: the canonical board and the shape of the game."""
+    """Write a key, such as ``7d2cKs|13x4.2.5``: the canonical board and the shape of the game."""
     return f"{cards_name(board)}|{deck.num_ranks}x{deck.num_suits}.{hole}.{n_board}".encode()

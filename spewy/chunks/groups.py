@@ -124,7 +124,7 @@ def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
 
 
 def _own(problem: Problem, k: int, board: list[int], weights: Floats) -> Groups:
-    """Compute the rows for a range, and number only the rows with hands of the range."""
+    """Compute the rows for a range, and number only rows that contain hands of the range."""
     deck, n_board = problem.game.deck, sum(problem.game.num_board_cards)
     labels = GROUPINGS[problem.grouping](board, problem.hands, weights, k, deck, n_board).astype(np.int64)
     held = (weights > 0) & ~blocked(problem.hands, board)

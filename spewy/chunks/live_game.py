@@ -31,7 +31,7 @@ def live_game(problem: Problem, betting: list[BettingRound], boards: list[BoardR
 
 
 def live_bytes(problem: Problem, boards: list[BoardRound]) -> int:
-    """Compute the bytes of the arrays that `live_game` makes of boards, without making them."""
+    """Compute the size of the arrays that `live_game` would make."""
     total = 0
     width_above = [0, 0]
     for i, table in enumerate(boards):
@@ -130,7 +130,7 @@ def _padded(rows: Ints, width: int, fill: int) -> Shorts:
 def game_locks(
     problem: Problem, betting: Sequence[BettingRound], boards: Sequence[BoardRound]
 ) -> tuple[Lock, ...]:
-    """Return the problem's locks as a live game has them, one for each node; locks of other boards are left out."""
+    """Convert the problem's locks to the live game's, one for each node; locks of other boards are left out."""
     locks: dict[tuple[int, int], Lock] = {}
     for lock in problem.locks:
         t = lock.round - boards[0].round

@@ -67,7 +67,7 @@ class Problem:
         return keeping(self.locks, deck, hole, root_symmetries(self.game, self.history, self.ranges))
 
     def in_units(self, chips: float) -> tuple[float | None, float | None]:
-        """Convert chips to % of the pot (of a spot) and to mbb per hand (of a whole game); None: does not apply."""
+        """Convert chips to % of the pot (spots) and to mbb per hand (whole games); the other value is None."""
         if self.is_spot:
             return 100 * chips / self.pot, None
         return None, 1000 * chips / self.game.big_blind
@@ -89,7 +89,7 @@ def root_symmetries(game: Game, history: History, ranges: tuple[Floats, Floats])
 
 
 def by_hand(problem: Problem, first: int | None) -> Problem:
-    """Return the problem with a row per hand from round `first` on, which dropped rounds have; None: unchanged."""
+    """Return the problem with a row per hand from round `first` on, as dropped rounds have; None changes nothing."""
     if first is None:
         return problem
     rows = tuple(None if t >= first else k for t, k in enumerate(problem.rows))

@@ -28,7 +28,7 @@ def subgame_at(problem: Problem, t: int, history: History, line: str) -> Layout:
 
 
 def _with_locks_of(problem: Problem, tree: BettingTree) -> Problem:
-    """Return the problem with the locks whose lines are in a part of its tree."""
+    """Return the problem with only the locks whose lines are in the tree."""
     lines = {node.line for node in tree.nodes()}
     return replace(problem, locks=tuple(lock for lock in problem.locks if lock.line in lines))
 

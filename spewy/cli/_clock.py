@@ -1,4 +1,4 @@
-"""Start time of the command line; imported before anything that takes time."""
+"""Record the start time of the command line, before slow imports."""
 
 import time
 

@@ -48,9 +48,9 @@ from spewy.system.failures import failure_text, is_a
 from spewy.system.interrupts import INTERRUPTED
 
 MOST_OF_LINE = 900
-"""Longest error in characters."""
+"""Largest number of characters in an error."""
 MOST_OF_USAGE = 300
-"""Longest usage error in characters; such an error quotes the wrong argument whole."""
+"""Largest number of characters in a usage error, which quotes the whole wrong argument."""
 BAD_INPUT = (
     "spewy.errors.SpewyError",
     "spewy.competitions.upac.runtime.tables.TablesError",
@@ -71,7 +71,7 @@ GROUPS: dict[str, tuple[click.Command, ...]] = {
 
 
 class OneLine(click.ClickException):
-    """An error of one line, of bounded length."""
+    """An error with a message of one line, whose length is bounded."""
 
     def __init__(self, message: str) -> None:
         line = one_line(message)
@@ -96,7 +96,7 @@ class Commands(click.Group):
     """The command ``spewy``: groups its commands in the help, and turns their errors into one line and an exit code."""
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        """Parse the options before the command's name."""
+        """Parse the options before the command's name; errors take one line."""
         try:
             return super().make_context(*args, **options)
         except click.UsageError as error:
@@ -107,7 +107,7 @@ class Commands(click.Group):
             raise Failed(failure_text(error) or str(error)) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
+        """Run the command; errors take one line."""
         _require_surroundings()
         try:
             return super().invoke(ctx)
@@ -150,7 +150,7 @@ def _too_long(path: str) -> str:
 
 
 def _require_surroundings() -> None:
-    """Refuse to run without a place to write to."""
+    """Refuse to run without stdout or a working folder."""
     if sys.stdout is None:  # the next file that is opened would become stdout
         raise BadInput("stdout: expected to be open, for results; found it closed")
     try:

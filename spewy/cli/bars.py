@@ -1,4 +1,4 @@
-"""Progress bars on stderr, drawn by rich on a terminal; elsewhere nothing is drawn and rich is not loaded."""
+"""Progress bars on stderr: rich draws them on a terminal; elsewhere rich is not loaded."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 SECONDS_BEFORE = 0.2
-"""Age at which a bar is drawn first: short work does not wait for rich to load."""
+"""Seconds before a bar is first drawn, so that short work does not wait for rich to load."""
 SECONDS_BETWEEN = 0.1
-"""Shortest time between two pictures of a bar, so that drawing costs nothing beside the work."""
+"""Seconds between two drawings of a bar, so that drawing takes hardly any time."""
 
 
 class Bar:
@@ -57,13 +57,13 @@ class Bar:
         self.close()
 
     def move(self, done: float, total: float | None = None) -> None:
-        """Set the number of units that are done, and the number in all if it was not known before."""
+        """Set the number of finished units, and the total if it was unknown."""
         self._done = done
         self._total = self._total if total is None else total
         self._draw()
 
     def advance(self, units: float = 1) -> None:
-        """Count some more units as done."""
+        """Count more units as finished."""
         self.move(self._done + units)
 
     def show(self, text: str) -> None:
@@ -72,7 +72,7 @@ class Bar:
         self._draw()
 
     def close(self) -> None:
-        """Draw the last state, and leave it on the screen or clear it."""
+        """Draw the last state, and keep or clear it."""
         if self._display is not None:
             self._next_draw = 0.0
             self._draw()

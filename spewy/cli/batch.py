@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FAILED = 1
 QUIET_SECONDS = 1.0
-"""A job's checks are told at most this often: small rivers are judged hundreds of times a second."""
+"""Shortest time between two reports of a job's checks; small rivers are measured hundreds of times a second."""
 SHOWN_RUNNING = 4
 
 
@@ -71,7 +71,7 @@ class BatchLines:
             say(line)
 
     def started(self, number: int) -> None:
-        """Write the job's folder, and the sweep from which it goes on."""
+        """Report the start of a job: its folder, and the sweep that it continues from."""
         entry, sweeps = self._batch.entries[number], self._batch.stored[number].sweeps
         further = f", going on after sweep {sweeps}" if sweeps and not self._batch.again else ""
         say(f"{entry.label}: lockers in {entry.folder}{further}")
@@ -85,7 +85,7 @@ class BatchLines:
             say(f"{self._batch.entries[number].label}: sweep {check.sweep}: {found}")
 
     def ended(self, number: int, outcome: Outcome) -> None:
-        """Write how the job has ended."""
+        """Report the end of a job."""
         self._ended += 1
         place = f"{self._ended} of {len(self._batch.to_do)}"
         say(f"{self._batch.entries[number].label}: {ending(outcome)} ({place})")
@@ -93,7 +93,7 @@ class BatchLines:
             say(outcome.details)
 
     def stopping(self) -> None:
-        """Write that running jobs are saved and stop."""
+        """Report that running jobs are being saved."""
         say("interrupted: what runs is saved and stops; Ctrl-C again breaks off")
 
     def end(self) -> None:
@@ -122,7 +122,7 @@ class BatchBar(BatchLines):
             self._bar = self._new("solving", len(batch.to_do))
 
     def started(self, number: int) -> None:
-        """Draw the job."""
+        """Show the job as running."""
         self._running[number] = "..."
         self._show()
 
@@ -142,7 +142,7 @@ class BatchBar(BatchLines):
         self._show()
 
     def end(self) -> None:
-        """Leave the bar as it is."""
+        """Close the bar in its last state."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -181,7 +181,7 @@ def cost_lines(batch: Batch, cost: BatchCost) -> list[str]:
 
 
 def ending(outcome: Outcome) -> str:
-    """Format the end of a job in a few words."""
+    """Describe the end of a job in a few words."""
     result = outcome.result
     if outcome.error is not None:
         return f"failed: {outcome.error}"
@@ -250,7 +250,7 @@ def _note(batch: Batch, entry: BatchJob, outcome: Outcome) -> str:
 
 
 def _verdict(batch: Batch, outcomes: Sequence[Outcome]) -> int:
-    """Write what is not done to stderr, and return the exit code."""
+    """Report unfinished jobs on stderr, and return the exit code."""
     own = [
         (entry, outcome)
         for entry, outcome in zip(batch.entries, outcomes, strict=True)

@@ -1,4 +1,4 @@
-"""Options of commands that play, and the bot that these options open."""
+"""Options of commands with a bot, and the bot that these options open."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def safe_option(function: Decorated) -> Decorated:
 
 
 def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add all options of re-solving; the function gets them as ``how``, keywords of `spewy.open_bot`."""
+    """Add all options of re-solving; the command gets them as ``how``, keyword arguments of `spewy.open_bot`."""
 
     @wraps(function)
     def gathered(resolve: Resolve, safe: Gadget | None, budget: float, threads: int, **others: Any) -> Any:
@@ -88,7 +88,7 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
-    """Yield rows of a table: a bot's decisions by source, and its failures if there are any."""
+    """Yield table rows with a bot's decisions by source, and with its failures."""
     if tally.sources:
         yield f"decisions{of}", tally.sources_text
     if tally.failures:

@@ -1,4 +1,4 @@
-"""``spewy buckets``: which hands share a bucket on a board, and trees made in advance."""
+"""``spewy buckets``: show which hands share a bucket on a board, and precompute trees."""
 
 from __future__ import annotations
 
@@ -34,13 +34,16 @@ WORKERS = 2
     help="Number of buckets, at most.",
 )
 @click.option(
-    "--range", "range_text", metavar="RANGE", help='Range whose weights the hands get, such as "QQ+,AKs:0.5".'
+    "--range",
+    "range_text",
+    metavar="RANGE",
+    help='Range that gives the hands their weights, such as "QQ+,AKs:0.5".',
 )
 @click.option(
     "--clustering",
     default="equation-1",
     show_default=True,
-    help="Clustering algorithm, as rows.clustering of a job.",
+    help="Clustering algorithm, as for rows.clustering in a job.",
 )
 @plot_option("the buckets' outcome curves and a chart of hands")
 @click.option(
@@ -146,7 +149,7 @@ def _table(found: BoardBuckets) -> str:
 
 
 def _precompute(family: str, workers: int | None, address: str | None) -> None:
-    """Fill the locker in processes, or on a cluster."""
+    """Fill the locker in local processes or on a cluster."""
     from spewy.chunks.bucket_trees import FAMILIES, BucketLocker
     from spewy.system.dask_pool import worker_pool
 
@@ -159,7 +162,7 @@ def _precompute(family: str, workers: int | None, address: str | None) -> None:
 
 
 def _fill(locker: BucketLocker, n_cards: int, pool: WorkerPool) -> None:
-    """Fill the locker, with a bar; Ctrl-C keeps what is done."""
+    """Fill the locker with a progress bar; Ctrl-C keeps finished trees."""
     import time
 
     from spewy.chunks.bucket_trees import default_folder

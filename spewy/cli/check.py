@@ -1,4 +1,4 @@
-"""``spewy check``: an audit of the lockers in a folder."""
+"""``spewy check``: audit the lockers in a folder."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def check(ctx: click.Context, folder: Path) -> None:
 
 
 def _within(folder: Path) -> Iterator[Path]:
-    """Folders of lockers in a folder of lockers."""
+    """Yield the folders of lockers inside a folder of lockers."""
     from lockers import holds_store
 
     yield from filter(holds_store, sorted(folder.glob("*/")))

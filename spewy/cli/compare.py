@@ -1,4 +1,4 @@
-"""``spewy compare``: two solves at one decision, and where they differ most."""
+"""``spewy compare``: compare two solves at one decision."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spewy.look.compare import Comparison
 
 MOST_HANDS, MOST_LINES = 20, 8
-"""Hands and lines that are shown without --all."""
+"""Number of hands and number of lines shown without --all."""
 
 
 @click.command()
@@ -31,7 +31,9 @@ MOST_HANDS, MOST_LINES = 20, 8
 @click.argument("b", metavar="B", type=click.Path(path_type=Path))
 @line_option("A decision of both solves, such as cr120 or 'x b60%'; default: the root.")
 @click.option(
-    "--board", metavar="CARDS", help="All public cards, of both solves; default: each one's root's."
+    "--board",
+    metavar="CARDS",
+    help="All public cards, for both solves; default: the cards of each solve's root.",
 )
 @click.option(
     "--sort",
@@ -177,12 +179,12 @@ def _head(names: tuple[str, ...], found: Comparison) -> str:
 
 
 def _three(values: tuple[float, float], digits: int) -> tuple[str, str, str]:
-    """A value of A and of B, and the difference with its sign."""
+    """Format a value of A, a value of B and their difference."""
     return number(values[0], digits), number(values[1], digits), signed(values[1] - values[0], digits)
 
 
 def signed(value: float, digits: int) -> str:
-    """A difference: with its sign, 0 where rounding leaves nothing.
+    """Format a difference with its sign; a difference that rounds to zero is 0.
 
     >>> signed(0.25, 2), signed(-1.0, 1), signed(0.0001, 2)
     ('+0.25', '-1.0', '0.00')
@@ -194,7 +196,7 @@ def signed(value: float, digits: int) -> str:
 
 
 def _actions(found: Comparison) -> Table:
-    """Frequencies of the range, and EV and equity of both players."""
+    """Make a table with the frequencies of the range, and with EV and equity of both players."""
     table = _table("", "A", "B", "B - A")
     for action, (x, y) in zip(found.actions, found.frequencies.T.tolist(), strict=True):
         table.add_row(action, *_three((x, y), 3))

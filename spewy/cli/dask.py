@@ -1,4 +1,4 @@
-"""The option ``--dask``, with which a cluster does the work of a command."""
+"""The option ``--dask``, which lets a cluster do the work of a command."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def dask_option(function: Decorated) -> Decorated:
 
 @contextmanager
 def on_cluster(address: str | None, processes: int | None, option: str = "--workers") -> Iterator[None]:
-    """Have the workers of a cluster do what runs on joblib within the block.
+    """Within the block, run joblib's work on the workers of a cluster.
 
     Args:
         address: address of the cluster's scheduler; None for processes here.

@@ -1,4 +1,4 @@
-"""``spewy dealer``: a match between two programs that speak the ACPC's protocol."""
+"""``spewy dealer``: deal a match to two programs that speak the ACPC's protocol."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spewy.competitions.acpc.dealer import Action, Limits, Logs, Terms
 
 RESPONSE, PER_HAND, START = 600_000, 7_000, 600_000
-"""Default limits in milliseconds: the reference dealer's, and the first competition's for connecting."""
+"""Default limits in milliseconds: the reference dealer's, and for connecting the first competition's."""
 _MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
 
 
@@ -174,7 +174,7 @@ def _header(game: str, terms: Terms) -> Iterator[str]:
 
 
 def _check_cards(log: Path, game: str, seed: int) -> None:
-    """Check the cards: a transaction log does not tell them, but the log beside it does."""
+    """Check the cards of the log beside a transaction log, which itself has no cards."""
     from spewy.errors import InputError, path_text, shown
     from spewy.system.textfile import exists, read_text
 
@@ -185,7 +185,7 @@ def _check_cards(log: Path, game: str, seed: int) -> None:
 
 
 def _actions_before(path: Path) -> list[Action]:
-    """Read the whole lines of a transaction log, and cut off a line that was not written to its end."""
+    """Read the complete lines of a transaction log, and cut off an incomplete line."""
     from spewy.competitions.acpc.dealer import parse_actions
     from spewy.system.textfile import read_text, replace_text
 

@@ -1,4 +1,4 @@
-"""``spewy drop``: let go of most of a folder, the last rounds or what only going on needs."""
+"""``spewy drop``: delete the last rounds, or the regrets, from a folder."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
 
 
 def _drop_rounds(job: Job, store: Store, name: str) -> tuple[str, ...]:
-    """Drop a round and those after it, with a bar where one can be drawn."""
+    """Drop a round and all later rounds, with a progress bar on a terminal."""
     from spewy.run.drop import drop as drop_rounds
     from spewy.run.drop import round_number
 

@@ -1,4 +1,4 @@
-"""``spewy estimate``: what a job will cost, before it starts."""
+"""``spewy estimate``: estimate the cost of a job before it starts."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from spewy.run.walked_plan import WalkedPlan
 
 SOON = 256 << 20
-"""Jobs of up to so many bytes are counted exactly even if ``solve.memory`` is less: that takes a second."""
+"""Size in bytes up to which a job is counted exactly, whatever ``solve.memory`` says; counting takes a second."""
 SWEEPS = 100
-"""Number of sweeps whose time is printed."""
+"""Number of sweeps in the printed time."""
 SUMS = (
     *("information_sets", "memory_bytes", "disk_bytes", "most_disk_bytes", "kept_bytes"),
     "seconds_per_sweep",
 )
-"""Fields that are added up over all boards."""
+"""Fields that are summed over all boards."""
 
 
 @click.command()
@@ -106,20 +106,20 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
 
 
 def _can_be_seen(job: Job, least: Bounds) -> bool:
-    """Whether a job is small enough for its boards to be enumerated."""
+    """Whether a job is small enough to enumerate its boards."""
     from spewy.job.units import parse_memory
 
     return job.tree_count.complete and least.memory_bytes <= max(parse_memory(job.solve.memory), SOON)
 
 
 def _amounts(job: Job) -> list[tuple[str, str]]:
-    """A row with the unit of a job's amounts, if that is not chips."""
+    """Row with the unit of a job's amounts, unless it is chips."""
     unit = job.amounts
     return [("amounts", f"in {unit.name} of {unit.chips} chips")] if unit.key else []
 
 
 def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """The cost of a job on all its boards: as JSON, and as facts."""
+    """Cost of a job on all its boards, as JSON and as facts."""
     from spewy.batch.batch import Batch
     from spewy.batch.run import BatchCost, processes
     from spewy.job.units import parse_memory
@@ -160,7 +160,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
 
 
 def _board_plans(batch: Batch) -> dict[int, WalkedPlan]:
-    """The plan of each board that is to be solved, by number of the entry.
+    """Plans of the boards that are still to be solved, by number of the entry.
 
     Raises:
         InputError: a lower bound on the memory of a board exceeds ``solve.memory``.
@@ -181,7 +181,7 @@ def _board_plans(batch: Batch) -> dict[int, WalkedPlan]:
 
 
 def _disk(job: Job, cost: WalkedCost | BatchCost) -> list[tuple[str, str]]:
-    """Rows with the size of folders on the disk, and with the part that stays if some rounds are dropped."""
+    """Rows with the size on disk, and with the size that remains after rounds are dropped."""
     rows = [("disk", f"{size(cost.disk_bytes)}, at most {size(cost.most_disk_bytes)} during later saves")]
     if job.first_dropped is not None:
         rows.append(("kept", f"{size(cost.kept_bytes)}, without what comes after the {job.save.rounds}"))
@@ -189,19 +189,19 @@ def _disk(job: Job, cost: WalkedCost | BatchCost) -> list[tuple[str, str]]:
 
 
 def _process(process_bytes: int) -> tuple[str, str]:
-    """The row with the memory of the process, as the operating system will show it."""
+    """Row with the memory of the whole process."""
     return "process", f"about {size(process_bytes)} with interpreter and libraries"
 
 
 def _time(seconds_per_sweep: float | None) -> list[tuple[str, str]]:
-    """A row with the time of sweeps, if it is known."""
+    """Row with the time of sweeps, if it is known."""
     if seconds_per_sweep is None:
         return []
     return [("time", f"roughly {duration(SWEEPS * seconds_per_sweep)} for {SWEEPS} sweeps on one core")]
 
 
 def _sampled(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """The cost of a job whose boards are dealt: as JSON, and as facts."""
+    """Cost of a job with dealt boards, as JSON and as facts."""
     from spewy.job.units import parse_memory
     from spewy.run.sampled_plan import SampledPlan
 
@@ -237,7 +237,7 @@ def _sampled(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
 
 
 def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """The cost of a job whose boards are enumerated: as JSON, and as facts."""
+    """Cost of a job whose boards are enumerated, as JSON and as facts."""
     from spewy.job.units import parse_memory
 
     plan = _plan(job)
@@ -267,7 +267,7 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
 
 
 def _guessed(job: Job, least: Bounds) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Lower bounds on the cost of a job that is too large: as JSON, and as facts."""
+    """Lower bounds on the cost of a too large job, as JSON and as facts."""
     from spewy.game.count import MAX_NODES
     from spewy.job.units import parse_memory
     from spewy.run.walked_cost import WalkedCost
@@ -291,7 +291,7 @@ def _guessed(job: Job, least: Bounds) -> tuple[dict[str, Any], list[tuple[str, s
 
 
 def _plan(job: Job) -> WalkedPlan:
-    """The plan of a job; a terminal shows a bar meanwhile."""
+    """Make the plan of a job, with a progress bar on a terminal."""
     from spewy.run.walked_plan import WalkedPlan
 
     with Bar("laying out boards") as bar:
@@ -300,7 +300,7 @@ def _plan(job: Job) -> WalkedPlan:
 
 
 def _pace(cost: SampledCost) -> tuple[str, str]:
-    """The row with the speed of a solve by dealt boards."""
+    """Row with the speed of a solve by dealt boards."""
     return "deals", f"roughly {1 / cost.seconds_per_deal:,.0f} per second and core"
 
 

@@ -1,4 +1,4 @@
-"""``spewy export``: decisions of a solve as a table, streamed into a file that appears when it is whole."""
+"""``spewy export``: stream decisions of a solve into a table file, which appears when it is complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     pass
 
 SPREADSHEET_ROWS = 1_048_576
-"""Most rows of a sheet in the usual programs, the head included."""
+"""Largest number of rows, with the header, that common spreadsheet programs open."""
 
 
 @click.command()
@@ -106,7 +106,7 @@ def export(
 
 
 def _warn_of_rows(rows: int, wide: bool) -> None:
-    """Say so where a spreadsheet cannot open what is about to be written."""
+    """Warn if the file will have more rows than a spreadsheet can open."""
     if rows < SPREADSHEET_ROWS:
         return
     fewer = "--line, --board, --round and --player" + ("" if wide else ", and --wide,")

@@ -1,4 +1,4 @@
-"""Packages that only some commands need, by the extra of the distribution that installs them."""
+"""Packages that only some commands need, and the extra that installs each package."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ EXTRAS = {"pandas": "export", "pyarrow": "export", "matplotlib": "plot", "pyspie
 
 
 def require(*packages: str) -> None:
-    """Refuse to begin work without the packages that it needs.
+    """Refuse to start a command whose packages are missing.
 
     Raises:
         click.ClickException: A package is missing; the command exits with 1, since no input is wrong.

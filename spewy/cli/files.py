@@ -1,4 +1,4 @@
-"""Files that commands write: names are checked before the work, and a file appears when it is complete."""
+"""Files that commands write: names are checked before the work, and files appear when they are complete."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def check_file(file: Path, suffixes: Sequence[str]) -> str:
-    """Check the name of a file to write, and return its suffix.
+    """Check the name of an output file, and return its suffix.
 
     Raises:
         InputError: another suffix, or no folder to put the file into.
@@ -57,7 +57,7 @@ def table_writer(file: Path) -> Callable[[Any], None]:
 
 @contextmanager
 def appearing(file: Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``file``, which replaces the file at the end, or is removed after an error.
+    """Yield a temporary path that replaces ``file`` at the end of the block, or is removed after an error.
 
     Raises:
         InputError: the file cannot be written.
@@ -78,7 +78,7 @@ def appearing(file: Path) -> Iterator[Path]:
 
 @contextmanager
 def line_writer(file: Path | None, add: bool = False) -> Iterator[Callable[[str], None]]:
-    """Yield a function that writes lines at once, to a new file or the end of a file; for None it does nothing.
+    """Yield a function that appends lines to a file; for None the function does nothing.
 
     Raises:
         InputError: the file cannot be written.

@@ -1,4 +1,4 @@
-"""Folders of logs of matches, and of games that bots solve."""
+"""Folders for logs of matches, and for games that bots have solved."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 BOTS = "bots.json"
-"""File beside the logs with the word of each bot."""
+"""File beside the logs that lists the word of each bot."""
 
 
 @contextmanager
 def logs_folder(out: Path | None, name: str, bots: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the folder of a match's logs.
+    """Yield the folder for a match's logs.
 
     A kept folder belongs to one command at a time, since two commands would write into each other's logs. It remembers
     the words of its bots: logs hold names only, and the hands of one bot are no score of another.
@@ -33,12 +32,14 @@ def logs_folder(out: Path | None, name: str, bots: Mapping[str, str]) -> Iterato
         with FolderLock(out, name), _remembered(out, bots):
             yield out
         return
-    with TemporaryDirectory(prefix=f"spewy-{name}-") as folder:
-        yield Path(folder)
+    from spewy.system.scratch import scratch_folder
+
+    with scratch_folder(name) as folder:
+        yield folder
 
 
 def solved_folder(given: Path | None) -> Path:
-    """The folder of solved games of the HIGC: the user's choice, or a folder in the user's cache.
+    """Folder of solved games of the HIGC: the user's choice, or a folder in the user's cache.
 
     Raises:
         InputError: the user has no home.
@@ -54,7 +55,7 @@ def solved_folder(given: Path | None) -> Path:
 
 @contextmanager
 def _remembered(folder: Path, bots: Mapping[str, str]) -> Iterator[None]:
-    """Compare the bots with the folder's earlier bots, and remember them unless the command fails before it plays."""
+    """Compare the bots with those recorded in the folder, and record new ones."""
     from spewy.errors import InputError, path_text, shown
 
     file = folder / BOTS

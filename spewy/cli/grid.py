@@ -1,4 +1,4 @@
-"""A grid of hand classes on a terminal, in colour or as plain text, in at most 80 columns.
+"""Grids of hand classes in a terminal, in colour or as plain text, at most 80 columns wide.
 
 In colour a cell is as bright as its reach, and its background is divided among the actions. Plain text has the sign of
 the most frequent action and its frequency, and a second grid with the reach. Heat maps have a number in each cell.
@@ -24,33 +24,33 @@ if TYPE_CHECKING:
     from spewy.look.grid import Grid, HeatMap
 
 WIDTH = 5
-"""Characters of a cell: 13 of them, the gaps between and the ranks beside fit a terminal of 80."""
+"""Number of characters in a cell; 13 cells with gaps and ranks fit 80 columns."""
 COLUMNS = 79
-"""Characters of a line."""
+"""Number of characters in a line."""
 DARKEST = 0.35
-"""Brightness of a class that hardly gets here."""
+"""Brightness of a class that hardly reaches the decision."""
 HEAT: tuple[Colour, ...] = ((0, 32, 81), (124, 123, 120), (253, 234, 69))
-"""From the lowest number to the highest: the map "cividis", which all eyes see alike."""
+"""Colours from the lowest to the highest number: the map "cividis", which suits colour-blind readers."""
 
 
 def grid_text(grid: Grid) -> str:
-    """The grid, in colour where stdout shows colours."""
+    """Draw the grid, in colour if stdout shows colours."""
     return _printed(_coloured(grid) if in_colour() else _plain(grid))
 
 
 def heat_text(heat: HeatMap) -> str:
-    """A heat map; undefined numbers are dashes."""
+    """Draw a heat map; undefined numbers are dashes."""
     return _printed([_text(heat.title), *_numbers(heat.values, heat.tell, in_colour())])
 
 
 def in_colour() -> bool:
-    """Whether stdout shows colours, and wants to."""
+    """Whether stdout is a terminal that shows colours."""
     out = console()
     return on_terminal() and bool(out.color_system) and not out.no_color
 
 
 def signs(actions: tuple[str, ...]) -> tuple[str, ...]:
-    """A character for each action: f, c, a for all-in, and letters from r on for bets and raises.
+    """Letter for each action: f, c, a for all-in, and letters from r on for bets and raises.
 
     >>> signs(("Fold", "Call", "Raise(250)", "Raise(500)", "AllIn(20000)"))
     ('f', 'c', 'r', 's', 'a')
@@ -95,7 +95,7 @@ def _plain(grid: Grid) -> Iterator[Text]:
 
 
 def _rows(cells: list[list[str]]) -> Iterator[str]:
-    """Cells with the ranks above and beside: suited hands above the diagonal."""
+    """Yield the lines of a grid: cells with ranks, suited hands above the diagonal."""
     yield "  " + " ".join(f"{rank:>{WIDTH}}" for rank in reversed(RANKS))
     for rank, row in zip(reversed(RANKS), cells, strict=True):
         yield f"{rank} " + " ".join(f"{cell:>{WIDTH}}" for cell in row)
@@ -141,14 +141,14 @@ def _coloured(grid: Grid) -> Iterator[Text]:
 
 
 def _style(colour: Colour, light: float = 1.0) -> str:
-    """Text on a background, dark on light and light on dark."""
+    """Style with dark text on light backgrounds and light text on dark ones."""
     red, green, blue = (round(light * part) for part in colour)
     ink = "0,0,0" if lightness((red, green, blue)) > 0.5 else "255,255,255"
     return f"rgb({ink}) on rgb({red},{green},{blue})"
 
 
 def _shares(mix: np.ndarray, width: int) -> list[int]:
-    """The action of each of so many characters, by largest remainder.
+    """Assign an action to each character of a cell, by the largest-remainder method.
 
     >>> _shares(np.array([0.5, 0.3, 0.2]), 5)
     [0, 0, 0, 1, 2]

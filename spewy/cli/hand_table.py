@@ -1,4 +1,4 @@
-"""A decision hand by hand: grouped by what the hands are, or sorted by a column."""
+"""Table of a decision's hands, grouped by kind or sorted by a column."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from spewy.look.node import NodeView
 
 _LINES_BESIDE = 14
-"""Terminal lines that the facts above the table, its head and the prompt take."""
+"""Number of terminal lines for the facts above the table, its header and the prompt."""
 _GAPS = {True: 2, False: 1}
-"""Characters between columns of a wide table, and of a narrow one."""
+"""Number of characters between columns, in wide and in narrow tables."""
 _LEAST_DRAWS = 8
-"""Characters of the column of draws that a narrow terminal has to leave."""
+"""Smallest width of the column of draws in a narrow terminal."""
 _CLASS = "class"
 _SHORT = {
     "nut flush draw": "NFD",
@@ -34,12 +34,12 @@ _SHORT = {
     "backdoor straight draw": "BDSD",
     "overcards": "OC",
 }
-"""Short names of draws for narrow tables; a name stands before the names that are part of it."""
+"""Short names of draws for narrow tables; longer names come before names that they contain."""
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A hand, or the head of a group with its hands."""
+    """A hand, or the header of a group with its hands."""
 
     name: str
     members: list[int]
@@ -47,7 +47,7 @@ class _Row:
 
 
 def hand_table(view: NodeView, sort: str | None = None, every: bool = False) -> tuple[Table, int]:
-    """The table, as wide as stdout shows, and how many hands it leaves out.
+    """Make the table, as wide as stdout allows, and count the hands that it leaves out.
 
     Args:
         view: the hands.
@@ -76,7 +76,7 @@ def hand_table(view: NodeView, sort: str | None = None, every: bool = False) -> 
 
 
 def _sorted_by(view: NodeView, kinds: HandKinds | None, sort: str | None) -> tuple[str, Floats]:
-    """The name of the column that rows are sorted by, and its numbers ``[hand]``."""
+    """Name and numbers ``[hand]`` of the column to sort by."""
     from spewy.errors import InputError, shown
 
     keys: dict[str, Floats] = {}
@@ -95,12 +95,12 @@ def _sorted_by(view: NodeView, kinds: HandKinds | None, sort: str | None) -> tup
 
 
 def _last(key: float) -> tuple[bool, float]:
-    """Descending, and what is not known behind the rest."""
+    """Sort key for descending order, with unknown values last."""
     return bool(np.isnan(key)), -key if key == key else 0.0
 
 
 def _grouped(rows: list[_Row], kinds: HandKinds) -> Iterator[_Row]:
-    """The rows, which are sorted so, with a head before each made hand."""
+    """Insert a header before each made hand; the rows are sorted by made hand."""
     names = kinds.made_names
     groups: dict[str, list[_Row]] = {}
     for row in rows:
@@ -113,7 +113,7 @@ def _grouped(rows: list[_Row], kinds: HandKinds) -> Iterator[_Row]:
 def _columns(
     view: NodeView, named: tuple[HandKinds, bool] | None, rows: list[_Row], wide: bool
 ) -> dict[str, list[str]]:
-    """Cells by column, without EVs and equities where none is known.
+    """Cells by column; unknown EVs and equities have no column.
 
     A narrow table has no EVs of actions, no blockers, and short names of draws.
     """
@@ -152,7 +152,7 @@ def _shortened(names: str) -> str:
 
 
 def _mean(view: NodeView, values: Floats, row: _Row) -> float:
-    """The mean of a row's hands, by their reach where they have any."""
+    """Mean over a row's hands, weighted by reach if any hand has reach."""
     mine, weights = values[row.members], view.reach[row.members]
     known = ~np.isnan(mine)
     if not known.any():

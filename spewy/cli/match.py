@@ -1,4 +1,4 @@
-"""``spewy match``: a duplicate match between two bots, and its score."""
+"""``spewy match``: play a duplicate match between two bots, and print its score."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from spewy.match.score import Score
 
 MOST_TOLD = 5
-"""Largest number of a bot's faults that are printed; the logs have all faults."""
+"""Largest number of a bot's printed faults; the logs have all faults."""
 NAMES = {
     "plain": "plain",
     "duplicate": "duplicate",
@@ -147,7 +147,7 @@ def match(
 
 
 def _description(entrant: Entrant, how: Mapping[str, Any]) -> str:
-    """A bot's word for the folder of its logs; for a bot from a folder, also how it plays."""
+    """Text that identifies a bot in its folder of logs: its word, and for a solve's folder how it plays."""
     if entrant.kind != "folder":
         return entrant.word
     safe = f" --safe {how['safe']}" if how["safe"] else ""
@@ -155,7 +155,7 @@ def _description(entrant: Entrant, how: Mapping[str, Any]) -> str:
 
 
 def _tell_ports(played: Match, entrants: Sequence[Entrant]) -> None:
-    """Print the ports that clients have to connect to: somebody has to start the clients."""
+    """Print the ports to which the user's clients must connect."""
     from spewy.errors import InputError
     from spewy.match.remote import HOST
 

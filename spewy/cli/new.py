@@ -1,4 +1,4 @@
-"""``spewy new``: a job file with comments, from a preset or a few answers."""
+"""``spewy new``: write a job file with comments, from a preset or a few answers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from spewy.job.template import Answers
 
 DRAWN = 3
-"""Default number of cards of a drawn board."""
+"""Default number of board cards to draw."""
 MOST_SEED = 10**6
-"""Upper bound of a seed that the user does not give."""
+"""Upper bound of random seeds, for users who give none."""
 
 
 @click.command()
@@ -129,7 +129,7 @@ def new(
 
 
 def _asks() -> bool:
-    """Whether a person can answer questions on a terminal."""
+    """Whether stdin is a terminal, so that a person can answer questions."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
@@ -142,7 +142,7 @@ def _listed() -> str:
 
 
 def _asked(board: str | None, seed: int | None, file: Path | None) -> tuple[str, str | None, Path]:
-    """Ask at the terminal for the preset, the board and the file; Ctrl-C leaves."""
+    """Ask in the terminal for the preset, the board and the file; Ctrl-C aborts."""
     from spewy.job.presets import preset
 
     try:
@@ -163,14 +163,14 @@ def _asked(board: str | None, seed: int | None, file: Path | None) -> tuple[str,
 
 
 def _no_board(*given: object) -> tuple[tuple[int, ...], None]:
-    """No board: a subset of flops allows no other option about boards."""
+    """Refuse options about boards beside a subset of flops, and return no board."""
     if given != (None, None, DRAWN):
         raise click.UsageError("--subset: expected no --board, --seed or --cards beside it, found one")
     return (), None
 
 
 def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, ...], str | None]:
-    """The board, and a text that says how it was drawn; None if the user gave it."""
+    """The board, and a text about how it was drawn; None if the user gave it."""
     from random import randrange
 
     from buckets.cards import parse_cards
@@ -200,7 +200,7 @@ def _answers(
     own: tuple[float | None, float | None, str | None, str | None],
     name: str | None,
 ) -> Answers:
-    """The answers of the options; the preset gives the others."""
+    """Combine options with a preset, which fills in the missing answers."""
     from dataclasses import replace
 
     from buckets.cards import cards_name
@@ -235,7 +235,7 @@ def _answers(
 
 
 def _range(option: str, given: str | None) -> str | None:
-    """The text of an option's range: the option's value, or the content of the file that ``@FILE`` names."""
+    """Read the range of an option, or of the file that ``@FILE`` names."""
     from spewy.game.ranges import parse_range
     from spewy.job.rangefiles import text_of_file
 
@@ -275,7 +275,7 @@ def _checked(text: str, subset: int | None) -> Job:
 
 
 def _cost(job: Job) -> str:
-    """A sentence with the memory and disk space that the solve needs."""
+    """Write a sentence with the memory and disk space of the solve."""
     from spewy.run.walked_plan import WalkedPlan
 
     plan = WalkedPlan.counted(job, streaming=True)

@@ -1,4 +1,4 @@
-"""A log of a bot at a table, which also copies warnings and errors to stderr."""
+"""Log of a bot at a table, with a copy of warnings and errors on stderr."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spewy.errors import one_line
 
 @contextmanager
 def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
-    """Yield a function that writes to the log; warnings and errors, the bot's included, go to stderr, too."""
+    """Yield a function that writes to the log; warnings and errors, including the bot's, also go to stderr."""
     with line_writer(log, add=True) as write:
 
         def note(text: str) -> None:
@@ -33,7 +33,7 @@ def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
 
 
 class _LogHandler(logging.Handler):
-    """Writes the bot's warnings, with the traces of errors, to the log that has the client's lines."""
+    """Writes the bot's warnings, with tracebacks, into the client's log."""
 
     def __init__(self, note: Callable[[str], None]) -> None:
         super().__init__(logging.WARNING)

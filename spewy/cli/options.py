@@ -20,7 +20,7 @@ FOREIGN_CODE = (
     "A bot that is a command or a package runs with your rights, without a sandbox: it can read, change and send all "
     "that you can. Run code of people whom you do not trust as a user of its own, in a container or on another machine."
 )
-"""Text at the end of the help of commands that start programs of other people."""
+"""Text at the end of the help of commands that start other people's programs."""
 
 _VERBOSE = "spewy.cli.verbose"
 _LOGGERS = ("spewy", "buckets", "solvers", "lockers", "compiled")
@@ -47,17 +47,17 @@ class Seconds(click.FloatRange):
 
 
 def job_argument(function: Decorated) -> Decorated:
-    """``JOB.toml``, the job file."""
+    """Add ``JOB.toml``, the job file."""
     return click.argument("job_file", metavar="JOB.toml", type=click.Path(path_type=Path))(function)
 
 
 def folder_argument(function: Decorated) -> Decorated:
-    """``FOLDER``, the lockers of a solve."""
+    """Add ``FOLDER``, the lockers of a solve."""
     return click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))(function)
 
 
 def set_option(function: Decorated) -> Decorated:
-    """``--set key=value``, any number of times."""
+    """Add ``--set key=value``, which may be repeated."""
     return click.option(
         "--set",
         "overrides",
@@ -68,7 +68,7 @@ def set_option(function: Decorated) -> Decorated:
 
 
 def target_option(function: Decorated) -> Decorated:
-    """``--target``, the accuracy to which dropped rounds are solved."""
+    """Add ``--target``, the accuracy to which dropped rounds are solved."""
     return click.option(
         "--target",
         metavar="TARGET",
@@ -78,22 +78,22 @@ def target_option(function: Decorated) -> Decorated:
 
 
 def line_option(told: str, default: str | None = "") -> Callable[[Decorated], Decorated]:
-    """``--line``, the betting line that a command looks at, with its help."""
+    """Add ``--line``, the betting line to look at."""
     return click.option("--line", default=default, metavar="LINE", help=told)
 
 
 def csv_option(what: str) -> Callable[[Decorated], Decorated]:
-    """``--csv``, a file for a table; the function gets it as ``table_file``."""
+    """Add ``--csv``, a file for a table; the command gets it as ``table_file``."""
     return _file_option("--csv", "table_file", f"Write {what}.")
 
 
 def log_option(told: str) -> Callable[[Decorated], Decorated]:
-    """``--log``, a file for a log, with its help."""
+    """Add ``--log``, a file for a log."""
     return _file_option("--log", "log", told)
 
 
 def plot_option(what: str) -> Callable[[Decorated], Decorated]:
-    """``--plot``, a file for a picture, and ``--size``, the medium that it is drawn for."""
+    """Add ``--plot``, a file for a picture, and ``--size``, the picture's medium."""
     size = click.option(
         "--size",
         type=click.Choice(["page", "screen", "phone"]),
@@ -110,12 +110,12 @@ def _file_option(option: str, name: str, told: str) -> Callable[[Decorated], Dec
 
 
 def json_option(function: Decorated) -> Decorated:
-    """``--json``, which prints one JSON object."""
+    """Add ``--json``, which prints one JSON object."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")(function)
 
 
 def verbose_option(function: Decorated) -> Decorated:
-    """``-v``, before or after the command's name."""
+    """Add ``-v``, before or after the command's name."""
     return click.option(
         "-v",
         "--verbose",
@@ -134,7 +134,7 @@ def is_verbose() -> bool:
 
 
 class _Visible(logging.Formatter):
-    """Writes control characters as escapes, since a log message may quote text from outside."""
+    """Writes control characters as escapes, since log messages may quote foreign text."""
 
     def format(self, record: logging.LogRecord) -> str:
         return visible_lines(super().format(record))

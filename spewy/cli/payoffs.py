@@ -1,4 +1,4 @@
-"""``spewy payoffs``: what chunks of a whole game are worth, row against row, by class of boards."""
+"""``spewy payoffs``: store payoff matrices, row against row, by board bucket of a whole game."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spewy.look.payoffs import PayoffCost, PayoffResult
 
 BOARDS = 4
-"""Drawn of each class, unless the command says otherwise."""
+"""Default number of boards drawn from each bucket."""
 
 
 @click.command()
@@ -73,7 +73,7 @@ def payoffs(
 
 
 class _Lines(NowAndThen):
-    """Writes lines on the progress, now and then."""
+    """Writes the progress at limited frequency."""
 
     def begin(self, name: str, cost: PayoffCost) -> None:
         """Write the cost."""
@@ -86,7 +86,7 @@ class _Lines(NowAndThen):
         )
 
     def made(self, round_name: str, done: int, total: int, seconds_left: float) -> None:
-        """Write the number of buckets that are done."""
+        """Write the number of finished buckets."""
         self.say(f"class {done:,} of {total:,}, {round_name}", done, total, seconds_left)
 
 

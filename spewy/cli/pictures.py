@@ -11,7 +11,7 @@ from spewy.cli.progress import say
 
 
 def check_picture(file: Path | None) -> None:
-    """Make sure before the work that a picture, if one is asked for, can be drawn and put there.
+    """Check before the work that a requested picture can be drawn and written.
 
     Raises:
         InputError: no such format, or no folder to put it into.
@@ -23,7 +23,7 @@ def check_picture(file: Path | None) -> None:
 
 
 def draw(file: Path, figure: Any) -> None:
-    """Write a figure of `spewy.plot`, and say so.
+    """Write a figure of `spewy.plot` to a file, and print a message.
 
     Raises:
         InputError: the file cannot be written.

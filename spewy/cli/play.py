@@ -1,4 +1,4 @@
-"""``spewy play``: a bot at the table of a dealer or a referee, or against a person."""
+"""``spewy play``: a bot at a dealer's or referee's table, or against a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``spewy play acpc``: a bot from a solve's folder as a client of the ACPC's protocol."""
+"""``spewy play acpc``: play a solve's strategy as a client of the ACPC's protocol."""
 
 from __future__ import annotations
 

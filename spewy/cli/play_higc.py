@@ -1,4 +1,4 @@
-"""``spewy play higc``: a bot for OpenSpiel's games at the table of an HIGC referee."""
+"""``spewy play higc``: play OpenSpiel's games at the table of an HIGC referee."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def higc(
 
 
 def _prepare(agents: Agents, game: str, dialect: Dialect) -> None:
-    """Solve a game and store the solve, also after Ctrl-C."""
+    """Solve a game and store the solve, even after Ctrl-C."""
 
     def note(text: str) -> None:
         agents.note(text)

@@ -1,4 +1,4 @@
-"""Options that commands with bots share: logs, workers, seeds, patience, and folders of the general game bot."""
+"""Options that commands with bots share: logs, workers, seeds, patience, and folders of solved games."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_SEED = 2**32 - 1
 
 
 def logs_option(what: str) -> Callable[[Decorated], Decorated]:
-    """``--out``, the folder of the logs of a match or a tournament."""
+    """Add ``--out``, the folder for the logs of a match or a tournament."""
     return click.option(
         "--out",
         metavar="FOLDER",
@@ -25,14 +25,14 @@ def logs_option(what: str) -> Callable[[Decorated], Decorated]:
 
 
 def workers_option(default: str = "one for each core") -> Callable[[Decorated], Decorated]:
-    """``--workers``, the number of processes."""
+    """Add ``--workers``, the number of processes."""
     return click.option(
         "--workers", type=click.IntRange(min=1), help=f"Number of processes; default: {default}."
     )
 
 
 def bot_seed_option(function: Decorated) -> Decorated:
-    """``--seed``, of a bot at a table of other people."""
+    """Add ``--seed``, the seed of a bot's random choices."""
     return click.option(
         "--seed",
         type=click.IntRange(min=0),
@@ -41,7 +41,7 @@ def bot_seed_option(function: Decorated) -> Decorated:
 
 
 def patience_option(peer: str) -> Callable[[Decorated], Decorated]:
-    """``--patience``, how long to wait for the other end."""
+    """Add ``--patience``, the seconds without a line after which the peer counts as gone."""
     return click.option(
         "--patience",
         type=Seconds(),
@@ -52,7 +52,7 @@ def patience_option(peer: str) -> Callable[[Decorated], Decorated]:
 
 
 def game_bot_options(name: str) -> Callable[[Decorated], Decorated]:
-    """``--lockers`` and ``--data``: what a bot for OpenSpiel's games plays from, and where it keeps solves."""
+    """Add ``--lockers`` and ``--data``: folders of poker solves and of solved games for OpenSpiel's games."""
     lockers = click.option(
         "--lockers",
         metavar="FOLDER",

@@ -1,4 +1,4 @@
-"""``spewy play terminal``: a person against a bot from a solve's folder."""
+"""``spewy play terminal``: a person plays against a solve's strategy."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def terminal(
 
 
 def _line(source: BinaryIO) -> str:
-    """The next line, empty at the end of input; of a line that is too long, the beginning."""
+    """Read the next line, empty at the end of input; a line that is too long is cut off."""
     line = piece = source.readline(MOST_OF_LINE)
     while len(piece) == MOST_OF_LINE and not piece.endswith(b"\n"):
         piece = source.readline(MOST_OF_LINE)

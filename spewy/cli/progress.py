@@ -1,4 +1,4 @@
-"""Progress of a solve on stderr: a bar on a terminal, else a line per check."""
+"""Progress of a solve on stderr: a bar on a terminal, otherwise a line per check."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Lines:
 
 
 class SolveBar(Lines):
-    """Draws a bar over the sweeps up to ``max_sweeps``; the time left is that until the target."""
+    """Draws a bar of the sweeps up to ``max_sweeps``, with the time left until the target."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,19 +106,19 @@ class SolveBar(Lines):
         self._bar.show(text)
 
     def end(self) -> None:
-        """Leave the bar as it is."""
+        """Close the bar in its last state."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
 
 
 def solve_reporter() -> Lines:
-    """A bar if stderr is a terminal and no log lines would cut through the bar; else lines."""
+    """Choose a bar if stderr is a terminal without log lines, otherwise lines."""
     return SolveBar() if sys.stderr.isatty() and not is_verbose() else Lines()
 
 
 class NowAndThen:
-    """Prints lines of progress, at most one every few seconds; the last line in any case."""
+    """Prints progress at most once every few seconds, and always at the end."""
 
     SECONDS = 5.0
 
@@ -142,7 +142,7 @@ class Compiling(logging.Handler):
         self._told = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print the message, or a warning."""
+        """Print a warning, or print once that functions are being compiled."""
         if record.levelno >= logging.WARNING:
             say(record.getMessage())
         elif not self._told:
@@ -157,13 +157,13 @@ def say(text: str) -> None:
 
 @contextmanager
 def counting(name: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that moves a bar to (units done, units in all); the bar is drawn on a terminal only."""
+    """Yield a function that moves a bar, given finished and total units; the bar appears on a terminal only."""
     with Bar(name) as bar:
         yield bar.move
 
 
 def check_text(exploitability: float, unit: str, seconds_left: float | None) -> str:
-    """The exploitability of a check, in the target's unit, as text."""
+    """Format a check's exploitability in the target's unit."""
     exploitability = max(exploitability, 0.0)  # rounding
     amount = f"{exploitability:.4g}%" if unit == "%" else f"{exploitability:.4g} {unit}"
     goes_on = "" if seconds_left is None else f", {left(seconds_left)}"
@@ -171,7 +171,7 @@ def check_text(exploitability: float, unit: str, seconds_left: float | None) -> 
 
 
 def status_text(status: Status, threads: int) -> str:
-    """The status of a solve by dealt boards in one line."""
+    """Describe the status of a solve by dealt boards in one line."""
     pace = status.per_second
     parts = [f"{status.deals:,} deals"]
     if pace is not None:
@@ -186,6 +186,6 @@ def status_text(status: Status, threads: int) -> str:
 
 
 def cost_text(cost: Cost) -> str:
-    """The cost of a solve in one line."""
+    """Describe the cost of a solve in one line."""
     counts = ", ".join(count(*counted) for counted in cost.counts)
     return f"{counts}, about {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} on disk"

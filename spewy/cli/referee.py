@@ -1,4 +1,4 @@
-"""``spewy referee``: matches of a game of OpenSpiel by the rules of the HIGC."""
+"""``spewy referee``: referee matches of an OpenSpiel game by the rules of the HIGC."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spewy.match.entrant import Entrant
 
 MOST_TOLD = 5
-"""Largest number of a bot's faults that are printed; the logs have all faults."""
+"""Largest number of a bot's printed faults; the logs have all faults."""
 
 
 @click.command(epilog=FOREIGN_CODE)
@@ -126,7 +126,7 @@ def referee(
 
 
 def _description(bot: Entrant, lockers: tuple[Path, ...]) -> str:
-    """A bot's word, and the lockers of the bot spewy, for the folder of its logs."""
+    """Text that identifies a bot in its folder of logs: its word, and its folders of solves."""
     return " ".join([bot.word, *(map(os.path.normpath, lockers) if bot.value == "spewy" else ())])
 
 

@@ -1,4 +1,4 @@
-"""``spewy report``: both ranges at one line, on every card that can be dealt before it, or on many boards."""
+"""``spewy report``: report both ranges at one line, on every next card or on many boards."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def report(
 def _report(
     folders: tuple[Path, ...], line: str, board: str | None, target: str | None
 ) -> tuple[str, Report]:
-    """Return a line about the job, and the report."""
+    """Make the report, and a line about the job."""
     from lockers import holds_store
     from spewy.errors import InputError
     from spewy.look.board_report import report_boards
@@ -147,7 +147,7 @@ def _single(found: Report) -> bool:
 
 
 def _table(found: Report) -> Table:
-    """A row per card or board and one for the average."""
+    """Make a table with a row per card or board and a row of averages."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -1,4 +1,4 @@
-"""``spewy review``: what each decision of a match cost."""
+"""``spewy review``: show the cost of each decision of a match."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def review(
 
 
 def _say_skipped(skipped: Sequence[Skipped]) -> None:
-    """Print the most frequent reasons for which hands lie outside of a spot."""
+    """Print the most frequent reasons why hands lie outside a spot."""
     reasons = Counter(each.reason for each in skipped)
     for reason, n in reasons.most_common(MOST_REASONS):
         say(f"{count(n, 'hand')} outside of the spot: {reason}")

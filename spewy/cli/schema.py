@@ -1,4 +1,4 @@
-"""``spewy schema``: the job file's JSON Schema."""
+"""``spewy schema``: print the job file's JSON Schema."""
 
 from __future__ import annotations
 

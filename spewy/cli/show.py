@@ -1,4 +1,4 @@
-"""``spewy show``: one decision as a grid of classes of hands, or hand by hand."""
+"""``spewy show``: show one decision as a grid of hand classes or as a table of hands."""
 
 from __future__ import annotations
 
@@ -62,7 +62,10 @@ if TYPE_CHECKING:
     help="Compute EVs and equities, which takes most of the time, or leave them out.",
 )
 @click.option(
-    "--all", "every", is_flag=True, help="List all hands, also those that are not held or do not fit."
+    "--all",
+    "every",
+    is_flag=True,
+    help="List all hands, even beyond the screen's height and with zero reach.",
 )
 @plot_option("the grids of both players, or --heat,")
 @csv_option("all hands into a .csv, .parquet or .json, in the columns of spewy export")
@@ -188,7 +191,7 @@ def _head(job: str, words: str, view: NodeView, filters: tuple[str, ...]) -> str
 
 
 def _hands(view: NodeView, sort: str | None, every: bool) -> str:
-    """The list of hands, and the number of hands that do not fit."""
+    """Make the table of hands, with the number of omitted hands."""
     from spewy.cli.hand_table import hand_table
 
     table, left_out = hand_table(view, sort, every)
@@ -202,7 +205,7 @@ def _grid(view: NodeView, heat: str | None) -> str:
 
 
 def _figure(words: str, views: list[NodeView], heat: str | None, size: str) -> Any:
-    """A picture of the views: grids, or heat maps of those that have the number."""
+    """Draw the views as grids or as heat maps."""
     from spewy import plot
 
     board = plot.signs(views[0].board)

@@ -1,4 +1,4 @@
-"""``spewy solve``: from start or resume to the target; `spewy.cli.batch` takes several jobs at once."""
+"""``spewy solve``: start or resume a solve; `spewy.cli.batch` handles several jobs."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def solve(
 
 
 def default_folder(name: str) -> Path:
-    """``results/<job name>``, a path that never leads out of ``results``.
+    """Return ``results/<job name>``, a path that never leaves ``results``.
 
     >>> default_folder("Rhode Island").as_posix(), default_folder("../T1").as_posix()
     ('results/Rhode Island', 'results/-T1')
@@ -160,7 +160,7 @@ def default_folder(name: str) -> Path:
 
 
 def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterator[tuple[str, str]]:
-    """The result of a solve as (name, value) rows."""
+    """Describe the result of a solve as (name, value) rows."""
     yield "job", result.name
     yield "converged", "yes" if result.converged else "no, interrupted" if result.interrupted else "no"
     yield "sweeps", f"{result.sweeps:,}"
@@ -193,7 +193,7 @@ def _exploitability(result: SolveResult) -> str:
 
 
 def _first_action(job: Job, policy: Policy) -> tuple[tuple[str, float], ...]:
-    """Action frequencies of the whole range at the root; empty if no single decision comes first."""
+    """Action frequencies of the range at the root; empty if the solve does not begin with a single decision."""
     if job.betting_tree.root.player is None or (job.spot is None and job.rules.num_board_cards[0]):
         return ()
     root = policy.decision()

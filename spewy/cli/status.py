@@ -1,4 +1,4 @@
-"""``spewy status``: how a solve stands, from another terminal."""
+"""``spewy status``: show the progress of a solve, from another terminal."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def status(folder: Path, as_json: bool) -> None:
 
 
 def _status_of(folder: Path) -> tuple[Status, dict[str, Any]]:
-    """The status of the solve in a folder, and that status as an object for JSON."""
+    """Read the status of the solve in a folder, also as an object for JSON."""
     from spewy.look.status import disk_bytes, status_of
     from spewy.records.status import running
 
@@ -68,7 +68,7 @@ def _status_of(folder: Path) -> tuple[Status, dict[str, Any]]:
 
 
 def _of_several(folders: Sequence[Path], missing: Sequence[str], as_json: bool) -> str:
-    """The status of several solves: a table with a row for each, or a JSON array; ``missing`` are boards not begun."""
+    """Print the status of several solves, as a table or a JSON array; ``missing`` lists boards not yet begun."""
     from rich.table import Table
 
     each = [(folder, *_status_of(folder)) for folder in folders]
@@ -106,7 +106,7 @@ def _rows(found: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
 
 
 def _unit(found: Status) -> str:
-    """The unit of progress: "sweeps", or "deals" for a job that deals boards."""
+    """Unit of progress: "sweeps", or "deals" for a job that deals boards."""
     return "sweeps" if found.visits is None else "deals"
 
 

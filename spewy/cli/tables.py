@@ -1,4 +1,4 @@
-"""Output of commands: numbers, rows of facts, rich tables, and strict JSON."""
+"""Format the output of commands: numbers, rows of facts, rich tables, and strict JSON."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 200
 LONGEST_SECONDS = 99 * 24 * 3600
 NOISE = 1e-12
-"""Numbers below this one are rounding errors and print as 0."""
+"""Threshold below which numbers are rounding errors and print as 0."""
 
 
 def json_text(value: Any) -> str:
-    """JSON that every reader takes: what is not a number is null.
+    """Write strict JSON, with null for NaN and infinities.
 
     >>> json_text({"ev": (1.5, float("nan"))})
     '{"ev": [1.5, null]}'
@@ -45,7 +45,7 @@ def _plain(value: Any) -> Any:
 
 
 def visible_lines(text: str) -> str:
-    r"""Text for a terminal, line by line, in which control characters from outside are written as escapes.
+    r"""Escape control characters of foreign text, line by line, for a terminal.
 
     >>> visible_lines("a bot's" + chr(27) + "[2J\nanswer")
     "a bot's\\x1b[2J\nanswer"
@@ -54,7 +54,7 @@ def visible_lines(text: str) -> str:
 
 
 def line_text(line: str, words: str) -> str:
-    """A line as facts tell it.
+    """Write a betting line for facts.
 
     >>> line_text("cr120", "check, bet 120"), line_text("", "")
     ('cr120 (check, bet 120)', 'none yet')
@@ -63,7 +63,7 @@ def line_text(line: str, words: str) -> str:
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> str:
-    """Lines of a name and what is told of it, in two columns.
+    """Format (name, value) rows in two columns.
 
     >>> print(facts([("EV", "1"), ("sweeps", "20")]))
     EV      1
@@ -75,7 +75,7 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number for people; a dash where there is none.
+    """Format a number; NaN becomes a dash.
 
     >>> number(1234.5), number(0.00012345), number(None), number(0.0)
     ('1,234.500', '0.000123', '-', '0.000')
@@ -89,7 +89,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def count(things: int, name: str, names: str | None = None) -> str:
-    """How many of something; ``names`` where more than one have no mere s.
+    """Format a number with its noun; ``names`` is a plural that does not just add s.
 
     >>> count(1, "board"), count(1755, "board"), count(2, "class", "classes")
     ('1 board', '1,755 boards', '2 classes')
@@ -98,7 +98,7 @@ def count(things: int, name: str, names: str | None = None) -> str:
 
 
 def size(n_bytes: int) -> str:
-    """Bytes for people.
+    """Format a number of bytes.
 
     >>> size(512), size(3 * 2**20), size(5 * 2**30)
     ('512 B', '3.0 MiB', '5.0 GiB')
@@ -112,7 +112,7 @@ def size(n_bytes: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds for people.
+    """Format a number of seconds.
 
     >>> duration(0.25), duration(75), duration(7300), duration(1e300)
     ('0.25 s', '1:15 min', '2:01 h', 'more than 99 days')
@@ -128,7 +128,7 @@ def duration(seconds: float) -> str:
 
 
 def left(seconds: float) -> str:
-    """How long something goes on, for people.
+    """Format the remaining time.
 
     >>> left(75), left(1e300)
     ('about 1:15 min left', 'more than 99 days left')
@@ -137,7 +137,7 @@ def left(seconds: float) -> str:
 
 
 def render(table: Table) -> str:
-    """A rich table as text: as wide as the terminal, in colour there only."""
+    """Format a rich table as text, as wide as the terminal and coloured on a terminal only."""
     out = console()
     with out.capture() as captured:
         out.print(table)
@@ -145,7 +145,7 @@ def render(table: Table) -> str:
 
 
 def console() -> Console:
-    """Return a console for rich: as wide as the terminal, and in colour on a terminal only."""
+    """Make a rich console, as wide as the terminal and coloured on a terminal only."""
     from rich.console import Console
 
     class VisibleConsole(Console):
@@ -166,10 +166,10 @@ def console() -> Console:
 
 
 def on_terminal() -> bool:
-    """Whether stdout is one."""
+    """Whether stdout is a terminal."""
     return sys.stdout.isatty()
 
 
 def terminal_rows(taken: int) -> int | None:
-    """How many rows of a table fit beside ``taken`` lines; None: as many as there are."""
+    """Number of table rows that fit the terminal beside ``taken`` lines; None without a terminal."""
     return max(5, shutil.get_terminal_size().lines - taken) if on_terminal() else None

@@ -1,4 +1,4 @@
-"""``spewy tournament``: all bots against all, ranked by the rules of a competition."""
+"""``spewy tournament``: play all bots against all, and rank them by the rules of a competition."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
 
 
 def _tell_ports(contents: TournamentFile) -> None:
-    """Print the ports that clients have to connect to: somebody has to start the clients."""
+    """Print the ports to which the user's clients must connect."""
     from spewy.match.remote import HOST
 
     for bot in contents.bots if contents.acpc is not None else ():

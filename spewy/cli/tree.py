@@ -1,4 +1,4 @@
-"""``spewy tree``: the betting tree of a job."""
+"""``spewy tree``: print the betting tree of a job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``spewy upac-match``: games between two of UPAC's bots by UPAC's rules."""
+"""``spewy upac-match``: play games between two of UPAC's bots by UPAC's rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spewy.competitions.upac.games import Game
 
 MOST_TOLD = 5
-"""Largest number of faults that are printed."""
+"""Largest number of printed faults."""
 
 
 @click.command("upac-match", epilog=FOREIGN_CODE)

@@ -107,7 +107,7 @@ class Game:
         return (*out, *cards[start:])
 
     def cut(self, cards: Sequence[int]) -> History:
-        """Cut public cards, in the order of the deal, into a group for each round that dealt any, each ascending."""
+        """Split public cards, in the order of the deal, into an ascending group for each round that deals cards."""
         groups, start = [], 0
         for size in self.num_board_cards:
             if size and start < len(cards):

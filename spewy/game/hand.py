@@ -63,7 +63,7 @@ class Hand:
 
     @property
     def to_act(self) -> int | None:
-        """The player to act; None: cards are dealt first, or the hand is over."""
+        """The player to act; None if cards must be dealt first or the hand is over."""
         return None if self.to_deal else self.betting.to_act
 
     @property

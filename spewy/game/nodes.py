@@ -139,7 +139,7 @@ def find_node(root: Node, line: str) -> Node:
 
 
 def path_to(root: Node, line: str) -> Iterator[tuple[Node, int]]:
-    """Yield each node above the node at a line, with the number of the child that the line goes on to.
+    """Yield each node above the node at a line, with the number of the child on the way.
 
     Raises:
         InputError: as `find_node`.

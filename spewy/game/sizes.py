@@ -97,7 +97,7 @@ def format_sizes(sizes: tuple[Size, ...]) -> str:
 
 
 def _parse_size(token: str, raises: bool, unit: Unit) -> Size:
-    """Read one size; the text of a ValueError is the expectation."""
+    """Read one size; a ValueError carries the text of what was expected."""
     if token == "a":
         return Size("allin")
     if match := _POT.fullmatch(token):
@@ -123,7 +123,7 @@ _EXAMPLES = {"chips": "100c", "bb": "2.5bb"}
 
 
 def _chips(number: str, suffix: str, unit: Unit) -> float:
-    """Return the chips of an amount; its suffix must be the job's unit, since the other may be a slip."""
+    """Convert an amount to chips; its suffix must be the job's unit, because another unit may be a typing error."""
     if (suffix == "bb") != (unit.name == "bb"):
         raise ValueError(f'an amount in {unit.name}, such as {_EXAMPLES[unit.name]} (unit = "{unit.name}")')
     expected = f"{unit.multiple} above 0"

@@ -167,14 +167,14 @@ class _Builder:
         return self.decision(state, self.config.antes)
 
     def decision(self, state: Betting, put_in_before: int, donk: bool = False) -> Node:
-        """Build a decision and all below it; each player had put in `put_in_before` before this round."""
+        """Build a decision and all nodes below it; each player had put in `put_in_before` before this round."""
         actions = self.known_actions(state, put_in_before, donk)
         line = state.line
         children = tuple([self.child(state, action, put_in_before, line) for action in actions])
         return self.make("decision", state.to_act, state.round, state.spent, line, actions, children)
 
     def child(self, state: Betting, action: Action, put_in_before: int, line: str) -> Node:
-        """Build the node that follows an action of the decision at `line`."""
+        """Build the node after an action of the decision at `line`."""
         if action.kind == "fold":
             return self.make("fold", state.to_act, state.round, state.spent, line + "f")
         if action.amount:  # a legal one; `Betting.apply` would check again, which takes half of the time
@@ -188,7 +188,7 @@ class _Builder:
         return self.make("chance", None, state.round, following.spent, line + "c", (), (below,))
 
     def after_round(self, state: Betting, ended: int, line: str) -> Node:
-        """Build the chance nodes from a round that ended to the showdown."""
+        """Build the chance nodes from the end of a round to the showdown."""
         last = self.rules.num_rounds - 1
         node = self.make("showdown", None, last, state.spent, line + "/" * (last - ended))
         for r in range(last - 1, ended - 1, -1):
@@ -241,7 +241,7 @@ class _Builder:
 
 
 class _Widened(_Builder):
-    """Builds a tree with extra bets or raises at its root."""
+    """Builds a tree with additional bets or raises at its root."""
 
     def __init__(self, config: TreeConfig, state: Betting, extra_bets: Sequence[str]) -> None:
         super().__init__(config)

@@ -51,7 +51,7 @@ class PlayerSizes:
 
 
 RoundSizes: TypeAlias = tuple[PlayerSizes, PlayerSizes]
-"""Sizes of player 0 (oop) and player 1 (ip)."""
+"""Sizes of player 0 (oop) and of player 1 (ip)."""
 Sizes: TypeAlias = Mapping[int, RoundSizes]
 """Sizes by round of the game (0: before the flop); a missing round has the sizes of the round before it."""
 

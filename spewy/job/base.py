@@ -55,24 +55,24 @@ NOT_OF_THE_FOLDER = (
     *("target", "max_sweeps", "max_time", "check_every", "check_flops", "seed"),
     *("cfr_br", "workers", "memory"),
 )
-"""Keys of ``solve`` in which jobs for the same folder may differ."""
+"""Keys of ``solve`` that may differ between two runs in one folder."""
 MOST_NAME = 255
-"""Bytes of a job's name, which a folder bears."""
+"""Largest number of bytes of a job's name, which becomes a folder's name."""
 
 
 class JobBase(Section):
-    """The sections of a job file, and the properties that all kinds of jobs have."""
+    """The sections of a job file, and the properties that all kinds of jobs share."""
 
     name: str = Field(min_length=1)
     """Name of the job, and of its folder in results."""
     unit: UnitName = "chips"
-    """Unit of amounts, here and in all that is shown: whole chips, or big blinds with decimals."""
+    """Unit of amounts in the file and in all output: whole chips, or big blinds with decimals."""
     game: GameSection
     """The rules."""
     spot: SpotSection | None = None
     """Root of the solve; leave the section out to solve the whole game from the deal."""
     bets: dict[RoundName, BetsSection] = Field(default_factory=dict)
-    """Bet sizes by round; a missing round takes those of the round before. Limit games need none."""
+    """Bet sizes by round; a missing round has the sizes of the round before. Limit games need none."""
     tree: TreeSection = TreeSection()
     """Thresholds of bet sizes."""
     boards: BoardsSection | None = None
@@ -84,7 +84,7 @@ class JobBase(Section):
     dask: DaskSection | None = None
     """The cluster that solves, with solve.workers = "dask"."""
     save: SaveSection = SaveSection()
-    """Strategies that the folder of a finished solve keeps."""
+    """Strategies that stay in the folder after the solve."""
     lock: tuple[LockSection, ...] = Field((), strict=False)
     """Decisions where hands play given frequencies."""
 
@@ -132,7 +132,7 @@ class JobBase(Section):
 
     @cached_property
     def amounts(self) -> Unit:
-        """The unit of amounts in the file, and in all that is shown of its solve.
+        """Unit of amounts in the file and in all output of its solve.
 
         Raises:
             InputError: the game's big blind does not divide into decimals.
@@ -162,7 +162,7 @@ class JobBase(Section):
 
     @cached_property
     def weights(self) -> tuple[Floats, Floats]:
-        """Both players' initial weight of every hand of the deck, on the scale on which they are solved.
+        """Both players' initial weight of every hand of the deck, on the scale of the solve.
 
         Raises:
             InputError: ranges that the board leaves empty, or that cannot be dealt together.
@@ -173,9 +173,9 @@ class JobBase(Section):
         return every, every
 
     def manifest(self) -> dict[str, Any]:
-        """The part of a job that its folder belongs to: all but the seed of deals, when to stop, and who solves.
+        """The part of a job that identifies its folder: all keys except the deals' seed, stopping rules and workers.
 
-        With board buckets, the method of their clustering belongs to it too, since it decides what numbers mean.
+        With board buckets, the manifest also names the method of their clustering, on which the stored numbers depend.
         """
         data = json.loads(self.model_dump_json(by_alias=True))
         for key in NOT_OF_THE_FOLDER:
@@ -206,28 +206,28 @@ class JobBase(Section):
 
     @property
     def first_live(self) -> int | None:
-        """The first round of the game whose chunks those above enter live, as all after it; None: all are stored."""
+        """First round of the game whose chunks are live, as are all later ones; None if all are stored."""
         return self.leaves.first_live
 
     @property
     def live(self) -> bool:
-        """Whether all chance leaves recurse into the chunks below, and none reads stored payoffs."""
+        """Whether all chance leaves recurse into live chunks, and none reads stored payoffs."""
         return self.leaves.live
 
     @property
     def one_program(self) -> bool:
-        """Whether one linear program solves the whole game, boards and all, instead of a program per chunk."""
+        """Whether one linear program solves the whole game with all boards, instead of a program per chunk."""
         return self.solve.method == "lp" and self.solve.integrate == "regret"
 
     @property
     def last_sweep(self) -> int:
-        """Number of the last sweep, whatever the target; a linear program is one sweep."""
+        """Largest number of sweeps; a linear program is one sweep."""
         assert self.solve.max_sweeps is not None
         return 1 if self.one_program else self.solve.max_sweeps
 
     @property
     def first_dropped(self) -> int | None:
-        """The first round of the game that the folder of a finished solve does not keep; None: it keeps all."""
+        """First round of the game that a finished solve's folder does not keep; None if it keeps all."""
         if self.save.rounds == "all":
             return None
         following = ROUND_NAMES.index(self.save.rounds) + 1
@@ -235,12 +235,12 @@ class JobBase(Section):
 
     @property
     def sampled(self) -> bool:
-        """Whether boards are dealt, and the boards of a bucket learn together."""
+        """Whether boards are dealt, and the boards of a bucket share a strategy."""
         return self.dealing is not None
 
     @property
     def dealing(self) -> Dealing | None:
-        """How boards are dealt; None: all boards are walked through."""
+        """How boards are dealt; None if all boards are walked through."""
         return None
 
     @property
@@ -260,22 +260,22 @@ class JobBase(Section):
 
     @property
     def range_pair(self) -> RangePair | None:
-        """The ranges on the scale on which they are solved; None for whole games."""
+        """Both ranges on the scale of the solve; None for whole games."""
         return None
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """A line for each range whose hands are left out, with the reason."""
+        """A line for each range with hands that are left out, with the reason."""
         return ()
 
     @property
     def too_deep_for_single(self) -> bool:
-        """Whether stacks are so deep that rounding in single precision shows in EVs."""
+        """Whether stacks are so deep that rounding in single precision would show in EVs."""
         return False
 
     @property
     def rows_by_round(self) -> tuple[int | None, ...]:
-        """Rows of each of the game's rounds; None: a row per hand."""
+        """Number of rows in each round of the game; None for a row per hand."""
         chosen = [getattr(self.rows, name) for name in ROUND_NAMES[: self.rules.num_rounds]]
         return tuple(None if k == "hands" else k for k in chosen)
 
@@ -305,7 +305,7 @@ class JobBase(Section):
 
 
 def _player_sizes(key: str, both: PlayerBets, mine: PlayerBets | None, unit: Unit) -> PlayerSizes:
-    """Bet sizes of a player: own sizes if there are any, else those of the round."""
+    """Bet sizes of a player: the player's own sizes, or else the round's."""
     own = mine or PlayerBets()
     bet = both.bet if own.bet is None else own.bet
     raises = both.raise_ if own.raise_ is None else own.raise_

@@ -1,4 +1,4 @@
-"""Keys of a job that contradict each other, or that cannot have an effect: whoever wrote one believes that it works.
+"""Checks that refuse keys of a job that contradict each other or have no effect.
 
 Only a key that differs from its default is refused. Sections of rounds before a spot's root are no error: one file
 serves the same hand on its flop, turn and river. Keys that have no effect for a whole kind of jobs are refused by the
@@ -40,7 +40,7 @@ def require_betting_used(game: Game, root: int, bets: Bets, tree: TreeSection) -
 
 
 def require_solving_used(solve: SolveSection, leaves: Leaves, *, one_program: bool) -> None:
-    """Refuse keys of another way to solve.
+    """Refuse keys of a solving method that the job does not use.
 
     Args:
         solve: how to solve.
@@ -78,7 +78,7 @@ def require_solving_used(solve: SolveSection, leaves: Leaves, *, one_program: bo
 def require_method(
     solve: SolveSection, leaves: Leaves, rows: RowsSection, *, raked: bool, locked: bool
 ) -> None:
-    """Refuse combinations that would quietly solve in another way than the job says.
+    """Refuse combinations that would silently solve in another way than the job says.
 
     Args:
         solve: how to solve.
@@ -130,7 +130,7 @@ def require_method(
 
 
 def require_rounds(game: Game, root: int, rows: RowsSection, saved: str) -> None:
-    """Refuse rows and saved rounds that the game or the solve has not.
+    """Refuse rows and saved rounds that the game or the solve does not have.
 
     Args:
         game: the rules.
@@ -150,7 +150,7 @@ def require_rounds(game: Game, root: int, rows: RowsSection, saved: str) -> None
 
 
 def _require_donks(game: Game, root: int, bets: Bets) -> None:
-    """Refuse donk sizes that apply to no round which their player starts, after betting in the round before."""
+    """Refuse donk sizes for rounds in which the player cannot donk."""
     names = game.round_names
     for name, section in bets.items():
         covered = _covered(names, root, bets, name)
@@ -167,14 +167,14 @@ def _require_donks(game: Game, root: int, bets: Bets) -> None:
 
 
 def _covered(names: tuple[str, ...], root: int, bets: Bets, name: RoundName) -> range:
-    """The rounds of the solve that take their sizes from this section: its own, and those after it without any."""
+    """Rounds of the solve that take their sizes from a section: its own, and later rounds without a section."""
     number = names.index(name)
     following = (names.index(other) for other in bets if names.index(other) > number)
     return range(max(number, root), min(following, default=len(names)))
 
 
 def _donks(key: str, section: BetsSection) -> dict[str, set[int]]:
-    """The players that each donk key of a round is for, by the key."""
+    """Players that each donk key of a round applies to, by key."""
     own = [player is not None and player.donk is not None for player in (section.oop, section.ip)]
     players = {f"{key}.{name}.donk": {p} for p, name in enumerate(SEAT_NAMES) if own[p]}
     if section.donk is not None:

@@ -1,4 +1,4 @@
-"""A job with board buckets: boards are dealt one after another, and the boards of a bucket learn together."""
+"""A job with board buckets: boards are dealt one after another, and the boards of a bucket share a strategy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROWS = (169, 40, 40, 40)
 
 @dataclass(frozen=True)
 class Dealing:
-    """How boards are dealt, when the solve is measured, and when it ends; a sweep is one deal.
+    """How boards are dealt, and when the solve is measured and ends; a sweep is one deal.
 
     Attributes:
         classes: number of board buckets, per round of the game; None: a bucket per board, up to suits.
@@ -45,7 +45,7 @@ class Dealing:
 
     @classmethod
     def of(cls, game: Game, boards: BoardsSection, rows: RowsSection, solve: SampledSolve) -> Dealing:
-        """Combine the sections of a job.
+        """Make the settings from the sections of a job.
 
         Raises:
             InputError: more classes than boards, more rows than a byte numbers, or a row per hand of a class.
@@ -94,7 +94,7 @@ def _number(value: int | str | None) -> int | None:
 
 
 def _require_memory(game: Game, classes: Sequence[int | None]) -> None:
-    """Refuse buckets that cannot remember a bucket before them, or that are fewer than the buckets before them."""
+    """Refuse buckets that should remember an earlier bucket but cannot, or that are fewer than the earlier buckets."""
     dealt = [t for t, size in enumerate(game.num_board_cards) if size]
     later = [t for t in dealt[1:] if classes[t] is not None]
     if not later:
@@ -112,7 +112,7 @@ def _require_memory(game: Game, classes: Sequence[int | None]) -> None:
 
 
 def _require_no_numbers(game: Game, classes: Sequence[int | None]) -> None:
-    """Refuse buckets that forget the flop on a cluster, whose workers own flops with all that follows them."""
+    """Refuse buckets that forget the flop on a cluster, whose workers own flops with their later boards."""
     dealt = [t for t, size in enumerate(game.num_board_cards) if size]
     for t in dealt[1:]:
         if classes[t] is not None:

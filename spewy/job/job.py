@@ -1,4 +1,4 @@
-"""The job file (TOML): what to solve and how. Validated whole on load; every error names the key.
+"""The job file (TOML) describes what to solve and how; it is validated on load, and every error names the key.
 
 Players, rounds and bet sizes are in the field's words; `Job.problem` turns them into a
 `spewy.chunks.problem.Problem`, and `Job.manifest` is what a folder of lockers is stamped with.
@@ -40,11 +40,11 @@ from spewy.job.units import parse_target, unit_chips
 
 MOST_NAMED = 6
 MOST_POTS_SINGLE = 10_000
-"""Pots that a stack may hold in single precision: EVs then sum to the pot within 1e-7 of it; at a million, 1e-5."""
+"""Largest stack in pots for single precision: EVs then sum to the pot within 1e-7; at a million pots, 1e-5."""
 
 
 class Job(JobBase):
-    """A whole job file, of one of three kinds: `SpotJob`, `GameJob` and `SampledJob`."""
+    """A complete job file of one of three kinds: `SpotJob`, `GameJob` and `SampledJob`."""
 
     @classmethod
     def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Job:
@@ -57,7 +57,7 @@ class Job(JobBase):
 
     @classmethod
     def of(cls, data: dict[str, Any], subject: str = "job") -> Job:
-        """Validate a job given as nested dictionaries, the file's form; files are relative to the working folder.
+        """Validate a job given as nested dictionaries like the file's; file names are relative to the working folder.
 
         Raises:
             InputError: as `load`.
@@ -73,7 +73,7 @@ class Job(JobBase):
         return job
 
     def replace(self, **solve: Any) -> Job:
-        """The job with other keys of ``[solve]``, such as ``replace(target="0.1%", max_sweeps=500)``.
+        """Return the job with other keys of ``[solve]``: ``replace(target="0.1%", max_sweeps=500)``.
 
         Raises:
             InputError: as `load`.
@@ -83,7 +83,7 @@ class Job(JobBase):
 
     @classmethod
     def stored(cls, data: dict[str, Any], subject: str) -> Job:
-        """Validate a job that a folder holds: it names no files, and `of` has refused keys without effect before.
+        """Validate the job of a folder, which names no files and was checked by `of` before.
 
         Raises:
             InputError: as `load`.
@@ -114,7 +114,7 @@ class Job(JobBase):
 
 
 class GameJob(Job):
-    """A whole game, all of whose boards are walked through."""
+    """A whole game in which all boards are walked through."""
 
     solve: WalkedSolve = WalkedSolve()
 
@@ -128,7 +128,7 @@ class GameJob(Job):
 
 
 class SampledJob(Job):
-    """A whole game whose boards are dealt; the boards of a bucket learn together."""
+    """A whole game with dealt boards, in which the boards of a bucket share a strategy."""
 
     boards: BoardsSection
     rows: SampledRows = SampledRows()
@@ -243,12 +243,12 @@ class SpotJob(Job):
 
 
 def kind_of(data: dict[str, Any]) -> type[Job]:
-    """The kind of a job, by the sections that its data has."""
+    """Kind of a job, determined by its sections."""
     if data.get("boards") is not None:
         return SampledJob
     return GameJob if data.get("spot") is None else SpotJob
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    """Hands by name where there are few, else how many."""
+    """Names of the hands if they are few, or else their number."""
     return ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} hands"

@@ -1,4 +1,4 @@
-"""Chance leaves of a job: whether a round sees the next one as live chunks or as stored payoffs."""
+"""Chance leaves of a job: a round sees the next one as live chunks or as stored payoffs."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Leaves:
 
     @property
     def live(self) -> bool:
-        """Whether all chance leaves recurse into the chunks below, and none reads stored payoffs."""
+        """Whether all chance leaves recurse into live chunks, and none reads stored payoffs."""
         return self.first_live == self.root
 
     def __str__(self) -> str:
-        """The chance leaves in words."""
+        """Describe the chance leaves in words."""
         if self.live or self.first_live is None:
             return f"{'live' if self.live else 'stored'} leaves"
         return f"stored leaves, live ones from the {ROUND_NAMES[self.first_live]} on"
@@ -61,7 +61,7 @@ class Leaves:
 def _by_round(
     leaves: Mapping[RoundName, LeafKind], rounds: tuple[RoundName, ...]
 ) -> list[tuple[RoundName, LeafKind]]:
-    """The kind of each round: a round that the table leaves out is as the one above it, the first is stored."""
+    """Kind of each round; a missing round has the kind of the one above, and the first defaults to stored."""
     for name, kind in leaves.items():
         if name not in rounds:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Reads a job file into nested dictionaries, with overrides, and words pydantic's errors in one line each."""
+"""Read a job file into nested dictionaries with overrides, and shorten each pydantic error to one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spewy.system.textfile import as_path, read_text
 
 
 def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """The nested dictionaries of a job file, not yet validated, with the overrides of `Job.load`.
+    """Read a job file into nested dictionaries with the overrides of `Job.load`, without validation.
 
     Raises:
         InputError: the file cannot be read, is not TOML, or an override is none.
@@ -64,7 +64,7 @@ def with_target(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def require_one_board(data: dict[str, Any], subject: str) -> None:
-    """Refuse a list of boards, which stands for several jobs; `spewy.batch` makes these jobs."""
+    """Refuse a list of boards, which means several jobs; `spewy.batch` makes these jobs."""
     spot = data.get("spot")
     if isinstance(spot, dict) and "boards" in spot:
         raise InputError(
@@ -74,7 +74,7 @@ def require_one_board(data: dict[str, Any], subject: str) -> None:
 
 
 def explain(subject: str, item: Any) -> str:
-    """Word one of pydantic's errors in one line: key, expected, found."""
+    """Describe a pydantic error in one line: key, expected, found."""
     parts = (str(part) for part in item["loc"])
     key = short(
         ".".join(part.rstrip("_") for part in parts if part not in ("int", "str") and "[" not in part)

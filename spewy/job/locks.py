@@ -1,4 +1,4 @@
-"""The job file's ``[[lock]]`` entries: decisions where hands play given frequencies and learn nothing.
+"""Entries ``[[lock]]`` of the job file: decisions where hands play fixed frequencies and learn nothing.
 
 A lock is for the whole range (``strategy``), for some hands (``hands``, by range groups), or for both: then ``hands``
 override. Frequencies are a list in the order of the actions, or a table by action in which a missing action is 0.
@@ -35,7 +35,7 @@ TOLERANCE = 1e-6  # how far from 1 a lock's frequencies may sum; they are normal
 
 
 class LockSection(Section):
-    """One ``[[lock]]`` of the file."""
+    """One ``[[lock]]`` entry of the file."""
 
     line: str
     """Line of the decision: cr120c/, or labels such as Check, Bet(120), Call /."""
@@ -141,7 +141,7 @@ def _history(key: str, text: str, node: Node, game: Game, root: History) -> Hist
 
 
 def _hands(subject: str, text: str, game: Game, dead: Sequence[int]) -> Ints:
-    """Numbers of the hands that a range group names; in games without range groups, one hand by its cards."""
+    """Hands that a range group names; in games without range groups, one hand by its cards."""
     every = hands(game.deck, game.num_hole_cards)
     if len(every) == NUM_HANDS:
         try:

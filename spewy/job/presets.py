@@ -17,7 +17,7 @@ __all__ = ["GivenRange", "Preset", "preset", "presets"]
 
 @dataclass(frozen=True)
 class GivenRange:
-    """A range, as a written job shows it.
+    """A range with the text that a written job shows.
 
     Attributes:
         about: description of the range.
@@ -64,7 +64,7 @@ def presets() -> Mapping[str, Preset]:
 
 
 def preset(name: str) -> Preset:
-    """The preset of a name.
+    """Look up a preset by name.
 
     Raises:
         InputError: there is no such preset; the message names the closest one.

@@ -1,4 +1,4 @@
-"""Ranges of a job in files of their own: ``oop = "@btn.txt"`` or ``oop = { file = "btn.txt" }``.
+"""Ranges of a job in separate files: ``oop = "@btn.txt"`` or ``oop = { file = "btn.txt" }``.
 
 A job takes in the text of the file, so that a solve's folder does not need the file.
 """
@@ -16,7 +16,7 @@ from spewy.system.textfile import read_text
 
 
 def with_range_files(data: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The data of a job with the text of each range file in place of its name.
+    """Replace the names of range files in a job's data by the text of the files.
 
     Args:
         data: nested dictionaries, the file's form.
@@ -34,7 +34,7 @@ def with_range_files(data: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def text_of_file(given: object, folder: Path, subject: str) -> str | None:
-    """The range in the file that ``given`` names, or None if ``given`` names no file.
+    """Read the range from the file that ``given`` names; None if ``given`` names no file.
 
     Args:
         given: a range, or a file: ``"@btn.txt"`` or ``{"file": "btn.txt"}``.
@@ -49,7 +49,7 @@ def text_of_file(given: object, folder: Path, subject: str) -> str | None:
 
 
 def _file_name(given: object) -> str | None:
-    """The name of a range's file; None if the job has the range itself."""
+    """Name of a range's file; None if the job contains the range itself."""
     if isinstance(given, str) and given.startswith("@"):
         return given[1:].strip()
     if isinstance(given, dict) and given.keys() == {"file"} and isinstance(given["file"], str):
@@ -58,7 +58,7 @@ def _file_name(given: object) -> str | None:
 
 
 def _range_text(path: Path, subject: str) -> str:
-    """The groups or numbers of a file in one line, without comments."""
+    """Join the groups or numbers of a file in one line, without comments."""
     text = read_text(path, subject)
     try:
         parse_range(text)

@@ -30,7 +30,7 @@ RANGE_FILE = {
 
 
 def job_schema() -> dict[str, Any]:
-    """The schema of a job file, one form for each kind of jobs.
+    """Make the schema of a job file, with one form for each kind of jobs.
 
     Lists of boards and range files are included, which are gone when a job is validated.
     """
@@ -54,7 +54,7 @@ def job_schema() -> dict[str, Any]:
 
 
 def _describe(part: dict[str, Any], section: type[Section]) -> None:
-    """Drop the keys that a section's kind of jobs has not, and describe keys as the section above does."""
+    """Drop keys that do not apply to a section's kind of jobs, and add descriptions from the base section."""
     for key in section.without_effect:
         part["properties"].pop(key, None)
     for name, field in section.model_fields.items():

@@ -24,19 +24,19 @@ from spewy.game.names import ROUND_NAMES, RoundName
 from spewy.job.units import parse_duration, parse_memory, parse_target
 
 MOST_ITERATIONS = 10_000
-"""Largest number of iterations in a visit, for which Ctrl-C waits; a chunk is solved long before."""
+"""Largest number of iterations in a visit; Ctrl-C waits for the visit, and a chunk converges sooner."""
 
 MOST_INTEGER = 2**63 - 1
-"""Largest integer of a job file."""
+"""Largest integer in a job file."""
 
 
 class Section(BaseModel):
-    """A table of the file: unknown keys are errors, and values have their own type."""
+    """A table of the file; unknown keys and values of a wrong type are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
     without_effect: ClassVar[tuple[str, ...]] = ()
-    """Keys that have no effect in a section's kind of jobs."""
+    """Keys without effect for a section's kind of jobs."""
 
     @field_validator("*", mode="after")
     @classmethod
@@ -94,7 +94,7 @@ class RakeSection(Section):
 
 
 def _amount(value: object) -> object:
-    """Refuse a value that is no number, with one line."""
+    """Refuse a value that is not a number."""
     if type(value) not in (int, float):
         raise ValueError("expected a number")
     return value
@@ -221,7 +221,7 @@ class SaveSection(Section):
     """Strategies that the folder of a finished solve keeps: those up to a round, or all."""
 
     rounds: Literal["preflop", "flop", "turn", "river", "all"] = "all"
-    """Last round whose strategies are kept; later rounds are solved again when somebody looks at them."""
+    """Last round whose strategies are kept; later rounds are re-solved when somebody looks at them."""
 
 
 class SampledSave(SaveSection):
@@ -239,9 +239,9 @@ class DaskSection(Section):
     address: str | None = None
     """Address of a Dask scheduler, such as "tcp://10.0.0.1:8786"; default: a cluster is started on this machine."""
     workers: int | None = Field(None, gt=0)
-    """Shares of an interval, and processes of a cluster that is started here; default: a worker each, a core each."""
+    """Shares of an interval, and processes of a local cluster; default: one per worker, one per core."""
     interval: int | None = Field(None, gt=0)
-    """Most deals of a worker between two exchanges, with [boards]; default: by the time that deals take."""
+    """Largest number of deals of a worker between two exchanges, with [boards]; default: automatic."""
 
 
 LeafKind = Literal["stored", "live"]
@@ -256,13 +256,13 @@ class SolveSection(Section):
     variant: str | None = None
     """Variant of CFR: cfr, cfr+, lcfr, dcfr, dcfr-steep, pcfr+; default: dcfr-steep in the exact engine, else dcfr."""
     integrate: Literal["regret", "average"] = "regret"
-    """Integration of a visit into the lockers: as regrets, or as a local optimum that is averaged in."""
+    """How a visit changes the lockers: it adds regrets, or averages in a local optimum."""
     leaves: Literal["auto", "stored", "live"] | dict[RoundName, LeafKind] = "auto"
     """View of the next round at chance leaves: live chunks or stored payoffs, for all rounds or by round."""
     target: str = "0.3%"
     """Exploitability to stop at: "0.3%" of the pot (spots), "1 mbb" per hand (whole games), "0.01 bb" or "1 chips"."""
     max_sweeps: int | None = Field(None, gt=0)
-    """Largest number of sweeps, 1000 by default; with [boards], of deals, without a limit by default."""
+    """Largest number of sweeps, by default 1000; with [boards], of deals, by default unlimited."""
     max_time: str | None = None
     """Time limit of a job with [boards], all runs together, such as "8 h".
 
@@ -350,7 +350,7 @@ class SolveSection(Section):
 
 
 class WalkedSolve(SolveSection):
-    """How to solve a job all of whose boards are walked through."""
+    """How to solve a job that walks through all boards."""
 
     max_sweeps: int = Field(1000, gt=0)
     """Largest number of sweeps."""

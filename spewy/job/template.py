@@ -1,4 +1,4 @@
-"""A job file with comments, written from a few answers."""
+"""Write a job file with comments from a few answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spewy.job.presets import GivenRange, Preset
 __all__ = ["Answers", "drawn_board", "job_text"]
 
 HOLDEM = "holdem.nolimit.2p.reverse_blinds"
-"""Name of the game of written jobs."""
+"""Name of the game in written jobs."""
 FLOP = 3
 DEEP, SHALLOW = 8, 2.5
 """Stacks in pots: from the first on, bet sizes are those of a single raised pot; up to the second, of a 4-bet pot."""
@@ -25,7 +25,7 @@ DEEP, SHALLOW = 8, 2.5
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers that a job is written from; amounts are in big blinds.
+    """The answers that determine a written job; amounts are in big blinds.
 
     Attributes:
         name: name of the job.
@@ -58,7 +58,7 @@ class Answers:
 
     @classmethod
     def of(cls, preset: Preset, board: tuple[int, ...], drawn: str | None) -> Answers:
-        """The answers of a preset."""
+        """Make the answers of a preset."""
         return cls(
             f"{preset.name}-{cards_name(board)}" if board else preset.name,
             preset.about,
@@ -72,12 +72,12 @@ class Answers:
 
 
 def drawn_board(seed: int, n_cards: int) -> tuple[int, ...]:
-    """``n_cards`` board cards drawn by a seed, in `Game.board_order`."""
+    """Draw ``n_cards`` board cards by a seed; they are in `Game.board_order`."""
     return load_game(HOLDEM).board_order(Random(seed).sample(Deck().cards, n_cards))
 
 
 def job_text(answers: Answers) -> str:
-    """The text of the job file."""
+    """Write the text of the job file."""
     root = ROUND_NAMES[answers.n_cards - 2]
     oop, ip = answers.ranges
     return f"""\
@@ -112,7 +112,7 @@ target = "0.5%"      # stop at this exploitability, in % of the pot; a lower one
 
 
 def _board(answers: Answers) -> str:
-    """The line of the board, or of the number of flops."""
+    """Write the line for the board, or for the number of flops."""
     if answers.subset is not None:
         return (
             f"boards = {{ subset = {answers.subset} }}    # flops that stand for all 1,755: a folder for each"
@@ -122,14 +122,14 @@ def _board(answers: Answers) -> str:
 
 
 def _workers(answers: Answers) -> str:
-    """The line of threads: several flops at once waste less time than several threads on one flop."""
+    """Write the line for threads; solving several flops at once is faster than several threads on one flop."""
     if answers.subset is not None:
         return "workers = 1          # threads of a flop; as many flops at once as there are cores"
     return "workers = 2          # threads"
 
 
 def _amount(amount: float) -> str:
-    """The text of a number, without an exponent."""
+    """Format a number without an exponent."""
     return f"{amount:.9f}".rstrip("0").rstrip(".") if isfinite(amount) else str(amount)
 
 
@@ -141,7 +141,7 @@ def _range(seat: str, when: str, given: GivenRange) -> str:
 
 
 def _precision(answers: Answers) -> str:
-    """The line of the precision: 16 bits a number halve the large state of deep stacks."""
+    """Write the line for the precision; 16-bit numbers halve the large state of deep stacks."""
     if answers.stack <= DEEP * answers.pot:
         return ""
     return 'precision = "16-bit" # half of the memory that single precision takes\n'

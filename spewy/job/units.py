@@ -1,4 +1,4 @@
-"""Units of a job file: targets in % of the pot, mbb per hand, big blinds or chips; sizes of memory; times."""
+"""Units in a job file: targets in % of the pot, mbb per hand, big blinds or chips; sizes of memory; times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def parse_target(text: str) -> tuple[float, Literal["%", "mbb", "bb", "chips"]]:
 
 
 def unit_chips(game: Game, pot: float, unit: str) -> float:
-    """Chips that one unit of a target is worth.
+    """Number of chips in one unit of a target.
 
     Args:
         game: the rules.
@@ -58,7 +58,7 @@ def parse_duration(text: str) -> float:
 
 
 def _amount(text: str, units: Mapping[str, int], examples: str) -> float:
-    """Read a positive number with one of the units, and multiply them."""
+    """Read a positive number with a unit, and convert it to the base unit."""
     for unit, size in units.items():
         if text.endswith(unit):
             try:

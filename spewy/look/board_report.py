@@ -32,7 +32,7 @@ def report_boards(
     note: Note = lambda text: None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """A report on ``line`` over several boards of one game.
+    """Report one line over several boards of one game.
 
     The report leaves out folders that hold no saved strategy yet, and names them.
 
@@ -108,7 +108,7 @@ def alike_boards(job: Job) -> int:
 
 
 def _unit(solution: Solution) -> float:
-    """Scale of the product of both ranges' weights, by which the solve divided them."""
+    """Scale by which the solve divided the product of both players' hand weights."""
     problem = solution.problem
     if problem.units is None:
         return 1.0

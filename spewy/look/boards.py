@@ -19,7 +19,7 @@ WEIGHTS_FILE = "boards.csv"
 """File of weights beside the folders of boards: ``board,weight`` in its first line, then one board per line."""
 
 MOST_NAMED = 5
-"""Boards that an error names."""
+"""Largest number of boards that an error lists."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def find_boards(paths: Sequence[str | Path]) -> BoardFolders:
 
 
 def batch_folders(folder: str | Path) -> BoardFolders | None:
-    """The solves in the folder of a batch; None for the folder of a single solve, and for others.
+    """Folders of the solves of a batch, or None if ``folder`` is not a batch.
 
     Raises:
         InputError: the folder's file of weights cannot be read.
@@ -80,7 +80,7 @@ def batch_folders(folder: str | Path) -> BoardFolders | None:
 
 
 def board_folder(folder: str | Path, board: str | None) -> Path:
-    """The folder of a solve: the given one, or in the folder of a batch that of the board with which ``board`` begins.
+    """Folder of the solve of a board: ``folder`` itself, or the batch's solve whose board ``board`` begins with.
 
     Raises:
         InputError: the folder is that of a batch, and ``board`` is none of its boards.

@@ -1,4 +1,4 @@
-"""The buckets of one board to look at: members, outcome curves, histograms.
+"""The hand buckets of one board: members, outcome curves, histograms.
 
 >>> buckets = BoardBuckets.of("Ks 7d 2c", rows=40)
 >>> buckets.n_rows, buckets.curves.shape
@@ -102,7 +102,7 @@ class BoardBuckets:
         return [hand_name(combos[h]) for h in strongest]
 
     def histogram(self, row: int) -> NDArray[np.float64]:
-        """Share of a bucket's outcomes in each tenth from 0 to 1; its hands weigh the same."""
+        """Share of a bucket's outcomes in each tenth from 0 to 1; every hand has the same weight."""
         found = self.outcomes[self.labels == row]
         counts, _ = np.histogram(found, bins=BINS, range=(0.0, 1.0))
         return np.asarray(counts / counts.sum(), dtype=np.float64)
@@ -112,7 +112,7 @@ class BoardBuckets:
         return float(self.outcomes[self.labels == row].std())
 
     def to_json(self) -> dict[str, Any]:
-        """The object that ``spewy buckets --json`` prints."""
+        """Return the object that ``spewy buckets --json`` prints."""
         return {
             "board": cards_name(self.board),
             "rows": self.n_rows,

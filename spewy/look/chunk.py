@@ -35,11 +35,11 @@ from spewy.system.closing import Closing
 Cards = tuple[int, ...]
 
 LEAST_MASS = 1e-9
-"""Least share of the opponent's range that a hand's EV divides by: sums over a range are exact to 1e-15 of it."""
+"""Smallest share of the opponent's range for which an EV is computed; sums over a range are exact to 1e-15."""
 NOTHING = 1e-13
-"""Share of a range below which a weight counts as rounding, and the node as never reached."""
+"""Share of a range that counts as rounding error; a node that fewer hands reach counts as never reached."""
 CHUNKS, BOARDS = 128, 4
-"""Chunks whose play and ranges are cached, and boards whose pairs of hands are, some megabytes each."""
+"""Number of cached chunks, and number of boards whose pairs of hands are cached; each takes some megabytes."""
 
 
 class ChunkReads(Closing):
@@ -80,7 +80,7 @@ class ChunkReads(Closing):
         return ChunkView(play, ranges, config, self.pairs(cards, equity), self.leaf_values(line, cards, play))
 
     def require(self, line: str, cards: Cards) -> None:
-        """Make sure that the strategies of a chunk can be read."""
+        """Ensure that the strategies of a chunk can be read."""
 
     def leaf_values(self, line: str, cards: Cards, play: ChunkPlay) -> Pair | None:
         """Counterfactual values of a chunk's chance leaves, per player ``[leaf, hand]``; None if they are unknown."""
@@ -93,7 +93,7 @@ class ChunkReads(Closing):
         self.policy.close()
 
     def _ranges(self, line: str, cards: Cards) -> tuple[Floats, Floats]:
-        """Per player ``[hand]`` where a line enters a chunk, which need not be there."""
+        """Each player's range ``[hand]`` where a line enters a chunk."""
         hands, problem = self.hands(cards), self.policy.problem
         if not line:
             return problem.ranges[0][hands[0]], problem.ranges[1][hands[1]]
@@ -120,7 +120,7 @@ class ChunkReads(Closing):
 
 @dataclass(frozen=True)
 class NodeArrays:
-    """One decision on one board: arrays over the hands of one player, ascending by number."""
+    """Arrays of one player's hands, in ascending order, at one decision on one board."""
 
     reach: Floats  # [hand]
     strategy: Floats  # [action, hand]
@@ -131,7 +131,7 @@ class NodeArrays:
 
 @dataclass(frozen=True)
 class NodeTotals:
-    """One node on one board, both ranges together.
+    """Totals of both ranges at one node on one board.
 
     With the reaches ``r0, r1`` at the node and ``W = Σ_{i, j} r0[i] r1[j] compat(i, j)``, ``weight`` is W and
     ``frequencies[action]`` how often the acting range takes each action. ``ev`` and ``equity`` are each player's
@@ -145,7 +145,7 @@ class NodeTotals:
     equity: tuple[float, float]
 
     def in_unit(self, unit: Unit) -> NodeTotals:
-        """The totals, whose EVs are in chips, in another unit."""
+        """Convert EVs from chips to another unit."""
         return replace(self, ev=unit.worth(*self.ev))
 
 
@@ -248,7 +248,7 @@ class ChunkView:
         return values
 
     def _mean(self, node: Node, p: int, values: dict[str, tuple[Floats, Floats]]) -> Floats:
-        """Player p's values of a decision: the mean under the strategy where p acts, else the sum over the actions."""
+        """Player p's values at a decision: the mean under p's strategy, or the sum over the opponent's actions."""
         below = np.stack([values[child.line][p] for child in node.children])
         if node.player == p:
             below = below * self.play.frequencies[node.line]
@@ -256,7 +256,7 @@ class ChunkView:
         return total
 
     def _paid(self, node: Node, p: int) -> Floats:
-        """Player p's values of a fold or a showdown."""
+        """Player p's values at a fold or a showdown."""
         stake, rake = terminal_stakes(node, self._config), terminal_rake(node, self._config)
         assert self._pairs is not None
         other, sides = self.reach[node.line][1 - p], self._pairs.seen_by(p)
@@ -269,7 +269,7 @@ class ChunkView:
 
 
 def reaches(play: ChunkPlay, ranges: tuple[Floats, Floats]) -> dict[str, tuple[Floats, Floats]]:
-    """Reach per player ``[hand]`` by line of every node of a chunk, from the ranges at the root."""
+    """Reach ``[hand]`` of each player at every node of a chunk, by line; ``ranges`` are those at the root."""
     reach = {play.nodes[0].line: ranges}
     for node in play.nodes:
         if node.kind != "decision":
@@ -281,7 +281,7 @@ def reaches(play: ChunkPlay, ranges: tuple[Floats, Floats]) -> dict[str, tuple[F
 
 
 def ratio(total: Floats, mass: Floats, whole: Floats | float) -> Floats:
-    """``total / mass``; NaN where the mass is so small a share of the ``whole`` that rounding would show."""
+    """Return ``total / mass``; NaN where ``mass`` is so small a share of ``whole`` that rounding errors would show."""
     out = np.full(np.broadcast_shapes(total.shape, mass.shape), np.nan)
     np.divide(total, mass, out=out, where=mass > LEAST_MASS * whole)
     return out

@@ -56,10 +56,10 @@ if TYPE_CHECKING:
 
 LeafKind = Literal["fold", "showdown", "chance"]
 Below = Literal["average", "stored"]
-"""Payoffs of what follows: under the average strategies, worked out; or those that the last visits have left."""
+"""Source of the payoffs at chance leaves: computed under the average strategies, or stored by the last visits."""
 
 MOST_BELOW = 20_000
-"""Chunks whose payoffs are worked out: some milliseconds each."""
+"""Largest number of later chunks whose payoffs are computed; each takes some milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class ChunkSolution:
 
 @dataclass(frozen=True)
 class OneChunk:
-    """A chunk with its names; built by `one_chunk`.
+    """A chunk whose rows and nodes have names; `one_chunk` builds it.
 
     Attributes:
         board: the public cards.
@@ -149,7 +149,7 @@ class OneChunk:
         raise InputError(f"line {line!r}: expected a node of the chunk that {self.line!r} enters, found none")
 
     def leaf_payoffs(self, n: int) -> Floats:
-        """Return a leaf's ``U[row of player 0, row of player 1]``, chips of player 0; NaN as in solutions."""
+        """Return a leaf's payoffs ``U[row of player 0, row of player 1]`` in chips of player 0."""
         k = int(self.chunk.operator[n])
         if k < 0:
             raise InputError(f"node {n} ({self.tree.nodes[n].line!r}): expected a leaf, found a decision")
@@ -165,17 +165,17 @@ class OneChunk:
 
     @cached_property
     def average(self) -> ChunkSolution:
-        """The stored average strategies, judged."""
+        """The stored average strategies, with their value and local exploitability."""
         return self.judge(self.played, "stored")
 
     @cached_property
     def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Per player a name of each row: its only hand, or its number and its heaviest hand."""
+        """Name of each row of each player: its only hand, or its number and its heaviest hand."""
         first, second = (tuple(map(_label, range(len(rows)), rows)) for rows in self.hands)
         return first, second
 
     def payoff_frame(self, line: str | None = None, solution: ChunkSolution | None = None) -> pd.DataFrame:
-        """Payoffs in chips of player 0, a row for each of player 0's and a column for each of player 1's.
+        """Return player 0's payoffs in chips, with a line per row of player 0 and a column per row of player 1.
 
         Args:
             line: of a leaf; None: the chunk's root, under a solution.
@@ -220,7 +220,7 @@ class OneChunk:
                 return found
 
     def by_lp(self, method: Method = "highs", *, dense: bool = False) -> ChunkSolution:
-        """Solve by linear programming in sequence form; ``dense`` hands HiGHS arrays, not sparse matrices."""
+        """Solve by linear programming in sequence form; with ``dense``, HiGHS gets dense arrays."""
         answer = solve_lp(chunk_form(self.chunk), method, dense=dense)
         strategy = normalise(self.chunk, chunk_strategy(self.chunk, answer))
         return self.judge(strategy, method, answer.iterations)
@@ -251,7 +251,7 @@ def _label(row: int, hands: tuple[str, ...]) -> str:
 
 
 def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] | None = None) -> OneChunk:
-    """Lay open the chunk that ``line`` enters on ``board`` (default: the root's).
+    """Build the matrix game of the chunk that ``line`` enters on ``board`` (default: the root's board).
 
     Args:
         source: a session, for what its store holds; or a job, as before its first visit (uniform play above,
@@ -284,7 +284,7 @@ def stored_chunk(
     board: str | Sequence[int] | None,
     payoffs: Below,
 ) -> OneChunk:
-    """Lay open a chunk of a store that is only read: see `spewy.Solution.chunk`.
+    """Build the matrix game of a chunk of a read-only store: see `spewy.Solution.chunk`.
 
     Args:
         job: what the store was made for.
@@ -323,7 +323,7 @@ def _laid_open(
     below: Payoffs,
     tremble: float,
 ) -> OneChunk:
-    """The chunk at (t, b, r) of a layout, on the board that a suit permutation turns into the solved one."""
+    """Build the chunk at (t, b, r) of a layout, on the board that a suit permutation maps to the solved board."""
     t, b, r = place
     first, second = (side[r] for side in play_down.ranges(t, b))
     chunk = build_chunk(layout, t, b, r, one_view(layout, t, b, (first, second), tremble), below)
@@ -341,7 +341,7 @@ def _laid_open(
 
 
 def _names(layout: Layout, t: int, b: int, p: int, back: Ints) -> tuple[tuple[str, ...], ...]:
-    """The hands of each row of a player, heaviest first."""
+    """Names of the hands in each row of a player, heaviest first."""
     rows = layout.board(t, b).hands[p]
     called = [hand_name(permute_cards(hand, back)) for hand in layout.problem.hands[rows.numbers]]
     grouped: list[list[str]] = [[] for _ in range(rows.n_rows)]
@@ -358,7 +358,7 @@ def _require_zero_sum(job: Job) -> None:
 
 
 def _require_worth(job: Job, part: Layout, reads: StoreReads, node: Node) -> None:
-    """Refuse payoffs that cannot be computed, or would take hours."""
+    """Refuse payoffs that cannot be computed, or that would take hours."""
     hint = 'payoffs="stored" takes what visits have left, or estimates'
     first = reads.store.first
     if first is not None and node.round < first and part.n_rounds > 1:

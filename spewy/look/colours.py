@@ -36,7 +36,7 @@ def action_colours(labels: Sequence[str]) -> list[Colour]:
 
 
 def between(stops: Sequence[Colour], share: float) -> Colour:
-    """A colour on the way through others, 0 the first and 1 the last.
+    """Interpolate between colours; 0 is the first colour and 1 is the last.
 
     >>> between(((0, 0, 0), (100, 200, 50)), 0.5)
     (50, 100, 25)
@@ -54,7 +54,7 @@ def lightness(colour: Colour) -> float:
 
 
 def hex_colour(colour: Colour) -> str:
-    """A colour as matplotlib and the web write it.
+    """Write a colour in hexadecimal, as matplotlib and HTML read it.
 
     >>> hex_colour((246, 190, 84))
     '#f6be54'

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Two: TypeAlias = tuple[float, float]
-"""A value of solve A and one of solve B."""
+"""Pair of a value of solve A and a value of solve B."""
 
 SIDES = ("a", "b")
 MOST_LINES = 200
-"""Decisions that are looked at, the likeliest first."""
+"""Largest number of decisions that are compared, the likeliest first."""
 SORTS = ("ev", "moved", "reach", "hand")
 
 
@@ -93,22 +93,22 @@ class Comparison:
 
     @property
     def range_moved(self) -> float:
-        """How often the range does something else."""
+        """Share of the range that plays differently in A and in B."""
         return _mean_moved(self.reach, self.strategy)
 
     @property
     def moved(self) -> Floats:
-        """``[hand]``: how often a hand does something else."""
+        """``[hand]``: share of each hand that plays differently in A and in B."""
         return _moved(self.strategy)
 
     @property
     def ev_difference(self) -> Floats:
-        """``[hand]``: EV in B less EV in A."""
+        """``[hand]``: EV in B minus EV in A."""
         difference: Floats = self.ev[1] - self.ev[0]
         return difference
 
     def order(self, column: str) -> list[int]:
-        """Hands by ``"ev"`` (difference, whatever its sign), ``"moved"``, ``"reach"`` (of both), or ``"hand"``.
+        """Sort hands by ``"ev"`` (absolute difference), ``"moved"``, ``"reach"`` (in both solves) or ``"hand"``.
 
         Raises:
             InputError: no such column.
@@ -134,7 +134,7 @@ class Comparison:
         return pd.DataFrame(columns)
 
     def to_json(self) -> dict[str, Any]:
-        """The object that ``spewy compare --json`` prints."""
+        """Return the object that ``spewy compare --json`` prints."""
         moved, difference = self.moved, self.ev_difference
         return {
             "line": self.line,
@@ -213,7 +213,7 @@ def compare(a: SolveView, b: SolveView, line: str = "", board: str | None = None
 
 @dataclass(frozen=True)
 class _Aligned:
-    """Two views on the hands and actions of both."""
+    """Two views, aligned on the union of their hands and actions."""
 
     hands: tuple[str, ...]
     reach: Floats
@@ -235,7 +235,7 @@ def _aligned(a: NodeView, b: NodeView, actions: Sequence[str]) -> _Aligned:
 
 
 def _spread(values: Floats, of: Sequence[str], actions: Sequence[str]) -> Floats:
-    """Values by action as rows of all actions, 0 where there is none."""
+    """Place values by action in the rows of all actions; missing actions get 0."""
     out = np.zeros((len(actions), *values.shape[1:]))
     out[[actions.index(action) for action in of]] = values
     return out
@@ -247,13 +247,13 @@ def _moved(strategy: Floats) -> Floats:
 
 
 def _mean_moved(reach: Floats, strategy: Floats) -> float:
-    """Mean of `_moved` over both ranges; 0 if neither range comes here."""
+    """Mean of `_moved` over both ranges; 0 if neither range reaches the decision."""
     weight = reach.sum(axis=0)
     return float(weight @ _moved(strategy) / weight.sum()) if weight.any() else 0.0
 
 
 def _changes(a: SolveView, b: SolveView, nodes: Sequence[Node], board: str | None) -> tuple[LineChange, ...]:
-    """Changes at two nodes and after them in their round, the largest first, weighted by how often play comes there."""
+    """Differences between two nodes and their later decisions in the round, the largest first, weighted by reach."""
     out: list[LineChange] = []
     left = [(-2.0, nodes[0].line, nodes[0], nodes[1], (1.0, 1.0))]
     while left and len(out) < MOST_LINES:
@@ -277,7 +277,7 @@ def _changes(a: SolveView, b: SolveView, nodes: Sequence[Node], board: str | Non
 
 
 def _only(a: SolveView, b: SolveView, nodes: Sequence[Node]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Lines of decisions from two nodes on, in their round, that each alone has."""
+    """Lines of later decisions in the round that only one of two nodes has, per solve."""
     mine, theirs = (
         [solution.job.amounts.line_text(line) for line in _following(node)]
         for solution, node in zip((a, b), nodes, strict=True)

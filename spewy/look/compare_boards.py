@@ -1,4 +1,4 @@
-"""Two batches of solves at one decision, board by board, and on average over the boards that both have."""
+"""Compare two batches at one decision, board by board and on average over the boards that both have."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BoardChange:
-    """One board of both batches.
+    """Comparison of two batches on one board.
 
     Attributes:
         board: public cards.
@@ -43,7 +43,7 @@ class BoardChange:
 
 @dataclass(frozen=True)
 class BoardsComparison:
-    """Two batches at one decision.
+    """Comparison of two batches at one decision.
 
     Attributes:
         line: line of the decision, from both roots.
@@ -63,7 +63,7 @@ class BoardsComparison:
 
     @property
     def average(self) -> BoardChange:
-        """The boards' mean, weighted by how many boards each counts as."""
+        """Mean over the boards, weighted by the number of boards that each stands for."""
         weights = np.array([row.stands_for for row in self.rows])
         weights = weights / weights.sum()
         moved = weights @ np.array([row.moved for row in self.rows])
@@ -90,7 +90,7 @@ class BoardsComparison:
         return pd.DataFrame(columns)
 
     def to_json(self) -> dict[str, Any]:
-        """The object that ``spewy compare --json`` prints for two batches."""
+        """Return the object that ``spewy compare --json`` prints for two batches."""
         return {
             "line": self.line,
             "player": self.player,
@@ -156,7 +156,7 @@ def compare_boards(
 
 
 def _by_board(folder: Path, note: Note) -> dict[tuple[int, ...], Path]:
-    """The solved folders of a batch by the cards of their boards, in ascending order."""
+    """Folders of a batch's finished solves, by the cards of their boards in ascending order."""
     out = {}
     for each in find_boards([folder]).folders:
         try:

@@ -1,4 +1,4 @@
-"""Rounds that were dropped from a store, solved again where somebody looks at them; nothing is written.
+"""Re-solve the dropped rounds of a store when somebody looks at them; nothing is written.
 
 A chunk of the first dropped round and all that follows it is a game of its own: both ranges at its root, its pot, its
 stacks and its betting are those of the solve. It is solved with a row per hand to a target in that game and kept in
@@ -33,7 +33,7 @@ Note = Callable[[str], None]
 
 
 class StoreReads(ChunkReads):
-    """The chunks of a store, in which rounds may be dropped and values of chance leaves may be missing.
+    """Reads the chunks of a store, and re-solves dropped rounds and missing values of chance leaves.
 
     A dropped chunk is solved again, and missing values of chance leaves are computed by a walk through what follows
     (`spewy.learn.walks`), when somebody looks there.
@@ -68,11 +68,11 @@ class StoreReads(ChunkReads):
 
     @property
     def n_solved(self) -> int:
-        """Number of chunks that were solved again."""
+        """Number of chunks that were re-solved."""
         return len(self._solved)
 
     def require(self, line: str, cards: Cards) -> None:
-        """Solve the dropped chunk that a chunk belongs to, unless that was done before.
+        """Re-solve the dropped chunk that contains a chunk, unless that was done before.
 
         Args:
             line: line that enters the chunk, ``""`` or ending in ``/``.
@@ -96,7 +96,7 @@ class StoreReads(ChunkReads):
             self._solved.add((solved, line))
 
     def part(self, line: str, number: int, history: History) -> tuple[Layout, tuple[Floats, Floats]]:
-        """The chunk that a line enters on a solved board of a round, with all that follows it on that board.
+        """Return the subgame that a line enters on a solved board of a round.
 
         Args:
             line: line that enters the chunk.
@@ -113,7 +113,7 @@ class StoreReads(ChunkReads):
         return part, (oop, ip)
 
     def leaf_values(self, line: str, cards: Cards, play: ChunkPlay) -> Pair | None:
-        """Values of the chance leaves as `ChunkReads.leaf_values`, stored or computed by a walk."""
+        """Return the values of the chance leaves, from the store or from a walk; see `ChunkReads.leaf_values`."""
         n_leaves, n_hands = len(play.chance_leaves), (len(play.hands[0]), len(play.hands[1]))
         if not n_leaves:
             return super().leaf_values(line, cards, play)
@@ -131,4 +131,4 @@ class StoreReads(ChunkReads):
 
 
 def _silence(text: str) -> None:
-    """Ignore a line."""
+    """Ignore a line of text."""

@@ -1,7 +1,8 @@
-"""Decisions of a solve, or of a batch of them, as frames that are streamed into a CSV or Parquet file.
+"""Export the decisions of a solve or of a batch as frames, streamed into a CSV or Parquet file.
 
-What is stored for each board by itself is exported hand by hand, with reach, EV and equity. A whole game with board
-buckets is exported hand by hand on one board, or row by row of each board bucket, where strategies alone are known.
+Strategies that are stored board by board are exported hand by hand, with reach, EV and equity. A whole game with board
+buckets is exported hand by hand on one board; without a board, the export has the strategies of each board bucket, row
+by row.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROWS_AT_ONCE = 200_000
-"""Rows that are written at once: writers pay per call, and Parquet's row groups should be large."""
+"""Number of rows written at once: each write has a fixed cost, and Parquet needs large row groups."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """The decisions to export; None stands for all.
+    """Selection of the decisions to export; None selects all.
 
     Attributes:
         line: line of the decisions.
@@ -212,7 +213,7 @@ def _n_bucket_rows(solution: Solution, selection: Selection, wide: bool) -> int:
 
 
 def _joined(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Frames joined into larger ones."""
+    """Join small frames into larger ones."""
     import pandas as pd
 
     held: list[pd.DataFrame] = []

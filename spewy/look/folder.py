@@ -1,4 +1,4 @@
-"""Folders of solves: which job they are of, where their strategies lie, and one decision at a time from them."""
+"""Read the folder of a solve: its job, the place of its strategies, and single decisions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def open_policy(folder: str | Path) -> Policy:
 
 
 def stored_policy(job: Job, store: Store) -> Policy:
-    """The strategies in a store.
+    """Open the strategies in a store.
 
     Args:
         job: job that the store was made for.
@@ -55,7 +55,7 @@ def stored_policy(job: Job, store: Store) -> Policy:
 
 
 def stored_job(store: Store, folder: str | Path) -> Job:
-    """The job that the lockers of a folder were made for.
+    """Return the job that the lockers of a folder were made for.
 
     Raises:
         InputError: the lockers are not those of a solve.
@@ -67,7 +67,7 @@ def stored_job(store: Store, folder: str | Path) -> Job:
 
 
 def require_solved(saved: int, folder: str | Path) -> None:
-    """Refuse a folder without a finished sweep or deal, whose strategies would be uniform.
+    """Refuse a folder without a finished sweep or deal, whose strategies are still uniform.
 
     Args:
         saved: number of sweeps or deals that the folder holds.
@@ -84,13 +84,13 @@ def require_solved(saved: int, folder: str | Path) -> None:
 
 
 def strategy_folder(folder: str | Path) -> Path:
-    """Folder of the store that holds a solve's strategies: the strategy locker in it, or the folder itself."""
+    """Folder of the store with a solve's strategies: its strategy locker, or else ``folder`` itself."""
     path = as_path(folder, "folder")
     return path / FOLDER if holds_store(path / FOLDER) else path
 
 
 def has_board_buckets(folder: str | Path) -> bool:
-    """Whether a folder holds a strategy locker, of a solve or copied alone.
+    """Whether a folder holds a strategy locker, alone or within a solve.
 
     Raises:
         lockers.LockerError: the lockers are damaged, or may not be read.

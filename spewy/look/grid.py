@@ -1,4 +1,4 @@
-"""The 13 x 13 classes of hold'em hands, aces first, suited hands above the diagonal: a decision, or a number, in each.
+"""The grid of 13 x 13 classes of hold'em hands, aces first and suited hands above the diagonal.
 
 A cell is the mean over those hands of its class that the board leaves. Notebooks show a grid by `grid_html`, terminals
 by `spewy.cli.grid`, pictures by `spewy.plot.hands`.
@@ -26,7 +26,7 @@ from spewy.system import html
 
 SIZE = 13
 NOBODY = 5e-4
-"""Reach, or share of a range, below which a class counts as not held."""
+"""Reach, or share of a range, below which a class counts as absent from the range."""
 _CELL_STYLE = "width: 3em; height: 2em; padding: 0 2px; text-align: left; vertical-align: top; font-size: 80%"
 
 
@@ -52,7 +52,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Grid:
-    """A decision of a range, by classes of hands.
+    """A decision of one range, by classes of hands.
 
     Attributes:
         actions: labels of the actions; empty for a player who does not act.
@@ -101,7 +101,7 @@ class Grid:
 
     @property
     def colours(self) -> list[Colour]:
-        """Colour of each action, or of the player who does not act."""
+        """Colour of each action; at a decision of the other player, the player's own colour."""
         return action_colours(self.actions) or [SEATS[self.player]]
 
     def cells(self) -> Iterator[Cell]:
@@ -118,7 +118,7 @@ class Grid:
         return import_module("spewy.plot").hand_chart(self, ax)  # a room above this one
 
     def to_json(self) -> dict[str, Any]:
-        """The grid as an object; ``classes`` has an entry for each class that the board leaves."""
+        """Return the grid as an object; ``classes`` has an entry for each class that the board allows."""
         classes = {
             cell.name: {"reach": cell.reach, "frequencies": cell.mix.tolist() if self.actions else []}
             for cell in self.cells()
@@ -132,7 +132,7 @@ class Grid:
         }
 
     def _repr_html_(self) -> str:
-        """The grid, for notebooks."""
+        """Return the grid as HTML for notebooks."""
         return grid_html(self, SEAT_NAMES[self.player])
 
 
@@ -207,7 +207,7 @@ def _by_class(weights: np.ndarray) -> Floats:
 
 
 def grid_html(grid: Grid, title: str) -> str:
-    """A grid whose cells are filled as high as their reach and divided among the actions, with tooltips."""
+    """Draw a grid in HTML: a cell's filled height is its reach, its colours are the actions' shares."""
     colours = grid.colours
     names = share_texts(grid.actions, grid.shares) or [SEAT_NAMES[grid.player]]
     legend = " ".join(
@@ -225,7 +225,7 @@ def grid_html(grid: Grid, title: str) -> str:
 
 
 def share_texts(actions: Sequence[str], shares: Floats) -> list[str]:
-    """Each action with its share in %, or a dash."""
+    """Name each action with its share in %, or with a dash if the share is unknown."""
     return [
         f"{action} {'–' if np.isnan(share) else f'{100 * share:.1f} %'}"
         for action, share in zip(actions, shares, strict=True)
@@ -246,7 +246,7 @@ def _cell(cell: Cell, actions: tuple[str, ...], colours: list[Colour]) -> str:
 
 
 def _bands(mix: Floats, colours: list[Colour]) -> str:
-    """A background of vertical bands, each as wide as its share."""
+    """CSS background of vertical bands, whose widths are the shares of the actions."""
     ends = 100 * np.cumsum(mix)
     stops = [
         f"{hex_colour(colour)} {end - 100 * share:.1f}% {end:.1f}%"
@@ -257,5 +257,5 @@ def _bands(mix: Floats, colours: list[Colour]) -> str:
 
 
 def _ink(colour: Colour) -> str:
-    """A background with black or white text, whichever reads better."""
+    """CSS background with black or white text, whichever has more contrast."""
     return f"background: {hex_colour(colour)}; color: {'#000' if lightness(colour) > 0.5 else '#fff'}"

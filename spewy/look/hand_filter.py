@@ -32,11 +32,11 @@ SHORT = {
     "middle pair": "second pair",
     "air": "nothing",
 }
-"""Other words for a name."""
+"""Aliases of the names of hand kinds."""
 
 
 def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
-    """The view with those hands only that pass all filters.
+    """Keep only the hands of a view that pass all filters.
 
     Raises:
         InputError: hands that have no such names, or as `chosen`.
@@ -50,7 +50,7 @@ def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
 
 
 def chosen(kinds: HandKinds, text: str) -> Bools:
-    """``[hand]``: which hands a filter chooses.
+    """``[hand]``: whether a filter selects each hand.
 
     Raises:
         InputError: a name that there is not, or a plus where nothing is better.
@@ -83,7 +83,7 @@ def _having(kinds: HandKinds, text: str) -> Bools:
 
 
 def _named(text: str) -> tuple[str, ...]:
-    """The names that a word of a filter stands for."""
+    """Names of the hand kinds that a word of a filter stands for."""
     known: dict[str, tuple[str, ...]] = {_plain(name): (name,) for name in (*MADE, *DRAWS, *BLOCKERS)}
     known |= {_plain(name): names for name, names in GROUPS.items()}
     known |= {_plain(name): (meant,) for name, meant in SHORT.items()}

@@ -110,7 +110,7 @@ def judge_in_memory(job: Job, store: Store, *, flops: int | None, seed: int) -> 
 
 
 def _result(job: Job, deals: int, finding: Finding) -> ExploitResult:
-    """The finding, which is in chips, in the job's unit and in mbb per hand."""
+    """Convert best responses in chips to the job's unit and to mbb per hand."""
     mbb = job.problem.in_units(1.0)[1]
     assert mbb is not None  # a whole game
 
@@ -153,14 +153,14 @@ class _Work:
         return _task if self._sent is None else _task_of_parcel
 
     def arguments(self, first: int) -> tuple[Any, ...]:
-        """Arguments of the function for a first board."""
+        """Arguments of `function` for a first board."""
         return (*(self._here if self._sent is None else self._sent), first)
 
 
 def _findings(
     pool: WorkerPool, work: _Work, missing: Sequence[int]
 ) -> Generator[tuple[int, FlopFinding], None, None]:
-    """Have a pool judge first boards, until they are done or a signal comes."""
+    """Judge first boards in a pool of workers, until all are done or a signal arrives."""
     with interruptible() as stop, closing(pool):
         for message in pool.results(work.function, [work.arguments(first) for first in missing]):
             if message is not None:
@@ -170,17 +170,18 @@ def _findings(
 
 
 def _task(parent: Parent, play: Path, decoded: Path, first: int) -> FlopFinding:
-    """Judge one first board in a worker."""
+    """Judge one first board in a local worker process."""
     game, desk = _opened(play, decoded)
     return game.flop(first, desk, parent.is_set)
 
 
 def _task_of_parcel(parent: Parent, parcel: Parcel, name: str, first: int) -> FlopFinding:
-    """Judge one first board in a worker on a cluster, from a parcel."""
-    if name not in _unpacked:
-        _unpacked.clear()
-        _unpacked[name] = parcel.game()
-    game = _unpacked[name]
+    """Judge one first board in a worker of a cluster, which has received the game as a parcel."""
+    game = _unpacked.get(name)
+    if game is None:
+        game = parcel.game()
+        _unpacked.clear()  # threads of other tasks may do the same meanwhile
+        _unpacked[name] = game
     return game.flop(first, game.desk(), parent.is_set)
 
 

@@ -1,4 +1,4 @@
-"""One decision hand by hand, as JSON, as a frame, and as a grid of hand classes."""
+"""One decision, hand by hand, as JSON, as a frame and as a grid of hand classes."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 LARGE = 100
-"""Amount from which on EVs in a grid have no decimals, since a cell holds five characters."""
+"""Amount from which a grid shows EVs without decimals, since a cell holds five characters."""
 
 
 @dataclass(frozen=True)
 class NodeView:
-    """One decision, with the hands of one player: of the player who acts or, without actions, of the other one.
+    """One decision with the hands of one player; a view of the waiting player has no actions.
 
     Attributes:
         player: player whose hands these are.
@@ -69,7 +69,7 @@ class NodeView:
     follow: Callable[[], tuple[Step, ...]] | None = field(default=None, repr=False, compare=False)
 
     def in_unit(self, unit: Unit) -> NodeView:
-        """The view, which is in chips, in another unit; actions are labelled in that unit already."""
+        """Convert EVs from chips to another unit; labels of actions are already in that unit."""
         if unit == CHIPS:
             return self
         line, ev, action_ev = unit.line_text(self.line), self.ev / unit.chips, self.action_ev / unit.chips
@@ -77,11 +77,11 @@ class NodeView:
 
     @property
     def children(self) -> tuple[Step, ...]:
-        """The actions that can follow, each with its frequency; a step's ``children`` go on from there."""
+        """Steps for the actions that can follow, each with its frequency and its own ``children``."""
         return () if self.follow is None else self.follow()
 
     def action_probabilities(self, hand: str) -> dict[str, float]:
-        """How often a hand takes each action, by the actions' labels.
+        """Frequencies of a hand's actions, by the actions' labels.
 
         >>> solution.node().action_probabilities("AsKs")  # doctest: +SKIP
         {'Check': 0.7, 'Bet(120)': 0.3}
@@ -130,7 +130,7 @@ class NodeView:
         return HeatMap(f"{seat}: {title}", class_means(self.hands, self.reach, values), tell)
 
     def names_action(self, what: str) -> bool:
-        """Whether a heat map shows the EV of an action, which only the player who acts has."""
+        """Whether ``what`` is the label of an action; only the player to act has heat maps of actions."""
         return self._quantity(what) in self.actions
 
     @property
@@ -140,7 +140,7 @@ class NodeView:
 
     @property
     def frequencies(self) -> Floats:
-        """``[action]``: how often the range takes each action; NaN if the player never comes here."""
+        """``[action]``: share of the range that takes each action; NaN if the player never reaches the decision."""
         total = self.reach.sum()
         return self.strategy @ self.reach / total if total > 0 else np.full(len(self.actions), np.nan)
 
@@ -152,7 +152,7 @@ class NodeView:
         return kinds_of(self.board, [parse_hand(name) for name in self.hands])
 
     def only(self, chosen: NDArray[np.bool_]) -> NodeView:
-        """The decision with some of its hands.
+        """Return the decision with some of its hands only.
 
         Args:
             chosen: ``[hand]``, True for the hands to keep.
@@ -214,7 +214,7 @@ class NodeView:
         return pd.DataFrame(columns)
 
     def _kind_names(self) -> dict[str, NDArray[np.object_]]:
-        """Columns ``[hand]`` with the names of made hands, draws and blockers, in hold'em."""
+        """Columns ``[hand]`` with the names of made hands, draws and blockers; none outside hold'em."""
         if self.kinds is None:
             return {}
         names = (self.kinds.made_names, self.kinds.draw_names, self.kinds.blocker_names)
@@ -222,7 +222,7 @@ class NodeView:
         return {column: np.array(told, dtype=object) for column, told in columns}
 
     def _quantity(self, what: str) -> str:
-        """The quantity of a heat map, as it is spelled."""
+        """Return the quantity of a heat map in its proper spelling."""
         names = ("EV", "equity", "reach", *self.actions)
         spelled = {name.lower(): name for name in names}
         quantity = spelled.get(what.strip().lower())
@@ -247,7 +247,7 @@ class NodeView:
         return html.table(title, columns, zip(self.hands, *figures, strict=True))
 
     def to_json(self) -> dict[str, Any]:
-        """The object that ``spewy show --json`` prints."""
+        """Return the object that ``spewy show --json`` prints."""
         hands = {
             hand: {
                 "reach": float(self.reach[h]),
@@ -265,7 +265,7 @@ class NodeView:
 
 @dataclass(frozen=True)
 class Step:
-    """An action or a deal of cards that follows a node.
+    """An action or a deal of cards that leads from one node to the next.
 
     Attributes:
         name: label of the action, such as ``Bet(120)``, or names of the cards.
@@ -303,7 +303,7 @@ class Step:
         return self.open()
 
     def to_json(self) -> dict[str, Any]:
-        """The step as an object."""
+        """Return the step as a JSON object."""
         return {
             "name": self.name,
             "frequency": _number(self.frequency),

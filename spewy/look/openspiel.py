@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from solvers.tree import Floats
 
 NAMES = {"kuhn": "kuhn_poker", "leduc": "leduc_poker"}
-"""Shipped games that OpenSpiel has under names of their own."""
+"""OpenSpiel's own names of shipped games."""
 MOST_SETS = 100_000
-"""Information sets: OpenSpiel lists all states, of which there are some dozens for each."""
+"""Largest number of information sets; OpenSpiel enumerates some dozens of states for each."""
 
 
 class Played(Protocol):
-    """The part of a `spewy.NodeView` that is read here."""
+    """Fields of `spewy.NodeView` that this module reads."""
 
     @property
     def player(self) -> int:
-        """Player who acts."""
+        """Player to act."""
 
     @property
     def hands(self) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ class Played(Protocol):
 
     @property
     def strategy(self) -> Floats:
-        """``[action, hand]``."""
+        """Frequencies ``[action, hand]``."""
 
 
 Look = Callable[[str, tuple[int, ...]], Played]
@@ -117,13 +117,13 @@ def require_spiel(subject: str) -> None:
 
 @lru_cache
 def _own_name(game: Game) -> str | None:
-    """OpenSpiel's own name of a shipped game, or None."""
+    """OpenSpiel's own name of a shipped game; None if OpenSpiel has no such game."""
     same = (theirs for name, theirs in NAMES.items() if game == replace(load_game(name), name=game.name))
     return next(same, None)
 
 
 def _require_same_showdown(game: Game) -> None:
-    """Refuse three cards at the showdown, among which OpenSpiel knows neither straights nor flushes."""
+    """Refuse showdowns of three cards, for which OpenSpiel has neither straights nor flushes."""
     if game.num_hole_cards + sum(game.num_board_cards) == 3:
         raise InputError(
             f"game {game.name}: expected other than three cards at the showdown for OpenSpiel, which ranks them by "
@@ -132,7 +132,7 @@ def _require_same_showdown(game: Game) -> None:
 
 
 def _require_same_stacks(tree: BettingTree) -> None:
-    """Refuse stacks with which OpenSpiel plays another game.
+    """Refuse stacks with which OpenSpiel's betting differs.
 
     In limit games OpenSpiel's players can put in more than their stacks, and with uneven stacks they can bet more than
     the other player can call.
@@ -155,7 +155,7 @@ def _require_same_stacks(tree: BettingTree) -> None:
 
 
 def _lines(tree: BettingTree) -> set[tuple[str, str, tuple[int, int]]]:
-    """Line, kind and chips put in of every node of a betting tree."""
+    """Line, kind and chips put in for every node of a betting tree."""
     return {(node.line, node.kind, node.put_in) for node in tree.nodes()}
 
 
@@ -175,7 +175,7 @@ def _require_small(tree: BettingTree) -> None:
 
 
 def _parameters(game: Game) -> dict[str, str | int]:
-    """Parameters of OpenSpiel's universal_poker."""
+    """Parameters of a game in OpenSpiel's universal_poker."""
 
     def listed(values: tuple[int, ...]) -> str:
         return " ".join(map(str, values))
@@ -199,7 +199,7 @@ def _parameters(game: Game) -> dict[str, str | int]:
 
 
 def _place(tree: BettingTree, history: list[int]) -> tuple[Node, tuple[str, str], tuple[int, ...]]:
-    """The decision, both players' hands and the public cards of a history of OpenSpiel."""
+    """Decision, hands of both players and public cards of an OpenSpiel history."""
     game = tree.config.game
     hole, cards = game.num_hole_cards, game.deck.cards
     first, second = (
@@ -220,7 +220,7 @@ def _place(tree: BettingTree, history: list[int]) -> tuple[Node, tuple[str, str]
 
 
 def _numbers(game: Game, node: Node) -> list[int]:
-    """The number of each action of a decision in OpenSpiel."""
+    """OpenSpiel's number of each action at a decision."""
     assert node.player is not None
     if _own_name(game) == "kuhn_poker":
         facing = any(action.kind == "fold" for action in node.actions)

@@ -22,11 +22,11 @@ from solvers.tree import Floats
 from spewy.game.gamefile import Game
 
 _FLUSH_EVERY = 127
-"""Number of wins that are counted in 8 bits, which is many times faster than in more."""
+"""Number of wins that an 8-bit counter holds; counting in 8 bits is much faster than in more."""
 
 
 MOST_FINAL_BOARDS = 2000
-"""Final boards that are quickly compared: hold'em has 990 on the flop, and 1.7 million before the deal."""
+"""Largest number of final boards to compare: hold'em has 990 from the flop, and 1.7 million before the deal."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Pairs:
     lead: Floats | None
 
     def seen_by(self, p: int) -> Pairs:
-        """The pairs as ``[hand of player p, hand of the opponent]``, with player p's lead."""
+        """Return the pairs as ``[hand of player p, hand of the opponent]``, with player p's lead."""
         return self if p == 0 else self._mirrored
 
     @cached_property
@@ -77,7 +77,7 @@ def pairs(
 
 
 def compatible(deck: Ints, hands: tuple[Ints, Ints]) -> Floats:
-    """``[hand of player 0, hand of player 1]``: 1 where two hands share no card, 0 elsewhere."""
+    """``[hand of player 0, hand of player 1]``: 1 where the two hands share no card, 0 elsewhere."""
     together = np.ones((len(hands[0]), len(hands[1])))
     for own in deck[hands[0]].T:
         for other in deck[hands[1]].T:
@@ -90,7 +90,7 @@ def _missing(game: Game, board: Sequence[int]) -> int:
 
 
 def _wins(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> NDArray[np.int32]:
-    """``[hand, other hand]``: on how many final boards that leave both the first is the stronger one.
+    """``[hand, other hand]``: number of final boards on which the first hand beats the second.
 
     Final boards that renaming suits turns into each other are looked at once: with W of one of them, the renamings g
     that leave board and hands as they are, and k boards alike, all k have the sum ``k / |g| · Σ_g W[g i, g j]``.
@@ -120,7 +120,7 @@ def _renamed(game: Game, perm: Perms) -> Ints:
 
 
 def _final_boards(game: Game, board: Sequence[int], perms: Perms) -> dict[int, list[list[int]]]:
-    """One final board for each set of boards that equal each other up to suits, grouped by the size of the set."""
+    """One representative final board per suit-equivalence class, grouped by the size of the class."""
     missing, found = _missing(game, board), defaultdict[int, list[list[int]]](list)
     if not missing:
         return {1: [list(board)]}
@@ -130,7 +130,7 @@ def _final_boards(game: Game, board: Sequence[int], perms: Perms) -> dict[int, l
 
 
 def _wins_on(boards: Sequence[Sequence[int]], hands: Ints) -> NDArray[np.int32]:
-    """``[hand, other hand]``: on how many of some final boards that leave both the first is the stronger one."""
+    """``[hand, other hand]``: number of the given final boards on which the first hand beats the second."""
     n = len(hands)
     total, few = np.zeros((n, n), dtype=np.int32), np.zeros((n, n), dtype=np.int8)
     stronger = np.empty((n, n), dtype=np.bool_)
@@ -147,7 +147,7 @@ def _wins_on(boards: Sequence[Sequence[int]], hands: Ints) -> NDArray[np.int32]:
 
 
 def _orders(strength: NDArray[np.int32]) -> NDArray[np.unsignedinteger]:
-    """Ranks of the hands on each board in as few bits as possible, since 8 bits compare fastest."""
+    """Ranks of the hands on each board in the smallest integer type, since 8-bit numbers compare fastest."""
     order = np.argsort(strength, axis=1)
     levels = np.diff(np.take_along_axis(strength, order, axis=1), axis=1, prepend=strength.min()) > 0
     ranks = np.cumsum(levels, axis=1, dtype=np.uint16)

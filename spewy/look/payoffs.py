@@ -84,13 +84,13 @@ class PayoffResult:
 
 
 class PayoffReporter(Protocol):
-    """Hears how payoff matrices are made."""
+    """Listens to the progress of computing payoff matrices."""
 
     def begin(self, name: str, cost: PayoffCost) -> None:
-        """Before the first class."""
+        """Called before the first board bucket."""
 
     def made(self, round_name: str, done: int, total: int, seconds_left: float) -> None:
-        """One class more of all is done."""
+        """Called after each board bucket."""
 
 
 def make_payoffs(
@@ -102,7 +102,7 @@ def make_payoffs(
     seed: int,
     workers: int | None = None,
 ) -> PayoffResult:
-    """Make the payoff matrices of a round and of all later ones, under the averages that were saved last.
+    """Compute the payoff matrices of a round and all later rounds, under the last saved average strategies.
 
     Args:
         folder: folder of a solve.
@@ -142,13 +142,13 @@ def make_payoffs(
 
 
 def _payoffs_home(folder: str | Path) -> Path:
-    """Folder whose payoff matrices belong to a strategy locker: the solve's, or the locker's own if it stands alone."""
+    """Folder for the payoff matrices of a strategy locker: the solve's, or the locker's own if it stands alone."""
     play = strategy_folder(folder)
     return play.parent if play.name == STRATEGIES else as_path(folder, "folder")
 
 
 def _rounds(game: BucketGame, name: str | None) -> list[int]:
-    """The rounds from one of a name on, the last first."""
+    """Rounds from the named one to the last, the last first."""
     sizes, last = game.problem.game.board_sizes, game.n_rounds - 1
     with_cards = [t for t in range(game.n_rounds) if sizes[t]]
     if not with_cards:
@@ -176,7 +176,7 @@ def _cost(work: Work, rounds: Sequence[int], boards: int, missing: int, processe
 def _made(
     pool: WorkerPool, tasks: Sequence[tuple[Path, Path, int, int, Drawn]]
 ) -> Generator[tuple[int, Floats], None, None]:
-    """Make classes in processes, until they are done or a signal comes."""
+    """Yield the payoff matrices of board buckets as worker processes finish them; a signal ends the loop."""
     with interruptible() as stop, closing(pool.results(_task, tasks)) as messages:
         for message in messages:
             if message is not None:
@@ -186,7 +186,7 @@ def _made(
 
 
 def _task(parent: Parent, play: Path, home: Path, t: int, class_: int, boards: Drawn) -> Floats:
-    """Make the matrices of a board bucket in a worker."""
+    """Compute the matrices of a board bucket in a worker."""
     work = _opened(play)
     if t + 1 == work.game.n_rounds:
         return bucket_payoffs(work.game, t, class_, boards, work.strategies, _nothing_below)
@@ -200,7 +200,7 @@ def _nothing_below(t: int, class_: int, r: int) -> Floats:
 
 
 class Work:
-    """Inputs of making payoff matrices, from a strategy locker."""
+    """Inputs for computing payoff matrices, from a strategy locker."""
 
     def __init__(self, play: Path) -> None:
         self.locker = StrategyLocker(open_store(play, read_only=True))
@@ -233,5 +233,5 @@ class Work:
 
 @lru_cache(maxsize=1)
 def _opened(play: Path) -> Work:
-    """Open the inputs, once for all tasks of a worker."""
+    """Open the inputs once per worker."""
     return Work(play)

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Pair: TypeAlias = tuple[float, float]
-"""A value of oop and one of ip."""
+"""Pair of a value of oop and a value of ip."""
 
 MOST_COMPARED = 60
-"""Deals up to which equities of a whole game with board buckets are computed, some tenths of a second for each flop."""
+"""Largest number of deals for which equities are computed with board buckets; each flop takes tenths of a second."""
 
 AVERAGE = "all"
 """Name of the row of averages."""
@@ -90,11 +90,11 @@ class CardRow:
         return cards_name(self.cards) or AVERAGE
 
     def weighing(self, weight: float) -> CardRow:
-        """The row with another weight."""
+        """Return the row with another weight."""
         return replace(self, weight=weight)
 
     def to_json(self) -> dict[str, Any]:
-        """The row as ``spewy report --json`` prints it."""
+        """Return the row in the form that ``spewy report --json`` prints."""
         known = {} if self.solve is None else asdict(self.solve)
         return known | {
             "weight": self.weight,
@@ -136,7 +136,7 @@ class Report:
     not_solved: tuple[str, ...] = ()
 
     def in_unit(self, unit: Unit) -> Report:
-        """The report, which is in chips, in another unit; actions are labelled in that unit already."""
+        """Convert EVs from chips to another unit; labels of actions are already in that unit."""
         if unit == CHIPS:
             return self
         rows = tuple(replace(row, ev=unit.worth(*row.ev)) for row in self.rows)
@@ -146,11 +146,11 @@ class Report:
 
     @property
     def columns(self) -> dict[str, list[Any]]:
-        """Columns to sort by: those of `frame` that differ from row to row, without the averages."""
+        """Columns to sort by: the columns of `frame` that vary between rows, without the averages."""
         return {name: values[:-1] for name, values in self._columns().items() if isinstance(values, list)}
 
     def sorted(self, column: str, *, ascending: bool = False) -> Report:
-        """The report with its rows sorted by a column; undefined values come last.
+        """Return the report with its rows sorted by a column; undefined values come last.
 
         Raises:
             InputError: no such column.
@@ -187,7 +187,7 @@ class Report:
         return columns
 
     def to_json(self) -> dict[str, Any]:
-        """The object that ``spewy report --json`` prints."""
+        """Return the object that ``spewy report --json`` prints."""
         board = {} if self.by == "board" else {"board": cards_name(self.board)}
         return {
             "line": self.line,
@@ -238,7 +238,7 @@ def report(
 
 
 def line_totals(solution: SolveView, line: str) -> tuple[Node, NodeTotals]:
-    """Totals at a line on the root's board, in chips; after a deal, the weighted mean over all cards.
+    """Totals at a line on the root's board, in chips; after a deal, the weighted mean over all deals.
 
     Raises:
         InputError: as `report`, or the line is more than one deal away.
@@ -266,7 +266,7 @@ def _deals(
     board: str | Sequence[int] | None,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[Cards, list[tuple[Cards, NodeTotals]]]:
-    """The cards before the deal that leads to a node, and the totals after each deal, high cards first.
+    """Board before the deal that leads to a node, and the totals after each deal, high cards first.
 
     Deals that are the same up to suits are computed once, but for single cards in a whole game with board buckets,
     whose rows may tell suits apart.
@@ -292,7 +292,7 @@ def _deals(
 
 
 def _after_deal(solution: SolveView, line: str) -> Node:
-    """The node that a report on ``line`` is about: below a deal of cards."""
+    """Node of a report on ``line``: the first node after a deal of cards."""
     problem = solution.problem
     line = read_line(problem.tree, line)
     node = problem.tree.alone(line)

@@ -1,4 +1,4 @@
-"""One dropped chunk, solved again with all that follows it from the ranges that are played down to it."""
+"""Re-solve a dropped chunk with its subgame, from the ranges that are played down to it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from spewy.run.warmup import warm_up
 
 CHECK_EVERY = 10
 MAX_ITERATIONS = 2000
-"""Iterations after which a chunk counts as solved, whatever its exploitability: single precision has its limits."""
+"""Largest number of iterations; single precision may never reach a smaller exploitability."""
 
 
 class Resolve:
-    """Solves a dropped chunk again.
+    """Re-solves a dropped chunk.
 
     Args:
         job: job that the chunk was dropped from.
@@ -48,7 +48,7 @@ class Resolve:
         self._subject = f"{name} {cards_name(board)} after {line}"
 
     def run(self, ranges: tuple[Floats, Floats], patched: PatchedReads) -> None:
-        """Solve, and put strategies and values of chance leaves on top of the store.
+        """Re-solve the chunk, and overlay the store with its strategies and values of chance leaves.
 
         Args:
             ranges: ranges at the chunk's root, per player ``[row's hand]``.
@@ -85,7 +85,7 @@ class Resolve:
         raise SolveError(f"{subject}, which was dropped: expected finite numbers, found others")
 
     def _solvers(self, game: LiveGame) -> Iterator[Solver]:
-        """Solvers of the chunk: a single-precision one, and a double-precision one for where the first overflows."""
+        """Yield a single-precision solver, then a double-precision one for use if the first overflows."""
         threads, n_rounds = self._job.solve.threads, self._part.n_rounds
         if supports(game, variant(EXACT_VARIANT)):
             warm_up("exact", n_rounds, False, self._note)
@@ -96,7 +96,7 @@ class Resolve:
         yield Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
 
     def _solve(self, solver: Solver) -> bool:
-        """Solve to the target and report; return False, without a report, if numbers are not finite."""
+        """Solve to the target and report; return False, without a report, if a number is not finite."""
         amount, unit = parse_target(self._target)
         pot = self._part.problem.pot + sum(self._part.tree(0, 0).nodes[0].put_in)
         chips = pot / 100 if unit == "%" else unit_chips(self._job.rules, self._job.pot, unit)
@@ -115,7 +115,7 @@ class Resolve:
         return True
 
     def _require_memory(self) -> None:
-        """Check the memory of regrets and sums in double precision, beside which tables and buffers are small."""
+        """Check the memory that regrets and sums take in double precision; tables and buffers are small beside them."""
         needed = 0
         for bets, table in zip(self._part.betting, self._part.boards, strict=True):
             for p, slots in enumerate(bets.forest.n_slots):

@@ -21,7 +21,7 @@ Cards = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Selection:
-    """Decisions of a solve on boards of it; boards that are the same up to suits count once.
+    """Selected decisions of a solve and their boards; boards that equal each other up to suits count once.
 
     Attributes:
         problem: of the solve.
@@ -43,7 +43,7 @@ class Selection:
         round_name: str | None = None,
         player: int | None = None,
     ) -> Selection:
-        """Decisions at a line, on a board (all its cards), of a round, of a player; None: any.
+        """Select decisions by line, board (all its cards), round and player; None selects any.
 
         Raises:
             InputError: no such line, board or round, or nothing is left.
@@ -72,12 +72,12 @@ class Selection:
 
     @property
     def last_round(self) -> int:
-        """The last round of the game that any of the decisions is in."""
+        """Last round of the game with a selected decision."""
         return max(self.chunks)
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """Labels of all actions, in the order in which they come."""
+        """Labels of all actions, without repetition."""
         labels = (action.label for t in self.chunks for node in self._nodes(t) for action in node.actions)
         return tuple(dict.fromkeys(labels))
 
@@ -89,7 +89,7 @@ class Selection:
         return {t: _solved_boards(self.problem, t) for t in self.chunks}
 
     def places(self) -> Iterator[tuple[Cards, tuple[Node, ...]]]:
-        """Boards with decisions of one chunk each: round by round, board by board."""
+        """Yield pairs of a board and the decisions of one chunk, round by round and board by board."""
         for t, chunks in self.chunks.items():
             for cards in self.boards[t]:
                 for nodes in chunks:
@@ -100,7 +100,7 @@ class Selection:
         return sum(len(self.boards[t]) * len(list(self._nodes(t))) for t in self.chunks)
 
     def n_rows(self, *, wide: bool) -> int:
-        """Rows of a table with one for each hand (wide), or for each hand and action."""
+        """Number of rows of a table: one per hand (wide), or one per hand and action."""
         total = 0
         for t in self.chunks:
             cells = [0, 0]

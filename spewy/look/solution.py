@@ -1,4 +1,4 @@
-"""A solve to look at, whatever it solved: decisions, children, reports, comparisons, exploitability.
+"""`Solution`: decisions, children, reports, comparisons and exploitability of a solve of any kind.
 
 >>> from spewy import Solution
 >>> solution = Solution.open("results/T1")  # doctest: +SKIP
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 
 class Solution(SolveView):
-    """A solve to look at: `spewy.look.view.SolveView` with all that is computed from it.
+    """A solve of any kind, with all that can be computed from it; extends `spewy.look.view.SolveView`.
 
     Arguments are those of `SolveView`; `open` opens the folder of a solve.
     """
 
     @cached_property
     def result(self) -> SolveResult | None:
-        """Result of the last run, if it is known and no later run has changed the strategies."""
+        """Result of the last run; None if it is unknown or a later run has changed the strategies."""
         stored = self._of_main_store(read_result)
         if stored is None or stored["sweeps"] != self.sweeps:
             return None
@@ -91,7 +91,7 @@ class Solution(SolveView):
         board: str | Sequence[int] | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Report:
-        """Both ranges at a line, on every card that can be dealt before it: see `spewy.look.report.report`.
+        """Report both ranges at a line, on every card that can be dealt before it: see `spewy.look.report.report`.
 
         Raises:
             InputError: there is no such line, no deal on it, or a board that cannot be there before the deal.
@@ -99,7 +99,7 @@ class Solution(SolveView):
         return report(self, line, board, progress)
 
     def compare(self, other: SolveView, line: str = "", board: str | None = None) -> Comparison:
-        """This solve and another one at a decision of both: see `spewy.look.compare.compare`.
+        """Compare this solve with another at a decision of both: see `spewy.look.compare.compare`.
 
         Raises:
             InputError: the games differ, one lacks the line, another player acts there, or no hand is in both.
@@ -184,12 +184,12 @@ class Solution(SolveView):
         return spiel_policy(self.job.betting_tree, partial(self.node, ev=False))
 
     def _node_view(self, view: ChunkView, node: Node, player: int, cards: Cards) -> NodeView:
-        """The hands of a player, from where one can go on to the node's children."""
+        """The hands of a player, with steps to the node's children."""
         shown = super()._node_view(view, node, player, cards)
         return replace(shown, follow=partial(children, self, Line(node.line), cards))
 
     def _of_main_store(self, read: Callable[[Store], Any]) -> Any:
-        """Call a function with the solve's main store; None for a strategy locker alone."""
+        """Call a function with the solve's main store; return None if there is only a strategy locker."""
         if not self.job.sampled:
             return read(self.store)
         if self.folder is None or not holds_store(self.folder):

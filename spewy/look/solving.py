@@ -1,4 +1,4 @@
-"""Solve a job and look at the solution, in one call."""
+"""Solve a job and open its solution in one call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spewy.run.session import Session
 def solve(
     job: Job | str | Path, folder: str | Path | None = None, *, reporter: Reporter | None = None
 ) -> Solution:
-    """Solve a job, or go on with it, until its target or its last sweep.
+    """Solve a job, or continue it, until its target or its last sweep.
 
     >>> import spewy
     >>> solution = spewy.solve("examples/R1.toml")  # doctest: +SKIP

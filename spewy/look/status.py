@@ -35,7 +35,7 @@ def status_of(folder: str | Path) -> Status:
 
 
 def disk_bytes(folder: Path) -> int:
-    """Bytes on the disk of all files in a folder."""
+    """Disk space of all files in a folder, in bytes."""
     total = 0
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):  # of a file that was there for a moment
@@ -44,7 +44,7 @@ def disk_bytes(folder: Path) -> int:
 
 
 def _of_play(job: Job, folder: Path) -> Status:
-    """Status from a strategy locker alone, such as a copied one."""
+    """Status from a strategy locker alone, such as a copy."""
     with StrategyLocker.open(folder) as averages:
         saved = found_saved(averages.store)
     deals, at = (0, None) if saved is None else (saved.deals, saved.saved_at)

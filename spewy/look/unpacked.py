@@ -24,7 +24,7 @@ from spewy.records.strategy_locker import StrategyLocker
 
 @dataclass(frozen=True)
 class Decoder:
-    """A strategy locker and its game.
+    """Unpacks the strategies of a strategy locker for its game.
 
     Args:
         strategies: the locker.
@@ -36,7 +36,7 @@ class Decoder:
 
     @classmethod
     def of(cls, averages: StrategyLocker, folder: Path) -> Decoder:
-        """Make the decoder of a locker in a folder.
+        """Make the decoder of the strategy locker in a folder.
 
         Raises:
             InputError: the locker is not that of a solve.
@@ -55,11 +55,11 @@ class Decoder:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of the files."""
+        """Size of the files in bytes."""
         return sum(self._size(t, p) for t in range(len(self.forests)) for p in (0, 1)) * self._dtype.itemsize
 
     def write(self, folder: Path) -> str:
-        """Write the files, and return a mark that tells these strategies from all others.
+        """Write the files, and return a mark that identifies these strategies.
 
         Raises:
             InputError: nothing is stored for a board bucket.
@@ -82,14 +82,14 @@ class Decoder:
         return mark.hexdigest()
 
     def game(self, folder: Path) -> RealGame:
-        """The game with the strategies in the files."""
+        """Return the game with the strategies in the files."""
         sums = tuple(
             (self._mapped(folder, t, 0), self._mapped(folder, t, 1)) for t in range(len(self.forests))
         )
         return self._parcel(()).game(sums)
 
     def parcel(self) -> Parcel:
-        """The game with the strategies as they are in the locker, to be sent where no folder is shared."""
+        """Return the game with packed strategies, to be sent to workers that share no folder."""
         rounds = range(len(self.forests))
         return self._parcel(tuple((self._bytes(t, 0), self._bytes(t, 1)) for t in rounds))
 
@@ -106,13 +106,13 @@ class Decoder:
         )
 
     def _bytes(self, t: int, p: int) -> Bytes:
-        """``[class, byte]``."""
+        """Packed strategies of a player in a round: ``[class, byte]``."""
         classes = range(self.strategies.saved.classes[t])
         return np.stack([self.strategies.class_bytes(t, class_, p) for class_ in classes])
 
     @property
     def _dtype(self) -> np.dtype[np.floating]:
-        """Type of the solve's sums, for which there is machine code; both types hold 255ths exactly."""
+        """Number type of the unpacked sums; compiled kernels exist for it, and it holds multiples of 1/255 exactly."""
         return np.dtype(np.float16 if self.job.solve.short else np.float32)
 
     def _mapped(self, folder: Path, t: int, p: int) -> np.ndarray:
@@ -125,7 +125,7 @@ class Decoder:
 
 @dataclass(frozen=True, eq=False)
 class Parcel:
-    """A game with strategies as bytes.
+    """A game whose strategies are packed as bytes, to be sent to other machines.
 
     Attributes:
         rules: of the game.
@@ -150,7 +150,7 @@ class Parcel:
         return line_batches(self.forests)
 
     def game(self, sums: tuple[Pair, ...] | None = None) -> RealGame:
-        """The game, to be judged; ``sums`` are its strategies where they are unpacked already."""
+        """Return the game for judging; ``sums`` are its strategies if they are already unpacked."""
         classes, symmetric = board_abstraction(self.rules, self.arrays), not rows_know_suits(self.arrays)
         unpacked = self._unpacked() if sums is None else sums
         return RealGame(

@@ -1,4 +1,4 @@
-"""Decisions of a solve, whatever it solved, hand by hand."""
+"""Decisions of a solve of any kind, hand by hand."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class SolveView(Closing):
 
     @property
     def progress(self) -> str:
-        """Sweeps, or deals, that the strategies average, in words."""
+        """Number of sweeps or deals that the strategies average, in words."""
         return f"{self.sweeps:,} {'deals' if self.job.sampled else 'sweeps'}"
 
     @property
@@ -125,7 +125,7 @@ class SolveView(Closing):
     def waiting(
         self, line: str = "", board: str | Sequence[int] | None = None, *, ev: bool = True
     ) -> NodeView:
-        """The hands of the player who does not act at a decision: a view without actions; arguments as `node`.
+        """Return the hands of the player who waits at a decision, without actions; arguments as of `node`.
 
         Raises:
             InputError: as `node`.
@@ -135,7 +135,7 @@ class SolveView(Closing):
         return self._node_view(view, node, 1 - node.player, cards)
 
     def totals(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeTotals:
-        """Frequencies, EVs and equities of both ranges after a line; arguments as `node`.
+        """Return frequencies, EVs and equities of both ranges after a line; arguments as of `node`.
 
         Raises:
             InputError: there is no such line, or a board that cannot follow.
@@ -149,11 +149,11 @@ class SolveView(Closing):
         return node, self._cards(node, board)
 
     def words(self, node: Node) -> str:
-        """The line of a node in words."""
+        """Return the line of a node in words."""
         return line_words(self.problem.tree.entered(entry_line(node.line)), node.line)
 
     def chunk_view(self, line: str, cards: Cards, *, ev: bool = True, equity: bool = True) -> ChunkView:
-        """The chunk of a node, in chips; a dropped chunk is solved again.
+        """Return the chunk of a node, in chips; a dropped chunk is re-solved.
 
         Args:
             line: line of the node, as `spewy.game.lines.read_line` returns it.
@@ -170,7 +170,7 @@ class SolveView(Closing):
         round_name: str | None = None,
         player: int | None = None,
     ) -> Selection:
-        """Decisions of a line, on a board, of a round, of a player; None for any.
+        """Select decisions by line, board, round and player; None selects any.
 
         Raises:
             InputError: there is no such line, board or round, or no such decision.
@@ -178,7 +178,7 @@ class SolveView(Closing):
         return Selection.of(self.problem, line=line, board=board, round_name=round_name, player=player)
 
     def views(self, selection: Selection) -> Iterator[NodeView]:
-        """Selected decisions, round by round and board by board; dropped rounds on one board are solved again.
+        """Yield the selected decisions, round by round and board by board; re-solve dropped rounds on one board.
 
         Raises:
             InputError: the selection has dropped rounds on all boards, or all boards of a solve with board buckets.
@@ -192,7 +192,7 @@ class SolveView(Closing):
         return self._views_of(selection)
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """One frame per decision and board (boards that are the same up to suits once), round by round.
+        """Yield one frame per decision and board, round by round; boards that equal each other up to suits count once.
 
         Raises:
             InputError: rounds were dropped, or the solve has board buckets.
@@ -213,7 +213,7 @@ class SolveView(Closing):
     def _decision(
         self, line: str, board: str | Sequence[int] | None, ev: bool
     ) -> tuple[ChunkView, Node, Cards]:
-        """The chunk of a decision, the decision, and its public cards."""
+        """Return the chunk of a decision, the decision and its public cards."""
         node = self.reads.policy.node(line, board)
         cards = self._cards(node, board)
         return self.chunk_view(node.line, cards, ev=ev), node, cards
@@ -222,7 +222,7 @@ class SolveView(Closing):
         return board_cards(self.problem, node.round, self.job.board if board is None else board)
 
     def _node_view(self, view: ChunkView, node: Node, player: int, cards: Cards) -> NodeView:
-        """The hands of a player with their names, those of most reach first."""
+        """Return the named hands of a player, sorted by reach, largest first."""
         acts = player == node.player
         arrays = view.node(node.line) if acts else view.waiting(node.line)
         hands, units = view.play.hands[player], self.problem.units

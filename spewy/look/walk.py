@@ -26,7 +26,7 @@ from spewy.look.view import SolveView
 def children(
     solution: SolveView, line: str = "", board: str | Sequence[int] | None = None
 ) -> tuple[Step, ...]:
-    """The actions or cards that can follow a line: see `spewy.Solution.children`."""
+    """List the actions or cards that can follow a line: see `spewy.Solution.children`."""
     node, cards = solution.at(line, board)
     if node.kind == "decision":
         return tuple(_actions(solution, node, cards))
@@ -73,7 +73,7 @@ def _step(solution: SolveView, name: str, share: float, child: Node, board: Card
 
 
 def _possible(solution: SolveView, t: int, cards: Cards) -> Iterator[tuple[Cards, int]]:
-    """Deals after a board of round t: single cards each, several cards once if they are the same up to suits."""
+    """Possible deals after a board of round t; deals of several cards are counted once per suit-equivalence class."""
     problem = solution.problem
     if problem.game.num_board_cards[t + 1] == 1:
         yield from (((card,), 1) for card in problem.game.deck.cards if card not in cards)
@@ -88,7 +88,7 @@ def _possible(solution: SolveView, t: int, cards: Cards) -> Iterator[tuple[Cards
 def _weights(
     solution: SolveView, reach: tuple[Floats, Floats], hands: tuple[Any, Any], deals: Sequence[Cards]
 ) -> Floats:
-    """``[deal]``: weight of all pairs of hands that leave a deal in the deck."""
+    """``[deal]``: total weight of the pairs of hands that do not contain a card of the deal."""
     deck = solution.problem.hands
     together = compatible(deck, hands)
     free = [np.ones((len(deals), len(hands[p]))) for p in (0, 1)]

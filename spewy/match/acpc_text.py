@@ -1,7 +1,7 @@
-"""The ACPC's protocol 2.0.0 as text: match states, replies, and lines of a match's log; from text to hands and back.
+"""Text of the ACPC's protocol 2.0.0: match states, replies and lines of a match's log.
 
-Nothing here knows sockets or strategies. The parsers accept only text that would be written byte for byte as it came,
-and raise an `InputError` for any other. Positions are players' numbers: 0 is the big blind.
+This module knows neither sockets nor strategies. The parsers accept only text in canonical form, and raise an
+`InputError` for any other text. Positions are players' numbers: 0 is the big blind.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from spewy.game.gamefile import Game
 from spewy.game.hand import Hand, HoleCards
 
 VERSION = "VERSION:2.0.0"
-"""A client's first line."""
+"""First line that a client sends."""
 COMMENTS = ("#", ";")
-"""First characters of lines that are no part of a match."""
+"""First characters of comments and of other lines that do not belong to a match."""
 MOST_TOLD = 200
-"""Largest number of characters of a line in messages."""
+"""Largest number of characters of a line that an error quotes."""
 
 _NUMBER = re.compile(r"[0-9]{1,10}")
 _VALUE = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,6})?")
@@ -29,7 +29,7 @@ _VERSION = re.compile(r"VERSION:[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}")
 _TOKEN = re.compile(r"[fc]|r[0-9]{0,18}")
 _AMOUNT = re.compile(r"\s*([+-]?)([0-9]+)")
 _MOST_DIGITS = 18
-"""Largest number of digits of an amount; more than any stack has."""
+"""Largest number of digits of an amount; no stack has as many."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class MatchState:
 
     @property
     def is_asking(self) -> bool:
-        """Whether an answer is due."""
+        """Whether the receiver is the player to act."""
         return self.hand.to_act == self.position
 
     def reply(self, action: str) -> str:
@@ -137,7 +137,7 @@ def cards_text(hand: Hand) -> str:
 
 
 def read_reply(sent: str, line: bytes) -> str | None:
-    """A client's answer to a state: the text after the state and a colon.
+    """Read a client's answer to a state: the text after the state and a colon.
 
     The field of the opponent's cards may hold anything.
 
@@ -157,7 +157,7 @@ def read_reply(sent: str, line: bytes) -> str | None:
 
 
 def read_action(hand: Hand, answer: str, free_folds: bool = False) -> tuple[str, str | None]:
-    """The legal action that a dealer makes of an answer, and what was wrong with the answer.
+    """Return the legal action for a client's answer, and what was wrong with the answer.
 
     Args:
         hand: the hand, in which a player acts.
@@ -197,7 +197,7 @@ def _read_raise(hand: Hand, rest: str) -> tuple[str, str | None]:
 
 @dataclass(frozen=True)
 class LoggedHand:
-    """A hand that is over, as a match's log has it.
+    """A finished hand from a match's log.
 
     Attributes:
         number: number of the hand.
@@ -287,7 +287,7 @@ def check_name(name: str) -> str:
 
 
 def _hand(game: Game, subject: str, line: str, cards: str) -> Hand:
-    """The hand after a betting string, with its cards; folds may stand where a check is free."""
+    """Build the hand of a betting string and its cards; a fold may stand where a check is free."""
     held, *groups = cards.split("/")
     owners = held.split("|")
     if len(owners) != 2:
@@ -329,7 +329,7 @@ def _cards(subject: str, text: str) -> HoleCards:
 
 
 def _seen(cards: str, position: int) -> tuple[str, ...] | None:
-    """The receiver's own cards and the board in a field of cards; None for another field."""
+    """The receiver's own cards and the board in a field of cards; None if the field has another form."""
     hole, *board = cards.split("/")
     owners = hole.split("|")
     return (owners[position], *board) if len(owners) == 2 else None

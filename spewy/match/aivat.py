@@ -27,11 +27,11 @@ from spewy.match.odds import shares
 from spewy.match.table import Played, Step
 
 BOARDS = 200
-"""Final boards that are drawn for an equity; drawing them adds little to the error, and no bias."""
+"""Number of sampled final boards for an equity; the sampling adds little variance and no bias."""
 
 
 def estimate(played: Played, known: tuple[bool, bool], seed: int) -> float:
-    """Player 0's chips without luck; the mean of two estimates if both players tell their strategies.
+    """Player 0's chips without luck; the mean of two estimates if both strategies are known.
 
     The estimate is the chips won if a player did something else than its strategy told. Faults of a player who tells no
     strategy do not matter: its decisions may depend on its cards in any way.
@@ -50,7 +50,7 @@ def estimate(played: Played, known: tuple[bool, bool], seed: int) -> float:
 
 
 def _tells(step: Step) -> bool:
-    """Whether the strategy that was told plays the action with some hand."""
+    """Whether the known strategy plays the chosen action with at least one hand."""
     mix = step.mix
     return mix is not None and step.action in mix.actions and bool(_row(mix, step.action).any())
 
@@ -61,7 +61,7 @@ def _row(mix: Mix, action: str) -> Floats:
 
 
 class _Estimate:
-    """The estimate of one hand, added up along the play.
+    """The estimate for one hand, summed along the play.
 
     Args:
         played: the hand.
@@ -81,11 +81,11 @@ class _Estimate:
 
     @cached_property
     def deck(self) -> np.ndarray:
-        """``[hand of the deck, hole card]``."""
+        """All hands of the deck: ``[hand of the deck, hole card]``."""
         return hands(self.game.deck, self.game.num_hole_cards)
 
     def chips(self) -> float:
-        """Chips that player 0 won."""
+        """Number of chips that player 0 won, without luck."""
         blinds = Betting.start(self.game)
         self.total -= stake(blinds) * self._mean()  # of all deals the mean is 0: the players' hands are alike
         for step in self.steps:
@@ -96,7 +96,7 @@ class _Estimate:
         return self.total if self.player == 0 else -self.total
 
     def _first_range(self) -> Floats:
-        """All hands that the opponent's cards leave; or the own hand alone, if the strategy is unknown."""
+        """Range at the deal: hands without the opponent's cards; the actual hand if the strategy is unknown."""
         if self.known[self.player]:
             weights = (~blocked(self.deck, self._held(1 - self.player))).astype(np.float64)
         else:
@@ -111,7 +111,7 @@ class _Estimate:
         return cards
 
     def _margins(self) -> Floats:
-        """``[hand]``: share of the stake that each hand wins against the opponent's hand if nobody bets again."""
+        """``[hand]``: share of the stake that each hand wins against the opponent's hand without further betting."""
         share = shares(self.game, self._held(1 - self.player), self.board, self.seed, BOARDS)
         out: Floats = np.nan_to_num(1.0 - 2.0 * share)
         return out
@@ -127,7 +127,7 @@ class _Estimate:
         return np.full(len(self.deck), -lost if betting.folded == self.player else lost, dtype=np.float64)
 
     def _deal(self, betting: Betting, board: tuple[int, ...]) -> None:
-        """Take in public cards, if there are more than before."""
+        """Process public cards, if new ones were dealt."""
         if board == self.board:
             return
         before = self._mean()

@@ -1,4 +1,4 @@
-"""Cards as the ACPC's reference dealer deals them: a match's seed determines all cards, whatever is played."""
+"""Cards as the ACPC's reference dealer deals them: a match's seed alone determines the cards."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def hand_seed(seed: int, number: int) -> int:
 
 
 def _drawn(rng: Random, deck: list[int], number: int) -> tuple[int, ...]:
-    """Draw cards one by one; the last card of the deck fills the gap."""
+    """Draw cards one by one; each drawn card's place is filled with the deck's last card."""
     out = []
     for _ in range(number):
         place = rng.getrandbits(32) % len(deck)

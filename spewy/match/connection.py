@@ -80,7 +80,7 @@ class Channel(Closing):
         return True
 
     def gone(self, expected: str) -> PeerError:
-        """An error that says that the peer ended when something was expected of it."""
+        """Make the error that the peer ended while ``expected`` was due."""
         return PeerError(f"{self.peer}: expected {expected}, found {self.end_text}")
 
 
@@ -141,14 +141,14 @@ class Connection(Channel):
             raise TimedOutError(f"{self.peer}: expected a line in time, found none")
 
     def poll(self) -> bytes | None:
-        """Return the next line that has already arrived."""
+        """Return a line that has already arrived; None if there is none."""
         line = self._next()
         if line is None and self.read_available():
             line = self._next()
         return line
 
     def read_available(self) -> int:
-        """Read once without waiting; return the number of whole lines that are held."""
+        """Read once without waiting; return the number of complete lines in the buffer."""
         if not self.ended and self._is_ready(self._source, select.POLLIN, 0.0):
             self._read()
         return self._held.count(b"\n") + (self.ended and len(self._held) > 0)
@@ -164,7 +164,7 @@ class Connection(Channel):
             self._source.close()
 
     def _next(self) -> bytes | None:
-        """The next line among the bytes that are held, or a piece of a line that is too long."""
+        """Return the next line in the buffer, or a piece of a line that is too long; None if there is none."""
         end = self._held.find(b"\n", self._scanned, self._most + 1)
         if end >= 0:
             return self._take(end, 1).removesuffix(b"\r")

@@ -1,4 +1,4 @@
-"""Who plays: bots that a user gives by one word each, in matches, competitions and tournaments.
+"""Bots that a user specifies by one word each, in matches, competitions and tournaments.
 
 ``NAME=`` before the word names the bot in tables and logs.
 
@@ -40,9 +40,9 @@ FORMS: dict[Kind, str] = {
     "package": "OUT.zip",
     "folder": "a folder",
 }
-"""How a word of each kind looks."""
+"""Form of the word for each kind of bot."""
 OF_MATCHES: tuple[Kind, ...] = ("lbr", "cmd", "tcp", "folder")
-"""Kinds that `Entrant.open` opens, beside rules."""
+"""Kinds that `Entrant.open` opens, in addition to rules."""
 MOST_NAME = 60
 """Largest number of characters in a name."""
 
@@ -75,17 +75,17 @@ class Entrant:
 
     @property
     def word(self) -> str:
-        """The word that gives the bot, without a name."""
+        """Word that specifies the bot, without a name."""
         return f"{self.kind}:{self.value}" if self.kind in ("lbr", "cmd", "tcp", "tables") else self.value
 
     @property
     def needs_other(self) -> bool:
-        """Whether the bot plays only against a bot that it knows."""
+        """Whether the bot needs access to its opponent."""
         return self.kind == "lbr"
 
     @property
     def alone(self) -> bool:
-        """Whether the bot can play one run at a time only."""
+        """Whether the bot can play only one run at a time."""
         return self.kind == "tcp"
 
     def open(
@@ -119,7 +119,7 @@ class Entrant:
         return RemoteBot(game, self.name, command, port, seconds, begun, log)
 
     def game(self) -> Game:
-        """The game of the folder that the bot plays from.
+        """The game of the bot's folder.
 
         Raises:
             InputError: no bot can play from this folder.
@@ -132,7 +132,7 @@ class Entrant:
 
     @property
     def _own_name(self) -> str:
-        """The bot's name if the user gave none."""
+        """Name of the bot if the user gave none."""
         match self.kind:
             case "folder":
                 return plain_name(Path(self.value).resolve().name or "folder")
@@ -177,7 +177,7 @@ def parse_entrant(
     kinds: Collection[Kind] = OF_MATCHES,
     base: Path = Path(),
 ) -> Entrant:
-    """Read the word that gives a bot, maybe with ``NAME=`` before it.
+    """Read the word for a bot, optionally with ``NAME=`` before it.
 
     Args:
         text: the word.
@@ -259,7 +259,7 @@ def command_name(command: str) -> str:
 
 
 def apart(first: str, second: str) -> tuple[str, str]:
-    """Both names; the second one gets a suffix if both are the same.
+    """Return both names; if they are equal, the second one gets a suffix.
 
     >>> apart("a", "b"), apart("a", "a")
     (('a', 'b'), ('a', 'a-2'))
@@ -268,18 +268,18 @@ def apart(first: str, second: str) -> tuple[str, str]:
 
 
 def same_rules(first: Game, second: Game) -> bool:
-    """Whether two games differ in name at most."""
+    """Whether two games are equal except for their names."""
     return format_game(first) == format_game(second)
 
 
 def shipped(game: Game) -> Game:
-    """The shipped game with the same rules, whose name is better than the stored one; or the game itself."""
+    """The shipped game with the same rules, whose name is better known, or else the game itself."""
     known = (each for each in map(load_game, shipped_games()) if same_rules(each, game))
     return next(known, game)
 
 
 def _is_sound(kind: str, value: str) -> bool:
-    """Whether what follows the colon of a word can be opened.
+    """Whether the value after the colon of a word can be opened.
 
     Raises:
         InputError: there is no such setting of Local Best Response.

@@ -32,7 +32,7 @@ N_SIZES = 56
 
 @dataclass(frozen=True)
 class Setting:
-    """Actions that are allowed in each round; further rounds are like the last one.
+    """Actions allowed in each round; later rounds repeat the last one.
 
     Letters: f fold, c call, p a bet of the pot, a all-in, s `N_SIZES` sizes from the smallest to all-in. In limit games
     p, a and s all mean the raise.
@@ -56,7 +56,7 @@ SETTINGS = {
         Setting("all", ("fcpa",)),
     )
 }
-"""The first four settings judged DeepStack, in this order (M. Moravčík et al., Science 2017)."""
+"""Settings by name; the first four were used against DeepStack, in this order (M. Moravčík et al., Science 2017)."""
 
 
 def lbr_setting(name: str) -> Setting:
@@ -90,7 +90,7 @@ class Lbr:
         return self.other.game
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Begin a hand, in which the opponent may hold any cards."""
+        """Begin a hand; the opponent's range contains all hands."""
         self._seat, self._seed, self._seen = seat, seed, 0
         self._range = np.ones(len(self._deck))
 

@@ -1,4 +1,4 @@
-"""Logs of matches as the ACPC's dealer writes them; the log of a run grows hand by hand, and the run goes on from it.
+"""Logs of matches in the format of the ACPC's dealer; a run appends each hand, and resumes from its log.
 
 Lines that begin with ``#`` are comments. The comments about a hand stand before its ``STATE`` line, so a hand is whole
 once that line is:
@@ -56,7 +56,7 @@ def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator
 
 @dataclass(frozen=True)
 class Note:
-    """Something that a player did wrong in a hand."""
+    """A fault of a player in a hand."""
 
     number: int
     player: int
@@ -110,7 +110,7 @@ class RunLog:
     aivat: bool
 
     def begin(self) -> int:
-        """Cut off a hand that was not written to its end; return the number of hands.
+        """Cut off an incomplete hand, and return the number of hands.
 
         Raises:
             InputError: the log is that of another run.
@@ -152,7 +152,7 @@ class RunLog:
 
     @property
     def ended(self) -> bool:
-        """Whether the log holds the whole run."""
+        """Whether the log is complete."""
         return _SCORE.search(self._text()) is not None
 
     def read(self) -> RunRead:
@@ -192,7 +192,7 @@ class RunLog:
         return read_text(self.path, f"log {path_text(self.path)}") if exists(self.path) else ""
 
     def _whole(self) -> str:
-        """The head and the hands that were written to their ends."""
+        """The head of the log and its complete hands."""
         text, head = self._text(), self._head
         if not text.startswith(head):
             if head.startswith(text):
@@ -241,11 +241,11 @@ def _hand_tally(kind: str, number: int, text: str, subject: str) -> HandTally:
 
 
 def _sources(text: str) -> list[list[str]]:
-    """``[source, times]`` of each entry."""
+    """Split a text of entries into pairs ``[source, times]``."""
     return [each.rsplit(" ", 1) for each in text.split(", ")]
 
 
 def _has_equal(text: str) -> bool:
-    """Whether a source comes twice."""
+    """Whether a source occurs twice."""
     names = [source for source, _ in _sources(text)]
     return len(set(names)) < len(names)

@@ -12,7 +12,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -31,13 +30,14 @@ from spewy.match.score import Result, Score
 from spewy.match.seat import Seat
 from spewy.match.table import Played, play_hand
 from spewy.system.clock import MOST_SECONDS
+from spewy.system.scratch import scratch_folder
 
 MOST_HANDS = 10**7
 
 
 @dataclass(frozen=True)
 class Match:
-    """A match to be played.
+    """A specification of a match.
 
     Attributes:
         game: the rules.
@@ -71,7 +71,7 @@ class Match:
 
     @property
     def names(self) -> tuple[str, str]:
-        """The bots' names; the second one gets a suffix if both are the same."""
+        """Names of the bots; if both are equal, the second one gets a suffix."""
         return apart(self.entrants[0].name, self.entrants[1].name)
 
     @property
@@ -82,7 +82,7 @@ class Match:
 
 @dataclass(frozen=True)
 class Run:
-    """The hands of one seed with one seating."""
+    """The hands of one seed with one assignment of seats."""
 
     seed: int
     swapped: bool
@@ -97,7 +97,7 @@ class Run:
         return 1 - entrant if self.swapped else entrant
 
     def position(self, entrant: int, number: int) -> int:
-        """Which player an entrant is in a hand: the button goes round."""
+        """Player number of an entrant in a hand; the button alternates."""
         return (self.seat(entrant) + number) % 2
 
     def entrant(self, player: int, number: int) -> int:
@@ -118,7 +118,7 @@ def play_match(
     workers: int | None = None,
     **how: Any,
 ) -> Score:
-    """Play a duplicate match between two bots, or go on with one, and return the score of the first bot.
+    """Play or resume a duplicate match between two bots, and return the first bot's score.
 
     Args:
         first: word that gives the first bot, as `spewy.match.entrant` lists them.
@@ -141,12 +141,12 @@ def play_match(
     match = Match(game_of(game, entrants), entrants, hands, tuple(seeds), aivat, seconds)
     if folder is not None:
         return run_match(match, Path(folder), workers=workers)
-    with TemporaryDirectory(prefix="spewy-match-") as temporary:
-        return run_match(match, Path(temporary), workers=workers)
+    with scratch_folder("match") as temporary:
+        return run_match(match, temporary, workers=workers)
 
 
 def game_of(name: str | Path | None, entrants: Sequence[Entrant]) -> Game:
-    """The game that is named, or that of the first bot from a folder.
+    """Return the named game, or the game of the first bot with a folder.
 
     Raises:
         InputError: there is no such game, or neither a name nor a bot from a folder.
@@ -162,7 +162,7 @@ def game_of(name: str | Path | None, entrants: Sequence[Entrant]) -> Game:
 def run_match(
     match: Match, folder: Path, watcher: Watcher = lambda done, total: None, workers: int | None = None
 ) -> Score:
-    """Play a match, or go on with one; Ctrl-C ends it after the hands that are being played.
+    """Play or resume a match; Ctrl-C ends it after the current hands.
 
     Args:
         match: the match to play.
@@ -185,12 +185,12 @@ def run_match(
 
 
 def runs_to_play(match: Match, folder: Path) -> list[Run]:
-    """Runs of a match whose logs do not hold all hands."""
+    """Runs of a match whose logs are incomplete."""
     return [run for run in match.runs if not _log(match, run, folder).ended]
 
 
 def score(match: Match, folder: Path) -> Score:
-    """The score of a match by its logs, whether it is complete or not.
+    """Return the score of a match from its logs, even if it is incomplete.
 
     Raises:
         InputError: the logs are damaged, or those of another match.
@@ -216,7 +216,7 @@ def score(match: Match, folder: Path) -> Score:
 
 
 def records(match: Match, folder: Path) -> Iterator[LoggedHand]:
-    """All hands that were played, run by run.
+    """Return all hands in the logs, run by run.
 
     Raises:
         InputError: the logs are damaged, or those of another match.
@@ -226,7 +226,7 @@ def records(match: Match, folder: Path) -> Iterator[LoggedHand]:
 
 
 def play_run(match: Match, run: Run, folder: Path) -> Generator[int]:
-    """Play the rest of a run, hand by hand, and yield the number of hands in its log."""
+    """Play the remaining hands of a run; after each hand, yield the number of hands in its log."""
     log = _log(match, run, folder)
     begun = log.begin()
     with closing(_Seats(match, run, folder, begun)) as seats:
@@ -238,7 +238,7 @@ def play_run(match: Match, run: Run, folder: Path) -> Generator[int]:
 
 
 class _Seats:
-    """The bots of a run, opened."""
+    """The two opened bots of a run."""
 
     def __init__(self, match: Match, run: Run, folder: Path, begun: int) -> None:
         self._match, self._run = match, run

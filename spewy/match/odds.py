@@ -1,6 +1,6 @@
-"""How good a hand is when no betting follows: its share against each other hand, its equity, and its percentile.
+"""Strength of a hand without further betting: share against each other hand, equity, and percentile.
 
-Where many final boards follow, some are drawn, the same ones for a seed.
+If many final boards can follow, a sample of them is used, which depends only on the seed.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from solvers.tree import Floats
 from spewy.game.gamefile import Game
 
 MOST_BOARDS = 1500
-"""No flop of hold'em has more final boards than this."""
+"""Largest number of final boards of a hold'em flop."""
 SAMPLES = 100
-"""Final boards that are drawn for an equity; the standard error on a flop is about 0.03."""
+"""Number of sampled final boards for an equity; the standard error on a flop is about 0.03."""
 FIRST_SAMPLES = 1000
-"""Final boards that are drawn for the first round, whose equities are computed once for all hands."""
+"""Number of sampled final boards for the first round, where all hands' equities are computed once."""
 _KEPT = 4096
 
 Cards = tuple[int, ...]
@@ -71,7 +71,7 @@ def shares(
 
 
 class HandOdds:
-    """Equities and percentiles of single hands of one game, for opponents that know no strategy.
+    """Equities and percentiles of single hands in one game, without any knowledge of strategies.
 
     Args:
         game: the game.
@@ -98,7 +98,7 @@ class HandOdds:
         return float(won / np.count_nonzero(met))
 
     def _percentile(self, hole: Cards, board: Cards) -> float:
-        """The share of other hands that a hand beats, ties by half: by the cards so far, at first by equity."""
+        """Share of other hands that a hand beats now, ties by half; before any public card, by equity."""
         others = self._others(hole, board)
         if board and len(hole) + len(board) in CARD_COUNTS:
             return _beaten(strength(board, np.concatenate([[hole], others])))
@@ -130,5 +130,5 @@ def _samples(deck: Deck, n_cards: int, n_board: int, most: int) -> int | None:
 
 
 def _beaten(values: np.ndarray) -> float:
-    """The share of all values but the first that are below the first, ties by half."""
+    """Share of the values after the first that are smaller than the first; ties count half."""
     return float(np.mean(values[1:] < values[0]) + 0.5 * np.mean(values[1:] == values[0]))

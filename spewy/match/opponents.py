@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from spewy.match.odds import HandOdds
 
 POT_SHARES = (0.5, 1.0, 2.0)
-"""Raises of the random player as shares of the pot, beside the smallest raise and all-in."""
+"""Sizes of the random player's raises as shares of the pot; it also plays the smallest raise and all-in."""
 MARGIN = 0.05
-"""Equity that the equity player wants beyond the price of a call, because players bet with better hands."""
+"""Extra equity that the equity player requires for a call, because players bet with better hands."""
 AHEAD, STEP = 0.6, 0.1
 """Equity with which the equity player raises, and its increase after each raise of the round."""
 
 Cards = tuple[int, ...]
 Rule = Callable[[Hand, Cards, int], str]
-"""Returns an action for a hand, the own cards and the hand's seed."""
+"""Returns an action, given a hand, the player's own cards and the hand's seed."""
 
 
 class Opponent:
-    """A bot that plays by a rule.
+    """A bot that follows a rule.
 
     Args:
         game: the game to play.
@@ -81,7 +81,7 @@ def opponent(name: str, game: Game) -> Opponent:
 
 
 def _random(game: Game) -> Rule:
-    """Plays any legal action, each kind equally often; raises have a few sizes."""
+    """Plays a random legal action; each kind of action is equally likely, and raises have a few sizes."""
 
     def rule(hand: Hand, cards: Cards, seed: int) -> str:
         rng = Random(f"{seed} {hand.betting.line}")
@@ -167,7 +167,7 @@ def given_up(betting: Betting) -> str:
 
 
 def call_price(betting: Betting) -> float:
-    """Equity that pays for a call if nobody bets again: the call's share of the pot after it."""
+    """Equity at which a call breaks even if nobody bets again."""
     player = betting.to_act
     if player is None:
         return 0.0
@@ -189,7 +189,7 @@ def pot_raise(betting: Betting, share: float) -> int:
 
 
 def _odds(game: Game) -> HandOdds:
-    """Odds of the game, imported late because they load the kernels of equities."""
+    """Odds of the game; the late import avoids loading the kernels of equities."""
     from spewy.match.odds import HandOdds
 
     return HandOdds(game)

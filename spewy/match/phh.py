@@ -1,4 +1,4 @@
-"""The Poker Hand History format (J. Kim, 2024): each hand is a table of TOML; a file of several hands numbers them.
+"""The Poker Hand History format (J. Kim, 2024): a TOML table per hand; files of several hands number the tables.
 
 Heads-up the format's player 1 is the big blind, our player 0, but the list of blinds begins with the small blind.
 Amounts of bets are totals of the round.
@@ -29,7 +29,7 @@ _SHOWN = re.compile(r"p([12]) sm(?: (\S+))?")
 
 
 def phh_text(records: Iterable[LoggedHand]) -> str:
-    """The text of a file of hands.
+    """Write hands as the text of a file.
 
     Raises:
         InputError: the game has no name in this format.
@@ -41,7 +41,7 @@ def phh_text(records: Iterable[LoggedHand]) -> str:
 
 
 def variant(game: Game) -> str:
-    """The format's name of a game.
+    """The format's code for a game.
 
     Raises:
         InputError: the game has no name in this format.
@@ -96,7 +96,7 @@ def _two_amounts(value: Any) -> tuple[int, int] | None:
 
 
 def _stacks(game: Game) -> tuple[int, int]:
-    """Stacks at the deal; in games without stacks more chips than can be bet."""
+    """Stacks at the deal; for games without stacks, more chips than can be bet."""
     if game.stacks is not None:
         return game.stacks[0], game.stacks[1]
     most = game.big_blind + sum(
@@ -125,7 +125,7 @@ def _bets(game: Game) -> dict[str, int]:
 
 
 def _toml(value: Any) -> str:
-    """A value as TOML, whose form is JSON's for these values."""
+    """Write a value in TOML; for these values JSON has the same form."""
     return json.dumps(value)
 
 

@@ -1,4 +1,4 @@
-"""Programs of other people: one way to start them, to talk with them, and to end them with all that they started.
+"""Start programs of other people, exchange lines with them, and end them with all of their child processes.
 
 A program's stderr goes to a log, never to the terminal.
 """
@@ -21,7 +21,7 @@ from spewy.system.outsider import Outsider
 END_SECONDS = 1.0
 """Seconds to wait for the exit code of a program that closed its stdout."""
 TAIL = 400
-"""Largest number of characters of a log's end in an error."""
+"""Largest number of characters from the end of a log that an error quotes."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Program(Connection):
         return "its stdout closed"
 
     def usage(self) -> Usage:
-        """Processor time and memory used by the program, without programs that it started."""
+        """Processor time and memory of the program, without its child processes."""
         return Usage(_cpu_seconds(self._process.pid), _peak_mib(self._process.pid))
 
     def wait(self, deadline: float) -> None:
@@ -94,11 +94,11 @@ class Program(Connection):
         return ended
 
     def end(self) -> None:
-        """End the program with all that it started; lines that it has written can still be read."""
+        """Kill the program and its child processes; lines that it has written can still be read."""
         self._process.end()
 
     def close(self) -> None:
-        """End the program with all that it started, and close its pipes."""
+        """Kill the program and its child processes, and close its pipes."""
         self.end()
         for pipe in self._pipes:
             with suppress(OSError):

@@ -1,4 +1,4 @@
-"""A bot behind a connection: a client of the ACPC's protocol, to which this process is the dealer."""
+"""A bot behind a connection: a client of the ACPC's protocol, for which this process acts as the dealer."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from spewy.system.outsider import Outsider
 
 HOST = "127.0.0.1"
 START_SECONDS = 60.0
-"""Seconds that a client has to connect, unless it has less for an answer."""
+"""Seconds that a client has to connect, unless its limit for an answer is shorter."""
 LEAVE_SECONDS = 10.0
-"""Seconds that a process has to end after the match, as in the competition."""
+"""Seconds that a process has to exit after the match, as in the competition."""
 POLL_SECONDS = 0.1
 MOST_STRAY = 10
-"""Largest number of lines out of turn that are listed for a hand; further lines are counted only."""
+"""Largest number of lines out of turn that are listed per hand; further lines are only counted."""
 
 
 class RemoteBot(Closing):
@@ -76,11 +76,11 @@ class RemoteBot(Closing):
             raise
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Begin a hand; the client has random numbers of its own."""
+        """Begin a hand; the client draws its own random numbers."""
         self._number, self._seat, self._sent = self._number + 1, seat, 0
 
     def act(self, hand: Hand) -> str:
-        """The client's answer.
+        """Return the client's answer.
 
         Raises:
             BotGoneError: the client does not answer in time, or never will.
@@ -108,14 +108,14 @@ class RemoteBot(Closing):
             raise BotGoneError(str(error)) from None
 
     def take_faults(self) -> list[str]:
-        """Lines since the last call that did not answer the state that the client was sent."""
+        """Return the client's lines out of turn since the last call."""
         more = self._n_strays - len(self._strays)
         faults = [*self._strays, *([f"passed over {more:,} more lines"] if more else [])]
         self._strays, self._n_strays = [], 0
         return faults
 
     def close(self) -> None:
-        """Close the connection, which ends the match, and end the process if it stays."""
+        """Close the connection, and kill the process if it does not exit."""
         if self._connection is not None:
             self._connection.close()
         self._listener.close()
@@ -149,7 +149,7 @@ class RemoteBot(Closing):
             )
 
     def _send(self, hand: Hand, deadline: float | None) -> str:
-        """Send the states that the client has not seen; return the last one."""
+        """Send the states that the client has not received; return the last one."""
         assert self._connection is not None
         states = [*(replace(public, hole=hand.hole) for public, _ in decisions(hand)), hand]
         text = ""
@@ -178,7 +178,7 @@ class RemoteBot(Closing):
 
 
 def receive_version(connection: Connection, deadline: float | None) -> str:
-    """Receive a client's first line, which is the version that it speaks.
+    """Receive a client's first line, which names the version of its protocol.
 
     Raises:
         PeerError: the line is no version, or does not arrive in time.
@@ -193,7 +193,7 @@ def receive_version(connection: Connection, deadline: float | None) -> str:
 
 
 def _last_words(log: Path | None) -> str:
-    """The end of a log in words for an error; empty if nothing was logged."""
+    """Describe the end of a log for an error; empty if nothing was logged."""
     if log is None:
         return ""
     with log.open("rb") as file:
@@ -203,7 +203,7 @@ def _last_words(log: Path | None) -> str:
 
 
 def _end(process: Outsider, patience: float) -> None:
-    """Wait for a process, then end it with all that it started; end it too if the waiting is interrupted."""
+    """Wait for a process, then kill it with its child processes, even if the wait is interrupted."""
     try:
         with suppress(subprocess.TimeoutExpired):
             process.wait(patience)

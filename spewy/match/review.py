@@ -1,4 +1,4 @@
-"""Hands that were played, compared with a stored strategy.
+"""Compare played hands with a stored strategy.
 
 The cost of a decision is what the strategy's own mix of actions would have won there, less what the action that was
 played wins. Both are valued alike: the opponent's range is played down by the strategy, both players go on by it to
@@ -91,7 +91,7 @@ def read_hands(game: Game, path: Path, *, own_stakes: bool = False) -> Iterator[
 
 @dataclass(frozen=True)
 class Decided:
-    """A decision that was taken, and the strategy there.
+    """A played decision with the stored strategy there.
 
     Attributes:
         player: the player who acted.
@@ -123,7 +123,7 @@ class Decided:
 
 @dataclass(frozen=True)
 class Reviewed:
-    """A decision of a file of hands, and the comparison with the strategy.
+    """A decision from a file of hands, compared with the strategy.
 
     Attributes:
         number: number of the hand.
@@ -157,7 +157,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Review:
-    """A review of hands.
+    """Result of reviewing hands.
 
     Attributes:
         hands: the hands that the stored strategy covers at least in part.
@@ -172,7 +172,7 @@ class Review:
 
 @dataclass(frozen=True)
 class Total:
-    """All decisions of one player.
+    """Summary of all decisions of one player.
 
     Attributes:
         hands: number of hands.
@@ -190,7 +190,7 @@ class Total:
 def review_hand(
     strategy: Reveals | SpotStrategy, hand: Hand, players: Sequence[int] = (0, 1), seed: int = 0
 ) -> list[Decided]:
-    """Review all decisions of some players in a hand that is over.
+    """Review the decisions of some players in a finished hand.
 
     Args:
         strategy: the strategy to compare with.
@@ -207,7 +207,7 @@ def review_hand(
 def review_hands(
     strategy: Reveals | SpotStrategy, played: Iterable[LoggedHand], name: str | None = None
 ) -> Review:
-    """Review all decisions of some hands, or those of one player.
+    """Review the decisions of all players, or of one player, in some hands.
 
     Raises:
         InputError: no player has that name, or both players of a hand have the same name.
@@ -236,7 +236,7 @@ def review_hands(
 
 
 def summary(review: Review, name: str | None = None) -> dict[str, Total]:
-    """Totals by player's name, of all players or of one; each hand counts in its own big blinds."""
+    """Totals by player name; each hand counts in its own big blinds."""
     known = sorted({each for logged in review.hands for each in logged.names})
     costs: dict[str, list[float]] = {each: [] for each in known if name in (None, each)}
     for each in review.decisions:
@@ -262,7 +262,7 @@ def _is_known(hand: Hand) -> bool:
 
 
 class _Hand:
-    """A hand under review."""
+    """State of a hand under review."""
 
     def __init__(self, strategy: Reveals | SpotStrategy, hand: Hand, seed: int) -> None:
         self.strategy, self.hand, self.seed = strategy, hand, seed
@@ -279,7 +279,7 @@ class _Hand:
             ranges[player] = ranges[player] * self.frequencies(public).get(action, 0.0)
 
     def _enter(self) -> tuple[int, list[Floats]]:
-        """The number of decisions before the strategy begins, and both ranges there."""
+        """Number of decisions before the stored strategy begins, and both ranges there."""
         if isinstance(self.strategy, SpotStrategy):
             first, ranges = self.strategy.enter(self.hand)
             return first, list(ranges)
@@ -316,7 +316,7 @@ class _Hand:
         )
 
     def mix(self, public: Hand) -> Mix:
-        """The strategy at a decision, asked for once."""
+        """Strategy at a decision, cached."""
         key = f"{public.betting.line} {public.board}"
         if key not in self.mixes:
             self.mixes[key] = self.strategy.strategy(public)
@@ -337,7 +337,7 @@ class _Pairs:
         self.margin: Floats = np.nan_to_num(2 * shares(game, own, board, reviewed.seed) - 1)
 
     def after(self, public: Hand, action: str) -> Floats:
-        """``[hand of the other]``: chips that an action wins over the whole hand."""
+        """``[opponent's hand]``: chips that an action wins over the whole hand."""
         betting = acted(public.betting, action)
         if betting.folded is not None:
             lost = betting.spent[betting.folded]
@@ -349,7 +349,7 @@ class _Pairs:
         return self.of(replace(public, betting=betting))
 
     def of(self, public: Hand) -> Floats:
-        """``[hand of the other]``: chips that are won if both go on by the strategy."""
+        """``[opponent's hand]``: chips won if both players follow the strategy."""
         is_own = public.to_act == self.player
         out = np.zeros(len(self.margin))
         for action, frequencies in self.reviewed.frequencies(public).items():

@@ -1,4 +1,4 @@
-"""Runs in parallel: a run is a generator that yields its number of hands or matches after each of them.
+"""Parallel runs: a run is a generator that yields the number of its hands or matches after each of them.
 
 A run can be interrupted after each hand or match; a new generator goes on from the run's log.
 """
@@ -17,9 +17,9 @@ from spewy.system.local_pool import LocalPool
 from spewy.system.worker import Parent
 
 Run = Callable[..., Generator[int]]
-"""A function that makes a run; a worker has to be able to import it."""
+"""Function that makes a run; workers must be able to import it."""
 Watcher = Callable[[int, int], None]
-"""Called with the number of hands or matches that were played so far, and of all."""
+"""Called with the number of hands or matches played so far, and their total number."""
 
 
 def play_runs(
@@ -30,7 +30,7 @@ def play_runs(
     workers: int | None,
     done: Sequence[int] = (),
 ) -> None:
-    """Play runs to their ends; Ctrl-C ends them after what is being played.
+    """Play runs to their ends; Ctrl-C ends them after the current hands or matches.
 
     Args:
         run: called with the arguments of each task.
@@ -107,7 +107,7 @@ def _there(run: Run, tasks: Sequence[tuple[Any, ...]], stop: Stop, workers: int)
 
 
 def run_in_worker(parent: Parent, run: Run, *arguments: Any) -> int:
-    """Play a run in a worker; return the last number that it yielded."""
+    """Play a run in a worker; return the last number that the run yielded."""
     number = 0
     with closing(run(*arguments)) as numbers:
         for number in numbers:

@@ -1,4 +1,4 @@
-"""Scores of matches, with 95 % confidence intervals, and Elo ratings."""
+"""Scores of matches with 95 % confidence intervals, and Elo ratings."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NORMAL_95 = 1.959964
-"""95 % of a normal distribution lie within this number of standard deviations of its mean."""
+"""Half-width in standard deviations of the central 95 % of a normal distribution."""
 MBB = 1000
 K, START = 12.0, 1500.0
 """Elo: UPAC's largest change of a rating in one game, and the rating that every bot begins with."""
 _FAR_APART = 300
-"""Power of ten beyond which an expected score is nothing, and the power no number."""
+"""Exponent of ten beyond which an expected score counts as 0 and the power would overflow."""
 
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean of independent values.
+    """Mean of independent values, with its confidence interval.
 
     Attributes:
         mean: mean of the values.
@@ -56,7 +56,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class Result:
-    """One hand of a match as it counts for the first bot.
+    """Result of one hand of a match for the first bot.
 
     Attributes:
         seed: seed of the cards.
@@ -122,7 +122,7 @@ class Score:
         return self.tallies[0].sources, self.tallies[1].sources
 
     def rows(self) -> Mapping[str, Mean]:
-        """The means that are known, by name."""
+        """Means by name, without unknown ones."""
         means = {name: getattr(self, name) for name in ("plain", "duplicate", "aivat", "aivat_duplicate")}
         return {name: mean for name, mean in means.items() if mean is not None}
 
@@ -149,7 +149,7 @@ class Score:
 
 
 def pair_means(values: Mapping[Any, float], *, singles: bool = False) -> list[float]:
-    """Means of values that belong together: two matches or hands with the same cards and the seats swapped.
+    """Means of pairs: two matches or hands with the same cards and the seats swapped.
 
     Args:
         values: values by keys whose last item says whether the seats were swapped.
@@ -178,7 +178,7 @@ def expected_score(rating: float, other: float) -> float:
 
 
 def rated(ratings: tuple[float, float], score: float, k: float = K) -> tuple[float, float]:
-    """Both ratings after a game in which the first player had this score.
+    """Both ratings after a game with this score for the first player.
 
     >>> rated((1500.0, 1500.0), 0.8)
     (1503.6, 1496.4)
@@ -188,7 +188,7 @@ def rated(ratings: tuple[float, float], score: float, k: float = K) -> tuple[flo
 
 
 def elo_difference(score: float) -> float:
-    """By how much a player's rating exceeds another's if this mean score is expected of that player.
+    """Difference of two Elo ratings at which a player's expected score is ``score``.
 
     >>> round(elo_difference(0.64)), elo_difference(1.0)
     (100, inf)

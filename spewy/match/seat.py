@@ -1,4 +1,4 @@
-"""A bot's seat at a table records wrong answers and replaces them, as the ACPC's dealer does.
+"""A seat at a table: records a bot's wrong answers and replaces them, as the ACPC's dealer does.
 
 An illegal no-limit raise becomes the nearest legal raise, any other illegal reply a call. A bot that fails folds where
 it faces a bet, and checks where it does not. A bot that takes longer than it may is not asked again: it would take as
@@ -23,32 +23,32 @@ from spewy.match.acpc_text import read_action
 Answer = TypeVar("Answer")
 
 AGAIN_SECONDS = 1.0
-"""Seconds after which a bot that caught the interruption, as it catches everything, is interrupted again."""
+"""Seconds after which a bot is interrupted again, if its code caught the first interruption."""
 
 
 @runtime_checkable
 class Reporting(Protocol):
-    """A bot that reports faults of its own, such as a client's lines out of turn."""
+    """A bot that reports its own faults, such as a client's lines out of turn."""
 
     def take_faults(self) -> list[str]:
-        """Faults since the last call; none of them has kept the bot from its answer."""
+        """Return the faults since the last call that did not prevent the bot's answers."""
         ...
 
 
 class BotGoneError(Exception):
-    """A bot that will never answer again: its process ended, or its connection is closed."""
+    """A bot's process has ended, or its connection is closed."""
 
 
 class BotError(Exception):
-    """The program of a bot in this process has a bug."""
+    """A bot in this process raised an unexpected exception."""
 
 
 class _OutOfTimeError(BaseException):
-    """Passes through bots, which may catch every `Exception`."""
+    """Interrupts a bot; not an `Exception`, since bots may catch every `Exception`."""
 
 
 class Seat:
-    """A bot at a table; the seat records failures, and raises only errors of the bot's program.
+    """A bot at a table; the seat records the bot's failures, and raises only unexpected exceptions.
 
     Args:
         bot: the bot that plays.
@@ -64,7 +64,7 @@ class Seat:
 
     @property
     def reveals(self) -> bool:
-        """Whether the bot tells its strategy."""
+        """Whether the bot reveals its strategy."""
         return hasattr(self.bot, "strategy")
 
     def new_hand(self, hand: Hand, player: int, seed: int) -> None:
@@ -72,7 +72,7 @@ class Seat:
         self._ask("new_hand", lambda: self.bot.new_hand(hand, player, seed))
 
     def act(self, hand: Hand) -> str:
-        """A legal action: the bot's, or the action that replaces it."""
+        """Return the bot's legal action, or a replacement for a wrong answer."""
         failed = len(self._faults)
         answer = self._ask("act", lambda: self.bot.act(hand))
         if self._out or len(self._faults) > failed:
@@ -84,31 +84,31 @@ class Seat:
         return action
 
     def strategy(self, hand: Hand) -> Mix | None:
-        """The bot's frequencies for each hand; None if the bot does not tell them."""
+        """Return the bot's frequencies for each hand; None if the bot does not reveal them."""
         if not self.reveals:
             return None
         return self._ask("strategy", lambda: cast("Reveals", self.bot).strategy(hand))
 
     def hand_over(self, hand: Hand) -> None:
-        """End a hand."""
+        """Tell the bot that a hand is over."""
         self._ask("hand_over", lambda: self.bot.hand_over(hand))
 
     def close(self) -> None:
-        """Close the bot, also one that is not asked any more."""
+        """Close the bot, even after it has failed."""
         self._out = False
         self._ask("close", self.bot.close)
 
     def take_faults(self) -> list[str]:
-        """The faults since the last call, including those that the bot itself reports."""
+        """Return the faults since the last call, including those that the bot reports."""
         taken, self._faults = self._faults, []
         return taken + (self.bot.take_faults() if isinstance(self.bot, Reporting) else [])
 
     def take_tally(self) -> Tally:
-        """The bot's counts since the last call; an empty tally for a bot that does not count."""
+        """Return the bot's counts since the last call; an empty tally if the bot does not count."""
         return tally_of(self.bot).take()
 
     def _ask(self, name: str, function: Callable[[], Answer]) -> Answer | None:
-        """Call a function of the bot; None if the bot fails, or is not asked any more.
+        """Call a function of the bot; return None if the bot fails or has failed for good.
 
         Raises:
             BotError: the bot's program has a bug.
@@ -132,7 +132,7 @@ class Seat:
 
 
 def _within(seconds: float | None, function: Callable[[], Answer]) -> Answer:
-    """Call a function, and interrupt the call if it takes longer than ``seconds``."""
+    """Call a function, and interrupt the call after ``seconds``."""
     if seconds is None or threading.current_thread() is not threading.main_thread():
         return function()
 
@@ -140,7 +140,7 @@ def _within(seconds: float | None, function: Callable[[], Answer]) -> Answer:
         return function()
 
     def on_alarm(number: int, frame: FrameType | None) -> None:
-        """Interrupt the function, but never the code below that stops the clock."""
+        """Interrupt the function, but not the code that stops the timer."""
         while frame is not None:
             if frame.f_code is timed.__code__:
                 raise _OutOfTimeError

@@ -1,4 +1,4 @@
-"""The stored strategy of a spot for hands of a whole game that come to the spot.
+"""The stored strategy of a spot, applied to hands of a whole game that reach the spot.
 
 A hand comes to a spot if the spot's round begins on the spot's board and the pot and the smaller stack behind stand in
 the ratio of the spot; chips are scaled from the hand to the spot. Its further betting lies in the spot as long as each
@@ -24,11 +24,11 @@ from spewy.system.closing import Closing
 
 
 class NotInSpotError(InputError):
-    """A hand, or its further betting, does not lie in a spot."""
+    """A hand, or its later betting, is not covered by a spot."""
 
 
 class SpotStrategy(Closing):
-    """Answers for decisions of a hand from the spots that a folder holds.
+    """Strategies for decisions of a hand, from the spots in a folder.
 
     Args:
         policies: stored strategies of one or more spots of the same game; `close` closes them.
@@ -45,7 +45,7 @@ class SpotStrategy(Closing):
         return self._policy.problem.game
 
     def enter(self, hand: Hand) -> tuple[int, tuple[Floats, Floats]]:
-        """Find the spot that a hand comes to.
+        """Find the spot that a hand reaches.
 
         Returns:
             The number of decisions before the spot, and ``[hand of the deck]``, both initial ranges.
@@ -104,7 +104,7 @@ class SpotStrategy(Closing):
         return before
 
     def _line(self, betting: Betting) -> Line:
-        """The line of the spot's tree that a hand's betting stands for."""
+        """Translate a hand's betting to the line of the spot's tree."""
         line = ""
         for number, actions in enumerate(betting.rounds[self._policy.problem.first_round :]):
             line += "/" if number else ""
@@ -119,5 +119,5 @@ class SpotStrategy(Closing):
         return Line(line)
 
     def _of_hand(self, acpc: str) -> str:
-        """An action of the spot's tree in the hand's chips."""
+        """Translate an action of the spot's tree to the hand's chips."""
         return f"r{self._root + round(int(acpc[1:]) / self._scale)}" if acpc[1:] else acpc

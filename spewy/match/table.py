@@ -1,4 +1,4 @@
-"""A hand as a step machine: whoever holds the table asks the player to act, and steps on with the answer.
+"""A hand as a state machine: the caller asks the player to act, and steps with the answer.
 
 A person, a page, a socket and a bot can each be a seat. `play_hand` is the loop between two bots.
 """
@@ -21,7 +21,7 @@ from spewy.match.seat import Seat
 
 
 class Table:
-    """One hand, step by step.
+    """One hand, played step by step.
 
     Args:
         game: the game to play.
@@ -58,7 +58,7 @@ class Table:
 
     @property
     def legal(self) -> tuple[str, ...]:
-        """Legal ACPC actions of the player to act; of no-limit raises the smallest and the largest."""
+        """Legal ACPC actions of the player to act; no-limit raises are listed by the smallest and the largest."""
         betting = self.hand.betting
         if betting.to_act is None:
             return ()
@@ -79,7 +79,7 @@ class Table:
         return self.hand.net()
 
     def view(self, player: int) -> Hand:
-        """The hand as a player may see it."""
+        """Return the hand as a player sees it."""
         return self.hand.seen_by(player)
 
     def step(self, action: str) -> tuple[tuple[int, ...], ...]:
@@ -106,7 +106,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that a bot did wrong.
+    """A fault of a bot.
 
     Attributes:
         player: the bot's player.
@@ -141,7 +141,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Played:
-    """A hand that is over.
+    """A finished hand.
 
     Attributes:
         hand: the hand with all cards.
@@ -187,7 +187,7 @@ def play_hand(
 
 
 def decisions(hand: Hand) -> Iterator[tuple[Hand, str]]:
-    """Each state of a played hand in which a player acted, without hole cards, and the action."""
+    """Yield each state of a hand in which a player acted, without hole cards, and the action."""
     state, board = Hand(Betting.start(hand.game)), hand.board
     for actions in hand.betting.rounds:
         for action in actions:
@@ -198,12 +198,12 @@ def decisions(hand: Hand) -> Iterator[tuple[Hand, str]]:
 
 
 def acted(betting: Betting, action: str) -> Betting:
-    """Betting after an action; a fold may stand where a check is free, as some rules allow."""
+    """Return the betting after an action; some rules allow a fold where a check is free."""
     return betting.given_up() if action == "f" else betting.apply(action)
 
 
 def by_action(mix: Mix, n_hands: int) -> dict[str, Floats]:
-    """Frequency of each action as ``[hand of the deck]``; 0 for hands that the board blocks."""
+    """Frequency ``[hand of the deck]`` of each action; 0 for hands that the board blocks."""
     out: dict[str, Floats] = {}
     for action, row in zip(mix.actions, mix.frequencies, strict=True):
         out[action] = np.zeros(n_hands)

@@ -1,6 +1,6 @@
-"""A person plays a bot in words, and reads after each hand what the bot would have done with the person's cards.
+"""Let a person play a bot in words; after each hand, tell what the bot would have done with the person's cards.
 
-Nothing here knows a terminal: functions ask for lines and print text.
+This module does not depend on a terminal: functions ask for lines and print text.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from spewy.match.table import Table, decisions
 from spewy.match.words import HELP, action_text, parse_words, words_text
 
 LEAST_TOLD = 0.005
-"""Smallest frequency in a verdict, except for the action that was played."""
+"""Smallest frequency that a verdict mentions; the played action is always mentioned."""
 
 Tell = Callable[[str], None]
 Ask = Callable[[str], str | None]
-"""Returns a line for a prompt; None at the end of input."""
+"""Returns a line of input for a prompt; None at the end of input."""
 
 
 Review = Callable[[Reveals, Hand, Sequence[int], int], Sequence[Decided]]
-"""Judges decisions, given a bot, a hand that is over, the players to judge, and the hand's seed."""
+"""Judges decisions, given a bot, a finished hand, the players to judge, and the hand's seed."""
 
 
 class Terminal:
@@ -55,7 +55,7 @@ class Terminal:
         self._seed = seed
 
     def play(self, hands: int | None = None) -> None:
-        """Play a number of hands, or until the end of input; a hand that is not over does not count."""
+        """Play a number of hands, or until the end of input; an unfinished hand does not count."""
         for number, dealt in enumerate(islice(deals(self._bot.game, self._seed), hands)):
             if not self._hand(number, dealt):
                 return
@@ -83,7 +83,7 @@ class Terminal:
         self._tell(f"{name}: {cards_name(game.board_order(board))}, pot {sum(table.hand.betting.spent)}")
 
     def _asked(self, table: Table) -> str | None:
-        """A legal action of the person; None at the end of input."""
+        """Ask the person for a legal action; None at the end of input."""
         betting, player = table.hand.betting, table.to_act
         assert player is not None
         due = max(betting.spent) - betting.spent[player]
@@ -99,7 +99,7 @@ class Terminal:
         return None
 
     def _bots(self, hand: Hand) -> str:
-        """A legal action of the bot; a check or a fold if the bot fails."""
+        """Ask the bot for a legal action; check or fold if the bot fails."""
         try:
             action = self._bot.act(hand)
             hand.apply(action)
@@ -133,7 +133,7 @@ class Terminal:
 
 
 def verdict_text(hand: Hand, verdict: Decided) -> str:
-    """One decision in words."""
+    """Describe one decision in words."""
     state = next(before for before, _ in decisions(hand) if before.betting.line == verdict.line)
     done = action_text(state.betting, verdict.action)
     where = f"{hand.game.round_names[state.betting.round]} {verdict.line or '(first)'}: {done}"

@@ -1,4 +1,4 @@
-"""Actions as a person writes and reads them."""
+"""Actions in a person's words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_DIGITS = 18
 
 
 def parse_words(betting: Betting, text: str) -> str:
-    """The ACPC action that a person's words mean.
+    """Convert a person's words to an ACPC action.
 
     >>> from spewy.game.gamefile import load_game
     >>> start = Betting.start(load_game("holdem.nolimit.2p.reverse_blinds"))
@@ -53,7 +53,7 @@ def parse_words(betting: Betting, text: str) -> str:
 
 
 def words_text(betting: Betting) -> str:
-    """The words that the player to act may use."""
+    """List the words that the player to act may use."""
     parts = ["fold", "call"] if betting.can_fold else ["check"]
     bounds = betting.raise_bounds()
     if bounds is not None:
@@ -62,7 +62,7 @@ def words_text(betting: Betting) -> str:
 
 
 def action_text(before: Betting, action: str) -> str:
-    """Words for an action at a state of the betting.
+    """Describe an action at a state of the betting.
 
     >>> from spewy.game.gamefile import load_game
     >>> start = Betting.start(load_game("holdem.nolimit.2p.reverse_blinds"))

@@ -1,4 +1,4 @@
-"""Pictures of a board's buckets: their outcome curves, and a 13 x 13 chart of hands coloured by bucket."""
+"""Pictures of a board's buckets: outcome curves, and a 13 x 13 chart of hands coloured by bucket."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from spewy.look.buckets import BoardBuckets
 
 SHAPES = {"pair": (2, 3), "suited": (2, 2), "offsuit": (3, 4)}
-"""Rows and columns of a chart cell's combos: 6, 4 and 12 of them."""
+"""Rows and columns for the 6, 4 or 12 combos in a cell of the chart."""
 MOST_NAMED = 9
-"""Curves that are drawn strong and named; the others lie thin behind them."""
+"""Largest number of emphasised and labelled curves; the others are drawn thin behind them."""
 APART = 0.035
-"""The least distance of two names, of the axes' height."""
+"""Smallest distance between two labels, as a share of the axes' height."""
 
 
 def buckets_figure(buckets: BoardBuckets, size: str = "screen") -> Any:
-    """Curves and hands of a board's buckets, side by side, with one colour bar.
+    """Draw curves and hands of a board's buckets side by side, with one colour bar.
 
     Args:
         buckets: the buckets.
@@ -46,7 +46,7 @@ def buckets_figure(buckets: BoardBuckets, size: str = "screen") -> Any:
 
 
 def outcome_curves(buckets: BoardBuckets, ax: Any = None) -> Any:
-    """Each bucket's mean outcomes, run-outs sorted from the worst; on a river a bar for each.
+    """Draw each bucket's mean outcomes, with run-outs sorted from the worst; on a river, a bar for each bucket.
 
     Args:
         buckets: the buckets.
@@ -80,7 +80,7 @@ def outcome_curves(buckets: BoardBuckets, ax: Any = None) -> Any:
 
 
 def bucket_chart(buckets: BoardBuckets, ax: Any = None) -> Any:
-    """Each hand as a tile in the colour of its bucket, in the cells of the 169 classes; grey on the board.
+    """Draw each hand as a tile in its bucket's colour, within the 169 classes; hands with board cards are grey.
 
     Args:
         buckets: the buckets.
@@ -130,7 +130,7 @@ def _cell(low: int, high: int) -> tuple[int, int, str]:
 
 
 def _apart(heights: np.ndarray, least: float) -> np.ndarray:
-    """Heights moved as little as a pass upward and one downward do, until no two are nearer than that, within 0 to 100.
+    """Move label heights as little as two passes need to keep their distance, within 0 to 100.
 
     >>> _apart(np.array([10.0, 11.0, 50.0]), 4.0).tolist()
     [10.0, 14.0, 50.0]

@@ -1,4 +1,4 @@
-"""Pictures of two solves at one decision: frequencies of both ranges, and differences by class of hands."""
+"""Pictures of two solves at one decision: frequencies of both ranges, and differences by hand class."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from spewy.look.compare import Comparison
 
 SMALLEST_SCALE = 1e-3
-"""Share of the pot below which a difference in EV is drawn as next to nothing."""
+"""Share of the pot at the end of the EV scale at the least, so that tiny differences look tiny."""
 BARS = {False: 0.16, True: 0.36}
-"""Height of the bars with their legend, to the width of a figure whose charts stand side by side, or are stacked."""
+"""Height of the bars with their legend, relative to the figure's width, side by side and stacked."""
 CHART = 1.0
-"""Height of a chart with its title, to the width that it has."""
+"""Height of a chart with its title, relative to its width."""
 
 
 def comparison_figure(game: Game, found: Comparison, line: str | None = None, size: str = "screen") -> Any:
-    """Frequencies of both ranges, and in hold'em the differences in EV and in the action that changes most.
+    """Draw frequencies of both ranges; in hold'em also differences in EV and in the action that changes most.
 
     Args:
         game: the rules.
@@ -61,7 +61,7 @@ def comparison_figure(game: Game, found: Comparison, line: str | None = None, si
 
 
 def comparison_frequencies(found: Comparison, ax: Any = None) -> Any:
-    """Frequencies of each action in both ranges, with EVs; actions that nobody takes are left out."""
+    """Draw the frequencies of actions in both ranges, with EVs; unused actions are left out."""
     ax = axes_for(ax)
     left = np.zeros(2)
     for a, (action, colour) in enumerate(zip(found.actions, action_colours(found.actions), strict=True)):
@@ -92,7 +92,7 @@ def comparison_frequencies(found: Comparison, ax: Any = None) -> Any:
 def difference_chart(
     values: Floats, ax: Any = None, tell: Callable[[float], str] = "{:z.1f}".format, least: float = 0.0
 ) -> Any:
-    """Differences by class of hands; white is no difference.
+    """Draw differences by hand class; white means no difference.
 
     Args:
         values: ``[row, column]``; NaN is nothing.
@@ -108,7 +108,7 @@ def difference_chart(
 
 
 def _grids(found: Comparison) -> list[tuple[str, Floats, float, Callable[[float], str]]]:
-    """(title, ``[row, column]``, least scale, text of a number) of EV and of the action that changes most."""
+    """Title, values ``[row, column]``, smallest scale and number format, for EV and the action that changes most."""
     weight = found.reach.sum(axis=0)
     change = found.strategy[1] - found.strategy[0]
     most = int(np.argmax(np.abs(change) @ weight))

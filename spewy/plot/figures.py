@@ -1,4 +1,4 @@
-"""Figures to draw on, and files of them; matplotlib is loaded when the first one is made."""
+"""Figures to draw on and to save; matplotlib is loaded with the first figure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SIZES = {
     "screen": Size(14.0, 110, 11.0),
     "phone": Size(6.0, 180, 10.5, stacked=True),
 }
-"""Sizes by name: a page of print, a computer's screen, and a telephone held upright."""
+"""Sizes by name: a printed page, a computer's screen, and a telephone held upright."""
 
 
 def style() -> None:
@@ -66,14 +66,14 @@ def new_figure(width: float, height: float, size: Size) -> Any:
 
 
 def font(size: Size) -> Any:
-    """Context in which texts have the font of a size."""
+    """Return a context in which texts have the font of a size."""
     import matplotlib as mpl
 
     return mpl.rc_context({"font.size": size.font, "axes.linewidth": 0.6, "axes.titlesize": "medium"})
 
 
 def axes_for(ax: Any) -> Any:
-    """The given axes, or the axes of a new pyplot figure."""
+    """Return the given axes, or the axes of a new pyplot figure."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
@@ -82,12 +82,12 @@ def axes_for(ax: Any) -> Any:
 
 
 def save(figure: Any, path: str | Path) -> None:
-    """Write a figure into a file whose suffix says the format (png, svg, pdf)."""
+    """Write a figure to a file; the suffix selects the format (png, svg, pdf)."""
     figure.savefig(path, dpi=figure.dpi)
 
 
 def sign(card: int) -> str:
-    """A card with its suit's sign.
+    """Write a card with its suit's symbol.
 
     >>> sign(51)
     'A♠'
@@ -96,5 +96,5 @@ def sign(card: int) -> str:
 
 
 def signs(cards: Sequence[int]) -> str:
-    """Cards with their suits' signs."""
+    """Write cards with their suits' symbols."""
     return " ".join(map(sign, cards))

@@ -1,4 +1,4 @@
-"""Pictures of a decision: 13 x 13 classes of hands, as a mix of actions or as a heat map."""
+"""Pictures of a decision: 13 x 13 hand classes, as mixes of actions or as a heat map."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CELL = 0.87
 
 
 def hand_chart(grid: Grid, ax: Any = None) -> Any:
-    """Each class of hands as a bar, as high as its reach and divided among the actions.
+    """Draw each hand class as a bar, as high as its reach and divided among the actions.
 
     Args:
         grid: range of a player.
@@ -57,7 +57,7 @@ def heat_chart(
     limits: tuple[float, float] | None = None,
     colours: str = "cividis",
 ) -> Any:
-    """A number of each class of hands, on colours that all eyes tell apart.
+    """Draw a number of each hand class in colours for colour-blind readers too.
 
     Args:
         values: ``[row, column]``, as `class_means` gives them; NaN is nothing.
@@ -91,13 +91,13 @@ def heat_chart(
 
 
 def _ink(colour: Sequence[float]) -> str:
-    """The colour of text that reads on another."""
+    """Colour of text that is legible on a background."""
     red, green, blue = (round(255 * part) for part in colour[:3])
     return "black" if lightness((red, green, blue)) > 0.5 else "white"
 
 
 def decision_figure(grids: Sequence[Grid], title: str = "", size: str = "screen") -> Any:
-    """Grids of both players at a decision, side by side.
+    """Draw the grids of both players at a decision side by side.
 
     Args:
         grids: range of the player who acts, and of the other one.
@@ -117,7 +117,7 @@ def decision_figure(grids: Sequence[Grid], title: str = "", size: str = "screen"
 
 
 def heat_figure(maps: Sequence[HeatMap], title: str = "", size: str = "screen") -> Any:
-    """Heat maps side by side, on one scale of colours.
+    """Draw heat maps side by side, on one colour scale.
 
     Args:
         maps: the heat maps.
@@ -137,14 +137,14 @@ def heat_figure(maps: Sequence[HeatMap], title: str = "", size: str = "screen") 
 
 
 def colour_bar(ax: Any, colours: Any, label: str = "") -> Any:
-    """A colour bar beside a chart, as high as the chart."""
+    """Draw a colour bar beside a chart, as high as the chart."""
     bar = ax.figure.colorbar(colours, cax=ax.inset_axes((1.015, 0.0, 0.03, 1.0)), label=label)
     bar.outline.set_visible(False)
     return bar
 
 
 def _side_by_side(count: int, title: str, size: str, stretch: float = STRETCH) -> tuple[Any, list[Any]]:
-    """A figure of so many square charts, below one another where the size says so."""
+    """Make a figure of ``count`` square charts, stacked if the size is narrow."""
     found = SIZES[size]
     if found.stacked:
         figure = new_figure(found.width, stretch * found.width * count, found)
@@ -156,7 +156,7 @@ def _side_by_side(count: int, title: str, size: str, stretch: float = STRETCH) -
 
 
 def _limits(maps: Sequence[Floats]) -> tuple[float, float]:
-    """The least and the largest number of some maps."""
+    """Smallest and largest number in some maps."""
     known = np.concatenate([values[~np.isnan(values)] for values in maps])
     return (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
 
@@ -169,7 +169,7 @@ def _tile(ax: Any, row: int, column: int, width: float, height: float, left: flo
 
 
 def name_cells(ax: Any, reach: Floats) -> None:
-    """Names with a light edge, which read on every colour; grey where nobody holds them."""
+    """Write the names of hand classes with a light outline; grey for hands that nobody holds."""
     from matplotlib.patheffects import withStroke
 
     style = {"ha": "center", "va": "center", "fontsize": 1.15 * _cell_font()}
@@ -191,7 +191,7 @@ def _frame(ax: Any) -> None:
 
 
 def _legend(ax: Any, grid: Grid, colours: list[str]) -> None:
-    """The actions that the range takes, with how often."""
+    """Draw a legend of the actions that the range takes, with their frequencies."""
     from matplotlib.patches import Patch
 
     shares = grid.shares.tolist()
@@ -213,7 +213,7 @@ def _legend(ax: Any, grid: Grid, colours: list[str]) -> None:
 
 
 def share_text(share: float) -> str:
-    """A share in whole percent, or with a decimal if it is small.
+    """Format a share in whole percent, or with a decimal if it is small.
 
     >>> share_text(0.684), share_text(0.004), share_text(0.0001)
     ('68%', '0.4%', '<0.1%')

@@ -1,4 +1,4 @@
-"""Pictures of a report: action frequencies, EV beside equity, and how much equity is realised, row by row.
+"""Pictures of a report, row by row: action frequencies, EV beside equity, and realised equity.
 
 Rows stand side by side ("vertical", for the cards of a deal) or below one another ("horizontal", for boards).
 """
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 Orient = Literal["vertical", "horizontal"]
 
 MOST_NAMED = {"vertical": 70, "horizontal": 100}
-"""Number of rows beyond which they are not named."""
+"""Largest number of labelled rows."""
 UNSEEN = 0.005
 """Largest share of an action that is left out."""
 LINES_A_ROW, LINES_BESIDE = 1.75, 11.0
 """Height of a horizontal row, and of the title, the legend and the scale, in lines of text."""
 WIDER = 1.35
-"""Width of the horizontal panel of shares, whose legend is the longest, relative to the other panels."""
+"""Width of the panel of shares, whose legend is the longest, relative to the other panels."""
 TALLEST = 3.0
 """Largest height of a horizontal panel, relative to the width of the figure."""
 POINTS = 72
@@ -35,7 +35,7 @@ POINTS = 72
 
 
 def report_figure(report: Report, line: str | None = None, size: str = "screen") -> Any:
-    """All charts of a report; a report without a choice of actions has no chart of frequencies.
+    """Draw all charts of a report; a report without actions has no chart of frequencies.
 
     Args:
         report: the report.
@@ -67,7 +67,7 @@ def report_figure(report: Report, line: str | None = None, size: str = "screen")
 
 
 def report_frequencies(report: Report, ax: Any = None, orient: Orient | None = None) -> Any:
-    """Frequencies of the actions, row by row and on average.
+    """Draw frequencies of the actions, row by row and on average.
 
     Args:
         report: the report.
@@ -91,7 +91,7 @@ def report_frequencies(report: Report, ax: Any = None, orient: Orient | None = N
 
 
 def report_shares(report: Report, ax: Any = None, orient: Orient | None = None) -> Any:
-    """EV as a share of the pot beside equity, of both players: a dot beyond its ring earns more than its equity.
+    """Draw both players' EV as a share of the pot (dots) beside their equity (rings).
 
     Arguments are those of `report_frequencies`.
     """
@@ -108,7 +108,7 @@ def report_shares(report: Report, ax: Any = None, orient: Orient | None = None) 
 
 
 def report_realisation(report: Report, ax: Any = None, orient: Orient | None = None) -> Any:
-    """Realised share of both players' equity; arguments are those of `report_frequencies`."""
+    """Draw the realised share of both players' equity; arguments as of `report_frequencies`."""
     chart = _Chart(report, ax, orient)
     for p, seat in enumerate(SEAT_NAMES):
         earned = 100 * np.array([row.realisation[p] for row in chart.rows])
@@ -122,7 +122,7 @@ def report_realisation(report: Report, ax: Any = None, orient: Orient | None = N
 
 
 def add_legend(ax: Any, columns: int) -> None:
-    """A legend above a chart, if any part of the chart has a label."""
+    """Add a legend above a chart, if any part of the chart has a label."""
     labels = ax.get_legend_handles_labels()[1]
     if labels:
         ax.legend(
@@ -138,12 +138,12 @@ def add_legend(ax: Any, columns: int) -> None:
 
 
 def percent_text(percent: float) -> str:
-    """A percentage as text; a dash for NaN."""
+    """Format a percentage; a dash for NaN."""
     return "-" if np.isnan(percent) else f"{percent:.1f}%"
 
 
 class _Chart:
-    """A chart of a report's rows and of their average, in either direction.
+    """A chart of a report's rows and their average, horizontal or vertical.
 
     Vertical charts have the average on the right and a gap between ranks; horizontal ones have it on top.
     """
@@ -165,34 +165,34 @@ class _Chart:
         self.at = np.array([*places, x + 1.0])
 
     def bars(self, at: Any, length: Any, start: Any, width: float, colour: str, label: str) -> None:
-        """Bars of a length, from a start on."""
+        """Draw bars of given lengths from given starts."""
         if self.horizontal:
             self.ax.barh(at, length, left=start, height=width, color=colour, label=label)
         else:
             self.ax.bar(at, length, bottom=start, width=width, color=colour, label=label)
 
     def links(self, at: Any, low: Any, high: Any, colour: str) -> None:
-        """Pale lines between two values of each row."""
+        """Draw pale lines between two values of each row."""
         draw = self.ax.hlines if self.horizontal else self.ax.vlines
         draw(at, low, high, color=colour, linewidth=0.5 * self._dot, alpha=0.35)
 
     def dots(self, at: Any, values: Any, colour: str, label: str, *, hollow: bool = False) -> None:
-        """A dot, or a ring, for each row."""
+        """Draw a dot or a ring for each row."""
         pair = (values, at) if self.horizontal else (at, values)
         style = {"marker": "o", "linestyle": "none", "color": colour, "markersize": self._dot}
         self.ax.plot(*pair, **style, markerfacecolor="white" if hollow else colour, label=label)
 
     def mark(self, value: float) -> None:
-        """A black line at a value."""
+        """Draw a black line at a value."""
         (self.ax.axvline if self.horizontal else self.ax.axhline)(value, color="black", linewidth=0.8)
 
     def limits(self) -> tuple[float, float]:
-        """Limits of the scale of values."""
+        """Limits of the value axis."""
         limits: tuple[float, float] = self.ax.get_xlim() if self.horizontal else self.ax.get_ylim()
         return limits
 
     def scale(self, label: str, limits: tuple[float, float] | None = None) -> None:
-        """Label, limits and grid of the scale of values."""
+        """Set label, limits and grid of the value axis."""
         name = "x" if self.horizontal else "y"
         self.ax.set(**{f"{name}label": label} | ({} if limits is None else {f"{name}lim": limits}))
         if limits == (0, 100):
@@ -230,7 +230,7 @@ class _Chart:
         ax.set_axisbelow(True)
 
     def _name_cards(self) -> None:
-        """Suits in their colours below the bars, and below the suits each rank once."""
+        """Label the bars with coloured suits, and below them with each rank once."""
         ax, rows, at = self.ax, self.report.rows, self.at
         ax.set_xlim(at[0] - 0.8, at[-1] + 0.8)
         if len(rows) > MOST_NAMED["vertical"]:
@@ -253,7 +253,7 @@ class _Chart:
 
 
 def _horizontal_axes(size: Size, n_charts: int, n_rows: int) -> tuple[Any, list[Any]]:
-    """A figure of horizontal charts with a common axis of rows: side by side, or stacked for a narrow screen."""
+    """Make a figure of horizontal charts with common rows: side by side, or stacked on a narrow screen."""
     down, across = (n_charts, 1) if size.stacked else (1, n_charts)
     widths = [1.0, WIDER, 1.0] if n_charts == 3 else [WIDER, 1.0]
     high = (LINES_BESIDE + LINES_A_ROW * n_rows) * size.font / POINTS

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from solvers.sampled.numbers import Numbers
 
 READ_AT_ONCE = 128 << 20
-"""Bytes of classes, about, that are read from a store before it is opened anew."""
+"""Approximate number of bytes read from a store before it is reopened."""
 BYTES_AT_ONCE = 8 << 20
-"""Bytes of classes that are written in one transaction, which LMDB keeps in memory until it ends."""
+"""Bytes of board buckets per transaction; LMDB keeps a transaction in memory until it ends."""
 AT_ONCE = 1000
-"""Keys that are deleted in one transaction."""
+"""Number of keys that one transaction deletes."""
 PORTIONS = 100
-"""Parts in which a large state is copied to be saved: each between two portions of deals, which wait meanwhile."""
+"""Number of parts in which a large state is copied for saving; deals wait while a part is copied."""
 
 Pair = tuple[np.ndarray, np.ndarray]
 
@@ -101,7 +101,7 @@ def write_buckets(store: Store, classes: Sequence[BucketNumbers]) -> None:
 
 
 def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -> None:
-    """Write the mark after all classes, and wait until everything is on the disk.
+    """Write the mark of a finished save, and wait until everything is on the disk.
 
     Args:
         store: the store to write to.
@@ -162,7 +162,7 @@ def read_buckets(opened: Callable[[], AbstractContextManager[Store]], numbers: N
 
 
 def drop_numbers(store: Store) -> None:
-    """Delete regrets, sums and visits; after a kill the next call goes on.
+    """Delete regrets, sums and visits; if the process is killed, the next call finishes the work.
 
     A mark is written first, so that nobody takes the remaining numbers for all of them.
     """
@@ -247,7 +247,7 @@ def _key(t: int, class_: int, p: int) -> bytes:
 
 
 def _marked_key(t: int) -> bytes:
-    """Key of the visits in the mark, for round t."""
+    """Key of the visit counts at the last finished save, for round t."""
     return f"{t}|".encode()
 
 

@@ -27,7 +27,7 @@ class BucketPayoffs(MarkedStore):
 
     @classmethod
     def of(cls, folder: Path, manifest: Mapping[str, Any], command: str) -> BucketPayoffs:
-        """Open a solve's matrices for writing, and make the store if there is none.
+        """Open a solve's matrices for writing; create the store if it is missing.
 
         Args:
             folder: folder of the solve.
@@ -63,7 +63,7 @@ class BucketPayoffs(MarkedStore):
         self.put(f"{t}.{bucket}", matrices.astype(np.float32))
 
     def matrices(self, t: int, bucket: int, shape: tuple[int, int, int]) -> Floats:
-        """The matrices of a board bucket, which have a known shape.
+        """Return the matrices of a board bucket, whose shape must be as given.
 
         Raises:
             InputError: the board bucket has none.

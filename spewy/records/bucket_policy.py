@@ -39,7 +39,7 @@ class BoardAbstraction(Protocol):
 
 
 class BucketPolicy(Policy):
-    """Average strategies of a strategy locker, which a solve may be writing meanwhile.
+    """Average strategies of a strategy locker; a running solve may be writing to it meanwhile.
 
     Args:
         problem: the whole game that the locker was made for.
@@ -67,11 +67,11 @@ class BucketPolicy(Policy):
 
     @property
     def saved(self) -> int:
-        """Deals that the strategies average."""
+        """Number of deals that the strategies average."""
         return self.strategies.saved.deals
 
     def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
-        """The decision after ``line`` on ``board``, for all hands, as `Policy.decision`."""
+        """Return the decision after ``line`` on ``board`` for all hands: see `Policy.decision`."""
         node, free, player = self._slot(line, board)
         cards = board_cards(self.problem, node.round, board)
         bucket, rows = self._rows(node.round, cards)
@@ -83,7 +83,7 @@ class BucketPolicy(Policy):
         return Decision(node.line, cards, player, node.actions, deck, hands, by_row[:, rows[hands]])
 
     def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
-        """All decisions of a chunk as `Policy.chunk`, from one read for each player."""
+        """Return all decisions of a chunk, with one read per player: see `Policy.chunk`."""
         root = self._root(line)
         bucket, rows = self._rows(root.round, board_cards(self.problem, root.round, board))
         hands = np.flatnonzero(rows >= 0)
@@ -102,7 +102,7 @@ class BucketPolicy(Policy):
         return ChunkPlay(chunk_nodes(root), (hands, hands), by_line)
 
     def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> Stacked:
-        """Some decisions as `Policy.stacked`, from one read of the board bucket."""
+        """Return some decisions, with one read of the board bucket: see `Policy.stacked`."""
         nodes, player, wanted = self._wanted(tuple(lines))
         cards = board_cards(self.problem, nodes[0].round, board)
         bucket, rows = self._rows(nodes[0].round, cards)
@@ -116,7 +116,7 @@ class BucketPolicy(Policy):
         return np.split(stacked, cuts)
 
     def board_bucket(self, t: int, board: str | Sequence[int] | None = None) -> int:
-        """Board bucket of a board, as `Policy.board_bucket`."""
+        """Return the board bucket of a board: see `Policy.board_bucket`."""
         return self._rows(t, board_cards(self.problem, t, board))[0]
 
     def close(self) -> None:

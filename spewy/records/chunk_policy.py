@@ -1,4 +1,4 @@
-"""The average strategy of chunks in a store, each from one read: neither boards nor betting are laid out.
+"""The average strategies of single chunks in a store, read without laying out all boards and betting.
 
 A `spewy.records.chunks.Chunks` knows all chunks of a layout, for which every board was listed and the whole betting
 tree built. A `ChunkPolicy` finds the key of the one chunk that a line and a board are in, by the betting of that round
@@ -32,7 +32,7 @@ from spewy.records.progress import dropped_error, saved_sweeps
 
 
 class ChunkPolicy(Policy):
-    """Average strategies of a store, which another process may be writing meanwhile.
+    """Average strategies of a store; a running solve may be writing to it meanwhile.
 
     Args:
         problem: problem that the store was made for.
@@ -49,7 +49,7 @@ class ChunkPolicy(Policy):
         self._hands = lru_cache(BOARDS)(self._on_board)
 
     def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
-        """The decision after ``line`` on ``board``, for all hands, as `Policy.decision`.
+        """Return the decision after ``line`` on ``board`` for all hands: see `Policy.decision`.
 
         Boards that are the same up to suits are solved once: strategies of the solved board are mapped onto ``board``.
         """
@@ -65,7 +65,7 @@ class ChunkPolicy(Policy):
 
     @property
     def saved(self) -> int:
-        """Finished sweeps that the store holds."""
+        """Number of finished sweeps in the store."""
         return saved_sweeps(self.store)
 
     def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
@@ -140,7 +140,7 @@ def _nothing(slots: tuple[int, int], n_rows: tuple[int, int]) -> tuple[Floats, F
 
 
 class _Held(NamedTuple):
-    """A player's hands on the requested board, ascending, with the solved board's number and row of each."""
+    """A player's hands on the requested board, ascending, with their rows on the solved board."""
 
     rows: BoardHands
     hands: Ints

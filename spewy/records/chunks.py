@@ -44,7 +44,7 @@ DELETED_AT_ONCE = 1000
 
 
 class Kind(StrEnum):
-    """Kinds of a chunk's arrays, with the names of their lockers."""
+    """Kinds of a chunk's arrays; each value is the name of a locker."""
 
     REGRETS = REGRET
     SUMS = STRATEGY
@@ -87,15 +87,15 @@ class Chunks:
         return self.get_many(t, [(b, r)])[0]
 
     def get_many(self, t: int, places: Sequence[tuple[int, int]]) -> list[ChunkStrategy | None]:
-        """The arrays of several chunks (t, b, r) of one round."""
+        """Return the arrays of several chunks (t, b, r) of one round."""
         keys = [self._layout.key(t, b, r) for b, r in places]
         found = self._store.get_many(self._kind, keys)
         return [self._split(t, b, r, array) for (b, r), array in zip(places, found, strict=True)]
 
     def whole(self, into: Strategies | None = None) -> Strategies:
-        """The arrays of all chunks as the live game lays them out; zeros where nothing is stored yet.
+        """Return the arrays of all chunks in the layout of the live game; zeros where nothing is stored.
 
-        Strategies show what locks say, whatever is stored.
+        Locked decisions have their locked frequencies, whatever is stored.
 
         Raises:
             InputError: a chunk that sweeps have visited has nothing.
@@ -119,7 +119,7 @@ class Chunks:
 
 
 def require_size(array: Array | None, size: int, kind: Kind, key: bytes) -> Array:
-    """Check the array under a chunk's key after a finished sweep.
+    """Check the size of the array under a chunk's key after a finished sweep.
 
     Raises:
         InputError: the array is missing, or has more or fewer numbers than ``size``.
@@ -134,13 +134,13 @@ def require_size(array: Array | None, size: int, kind: Kind, key: bytes) -> Arra
 
 
 def split(array: Array, slots: tuple[int, int], rows: tuple[int, int]) -> ChunkStrategy:
-    """Both players' ``[slot, row]`` from one value."""
+    """Split one stored array into both players' ``[slot, row]``."""
     cut = slots[0] * rows[0]
     return array[:cut].reshape(slots[0], rows[0]), array[cut:].reshape(slots[1], rows[1])
 
 
 def join(arrays: ChunkStrategy) -> Array:
-    """Both players' arrays in one value: the inverse of `split`."""
+    """Join both players' arrays into one array: the inverse of `split`."""
     return np.concatenate([arrays[0].ravel(), arrays[1].ravel()])
 
 
@@ -205,7 +205,7 @@ def save_boards(
     leaves: LeafValues | None = None,
     dropping: int | None = None,
 ) -> None:
-    """Write the arrays of boards (t, b), a transaction for each portion; the number of sweeps comes last.
+    """Write the arrays of boards (t, b) in several transactions, then the number of sweeps.
 
     Args:
         layout: the problem's layout.

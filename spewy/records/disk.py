@@ -27,7 +27,7 @@ def with_chunks(
     *,
     counted: bool,
 ) -> DiskSize:
-    """The size with a round's chunks of one line, on all boards.
+    """Add the chunks of one line of a round, on all boards.
 
     Args:
         size: what is there already.
@@ -45,12 +45,12 @@ def with_chunks(
 
 
 def with_leaves(size: DiskSize, key: bytes, n_exits: int, n_hands: np.ndarray) -> DiskSize:
-    """The size with the values of the chance leaves of a round's chunks of one line, for ``[board]`` hands of both."""
+    """Add the values of the chance leaves of one line's chunks in a round, for ``[board]`` hands of both players."""
     return size.plus(LEAVES, key, 4 * n_exits * n_hands) if n_exits else size
 
 
 def with_class_numbers(size: DiskSize, t: int, n_classes: int, n_bytes: Sequence[int]) -> DiskSize:
-    """The size with regrets, sums and visits of a round's classes, whose numbers take so many bytes of each player."""
+    """Add the regrets, sums and visits of a round's board buckets, of ``n_bytes`` for each player."""
     key = f"{t}.{n_classes}|0".encode()
     for mine in n_bytes:
         for locker in (REGRET, STRATEGY):
@@ -59,13 +59,13 @@ def with_class_numbers(size: DiskSize, t: int, n_classes: int, n_bytes: Sequence
 
 
 def judged_size(n_boards: int, lines: int, kinds: int) -> DiskSize:
-    """The size of the cache of best responses on first boards, for a number of lines and kinds of hands."""
+    """Size of the cache of best responses on first boards."""
     n_bytes = 8 * (2 * lines * kinds + 2)
     return DiskSize().plus(JUDGED, b"0" * 24 + f"|{n_boards}".encode(), np.full(n_boards, n_bytes))
 
 
 def with_class_bytes(size: DiskSize, t: int, n_classes: int, batches: LineBatches, n_rows: int) -> DiskSize:
-    """The size with the bytes of a round's board buckets in a strategy locker."""
+    """Add the bytes of a round's board buckets in a strategy locker."""
     from solvers.sampled.quantise import byte_tables
 
     key = f"{t}.{n_classes}|0.0".encode()

@@ -1,4 +1,4 @@
-"""Names of the lockers, and all keys but those of chunks, which `spewy.chunks.place` makes."""
+"""Names of the lockers and all keys except those of chunks, which `spewy.chunks.place` makes."""
 
 PAYOFF, REGRET, STRATEGY, GUESS, META = "payoff", "regret", "strategy", "guess", "meta"
 
@@ -15,7 +15,7 @@ LEAVES = "leaves"
 """Values of chance leaves (`spewy.records.leaves`)."""
 
 TRACE_KEY, TARGET_KEY = b"trace|", b"trace|target"
-"""The checks of a solve, and its target as the job file has it."""
+"""Keys of a solve's checks, and of its target in the words of the job file."""
 
 RESULT_KEY = b"result|"
 """The result of the last run without interruption, as JSON; the next run deletes it before its first sweep."""
@@ -39,4 +39,4 @@ SAVED_KEY = b"saved|"
 """Size and progress of a strategy locker."""
 
 MARK_KEY = b"mark|"
-"""The mark of the strategies that a cache belongs to (`spewy.records.marked_store`)."""
+"""Mark that identifies the strategies of a cache (`spewy.records.marked_store`)."""

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from solvers.reference.walk import Known
 
 Pair = tuple[Floats, Floats]
-"""Values of both players, ``[exit, hand]``."""
+"""Values ``[chance leaf, hand]`` of both players."""
 
 
 def are_kept(store: Reads, t: int) -> bool:
-    """Whether a store has the values of the leaves of all chunks of round t of the game."""
+    """Whether a store has the chance-leaf values of all chunks of round t of the game."""
     if first_dropped(store) == t + 1:
         return True
     mark = store.get(META, LEAVES_KEY)
@@ -40,7 +40,7 @@ def are_kept(store: Reads, t: int) -> bool:
 
 
 def read_leaves(store: Reads, key: bytes, n_exits: int, n_hands: tuple[int, int]) -> Pair:
-    """The values of a chunk's chance leaves, where `are_kept` tells that they are there.
+    """Read the values of a chunk's chance leaves; `are_kept` tells whether a store has them.
 
     Raises:
         SpewyError: the values are missing, or have another size.
@@ -56,18 +56,18 @@ def read_leaves(store: Reads, key: bytes, n_exits: int, n_hands: tuple[int, int]
 
 
 def split_leaves(array: Array, n_exits: int, n_hands: tuple[int, int]) -> Pair:
-    """Both players' values from one stored array."""
+    """Split one stored array into both players' values."""
     cut = n_exits * n_hands[0]
     return array[:cut].reshape(n_exits, n_hands[0]), array[cut:].reshape(n_exits, n_hands[1])
 
 
 def join_leaves(values: Pair) -> Array:
-    """Both players' values as one array to store: the inverse of `split_leaves`."""
+    """Join both players' values into one array: the inverse of `split_leaves`."""
     return np.concatenate([mine.ravel() for mine in values]).astype(np.float32)
 
 
 def known_leaves(layout: Layout, store: Reads, p: int) -> Known | None:
-    """Player p's values at the chance leaves that lead to dropped rounds, for walks through the rounds that stay.
+    """Player p's values at the chance leaves that lead to dropped rounds, for walks through the kept rounds.
 
     Raises:
         SpewyError: a chunk has none.
@@ -99,7 +99,7 @@ def hands_on(layout: Layout, t: int, b: int) -> tuple[int, int]:
 
 
 def put_leaves(txn: Transaction, layout: Layout, t: int, b: int, values: Pair) -> None:
-    """Store the values of the chance leaves of board b of round t, per player ``[root of the next round, hand]``."""
+    """Store the chance-leaf values of board b of round t, per player ``[root of the next round, hand]``."""
     hands = hands_on(layout, t, b)
     for r, chunk in enumerate(layout.betting[t].chunks):
         if len(chunk.exits):

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from solvers.sampled.quantise import Bytes
 
 PORTION = 1 << 16
-"""Bytes of a portion, which is read and checked whole for one decision; a longer batch is a portion by itself."""
+"""Size in bytes of a portion, which is read and checked as a whole; a longer batch is a portion by itself."""
 LANES = 16
-"""Lanes of a batch, as `solvers.sampled.quantise` has them; importing that module would load kernels."""
+"""Number of lanes of a batch; repeats `solvers.sampled.quantise`, whose import would load kernels."""
 
 
 class LineIndex:
@@ -43,7 +43,7 @@ class LineIndex:
 
     @cached_property
     def place(self) -> Mapping[str, tuple[int, int]]:
-        """Strip and lane of each line."""
+        """Batch and lane of each line."""
         found = np.argwhere(self.lanes >= 0).tolist()
         return {self.names[int(self.lanes[batch, lane])]: (batch, lane) for batch, lane in found}
 
@@ -53,14 +53,14 @@ class LineIndex:
         return self._cut(0), self._cut(1)
 
     def sizes(self, p: int) -> Ints:
-        """Bytes of each batch, ``[batch]``."""
+        """``[batch]``: size of each batch in bytes."""
         out: Ints = LANES * self.n_rows * self.free[p]
         return out
 
     def free_bytes(
         self, found: Bytes, p: int, batch: int, lane: int, first_free: int, n_actions: int
     ) -> Bytes:
-        """``[row, action but the last]`` of a decision, from the bytes of its batch and all later batches."""
+        """Bytes ``[row, action but the last]`` of a decision; ``found`` begins with the bytes of its batch."""
         size = self.sizes(p)[batch]
         mine = found[:size].reshape(self.n_rows, self.free[p, batch], LANES)
         return mine[:, first_free : first_free + n_actions - 1, lane]

@@ -1,4 +1,4 @@
-"""A cache in a folder of its own: arrays that were computed from strategies, and hold as long as these stay the same.
+"""A cache in its own folder: arrays computed from strategies, valid as long as the strategies do not change.
 
 A *mark* tells the strategies from all others. It begins every key, so that two processes which work with different
 strategies never mix their arrays; entries with another mark are deleted as soon as a mark is set.
@@ -21,7 +21,7 @@ from spewy.system.folder_lock import FolderLock
 
 
 class MarkedStore(Closing):
-    """Arrays by name, under a mark.
+    """Cached arrays by name, under a mark that identifies the strategies.
 
     Args:
         store: the store; `close` closes it.
@@ -38,7 +38,7 @@ class MarkedStore(Closing):
     def within(
         cls, folder: Path, locker: str, manifest: Mapping[str, Any], command: str | None = None
     ) -> Self:
-        """Open the cache in a folder for writing, and make a new one if there is none.
+        """Open the cache in a folder for writing; create it if it is missing.
 
         Args:
             folder: folder of the cache alone.
@@ -77,7 +77,7 @@ class MarkedStore(Closing):
         return cls(open_store(folder, read_only=True), locker)
 
     def begin(self, mark: str) -> None:
-        """Set the mark, and delete the entries with other marks."""
+        """Set the mark, and delete entries with other marks."""
         self.mark = mark
         stale = [key for key in self._store.keys(self._locker) if not key.startswith(self._key(""))]
         if not stale and self._store.get(META, MARK_KEY) is not None:
@@ -91,13 +91,13 @@ class MarkedStore(Closing):
         self._store.transact(write)
 
     def names(self, start: str = "") -> list[str]:
-        """Names of the entries that begin with a text."""
+        """Names of the entries with a prefix."""
         first = self._key("")
         keys = self._store.keys(self._locker, self._key(start))
         return [key.removeprefix(first).decode() for key in keys]
 
     def get_many(self, names: list[str]) -> list[Array | None]:
-        """The arrays of some entries; None for an entry that is not there."""
+        """Return the arrays of some entries; None for a missing entry."""
         return self._store.get_many(self._locker, [self._key(name) for name in names])
 
     def put(self, name: str, array: Array) -> None:
@@ -106,11 +106,11 @@ class MarkedStore(Closing):
         self._store.transact(lambda txn: txn.put(self._locker, key, array))
 
     def text(self, name: str) -> str:
-        """The place of an entry, for messages."""
+        """Describe the place of an entry, for messages."""
         return f"locker {self._locker!r}, key {self._key(name).decode()}"
 
     def close(self) -> None:
-        """Close the store once all entries are on the disk."""
+        """Flush all entries to the disk, and close the store."""
         if not self._store.read_only:
             self._store.flush()
         self._store.close()

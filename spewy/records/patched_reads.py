@@ -1,4 +1,4 @@
-"""Reads of a store with chunks that were solved again in memory, and snapshots of a store for other processes."""
+"""Read a store with an overlay of chunks that were re-solved in memory, and snapshot a store for other processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PatchedReads:
-    """Reads a store, and for dropped rounds the strategies and leaf values that were put on top in memory."""
+    """Reads a store; in dropped rounds, reads strategies and chance-leaf values from an overlay in memory."""
 
     def __init__(self, store: Reads) -> None:
         self._store = store
@@ -29,7 +29,7 @@ class PatchedReads:
         self._kept: dict[int, bool] = {}
 
     def put_leaves(self, layout: Layout, t: int, b: int, values: Pair) -> None:
-        """Put the values of the chance leaves of board (t, b) on top, per player ``[root of the next round, hand]``."""
+        """Overlay the chance-leaf values of board (t, b), per player ``[root of the next round, hand]``."""
         hands = hands_on(layout, t, b)
         for r, chunk in enumerate(layout.betting[t].chunks):
             mine = values[0][chunk.exits, : hands[0]], values[1][chunk.exits, : hands[1]]
@@ -44,12 +44,12 @@ class PatchedReads:
         return read_leaves(self._store, key, n_exits, n_hands) if self._kept[t] else None
 
     def put_board(self, layout: Layout, t: int, b: int, sums: ChunkStrategy) -> None:
-        """Put the sums ``[slot of the round, row]`` of board (t, b) on top of the store."""
+        """Overlay the sums ``[slot of the round, row]`` of board (t, b)."""
         for r in range(len(layout.betting[t].chunks)):
             self._values[layout.key(t, b, r)] = join(layout.take(sums, t, b, r))
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """The entry on top, or the store's entry."""
+        """Return the overlay's entry, or else the store's."""
         return self.get_many(locker, [key])[0]
 
     def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
@@ -66,7 +66,7 @@ def _round_of(key: bytes) -> int:
 
 
 class Snapshot:
-    """Entries of a store as they were when the snapshot was taken; it can be pickled.
+    """Entries of a store at the time of the snapshot; it can be pickled.
 
     Args:
         store: store to copy from.
@@ -84,7 +84,7 @@ class Snapshot:
             self._values.update(((str(locker), key), array) for key, array in zip(mine, found, strict=True))
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """The entry that the store had; None if it had none.
+        """Return the entry at the time of the snapshot; None if the store had none.
 
         Raises:
             KeyError: the entry is not in the snapshot.

@@ -30,7 +30,7 @@ from spewy.system import html
 from spewy.system.closing import Closing
 
 LINES, BOARDS = 256, 128
-"""Betting rounds by the line that enters them, and boards, that a policy keeps: some 10 MB at most."""
+"""Number of betting rounds, by the line that enters them, and of boards that a policy caches: some 10 MB at most."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Decision:
         return tuple(hand_name(cards) for cards in self.deck[self.hands])
 
     def _repr_html_(self) -> str:
-        """A table, for notebooks."""
+        """Return an HTML table for notebooks."""
         after = f" after {self.line}" if self.line else ""
         title = f"{SEAT_NAMES[self.player]} to act on {cards_name(self.board) or 'no cards'}{after}"
         columns = ("hand", *(action.label for action in self.actions))
@@ -70,7 +70,7 @@ class Decision:
 
 
 class SolvedBoard(NamedTuple):
-    """The chunk of a store that a strategy was read from.
+    """Chunk of a store that a strategy was read from.
 
     Attributes:
         history: public cards of the board that was solved in place of the requested one.
@@ -127,7 +127,7 @@ class Stacked(NamedTuple):
         return cls(frequencies, np.arange(frequencies.shape[1]))
 
     def of(self, hands: Ints | Shorts) -> Floats:
-        """Strategies of some hands, ``[action, hand]``; 0 for hands that cannot be held."""
+        """Return the strategies ``[action, hand]`` of some hands; 0 for hands that cannot be held."""
         rows = self.rows[hands]
         out: Floats = self.frequencies[:, rows]
         out[:, rows < 0] = 0.0
@@ -149,11 +149,11 @@ class Policy(Closing):
     @property
     @abstractmethod
     def saved(self) -> int:
-        """Sweeps, or deals of a whole game with board buckets, that the strategies average; 0 if none was saved."""
+        """Number of sweeps, or of deals with board buckets, that the strategies average; 0 before the first save."""
 
     @abstractmethod
     def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
-        """The decision after ``line`` (from the solve's root) on ``board`` (default: the root's), for all hands.
+        """Return the decision after ``line`` (from the solve's root) on ``board`` (default: the root's), for all hands.
 
         Raises:
             InputError: no such line, no decision there, a board that cannot follow, or nothing is stored for it.
@@ -161,14 +161,14 @@ class Policy(Closing):
 
     @abstractmethod
     def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
-        """All decisions of the chunk that ``line`` (``""``, or ending in ``/``) enters on ``board``.
+        """Return all decisions of the chunk that ``line`` (``""``, or ending in ``/``) enters on ``board``.
 
         Raises:
             InputError: as `decision`.
         """
 
     def board_bucket(self, t: int, board: str | Sequence[int] | None = None) -> int | None:
-        """Board bucket of a board of round t of the game; None where each board has strategies of its own.
+        """Return the board bucket of a board of round t; None if the game has no board buckets.
 
         Raises:
             InputError: a board that cannot be dealt.
@@ -176,7 +176,7 @@ class Policy(Closing):
         return None
 
     def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> Stacked:
-        """Some decisions of one player and round on one board, which takes less time than one by one.
+        """Return some decisions of one player and round on one board, faster than one by one.
 
         Raises:
             InputError: as `decision`.
@@ -187,7 +187,7 @@ class Policy(Closing):
         return Stacked(np.concatenate([each.frequencies for each in found]), rows)
 
     def node(self, line: str = "", board: str | Sequence[int] | None = None) -> Node:
-        """The decision at a line of the betting tree, on a board; rounds after its own are not built.
+        """Return the decision at a line of the betting tree on a board, without building later rounds.
 
         At the end of a round the line's last ``/`` can be left out if the board shows the next round's cards.
 
@@ -197,7 +197,7 @@ class Policy(Closing):
         return self._node(line, board)[0]
 
     def entered(self, t: int) -> tuple[Node, ...]:
-        """The nodes that start round t, in the order in which the betting enters the round; all-in nodes included."""
+        """Return the nodes that start round t, in the order of the betting, all-in nodes included."""
         if t == self.problem.first_round:
             return (self._root(""),)
         return tuple(
@@ -205,7 +205,7 @@ class Policy(Closing):
         )
 
     def frequencies(self, line: str, board: str | Sequence[int] | None, hand: str | Sequence[int]) -> Floats:
-        """``[action]``: how often a hand takes each action of the decision after ``line`` on ``board``.
+        """``[action]``: frequencies of a hand's actions at the decision after ``line`` on ``board``.
 
         Raises:
             InputError: as `decision`, or the player to act cannot have the hand.

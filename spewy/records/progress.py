@@ -24,7 +24,7 @@ def saved_sweeps(store: Reads) -> int:
 
 
 def finish_sweep(store: Store, sweeps: int) -> None:
-    """Count a sweep whose visits are all in the lockers."""
+    """Record that a sweep is finished, after all of its visits are in the lockers."""
     store.transact(lambda txn: txn.put(META, SWEEP_KEY, np.array(sweeps)))
 
 
@@ -50,7 +50,7 @@ def read_trace(store: Reads) -> Trace:
 
 
 def write_trace(store: Store, trace: Trace, target: str) -> None:
-    """Store the checks, and the target of the solve as the job file has it."""
+    """Store the checks, and the target in the words of the job file."""
     array = np.array(trace, dtype=np.float64).reshape(-1, 3)
 
     def write(txn: Transaction) -> None:
@@ -61,7 +61,7 @@ def write_trace(store: Store, trace: Trace, target: str) -> None:
 
 
 def saved_seconds(store: Reads) -> float:
-    """Seconds of work before the last check of what a store holds; 0 without a check."""
+    """Seconds of work up to the last check of the stored strategies; 0 without a check."""
     sweeps = saved_sweeps(store)
     return next((seconds for done, seconds, _ in reversed(read_trace(store)) if done <= sweeps), 0.0)
 
@@ -73,7 +73,7 @@ def last_target(store: Reads) -> str | None:
 
 
 def read_result(store: Reads) -> dict[str, Any] | None:
-    """The result of the last run as `write_result` stored it; None if a later run has started."""
+    """Read what `write_result` stored after the last run; None if a later run has started."""
     array = store.get(META, RESULT_KEY)
     if array is None:
         return None
@@ -87,14 +87,14 @@ def write_result(store: Store, result: Mapping[str, Any]) -> None:
 
 
 def forget_result(store: Store) -> None:
-    """Delete the result before the strategies change, since the result will no longer be true."""
+    """Delete the stored result; called before the strategies change."""
     if store.get(META, RESULT_KEY) is not None:
         store.transact(lambda txn: txn.delete(META, RESULT_KEY))
         store.flush()
 
 
 def first_dropped(store: Reads) -> int | None:
-    """First dropped round of the game, after which all rounds are dropped; None if no round was dropped."""
+    """First dropped round of the game, with which all later rounds are dropped; None if no round is dropped."""
     array = store.get(META, DROPPED_KEY)
     return None if array is None else int(array)
 
@@ -105,7 +105,7 @@ def mark_dropped(store: Store, first: int) -> None:
 
 
 def dropped_names(first: int, n_rounds: int) -> tuple[str, ...]:
-    """The names of the dropped rounds.
+    """Names of the dropped rounds.
 
     >>> dropped_names(2, 4)
     ('turn', 'river')
@@ -125,7 +125,7 @@ def require_whole(store: Reads, n_rounds: int, subject: str) -> None:
 
 
 def dropped_error(expected: str, first: int, n_rounds: int) -> InputError:
-    """Make the error that round ``first`` and all later rounds are missing; ``expected`` begins its text."""
+    """Make the error for missing rounds from ``first`` on; ``expected`` begins its text."""
     names = dropped_names(first, n_rounds)
     return InputError(
         f"{expected}, found {' and '.join(names)} dropped; "

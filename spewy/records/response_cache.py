@@ -1,4 +1,4 @@
-"""Cache of best responses on the first boards of a whole game, so that judging can be interrupted and goes on."""
+"""Cache of best responses on the first boards of a whole game, so that an interrupted measurement can continue."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ResponseCache(MarkedStore):
 
     @classmethod
     def of(cls, folder: Path, manifest: Mapping[str, Any]) -> ResponseCache:
-        """Open the cache of a solve, in memory if the folder cannot be written.
+        """Open the cache of a solve; in memory if the folder is read-only.
 
         Args:
             folder: folder of the solve.
@@ -52,7 +52,7 @@ class ResponseCache(MarkedStore):
         return cls.within(folder / FOLDER, JUDGED, manifest)
 
     def findings(self, mark: str, shape: tuple[int, ...]) -> dict[int, FlopFinding]:
-        """The cached findings on strategies, by first board; findings on other strategies are deleted.
+        """Return the cached findings on the strategies by first board; delete findings on other strategies.
 
         Args:
             mark: mark of the strategies.

@@ -1,4 +1,4 @@
-"""The status of a solve: a small file in its folder, which the solve keeps writing and other processes read.
+"""The status of a solve: a small file in its folder, which the solve rewrites and other processes read.
 
 The file takes its name when it is whole. A process that solves in a folder holds the folder's lock
 (`spewy.system.folder_lock`) until it ends, so the lock tells whether a solve runs (`running`). The last line of the log
@@ -24,11 +24,11 @@ from spewy.system.textfile import read_text, replace_text, require_regular
 STATUS, LOG = "status.json", "log.txt"
 VERSION = 1
 STOP = "stop"
-"""The event of the log's line that tells why a solve ended."""
+"""Name of the log event that tells why a solve ended."""
 STAMP = len("2026-01-31 23:59:59 ")
-"""Characters before the event in a line of the log."""
+"""Number of characters before the event in a line of the log."""
 MOST_OF_WORD = 1 << 16
-"""Bytes of the log's end that its last line is looked for in."""
+"""Number of bytes at the end of the log in which its last line is searched."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Status:
 
 
 def judged_by(problem: Problem, trace: Trace) -> Judged | None:
-    """The last check in the trace of a solve that walks through all boards; None without a check."""
+    """Return the last check of a walked solve from its trace; None without a check."""
     if not trace:
         return None
     sweeps, _, chips = trace[-1]
@@ -156,7 +156,7 @@ def read_status(folder: Path) -> Status | None:
 
 
 def running(folder: Path) -> bool | None:
-    """Whether a process solves in a folder right now; None if there is neither a lock nor a log of a solve.
+    """Whether a process is solving in a folder now; None if there is neither a lock nor a log.
 
     Raises:
         InputError: the lock or the log cannot be read.
@@ -168,7 +168,7 @@ def running(folder: Path) -> bool | None:
 
 
 def last_word(folder: Path) -> str | None:
-    """Reason for the end of the last solve in a folder, from the last line of its log; None if the log has none.
+    """Reason why the last solve in a folder ended, from its log's last line; None if the log has none.
 
     Raises:
         InputError: the log cannot be read.
@@ -184,7 +184,7 @@ def last_word(folder: Path) -> str | None:
 
 @contextmanager
 def _log(folder: Path) -> Iterator[BinaryIO | None]:
-    """The log of a folder, to be read; None where there is none."""
+    """Open the log of a folder for reading; yield None if it is missing."""
     path = folder / LOG
     try:
         require_regular(path, f"file {path_text(path)}")

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from solvers.sampled.quantise import Bytes
 
 FOLDER = "play"
-"""Within a solve's folder."""
+"""Name of the strategy locker's folder within a solve's folder."""
 MOST = 255
-"""Largest byte, as `solvers.sampled.quantise` has it; importing that module would load kernels."""
+"""Largest byte; repeats `solvers.sampled.quantise`, whose import would load kernels."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Saved:
 
 
 class StrategyLocker(Closing):
-    """Average strategies by board bucket, which another process may be writing meanwhile.
+    """Average strategies by board bucket; a running solve may be writing to them meanwhile.
 
     Args:
         store: store of the locker; `close` closes it.
@@ -107,7 +107,7 @@ class StrategyLocker(Closing):
     def chunk(
         self, t: int, bucket: int, line: str, p: int, decisions: Sequence[tuple[int, int]]
     ) -> list[Floats]:
-        """``[decision][action, row]``: strategies of player p at decisions of one chunk, from one read.
+        """``[decision][action, row]``: strategies of player p at decisions of one chunk, with one read.
 
         Args:
             t: round of the game.
@@ -174,7 +174,7 @@ class StrategyLocker(Closing):
         return out
 
     def class_bytes(self, t: int, class_: int, p: int) -> Bytes:
-        """All bytes of a player in a board bucket of round t, flat as `solvers.sampled.quantise.quantise` made them.
+        """All bytes of a player in a board bucket of round t, as `solvers.sampled.quantise.quantise` orders them.
 
         Raises:
             InputError: nothing is stored for the board bucket.
@@ -212,7 +212,7 @@ def create(
     classes: Sequence[int],
     arrays: Mapping[str, np.ndarray],
 ) -> Store:
-    """Open a strategy locker for writing, and make it if there is none.
+    """Open a strategy locker for writing; create it if it is missing.
 
     Args:
         folder: folder of the locker alone.
@@ -237,7 +237,7 @@ def create(
 def begin(
     store: Store, rounds: Sequence[LineIndex], classes: Sequence[int], arrays: Mapping[str, np.ndarray]
 ) -> None:
-    """Write what a strategy locker has before its first save, if the store is new; arguments as of `create`.
+    """Write the board buckets, rows and lines into a new strategy locker; arguments as of `create`.
 
     Raises:
         lockers.DamagedLockerError: the structure of the store is damaged, and would not bear to be written to.
@@ -262,7 +262,7 @@ def begin(
 
 
 def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarray] | None:
-    """Arrays of the board buckets and rows in a folder's strategy locker; None if there is none yet.
+    """Read the arrays of board buckets and rows from a folder's strategy locker; None if there is no locker.
 
     Raises:
         lockers.ManifestMismatchError: the folder is another job's.
@@ -275,7 +275,7 @@ def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarr
 
 
 def write_class(store: Store, t: int, class_: int, lines: LineIndex, both: tuple[Bytes, Bytes]) -> None:
-    """Store a board bucket's bytes, per player flat as `solvers.sampled.quantise.quantise` makes them."""
+    """Store a board bucket's bytes, per player flat as `solvers.sampled.quantise.quantise` returns them."""
 
     def write(txn: Transaction) -> None:
         for p, mine in enumerate(both):
@@ -287,14 +287,14 @@ def write_class(store: Store, t: int, class_: int, lines: LineIndex, both: tuple
 
 
 def finish_save(store: Store, deals: int) -> None:
-    """Record that all board buckets are those after so many deals, and wait until all is on the disk."""
+    """Record the number of deals behind all board buckets, and wait until everything is on the disk."""
     found = asdict(read_saved(store)) | {"deals": deals, "saved_at": time.time()}
     store.transact(lambda txn: txn.put(META, SAVED_KEY, _json(found)))
     store.flush()
 
 
 def read_saved(store: Reads) -> Saved:
-    """Size and progress of a strategy locker.
+    """Read the size and the progress of a strategy locker.
 
     Raises:
         InputError: nothing was saved yet.
@@ -328,14 +328,14 @@ def _read_lines(store: Reads, t: int, n_rows: int) -> LineIndex:
 
 
 def _batch_and_lane(lines: LineIndex, t: int, line: str) -> tuple[int, int]:
-    """Strip and lane of the chunk that a line enters."""
+    """Batch and lane of the chunk that a line enters."""
     if line not in lines.place:
         raise InputError(f"line {line!r}: expected one that enters round {t} of this game, found another")
     return lines.place[line]
 
 
 def _whole(free: Bytes) -> Floats:
-    """``[action, row]`` from the bytes ``[row, action but the last]``."""
+    """Complete the bytes ``[row, action but the last]`` to frequencies ``[action, row]``."""
     out = np.empty((free.shape[1] + 1, len(free)))
     out[:-1] = free.T
     out[-1] = MOST - out[:-1].sum(axis=0)

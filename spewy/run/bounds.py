@@ -1,4 +1,4 @@
-"""Lower bounds on the cost of a solve, from counts alone, so that a job far too large is refused at once.
+"""Lower bounds on the cost of a solve, computed from counts, so that far too large jobs are refused at once.
 
 Suit symmetry merges at most as many boards as there are permutations that keep the root and both ranges. Boards that
 it merges leave as many hands, so that it divides the rows of all boards by no more than that either.
@@ -93,7 +93,7 @@ def _buffers(count: TreeCount, most: list[int]) -> int:
 
 
 def _is_exact(job: Job) -> bool:
-    """Whether the exact engine certainly solves the job."""
+    """Whether the exact engine is certain to solve the job."""
     return (
         _may_stream(job)
         and not job.one_program
@@ -105,7 +105,7 @@ def _is_exact(job: Job) -> bool:
 
 
 def _may_stream(job: Job) -> bool:
-    """Whether the exact engine may solve the job, and keep a part of the last round on disk."""
+    """Whether the exact engine may solve the job with a part of the last round on disk."""
     rounds = job.rules.num_rounds - job.tree_config.start_round
     return job.live and job.solve.precision != "double" and rounds <= MAX_ROUNDS
 

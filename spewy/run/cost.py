@@ -1,4 +1,4 @@
-"""The cost of a solve, estimated before it starts: counts and sizes that every job has.
+"""The estimated cost of a solve before it starts: the counts and sizes that all kinds of jobs have.
 
 `spewy.run.walked_cost` and `spewy.run.sampled_cost` fill it, for jobs whose boards are all walked through and for jobs
 whose boards are dealt.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 Count = tuple[int, str, str]
-"""A number, and the noun for one and for many."""
+"""A number, and its noun in singular and plural."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +36,12 @@ class Cost:
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """Counts that show the size of the game."""
+        """Counts that describe the size of the game."""
         return ((self.information_sets, "information set", "information sets"),)
 
 
 def mib(n_bytes: int) -> str:
-    """Bytes in MiB as text; small numbers keep two digits.
+    """Format bytes in MiB; small numbers have two significant digits.
 
     >>> mib(5 * 2**31), mib(37_000)
     ('10,240 MiB', '0.035 MiB')

@@ -1,7 +1,8 @@
-"""Drops data that a folder can do without, to free disk space.
+"""Delete dispensable data from a folder, to free disk space.
 
-Of a solve that walks through all boards the last rounds go, strategies and regrets; of a solve by dealt boards the
-regrets and sums, while the strategy locker stays, from which bots and looks go on.
+From a solve that walks through all boards, the last rounds can be dropped, with their strategies and regrets. From a
+solve by dealt boards, the regrets and sums can be dropped; the strategy locker stays, and bots and looks continue to
+work.
 
 The steps of dropping rounds are in an order in which a kill between any two of them leaves a folder that tells the
 truth: the values of the leaves that led there, the mark that the rounds are dropped, the deletions, the compaction. The
@@ -78,7 +79,7 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
 
 
 def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
-    """Drop regrets and sums of a solve, and return the names of what was dropped.
+    """Drop regrets and sums of a solve, and return the names of the dropped data.
 
     Args:
         job: the job that the store was made for.
@@ -104,7 +105,7 @@ def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
 
 
 def _keep_leaves(layout: Layout, store: Store, first: int, threads: int, progress: Progress | None) -> None:
-    """Store the values of dropped rounds at the chance leaves that lead to them, board by board."""
+    """Store the values of dropped rounds at the chance leaves above them, board by board."""
     t = first - 1 - layout.problem.first_round
     if t >= layout.n_rounds - 1:
         return  # no line reaches the round: everybody is all-in before
@@ -117,7 +118,7 @@ def _keep_leaves(layout: Layout, store: Store, first: int, threads: int, progres
 
 
 def _require_play(folder: Path, deals: int) -> None:
-    """Refuse to drop numbers whose strategies the strategy locker lacks."""
+    """Refuse to drop regrets and sums if the strategy locker lacks their strategies."""
     there = 0
     if holds_store(folder / FOLDER):
         with StrategyLocker.open(folder / FOLDER) as play:

@@ -1,4 +1,4 @@
-"""The engine that a plan names, bound to the stores of its solve."""
+"""Make the engine that a plan names, and bind it to the stores of the solve."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Note = Callable[[str], None]
 
 
 def walked_engine(plan: WalkedPlan, store: Store, folder: Path | None, note: Note) -> Engine:
-    """Make the engine of a job all of whose boards are walked through; the engine goes on from what the store holds.
+    """Make the engine of a job that walks through all boards; the engine continues from the store.
 
     Args:
         plan: plan of the job.
@@ -130,7 +130,7 @@ def visit_settings(solve: SolveSection, variant_name: str, first_live: int | Non
 def _dealing_engine(
     plan: SampledPlan, stores: Stores, board_buckets: Abstraction, note: Note
 ) -> SampledEngine:
-    """The engine, with threads here or with a cluster's workers."""
+    """Make the engine, with local threads or with a cluster's workers."""
     job, dealing = plan.job, plan.dealing
     if job.solve.workers != "dask":
         from spewy.learn.sampled import SampledEngine

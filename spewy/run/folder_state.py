@@ -1,4 +1,4 @@
-"""The state of a solve as its folder tells it: sweeps, checks and result, without counting boards or measuring.
+"""Read the state of a solve from its folder: sweeps, checks and result, without counting boards or measuring.
 
 A run that was not interrupted leaves its result in the lockers, and the next one takes it away before its first visit.
 So a result that is there, with as many sweeps as the folder, was measured on the very strategies that lie beside it.
@@ -41,7 +41,7 @@ def look(job: Job, folder: Path) -> Stored:
 
 
 def held(store: Store) -> Stored:
-    """The state of a solve in an open store."""
+    """Read the state of a solve from an open store."""
     sweeps = saved_sweeps(store)
     trace = tuple(row for row in read_trace(store) if row[0] <= sweeps)
     stored = read_result(store)
@@ -50,7 +50,7 @@ def held(store: Store) -> Stored:
 
 
 def start_again(job: Job, folder: Path) -> None:
-    """Remove what a folder holds of a job, if anything.
+    """Remove a job's data from its folder.
 
     Args:
         job: the job that is solved again.
@@ -68,7 +68,7 @@ def start_again(job: Job, folder: Path) -> None:
 
 
 def finished(job: Job, stored: Stored) -> SolveResult | None:
-    """The stored result, if it is all that this job asks for: its target reached, or its last sweep."""
+    """Return the stored result if it satisfies the job: target or last sweep reached."""
     result = stored.result
     if result is None or result.exploitability is None:
         return None

@@ -1,4 +1,4 @@
-"""The log in a solve's folder: a line for each start, check, save and stop of every run."""
+"""The log in a solve's folder, with a line for each start, check, save and stop of every run."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def logged(folder: Path) -> Iterator[LogFile]:
 
 
 def _failure(error: BaseException) -> str:
-    """The reason why a solve failed, in words."""
+    """Describe why a solve failed."""
     if isinstance(error, KeyboardInterrupt):
         return "broken off"
     return f"failed, {error_line(error)}"

@@ -1,4 +1,4 @@
-"""One run of an engine: portions of work, with saves, checks and reports between them, until something ends it."""
+"""One run of an engine: portions of work with saves, checks and reports between them, until a stop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Log = Callable[[str, str], None]
 
 
 class Loop:
-    """A run.
+    """One run of an engine.
 
     Args:
         job: the job.
@@ -69,18 +69,18 @@ class Loop:
 
     @property
     def seconds(self) -> float:
-        """Seconds of work, all runs together."""
+        """Seconds of work, summed over all runs."""
         return self._before + time.perf_counter() - self._started
 
     @property
     def solving(self) -> float:
-        """Seconds from the start of this run to its last check, or until now if the strategies were not measured."""
+        """Seconds from the start of this run to its last check, or until now if the strategies are unmeasured."""
         check = self.current
         return (time.perf_counter() if check is None else max(check.at, self._started)) - self._started
 
     @property
     def current(self) -> Check | None:
-        """The check of the present strategies; None: they were not measured."""
+        """The check of the current strategies; None if they are unmeasured."""
         return self.check if self.check is not None and self.check.done == self._engine.done else None
 
     def run(self) -> str:
@@ -115,7 +115,7 @@ class Loop:
             self.check = Check(done, self._started, judged.seconds or 0.0, chips, net)
 
     def _ended(self) -> str | None:
-        """The reason to end the run, in words; None if it goes on.
+        """Reason to end the run, in words; None if it continues.
 
         The strategies are measured before the run ends, unless an interruption ends it; an engine that saves after
         checks only is measured in that case too.
@@ -158,7 +158,7 @@ class Loop:
         return self._stopping.is_check_due(self._engine.done, time.perf_counter() - self._checked)
 
     def _goes_on(self) -> bool:
-        """Whether more work follows; if not, `finish` saves."""
+        """Whether more work follows."""
         return not (
             self._stop.is_set()
             or self._stopping.is_reached(self.current)
@@ -172,7 +172,7 @@ class Loop:
             self._log("save", f"{self._saving.saved} {self._engine.counted}")
 
     def _measure(self, *, record: bool = True) -> bool:
-        """Measure the present strategies; return False if that was interrupted."""
+        """Measure the current strategies; return False if that was interrupted."""
         background = self._engine.saves == "in background"
         if background:
             self._saving.begin(self.seconds)  # a check takes minutes, in which everything may be lost
@@ -187,7 +187,7 @@ class Loop:
         return check is not None
 
     def _record(self, check: Check, *, record: bool = True) -> None:
-        """Keep a check in the trace, and report it."""
+        """Append a check to the trace, and report it."""
         engine = self._engine
         if not math.isfinite(check.exploitability):
             raise SolveError(
@@ -213,7 +213,7 @@ class Loop:
         self._log("check", f"{check.done} {engine.counted}, exploitability {amount:.4g}{error} {unit}{where}")
 
     def finish(self, seconds: float, dropping: int | None) -> None:
-        """Save all that is done, and the trace.
+        """Save all finished work and the trace.
 
         Args:
             seconds: seconds of work, all runs together.

@@ -1,4 +1,4 @@
-"""The size of the linear program of a whole game, counted from betting and cards without enumerating boards.
+"""Size of the linear program of a whole game, counted from betting and cards without enumerating boards.
 
 No board is enumerated: each hand of a player, and each pair of hands, meets as many boards as the cards that it leaves
 can make.
@@ -23,13 +23,13 @@ SECONDS = 1e-9
 of what was measured on rivers and turns from one second to three minutes (docs/lp-or-cfr.md). CFR takes well under a
 second for what takes that long here, so the limit is no loss."""
 BYTES_PER_NONZERO, BYTES_PER_COLUMN = 200, 2000
-"""Memory of HiGHS and of the arrays that the program is built from (measured), beside a process."""
+"""Memory of HiGHS and of the arrays that build the program (measured), in addition to the process."""
 PROCESS_BYTES = 120 << 20
 
 
 @dataclass(frozen=True)
 class LpSize:
-    """The size of the program; ``nonzeros`` is an upper bound, since showdowns that are always ties vanish."""
+    """Size of the program; ``nonzeros`` is an upper bound, since showdowns that always tie have no entry."""
 
     variables: int
     constraints: int
@@ -47,7 +47,7 @@ class LpSize:
         return SECONDS * self.nonzeros * (self.variables + self.constraints) / 60
 
     def __str__(self) -> str:
-        """The size in words."""
+        """Describe the size in words."""
         return (
             f"{self.variables:,} variables, {self.constraints:,} constraints "
             f"and {self.nonzeros:,} nonzeros, about {self.memory_bytes / 2**20:,.0f} MiB and {_time(self.minutes)}"
@@ -55,7 +55,7 @@ class LpSize:
 
 
 def lp_size(problem: Problem) -> LpSize:
-    """Count the program of a problem without symmetry and with a row per hand."""
+    """Compute the size of the program of a problem without symmetry and with a row per hand."""
     betting = betting_rounds(problem.tree)
     hole = problem.game.num_hole_cards
     boards = [_boards(problem, bets.round, hole) for bets in betting]
@@ -84,7 +84,7 @@ def require_small(name: str, size: LpSize) -> None:
 
 
 def _time(minutes: float) -> str:
-    """A rough time in words.
+    """Format an approximate time in words.
 
     >>> _time(0.2), _time(3.4), _time(22_000)
     ('at most two minutes', '3 minutes', '367 hours')
@@ -102,7 +102,7 @@ def _boards(problem: Problem, last: int, held: int) -> int:
 
 
 def _pairs(problem: Problem, held: list[np.ndarray]) -> int:
-    """Number of pairs of hands that share no card; hands have at most two cards."""
+    """Number of pairs of hands that share no card, for hands of at most two cards."""
     first, second = (problem.hands[mine] for mine in held)
     cards = [np.bincount(hands.ravel(), minlength=problem.hands.max() + 1) for hands in (first, second)]
     same = int(np.sum(held[0] & held[1]))
@@ -110,7 +110,7 @@ def _pairs(problem: Problem, held: list[np.ndarray]) -> int:
 
 
 def _plan(betting: list[BettingRound], p: int, rows: list[int]) -> tuple[int, int, int]:
-    """Numbers of variables, flow constraints and entries of a player's plan."""
+    """Number of variables, flow constraints and nonzeros of a player's plan."""
     variables = lines = entries = 0
     for t, (bets, n) in enumerate(zip(betting, rows, strict=True)):
         a, roots, slots = bets.forest.arrays, bets.forest.n_roots, bets.forest.n_slots[p]

@@ -1,4 +1,4 @@
-"""Memory: the peak of this process, the memory available, and the memory of several processes."""
+"""Memory of processes: peak, available memory, and the total of several processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 
 
 def peak_rss_mib() -> float:
-    """Peak memory of this process in MiB; ``ru_maxrss`` would include the peak of the parent process."""
+    """Peak memory of this process in MiB; ``ru_maxrss`` would include the parent process's peak."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -23,7 +23,7 @@ CLUSTERING_BYTES = 150 * 2**20
 
 
 def memory_at_once(sizes: Sequence[int], n: int) -> int:
-    """Memory of the ``n`` largest jobs together, in bytes, with their processes.
+    """Memory in bytes of the ``n`` largest jobs together, including their processes.
 
     >>> memory_at_once([5, 1, 7], 2) - 2 * PROCESS_BYTES
     12

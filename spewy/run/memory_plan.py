@@ -1,4 +1,4 @@
-"""The part of an exact solve's state that stays in memory: all, or as much of the last round as the budget allows.
+"""Choose which part of an exact solve's state stays in memory: all, or as much of the last round as fits.
 
 The rest is mapped from a file in the job's folder and streams through memory in every pass (`compiled.mapped`).
 """
@@ -16,7 +16,7 @@ from solvers.exact.tables import n_blocks
 from spewy.chunks.layout import Layout
 
 RESERVE = 16 << 20
-"""Bytes of memory for values that come and go, which the cost does not count."""
+"""Bytes of memory for temporary values, which the cost does not count."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class MemoryPlan:
     def of(
         cls, layout: Layout, needed: int, itemsize: int, threads: int, budget: int, *, streaming: bool
     ) -> Self:
-        """Keep as much of the state in memory as the budget allows.
+        """Make the plan that keeps as much of the state in memory as the budget allows.
 
         Args:
             layout: boards and betting.
@@ -56,7 +56,7 @@ class MemoryPlan:
 
 
 def last_state(layout: Layout, itemsize: int) -> int:
-    """Bytes of regrets and sums on all boards of the last round, if there is a round above it."""
+    """Bytes of regrets and sums on all boards of the last round; 0 if it is the only round."""
     if layout.n_rounds == 1:
         return 0
     slots = layout.betting[-1].forest.n_slots

@@ -1,4 +1,4 @@
-"""The plan of a run, made once before it starts: its cost, and whether it may start."""
+"""The plan of a run, made before it starts: its cost, and whether it may start."""
 
 from __future__ import annotations
 

@@ -18,12 +18,12 @@ from spewy.system import html
 Trace: TypeAlias = tuple[tuple[int, float, float], ...]
 """(sweep, seconds, exploitability) of each check."""
 MOST_OFF = 1e-4
-"""How far EVs and rake may be from summing to the pot, as a share of the pot."""
+"""Largest deviation of EVs and rake from their sum, the pot, as a share of the pot."""
 
 
 @dataclass(frozen=True)
 class SolveResult:
-    """The result of a solve; the fields of ``spewy solve --json``. A field that does not apply is None.
+    """Result of a solve, with the fields of ``spewy solve --json``; fields that do not apply are None.
 
     ``exploitability``, ``ev`` and ``value`` are in ``unit``, the job's; exploitability is measured in the real game
     against the average strategies. ``seconds``: ``build`` (tree, boards, stores), ``solve`` (first iteration to stop,
@@ -49,7 +49,7 @@ class SolveResult:
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> SolveResult:
-        """Make the result that `to_json` returned, after a round trip through JSON."""
+        """Make the result from the output of `to_json` after a round trip through JSON."""
         return cls(**{key: _tuples(value) for key, value in data.items()})
 
     @classmethod
@@ -63,7 +63,7 @@ class SolveResult:
         seconds: Mapping[str, float],
         trace: Trace,
     ) -> SolveResult:
-        """The result of a run, in chips.
+        """Make the result of a run, in chips.
 
         Args:
             job: the job.
@@ -113,7 +113,7 @@ class SolveResult:
         )
 
     def _repr_html_(self) -> str:
-        """The table that notebooks show."""
+        """Return an HTML table for notebooks."""
         ev, equity, unit = self.ev or (None, None), self.equity or (None, None), self.unit
         reached = (
             "interrupted"
@@ -137,7 +137,7 @@ class SolveResult:
         return html.facts(f"{self.name}: {reached} after {self.sweeps:,} sweeps", rows)
 
     def to_json(self) -> dict[str, Any]:
-        """The documented JSON object, with its unit if that is not chips."""
+        """Return the documented JSON object, with its unit unless that is chips."""
         data = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.unit == CHIPS.name:
             del data["unit"]
@@ -154,7 +154,7 @@ def _tuples(value: Any) -> Any:
 
 
 def require_zero_sum(job: Job, net: tuple[float, float], most_rake: float) -> None:
-    """Refuse net chips that one player wins and nobody loses.
+    """Refuse net chips that do not sum to zero.
 
     Args:
         job: the job.

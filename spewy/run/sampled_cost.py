@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ANSWERING = 1.5  # factor of the time of a deal with CFR-BR (measured)
 SENT = 2
-"""Times the state that a solve on a cluster holds: what a share sends is held until the share is whole."""
+"""Number of copies of the state that a solve on a cluster needs, since a share is buffered until it is complete."""
 MAKING = 6.5  # bytes of a hand on a final board, while board buckets and rows are made (measured)
 MAKING_SECONDS = 1e-3  # rough seconds per final board
 JUDGING = 60  # bytes of a hand on each board that can follow a first board, while that is measured
@@ -167,7 +167,7 @@ def _n_kinds(spec: AbstractionSpec) -> int:
 
 
 def _histories(spec: AbstractionSpec, groups: Sequence[int]) -> int:
-    """Number of boards of several groups up to suits; a lower bound if they are too many to be numbered."""
+    """Number of boards of several groups up to suits; a lower bound if there are too many to enumerate."""
     ways = prod(comb(len(spec.deck), size) for size in groups)
     return len(board_map(spec.deck, groups).boards) if ways <= MAX_NUMBERS else ways // 24
 
@@ -228,7 +228,7 @@ def _buffer_bytes(
 def _judged_bytes(
     spec: AbstractionSpec, rounds: Sequence[LineForest], solve: SolveSection
 ) -> tuple[int, int]:
-    """Bytes on disk of the responses on all first boards, and bytes in memory of those that a check draws.
+    """Bytes on disk of the responses on all first boards, and bytes in memory of the responses of a check.
 
     Suits that rows tell apart are walked one by one.
     """
@@ -249,7 +249,7 @@ def _judged_bytes(
 
 
 def _below_first(spec: AbstractionSpec) -> int:
-    """Number of boards of all later rounds that can follow a first board."""
+    """Number of later boards that can follow a first board."""
     left, ways, total = len(spec.deck), 1, 0
     dealt = [size for size in spec.board_sizes if size]
     for t, size in enumerate(dealt):

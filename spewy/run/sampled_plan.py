@@ -23,7 +23,7 @@ from spewy.run.sampled_cost import SampledCost, itemsize, n_classes, n_rows, sam
 
 @dataclass(frozen=True, kw_only=True)
 class SampledPlan(Plan):
-    """The plan of a job whose boards are dealt.
+    """Plan of a job whose boards are dealt.
 
     Attributes:
         dealing: settings of the deals.
@@ -66,12 +66,12 @@ class SampledPlan(Plan):
 
     @property
     def threads(self) -> int:
-        """Number of threads that a run starts: one saves."""
+        """Number of threads that a run starts, including one that saves."""
         return self.job.solve.threads + 1
 
     @property
     def most_rake(self) -> float:
-        """Whole games have no rake."""
+        """Zero, since whole games have no rake."""
         return 0.0
 
 
@@ -88,7 +88,7 @@ def spec_of(game: Game, dealing: Dealing) -> AbstractionSpec:
 
 
 def _refusal(job: Job, cost: SampledCost) -> str | None:
-    """Why a job may not start, for want of memory; None: it may."""
+    """Reason why a job exceeds its memory; None if the job may start."""
     if cost.memory_bytes <= parse_memory(job.solve.memory):
         return None
     halved = "" if job.solve.short else _in_16_bits(cost.memory_bytes - cost.state_bytes // 2)
@@ -99,7 +99,7 @@ def _refusal(job: Job, cost: SampledCost) -> str | None:
 
 
 def _require_possible(job: Job, classes: Sequence[int], rows: Sequence[int]) -> None:
-    """Refuse a job whose number of lines, counted without building the tree, makes it too large."""
+    """Refuse a job that is too large by its number of lines, counted without building the tree."""
     count = job.tree_count
     per_class = [k * sum(one.slots) for k, one in zip(rows, count.rounds, strict=False)]
     least = 2 * itemsize(job) * int(np.dot(per_class, classes[: len(per_class)]))

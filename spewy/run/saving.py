@@ -1,4 +1,4 @@
-"""When a solve saves: often enough that little is lost, and so seldom that saving costs little."""
+"""Schedule of saves: often enough to lose little, and so rarely that saving costs little."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import time
 from spewy.learn.engine import Engine
 
 SAVE_SECONDS, BACKGROUND_SECONDS = 30.0, 300.0
-"""Seconds between two saves, of an engine that waits for them and of one that saves in the background."""
+"""Default seconds between two saves, for engines that wait for a save and for engines that save in the background."""
 FIRST_SECONDS = 30.0
-"""Seconds before the first save in the background: a kill soon after the start loses little."""
+"""Seconds before the first background save, so that a kill soon after the start loses little."""
 SAVE_SPEED = 150e6  # bytes a second of a save, until the first save is measured
 SAVE_SHARE = 20.0  # if a save takes long: factor of the work between two saves
 FIRST_SHARE = 4.0  # factor of its expected duration that the first save waits, beside a check
 
 
 class Saving:
-    """Decides when an engine saves; the first save comes soon, so that a kill loses little.
+    """Decides when an engine saves; the first save comes early.
 
     Args:
         engine: the engine, which saves.
@@ -32,7 +32,7 @@ class Saving:
         self.saved = engine.saved()
 
     def save_if_due(self, seconds: float) -> bool:
-        """Save, or begin to, if the last save is long enough ago; return whether a save has ended.
+        """Save, or begin a background save, if the last one is old enough; return whether a save has finished.
 
         Args:
             seconds: seconds of work so far, all runs together.
@@ -44,17 +44,17 @@ class Saving:
         return self.saved != before
 
     def begin(self, seconds: float) -> None:
-        """Save now, in the background if the engine can."""
+        """Save now; in the background if the engine supports it."""
         self._engine.save(seconds, wait=False)
         self._since = time.perf_counter()
 
     def finish(self, seconds: float, dropping: int | None = None) -> None:
-        """Save all that is done, but for rounds from ``dropping`` on."""
+        """Save all work except rounds from ``dropping`` on."""
         self._engine.save(seconds, dropping)
         self.saved = self._engine.saved()
 
     def _pause(self) -> float:
-        """Seconds from one save to the next."""
+        """Seconds between the last save and the next."""
         took = self._expected if self._engine.save_took is None else self._engine.save_took
         pause = self._every
         if pause is None:

@@ -1,4 +1,4 @@
-"""A solve of any job from start or resume to its end: opening, the loop over the engine's work, the result."""
+"""A solve of any job from start or resume to its end: opening stores, the loop, the result."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
 
 LONG = 10.0
-"""Seconds of preparation that are announced."""
+"""Seconds of preparation above which the user is told."""
 
 
 class Session(Closing):
-    """A job bound to its stores, which it solves.
+    """A job with its open stores, ready to be solved.
 
     Args:
         job: the job to solve.
@@ -111,27 +111,27 @@ class Session(Closing):
 
     @property
     def store(self) -> Store:
-        """The lockers to go on from."""
+        """Lockers that a further run continues from."""
         return self.stores.store
 
     @property
     def strategies(self) -> Store:
-        """The store of the average strategies: the strategy locker of a solve by dealt boards, else `store`."""
+        """Store of the average strategies: with dealt boards the strategy locker, else `store`."""
         return self.stores.strategies
 
     @property
     def layout(self) -> Layout:
-        """Boards and betting of a job all of whose boards are walked through."""
+        """Boards and betting of a job that walks through all boards."""
         assert isinstance(self.plan, WalkedPlan)
         return self.plan.layout
 
     @property
     def cost(self) -> Cost:
-        """Memory and disk space that the solve needs."""
+        """Memory and disk space of the solve."""
         return self.plan.cost
 
     def solve(self, reporter: Reporter | None = None, stop: Stop | None = None) -> SolveResult:
-        """Work until the target, or the last sweep, deal or second of the job.
+        """Solve until the target, or the job's last sweep, deal or second.
 
         The first Ctrl-C saves and returns, the second one breaks off; SIGTERM and SIGHUP are as Ctrl-C. If ``stop`` is
         given, it takes the place of the first Ctrl-C, and signals are left alone. If ``reporter`` raises an error, the
@@ -164,7 +164,7 @@ class Session(Closing):
                     return self._run(engine, report, log, stopping, building)
 
     def policy(self) -> Policy:
-        """The saved strategies, decision by decision, until the session is closed."""
+        """The saved strategies, by decision; valid until the session is closed."""
         if not self.job.sampled:
             return ChunkPolicy(self.layout.problem, self.store)
         return BucketPolicy.of(self.job.problem, StrategyLocker(self.strategies))
@@ -211,12 +211,12 @@ class Session(Closing):
         return result.in_unit(job.amounts)
 
     def _done(self) -> int:
-        """Number of sweeps or deals that the stores hold."""
+        """Number of sweeps or deals in the stores."""
         with self.stores.read() as store:
             return saved_sweeps(store)
 
     def _engine(self, report: Reporter) -> Engine:
-        """The engine of the plan, which goes on from the stores."""
+        """Make the plan's engine, which continues from the stores."""
         plan = self.plan
         if isinstance(plan, WalkedPlan):
             return walked_engine(plan, self.store, self.folder, report.note)
@@ -224,7 +224,7 @@ class Session(Closing):
         return sampled_engine(plan, self.stores, self._made, self.start_from, report.note, report.boards)
 
     def _warm_up(self, report: Reporter, done: int) -> None:
-        """Compile kernels, and report what is unusual."""
+        """Compile kernels, and report unusual costs."""
         plan, job = self.plan, self.job
         if isinstance(plan, SampledPlan):
             warm_up("sampled", len(plan.rounds), job.solve.short, report.note)
@@ -278,7 +278,7 @@ class Session(Closing):
             )
 
     def _finished_before(self) -> SolveResult | None:
-        """The result in a folder which keeps no more than this job asks for, if there is nothing left to do."""
+        """Stored result of a job that drops rounds, if its folder has dropped them and nothing is left to do."""
         if self.job.first_dropped is None or first_dropped(self.store) != self.job.first_dropped:
             return None
         return finished(self.job, held(self.store))
@@ -292,7 +292,7 @@ def _plan(job: Job, folder: Path | None, cost: WalkedCost | None, made: Abstract
 
 
 def _kept_abstraction(job: Job, folder: Path | None) -> Abstraction | None:
-    """Board buckets and rows that a folder's strategy locker holds; None if it holds none yet.
+    """Board buckets and rows in a folder's strategy locker; None if it has none yet.
 
     Raises:
         InputError: the numbers to go on from were dropped.
@@ -308,7 +308,7 @@ def _kept_abstraction(job: Job, folder: Path | None) -> Abstraction | None:
 
 @contextmanager
 def _log_of(folder: Path | None) -> Iterator[Log]:
-    """A function that adds a line to a folder's log; it does nothing without a folder."""
+    """Yield a function that adds a line to a folder's log; without a folder the function does nothing."""
     if folder is None:
         yield lambda event, text: None
         return

@@ -1,4 +1,4 @@
-"""Starts a solve by dealt boards from the numbers of another solve, with other board buckets and rows.
+"""Start a solve by dealt boards from another solve's regrets and sums, with other board buckets and rows.
 
 A solve with few board buckets learns fast and then stalls; a solve with many buckets can start from its numbers.
 """
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
 
 APART = ("name", "boards", "rows", "solve")
-"""Sections in which a job and the job that it starts from may differ."""
+"""Sections in which a job may differ from the job that it starts from."""
 
 
 def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, board_buckets: Abstraction) -> Mark:
-    """Fill an engine that has done nothing from another solve's folder, and return what that solve had done.
+    """Fill a new engine from another solve's folder, and return that solve's number of deals.
 
     Args:
         folder: folder of the other solve.
@@ -51,7 +51,7 @@ def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, board_buc
 
 
 def require_start(folder: Path, plan: SampledPlan) -> tuple[Job, Mark]:
-    """Read the job of a folder to start from, and what its solve has done.
+    """Read the job of a folder to start from, and the progress of its solve.
 
     Args:
         folder: folder of the other solve.
@@ -80,7 +80,7 @@ def require_start(folder: Path, plan: SampledPlan) -> tuple[Job, Mark]:
 
 
 def _same_game(store: Store, job: Job, folder: Path) -> Job:
-    """The job of a folder, whose game and betting must be those of ``job``."""
+    """Read the job of a folder; its game and betting must equal those of ``job``."""
     theirs, ours = store.manifest.get("job"), job.manifest()["job"]
     if not isinstance(theirs, dict) or theirs.get("boards") is None:
         raise InputError(

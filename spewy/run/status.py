@@ -20,11 +20,11 @@ from spewy.run.stopping import Stopping
 TELL_SECONDS, WRITE_SECONDS = 1.0, 3.0
 """Seconds between two reports to listeners, and between two writes of the status file."""
 LATELY = 10.0
-"""Seconds over which the speed is measured."""
+"""Length in seconds of the window in which the speed is measured."""
 
 
 class StatusWriter:
-    """Publishes the status of a solve, not too often.
+    """Publishes the status of a solve at limited frequency.
 
     Args:
         job: the job.
@@ -53,7 +53,7 @@ class StatusWriter:
         self._target_in: float | None = None
 
     def tell(self, seconds: float) -> None:
-        """Publish the status, if the last time is long enough ago.
+        """Publish the status, unless the last time was too recent.
 
         Args:
             seconds: seconds of work, all runs together.
@@ -67,7 +67,7 @@ class StatusWriter:
             self._write(self._status(seconds))
 
     def checked(self, check: Check, seconds_left: float | None) -> None:
-        """Keep a check and the forecast of the target for the status."""
+        """Record a check and the forecast of the target for the status."""
         unit, stopping = self._stopping.unit, self._stopping
         error = None if check.stderr is None else stopping.in_unit(check.stderr)
         amount = stopping.in_unit(check.exploitability)
@@ -77,7 +77,7 @@ class StatusWriter:
         self._target_in = seconds_left if seconds_left is not None and math.isfinite(seconds_left) else None
 
     def recall(self, done: int, chips: float) -> Judged:
-        """Keep the last check of an earlier run for the status, with the details that the status file has.
+        """Restore the last check of an earlier run, with the details from the status file.
 
         Args:
             done: sweeps or deals before the check.
@@ -92,11 +92,11 @@ class StatusWriter:
         return self._judged
 
     def pause(self) -> None:
-        """Leave the time until the next `tell` out of the pace."""
+        """Exclude the time until the next `tell` from the speed."""
         self._pace.clear()
 
     def measuring(self, seconds: float, done: int, total: int) -> None:
-        """Write that a check has measured ``done`` of ``total`` flops."""
+        """Publish that a check has measured ``done`` of ``total`` flops."""
         self._write(replace(self._status(seconds), checking=(done, total)))
 
     def end(self, seconds: float) -> None:
@@ -125,7 +125,7 @@ class StatusWriter:
         )
 
     def _left(self, seconds: float, pace: float | None) -> float | None:
-        """Seconds until the first known bound ends the solve."""
+        """Seconds until the first known limit ends the solve."""
         stopping, left = self._stopping, []
         if stopping.most_seconds is not None:
             left.append(max(0.0, stopping.most_seconds - seconds))
@@ -143,18 +143,18 @@ class _Pace:
         self._counted: deque[tuple[float, int]] = deque()
 
     def count(self, now: float, done: int) -> None:
-        """Count ``done`` sweeps or deals at a time of `time.perf_counter`."""
+        """Record ``done`` sweeps or deals at a time of `time.perf_counter`."""
         self._counted.append((now, done))
         while len(self._counted) > 2 and self._counted[1][0] < now - LATELY:
             self._counted.popleft()
 
     def clear(self) -> None:
-        """Forget all counts, so that the time until the next count does not lower the speed."""
+        """Forget all counts, so that the time until the next count does not affect the speed."""
         self._counted.clear()
 
     @property
     def per_second(self) -> float | None:
-        """Sweeps or deals a second; None before the second count."""
+        """Sweeps or deals per second; None before the second count."""
         if len(self._counted) < 2 or self._counted[-1][0] <= self._counted[0][0]:
             return None
         (begun, first), (ended, last) = self._counted[0], self._counted[-1]

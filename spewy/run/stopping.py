@@ -1,4 +1,4 @@
-"""Rules for when a solve stops and when it is measured, for sweeps and for deals."""
+"""Rules for when a solve stops and when it is measured, in sweeps or in deals."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from spewy.job.units import parse_target, unit_chips
 from spewy.learn.engine import Check, Engine, Goal
 
 FLAT = 0.05
-"""A curve that falls slower than sweeps^-0.05 has no forecast."""
+"""Exponent of the slowest power law with a forecast: exploitability must fall faster than sweeps^-0.05."""
 REACHED, INTERRUPTED = "target reached", "interrupted"
-"""Why a run ended, as status and log tell it; `Stopping.exhausted` has the other reasons."""
+"""Reasons for the end of a run, in status and log; `Stopping.exhausted` has further reasons."""
 
 
 @dataclass(frozen=True)
 class Stopping:
-    """The bounds of a job.
+    """Limits of a job.
 
     Attributes:
         target: exploitability in chips that ends the solve.
@@ -42,7 +42,7 @@ class Stopping:
 
     @classmethod
     def of(cls, job: Job) -> Stopping:
-        """The bounds that a job gives.
+        """Make the limits of a job.
 
         Raises:
             InputError: the target's unit is not one of the job's kind.
@@ -63,7 +63,7 @@ class Stopping:
         )
 
     def goal(self, *, together: bool) -> Goal:
-        """The bounds of a portion of work.
+        """Limits of the next portion of work.
 
         Args:
             together: whether a portion may hold several checks.
@@ -71,11 +71,11 @@ class Stopping:
         return Goal(self.target, self.last, self.every, together)
 
     def is_reached(self, check: Check | None) -> bool:
-        """Whether a check found the target or less."""
+        """Whether a check found an exploitability at or below the target."""
         return check is not None and check.exploitability <= self.target
 
     def is_check_due(self, done: int, seconds: float) -> bool:
-        """Whether to measure now.
+        """Whether the strategies must be measured now.
 
         Args:
             done: number of sweeps or deals that are done.
@@ -86,7 +86,7 @@ class Stopping:
         return self.every_seconds is not None and seconds >= self.every_seconds
 
     def exhausted(self, engine: Engine, seconds: float, last: Check | None) -> str | None:
-        """The reason to end a solve that has not reached its target, in words; None if it goes on.
+        """Reason to end a solve that has not reached its target, in words; None if it continues.
 
         The time of a check is left at the end: as much as the last check took.
 
@@ -103,7 +103,7 @@ class Stopping:
         return None
 
     def in_unit(self, chips: float) -> float:
-        """An exploitability in chips, in the job's unit."""
+        """Convert an exploitability from chips to the job's unit."""
         return chips / self.unit_chips
 
 

@@ -1,4 +1,4 @@
-"""The stores of a solve: lockers to continue from, and with board buckets the strategy locker that bots play from."""
+"""Stores of a solve: lockers to continue from, and with board buckets a strategy locker for bots."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Stores(Closing):
 
     @property
     def store(self) -> Store:
-        """The lockers to continue from; those of a solve by dealt boards in a folder are opened read-only."""
+        """Lockers to continue from; with dealt boards and a folder they are opened read-only."""
         if self._store is None:
             assert self._folder is not None
             self._store = self._opened.enter_context(open_store(self._folder, read_only=True))
@@ -58,26 +58,26 @@ class Stores(Closing):
 
     @property
     def strategies(self) -> Store:
-        """The store of the average strategies, read-only: the strategy locker, or `store` itself."""
+        """Read-only store of the average strategies: the strategy locker, or `store` itself."""
         if self._strategies is None:
             assert self._folder is not None
             self._strategies = self._opened.enter_context(open_store(self._folder / FOLDER, read_only=True))
         return self._strategies
 
     def use(self) -> AbstractContextManager[Store]:
-        """Open the lockers to continue from for writing, for the block."""
+        """Return a context that opens the lockers to continue from for writing."""
         if self._folder is None or not self._sampled:
             return nullcontext(self.store)
         return open_store(self._folder)
 
     def read(self) -> AbstractContextManager[Store]:
-        """Open the lockers to continue from for reading, for the block."""
+        """Return a context that opens the lockers to continue from for reading."""
         if self._folder is None or not self._sampled:
             return nullcontext(self.store)
         return open_store(self._folder, read_only=True)
 
     def play_or_new(self) -> AbstractContextManager[Store]:
-        """Open the strategy locker for writing, for the block; make it if there is none.
+        """Return a context that opens the strategy locker for writing, and creates it if it is missing.
 
         Raises:
             lockers.ManifestMismatchError: the locker is another job's.
@@ -88,7 +88,7 @@ class Stores(Closing):
 
     @property
     def play(self) -> Opener:
-        """A function that opens the strategy locker for writing."""
+        """Function that opens the strategy locker for writing."""
         folder, strategies = self._folder, self._strategies
         if folder is None:
             assert strategies is not None
@@ -96,7 +96,7 @@ class Stores(Closing):
         return lambda: open_store(folder / FOLDER)
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close all open stores."""
         self._opened.close()
         if self._folder is None and self._store is not None:
             self._store.close()

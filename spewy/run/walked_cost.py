@@ -1,4 +1,4 @@
-"""The cost of a job all of whose boards are walked through: chunks, information sets, memory and disk."""
+"""The cost of a job that walks through all boards: chunks, information sets, memory and disk."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from spewy.run.lp_size import LpSize
 from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 
 EngineName = Literal["exact", "live", "stored", "program"]
-"""Name of the engine: the exact one, walks with live leaves, chunk by chunk, or one linear program."""
+"""Name of the engine: the exact one, walks with live leaves, chunk by chunk, or a linear program."""
 BYTES_PER_ROW = 34  # hand, strength, group, weight; in the live game a blocker and a twin too
 BYTES_PER_NODE = 700  # of the betting tree, with its place in the layout (measured: 740 to 1,010)
 BYTES_PER_BOARD = 3000  # the objects that hold a board's arrays
 
 BY_SCIKIT_LEARN = {"ward", "k-means", "strength-k-means"}
-"""Clusterings that import scikit-learn."""
+"""Clusterings that need scikit-learn."""
 WAITING = 1.08  # factor of saved bytes that stay in memory until their transaction ends (measured)
 TOUCHED = 4  # pages of a file that the system maps for each page that is read
 SLACK = 64 << 10  # bytes of a store that small transactions leave unused (measured)
@@ -41,7 +41,7 @@ SECONDS_PER_SET = (
 
 @dataclass(frozen=True, kw_only=True)
 class WalkedCost(Cost):
-    """Counts of a problem after suit symmetry, and sizes.
+    """Sizes of a solve, and counts of a problem up to suit symmetry.
 
     Attributes:
         boards, chunks: number of boards and of chunks, per round from the root's.
@@ -62,7 +62,7 @@ class WalkedCost(Cost):
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """Boards, chunks and information sets, and the boards with fewer rows than the job asks for."""
+        """Numbers of boards, chunks and information sets, and of boards with fewer rows than the job asks for."""
         short, unusual = sum(self.short_boards), "with fewer kinds of hands than rows asked for"
         return (
             (sum(self.boards), "board", "boards"),
@@ -74,7 +74,7 @@ class WalkedCost(Cost):
 
 @dataclass(frozen=True, kw_only=True)
 class EngineSetup:
-    """The engine of a job, and what its cost depends on.
+    """The engine of a job, and the settings that its cost depends on.
 
     Attributes:
         engine: name of the engine.
@@ -111,14 +111,14 @@ class EngineSetup:
 
     @property
     def kinds(self) -> list[Kind]:
-        """Kinds of arrays that a chunk has in the lockers."""
+        """Kinds of arrays that a chunk stores."""
         if self.integrate == "average" or self.engine == "program":
             return [Kind.SUMS]
         predictive = variant(self.variant).predictive
         return [Kind.SUMS, Kind.REGRETS, *([Kind.GUESSES] if predictive else [])]
 
     def is_visited(self, t: int) -> bool:
-        """Whether the chunks of round ``t`` of the game are visited on their own."""
+        """Whether the chunks of round ``t`` of the game are visited individually."""
         return self.first_live is None or t < self.first_live
 
 
@@ -242,12 +242,12 @@ def _with_round(disk: DiskSize, layout: Layout, t: int, setup: EngineSetup, coun
 
 
 def _clusters(problem: Problem) -> bool:
-    """Whether scikit-learn puts the hands of a problem into rows."""
+    """Whether scikit-learn clusters the hands of a problem."""
     return any(k is not None for k in problem.rows) and problem.grouping in BY_SCIKIT_LEARN
 
 
 def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:
-    """Number of (slot, row) pairs that simultaneous visits improve, with the live chunks below; 0: none is live."""
+    """Largest number of (slot, row) pairs that simultaneous visits improve; 0 without live chunks."""
     top = layout.n_rounds if first_live is None else first_live - layout.problem.first_round - 1
     boards: list[int] = []  # per board of the round at hand, the top round's that it follows; lines alike
     lines: list[int] = []

@@ -1,4 +1,4 @@
-"""Plans of jobs all of whose boards are walked through: which engine solves them, and what stays in memory."""
+"""Plans of jobs that walk through all boards: the choice of engine, and the split between memory and disk."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from spewy.run.walked_cost import EngineName, EngineSetup, WalkedCost, walked_co
 
 @dataclass(frozen=True, kw_only=True)
 class WalkedPlan(Plan):
-    """The plan of a job all of whose boards are walked through.
+    """Plan of a job that walks through all boards.
 
     Attributes:
         layout: boards and betting of the job.
@@ -40,7 +40,7 @@ class WalkedPlan(Plan):
 
     @property
     def threads(self) -> int:
-        """Number of threads that a run starts beside the first one."""
+        """Number of threads that a run starts in addition to the main thread."""
         return 0 if self.job.solve.threads == 1 else self.job.solve.threads
 
     @property
@@ -58,7 +58,7 @@ class WalkedPlan(Plan):
         progress: Callable[[int], None] | None = None,
         cost: WalkedCost | None = None,
     ) -> WalkedPlan:
-        """Make the plan of a job that is to be solved.
+        """Make the plan of a job to be solved.
 
         Args:
             job: the job.
@@ -85,9 +85,9 @@ class WalkedPlan(Plan):
     def counted(
         cls, job: Job, *, streaming: bool, progress: Callable[[int], None] | None = None
     ) -> WalkedPlan:
-        """Make a plan to learn the cost of a job: buckets of hands are counted, not made.
+        """Make a plan to estimate the cost of a job; buckets of hands are counted, not computed.
 
-        They are made where the count is only a bound that the job's memory does not hold.
+        Buckets are computed only if the count is an upper bound and exceeds the job's memory.
 
         Raises:
             InputError: the tree, or the linear program of the whole game, is too large, or the precision is not one of
@@ -102,7 +102,7 @@ class WalkedPlan(Plan):
 
     @classmethod
     def on(cls, job: Job, layout: Layout, *, streaming: bool, cost: WalkedCost | None = None) -> WalkedPlan:
-        """Make the plan of a job on a layout of its boards and betting.
+        """Make the plan of a job with a given layout.
 
         Raises:
             InputError: its boards are dealt, not walked through.
@@ -120,7 +120,7 @@ class WalkedPlan(Plan):
 
 
 def require_possible(job: Job) -> None:
-    """Refuse a job by its lower bounds, before boards are enumerated.
+    """Refuse a job by its lower bounds, before its boards are enumerated.
 
     Raises:
         InputError: its betting tree is too large to be built, or a lower bound on its memory exceeds ``solve.memory``.
@@ -136,7 +136,7 @@ def require_possible(job: Job) -> None:
 
 
 def supported(layout: Layout, schedule: Variant) -> bool:
-    """Whether the exact engine supports the layout's live game, without building that game."""
+    """Whether the exact engine supports the layout's live game; that game is not built."""
     return (
         layout.n_rounds <= MAX_ROUNDS
         and not schedule.predictive
@@ -146,7 +146,7 @@ def supported(layout: Layout, schedule: Variant) -> bool:
 
 
 def _by_hand(layout: Layout, t: int, p: int) -> bool:
-    """Whether every hand of a round is a row of its own, in the order of hands."""
+    """Whether every hand of a round has its own row, in the order of hands."""
     if layout.problem.rows[layout.boards[t].round] is None:
         return True
     rows = [board.hands[p] for board in layout.boards[t].boards]
@@ -177,7 +177,7 @@ def _setup(job: Job, layout: Layout) -> EngineSetup:
 
 
 def _engine(job: Job, layout: Layout) -> EngineName:
-    """Choose the engine; the exact one takes live leaves, a row per hand of hold'em, and no double precision.
+    """Choose the engine; the exact one needs live leaves, a row per hand of hold'em, and no double precision.
 
     Raises:
         InputError: 16 bits are asked for where it does not, or a precision that the depth of the stacks rules out.
@@ -200,7 +200,7 @@ def _engine(job: Job, layout: Layout) -> EngineName:
 
 
 def _refusal(job: Job, needed: int, streaming: int | None) -> str:
-    """The message that a job exceeds its memory.
+    """Write the message that a job exceeds its memory.
 
     Args:
         job: the job.

@@ -1,4 +1,4 @@
-"""Compiles kernels once per machine and version, in a process of their own, with a note to the user.
+"""Compile kernels once per machine and version, in a separate process, and tell the user.
 
 Compiling takes up to a minute and several hundred MiB, which shall be nobody's surprise and no part of a solve's
 memory. A stamp beside the machine code (`compiled.cache`) says that it is complete.
@@ -25,7 +25,7 @@ Engine = Literal["exact", "live", "sampled"]
 
 
 def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], None]) -> None:
-    """Compile the kernels of an engine, unless that was done before.
+    """Compile the kernels of an engine, unless they are cached.
 
     Args:
         engine: name of the engine.
@@ -34,7 +34,7 @@ def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], No
         note: called with a text before compilation begins.
 
 
-    Where machine code cannot be kept, it is compiled by the process that needs it, when it needs it.
+    If the machine code cannot be cached, the process that needs it compiles it.
     """
     mark = f"{n_rounds}{'s' * short}" if engine == "exact" else f"{engine}-{n_rounds}{'s' * short}"
     there = stamp(Path(solvers.__file__).parent, mark)
@@ -61,7 +61,7 @@ def _compile_exact(n_rounds: int, short: bool) -> None:
 
 
 def _compile_live(n_rounds: int, short: bool) -> None:
-    """Solve a tiny spot of ``n_rounds`` rounds by the general engine, which has one width of numbers."""
+    """Solve a tiny spot of ``n_rounds`` rounds with the general engine, which has one number width."""
     del short
     from solvers.discount import DEFAULT_VARIANT, variant
     from solvers.reference.cfr import Cfr
@@ -86,7 +86,7 @@ def _tiny(n_rounds: int) -> LiveGame:
 
 
 def _compile_sampled(n_rounds: int, short: bool) -> None:
-    """Deal once in a game of ``n_rounds`` rounds with two hands in a row; measure it, and quantise its averages."""
+    """Run one deal in a game of ``n_rounds`` rounds with two hands per row; measure and quantise its averages."""
     import numpy as np
 
     from buckets.abstraction import Dealt

@@ -1,4 +1,4 @@
-"""A bot as a client of an ACPC dealer: it reads match states, and answers when it is the bot's turn.
+"""A bot as a client of an ACPC dealer: reads match states, and answers when the bot is to act.
 
 The client reports lines that a dealer should not send, and gives up after too many of them. It also reports a bot's
 failure, and goes on with a check, or a fold where checking is not free.
@@ -17,9 +17,9 @@ from spewy.match.cards import hand_seed
 from spewy.match.connection import Connection
 
 PATIENCE = 1800.0
-"""Seconds without a match state after which a dealer counts as gone; the other player may take 600 for an answer."""
+"""Seconds without a match state after which the dealer counts as gone; the opponent may take 600 for an answer."""
 MOST_STRAY = 1000
-"""Largest number of lines without a match state in a row."""
+"""Largest number of consecutive lines without a match state."""
 
 Note = Callable[[str], None]
 
@@ -42,7 +42,7 @@ class Match:
 def play(
     dealer: Connection, bot: Bot, seed: int = 0, patience: float = PATIENCE, note: Note | None = None
 ) -> Match:
-    """Play until the dealer closes the connection, which stays open on this side.
+    """Play until the dealer closes the connection; this side leaves its own end open.
 
     Args:
         dealer: connection to the dealer; nothing was sent or read yet.
@@ -136,7 +136,7 @@ class _Client:
 
 
 def _follows(before: MatchState, state: MatchState) -> bool:
-    """Whether a state is of the same hand, at the same point or later."""
+    """Whether ``state`` belongs to the same hand as ``before``, at the same point or later."""
     same = (before.position, before.number) == (state.position, state.number)
     held = before.hand.hole[before.position] == state.hand.hole[state.position]
     dealt = state.hand.board[: len(before.hand.board)] == before.hand.board

@@ -1,4 +1,4 @@
-"""A dealer like the ACPC's reference dealer: its messages, log, time limits, and its treatment of bad replies.
+"""A dealer like the ACPC's reference dealer, with its messages, log, time limits and treatment of bad replies.
 
 There are two sets of rules. ``2.0.0`` is the reference dealer's. ``2007`` is the first competition's: a player may fold
 where a check is free, and the dealer folds to the end for a player who is out of time or gone. Seats are the players'
@@ -34,9 +34,9 @@ from spewy.match.table import Table
 
 RulesName = Literal["2.0.0", "2007"]
 MOST_WARNINGS = 1000
-"""Largest number of warnings in a match: a client may send nonsense for as long as it has time."""
+"""Largest number of warnings in a match, since a client may send nonsense until its time is over."""
 TIMES_EVERY = 100
-"""Number of hands after which the dealer reports the time that was used."""
+"""Number of hands between two reports of used time."""
 
 Note = Callable[[str], None]
 
@@ -60,7 +60,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Terms:
-    """A match that is to be dealt.
+    """Specification of a match to deal.
 
     Attributes:
         name: name of the match.
@@ -93,7 +93,7 @@ class Terms:
         next(deals(self.game, self.seed))
 
     def position(self, seat: int, number: int) -> int:
-        """The position of a seat in a hand; also the seat of a position."""
+        """Position of a seat in a hand, and also seat of a position."""
         return seat if self.fixed else (seat + number) % 2
 
     def seat_name(self, seat: int) -> str:
@@ -112,7 +112,7 @@ class Action:
 
     @property
     def text(self) -> str:
-        """The line."""
+        """Line of the transaction log."""
         return f"{self.action} {self.number} {self.sent:.6f} {self.received:.6f}"
 
 
@@ -138,7 +138,7 @@ def parse_actions(text: str) -> list[Action]:
 
 @dataclass(frozen=True)
 class Logs:
-    """Functions that receive messages, lines of the match's log, and transactions."""
+    """Functions that receive messages, lines of the match's log and transactions."""
 
     note: Note
     hand: Note
@@ -162,7 +162,7 @@ def accept_both(listener: Listener, terms: Terms) -> tuple[Connection, Connectio
 
 
 class Dealer:
-    """Deals a match to two players who are connected.
+    """Deals a match to two connected players.
 
     Args:
         terms: the match.
@@ -209,7 +209,7 @@ class Dealer:
         return FinalScore((totals[0], totals[1]), self.terms.names)
 
     def _greet(self, seat: int, deadline: float | None) -> None:
-        """Receive a client's version; like the reference dealer, go on after an unsupported version."""
+        """Receive a client's version; an unsupported version only causes a warning, as in the reference dealer."""
         version = receive_version(self._connections[seat], deadline)
         if not is_spoken(version):
             self._warn(f"ERROR: {self._connections[seat].peer}: expected {VERSION}, found {version}")
@@ -230,7 +230,7 @@ class Dealer:
         return table.result
 
     def _replayed(self, hand: Hand, number: int) -> str:
-        """The next action of the earlier run."""
+        """Return the next action of the earlier run."""
         action = self._before.pop()
         if action.number != number or read_action(hand, action.action, self._free_folds)[0] != action.action:
             raise InputError(
@@ -242,7 +242,7 @@ class Dealer:
         return action.action
 
     def _asked(self, hand: Hand, number: int) -> str:
-        """The action of the player to act."""
+        """Ask the player to act for an action."""
         assert hand.to_act is not None
         seat = self.terms.position(hand.to_act, number)
         self._send_state(hand, number)
@@ -297,7 +297,7 @@ class Dealer:
                 self._warn(f"WARNING: {connection.peer}: passed over: {shown(text)}")
 
     def _leave(self, seat: int, error: PeerError) -> None:
-        """A player is out of time or gone, which ends the match, or that player's part in it."""
+        """Handle a player who is out of time or gone: fold to the end by the rules of 2007, else end the match."""
         if self.terms.rules != "2007":
             raise error
         self._note_gone(seat, error)
@@ -319,7 +319,7 @@ class Dealer:
 
 
 class _Clock:
-    """The time that a seat has used."""
+    """Time that a seat has used."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -327,7 +327,7 @@ class _Clock:
         self.match = 0.0
 
     def start(self) -> float | None:
-        """The deadline of an answer that is asked for now."""
+        """Deadline of an answer that is requested now."""
         limits = self.limits
         left = [
             limit - used
@@ -337,7 +337,7 @@ class _Clock:
         return time.monotonic() + min(left) if left else None
 
     def add(self, seconds: float) -> None:
-        """Add the time of an answer."""
+        """Add the time taken by an answer."""
         self.hand += seconds
         self.match += seconds
 

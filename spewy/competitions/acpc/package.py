@@ -1,4 +1,4 @@
-"""A bot as a folder of its own: its strategy locker, our code, and a script that starts the bot."""
+"""Package a bot as a folder: its strategy locker, our code, and a start script."""
 
 from __future__ import annotations
 

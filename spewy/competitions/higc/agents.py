@@ -1,4 +1,4 @@
-"""Which agent plays which game at a HIGC referee's table, and games that are solved and kept for it."""
+"""Choose the agent for each game at a HIGC referee's table, and store the games that were solved for it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from spewy.learn.engine import Stop
 NODES_PER_SECOND, MOST_NODES = 40_000, 4_000_000
 """Largest number of tree nodes per second of preparation, and in any time."""
 WALKING = 0.6
-"""Share of the preparation time for walking through the tree."""
+"""Share of the preparation time for enumerating the game's tree."""
 TARGET = 1e-4
 """Exploitability at which a solve stops, as a share of the game's largest gain."""
 
 
 @dataclass(frozen=True)
 class Agents:
-    """Makes agents.
+    """Makes the agents for games.
 
     Attributes:
         lockers: folders of poker solves.
@@ -52,7 +52,7 @@ class Agents:
     note: Callable[[str], None]
 
     def agent(self, name: str, seat: int, dialect: Dialect, seed: int) -> Agent:
-        """The agent for a seat of a game.
+        """Make the agent for a seat of a game.
 
         Raises:
             InputError: no agent can play the game.
@@ -104,7 +104,7 @@ class Agents:
         return opponent("equity", table.game)
 
     def _stored(self, game: SpielGame) -> Tabular | None:
-        """The strategy of a small game, solved now if it is new; None for a game that is too large."""
+        """Strategy of a small game, solved now if it is new; None if the game is too large."""
         path = tabular_path(self.solved, game.name, game.dialect)
         too_large = path.with_suffix(".large")
         if path.exists():
@@ -122,7 +122,7 @@ class Agents:
         return min(int(NODES_PER_SECOND * self.prepare_seconds), MOST_NODES)
 
     def _solve(self, game: SpielGame, stop: Stop | None = None) -> Tabular | None:
-        """Solve a game and store it; None for a game that is too large."""
+        """Solve a game and store it; None if the game is too large."""
         begun = time.monotonic()
         tree = spiel_tree(game, self._most, WALKING * self.prepare_seconds, stop)
         if tree is None:
@@ -139,7 +139,7 @@ class Agents:
 
 
 class RandomAgent:
-    """Plays any legal action, each equally often.
+    """Plays a random legal action.
 
     Args:
         seed: seed of the draws.

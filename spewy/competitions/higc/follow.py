@@ -1,4 +1,4 @@
-"""Rebuilds a hand of poker from the tensors of its states; changes between states tell the actions.
+"""Rebuild a hand of poker from the tensors of its states; differences between states reveal the actions.
 
 The states of the deal come first. Then each state follows from the state before it by one action or one card: the board
 grows, or one player's chips do, or nothing changes, which is a check. A fold ends the match and is never seen.
@@ -13,7 +13,7 @@ from spewy.game.hand import Hand
 
 
 class Follower:
-    """Rebuilds the hand from the states of a match, one after the other.
+    """Rebuilds the hand from the successive states of a match.
 
     Args:
         table: the game.
@@ -66,7 +66,7 @@ class Follower:
         return hand.apply(self._action(hand, last, public, moved))
 
     def _with_cards(self, hand: Hand, new: tuple[int, ...]) -> Hand:
-        """Collect cards, which come one by one, until the round can be dealt to the hand."""
+        """Collect single cards, and deal them to the hand once the round is complete."""
         self._dealt += new
         if len(self._dealt) < hand.to_deal:
             return hand

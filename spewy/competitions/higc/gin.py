@@ -10,12 +10,12 @@ from spewy.competitions.higc.spiel import SpielGame
 from spewy.competitions.higc.text import State, tensor_values
 
 STANDARD = {"num_ranks": 13, "num_suits": 4, "hand_size": 10}
-"""Parameters of games with the tensors and actions below."""
+"""Parameters of the games that have the tensors and actions below."""
 SIZE, CARDS = 644, 52
 HANDS, UPCARD = 2, 118
-"""Positions in a tensor at which the hands and the upcard begin."""
+"""Positions of the hands and the upcard in a tensor."""
 DRAW_UPCARD, DRAW_STOCK, PASS, KNOCK, MELDS = 52, 53, 54, 55, 56
-"""Numbers of actions; smaller numbers are cards, larger ones melds."""
+"""Numbers of actions; smaller numbers mean cards, and larger numbers mean melds."""
 
 
 class GinAgent:
@@ -48,7 +48,7 @@ class GinAgent:
         self._upcard: list[int] = []
 
     def see(self, state: State) -> None:
-        """Take in the next state.
+        """Process the next state.
 
         Raises:
             InputError: the tensor is of another game.
@@ -79,7 +79,7 @@ class GinAgent:
         return next(action for action in (PASS, DRAW_STOCK, DRAW_UPCARD) if action in legal)
 
     def _discarded(self, cards: list[int]) -> int:
-        """Discard the card that leaves the least deadwood; of equal cards the one that counts most."""
+        """Discard the card that leaves the least deadwood; among equals, the card with the highest value."""
         return min(
             cards, key=lambda card: (self._without(card), -self._utils.card_value(card), self._rng.random())
         )

@@ -1,4 +1,4 @@
-"""A particle filter: a sample of the states that a match may be in, given all that one player has seen.
+"""A particle filter: a sample of the states that are consistent with what one player has seen.
 
 At each step the filter tries all actions of chance and of the other player from each state of the sample, and keeps the
 states that look like the state that was seen. It assumes that the other player acts at random. If no state is left, it
@@ -18,9 +18,9 @@ from spewy.competitions.higc.text import State
 MOST = 150
 """Largest number of states in the sample."""
 SPARE = 2
-"""Number of samples' worth of states to look for and draw from."""
+"""Multiple of the sample size to search for before drawing the sample."""
 MOST_OTHERS = 1000
-"""Largest number of other states that are kept in case no state fits."""
+"""Largest number of other states kept as a fallback if no state fits."""
 
 
 class Particles:
@@ -40,11 +40,11 @@ class Particles:
         self.states: list[SpielState] = [game.start()]
 
     def did(self, action: int) -> None:
-        """Take in the player's own action at the last state."""
+        """Record the player's own action at the last state."""
         self._did = action
 
     def see(self, state: State) -> None:
-        """Take in the next state of the match."""
+        """Process the next state of the match."""
         if self._begun:
             self.states = self._following(state)
         else:
@@ -73,12 +73,12 @@ class Particles:
         return self._rng.sample(found, min(MOST, len(found)))
 
     def _nearest(self, states: list[SpielState], seen: State) -> list[SpielState]:
-        """The states that differ least from the state that was seen."""
+        """States that differ least from the seen state."""
         gaps = [_gap(self._game.seen(state, self._seat), seen) for state in states]
         return [state for state, gap in zip(states, gaps, strict=True) if gap == min(gaps)]
 
     def _children(self, state: SpielState) -> Iterator[SpielState]:
-        """States that may follow a state, in random order."""
+        """Yield states that may follow a state, in random order."""
         if state.is_chance_node():
             outcomes = state.chance_outcomes()
             self._rng.shuffle(outcomes)
@@ -99,7 +99,7 @@ class Particles:
 
 
 def play_out(state: SpielState, player: int, rng: Random, most: int) -> float:
-    """A player's return of a random game from a state, which changes; 0 if the game exceeds a number of steps."""
+    """Play a random game from a state, which changes; return the player's return, 0 if the game takes too long."""
     for _ in range(most):
         if state.is_terminal():
             return float(state.returns()[player])

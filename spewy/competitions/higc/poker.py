@@ -1,4 +1,4 @@
-"""A poker bot at a HIGC referee's table: it follows the states and answers with OpenSpiel's actions."""
+"""A poker bot at a HIGC referee's table: rebuilds the hand, and answers with OpenSpiel's actions."""
 
 from __future__ import annotations
 

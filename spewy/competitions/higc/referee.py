@@ -1,4 +1,4 @@
-"""The referee of the HIGC: one match of a game between two players, whatever the players do.
+"""The referee of the HIGC: plays one match of a game between two players, whatever they send.
 
 By the rules of the competition the referee replaces an illegal action by a random legal one. It shuts a player down
 after three illegal actions, after three lines that nobody asked for, or after one late answer, and when the player is
@@ -32,12 +32,12 @@ from spewy.errors import InputError, PeerError, one_line, shown
 from spewy.match.connection import Channel, wait_for_any
 
 Kind = Literal["illegal", "stray", "late", "gone", "stayed", "silent"]
-"""Faults: an illegal action, a line that nobody asked for, a late answer, an early end, no end, no word."""
+"""Kinds of faults: an illegal action, an unrequested line, a late answer, an early end, no end, no answer word."""
 
 MOST_STATES = 1_000_000
-"""Largest number of states in a match; a match of a game without an end would have more."""
+"""Largest number of states in a match, for games without an end."""
 SEND_SECONDS = 5.0
-"""Seconds that a player has to read a line."""
+"""Seconds within which a player must read a line."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that a player did wrong.
+    """A fault of a player.
 
     Attributes:
         seat: the player's number.
@@ -85,7 +85,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Played:
-    """A match that is over.
+    """A finished match.
 
     Attributes:
         history: OpenSpiel's actions, those of chance included.
@@ -103,13 +103,13 @@ class Played:
 
     @property
     def late(self) -> tuple[bool, bool]:
-        """Which players broke the time limit."""
+        """Whether each player broke the time limit."""
         seats = {fault.seat for fault in self.faults if fault.kind == "late"}
         return 0 in seats, 1 in seats
 
 
 def greet(channels: Sequence[Channel], game: SpielGame, limits: Limits) -> list[Fault]:
-    """Tell players the game and their seats; in the older dialect, wait until they are ready."""
+    """Tell the players the game and their seats; in the older dialect, wait until they are ready."""
     players = [_Player(seat, channel, limits) for seat, channel in enumerate(channels)]
     for player in players:
         player.send(game.name)
@@ -122,7 +122,7 @@ def greet(channels: Sequence[Channel], game: SpielGame, limits: Limits) -> list[
 def play(
     game: SpielGame, channels: Sequence[Channel], limits: Limits, seed: int, before: Iterable[Fault] = ()
 ) -> Played:
-    """Play one match with players that were greeted.
+    """Play one match with players that `greet` has greeted.
 
     Args:
         game: the game to play.
@@ -157,7 +157,7 @@ class _Player:
                 self.fault("gone", str(error))
 
     def line(self) -> str | None:
-        """The next line that the player has sent; None if there is none."""
+        """Return the next line that the player has sent; None if there is none."""
         if self.is_out:
             return None
         try:
@@ -170,12 +170,12 @@ class _Player:
         return None if line is None else line.decode("ascii", errors="backslashreplace")
 
     def strays(self) -> None:
-        """Count lines that nobody asked for as faults."""
+        """Count unrequested lines as faults."""
         while (line := self.line()) is not None:
             self.fault("stray", f"expected no line, found {shown(line)}")
 
     def fault(self, kind: Kind, text: str) -> None:
-        """Add a fault, and shut the player down if it was one too many."""
+        """Add a fault, and exclude the player after too many faults."""
         self.faults.append(Fault(self.seat, kind, self.state, one_line(text)))
         kinds = [fault.kind for fault in self.faults]
         if self.limits.dialect == "older":
@@ -188,7 +188,7 @@ class _Player:
             self.is_out = kinds.count(kind) >= self.limits.stray
 
     def action(self, line: str, menu: Sequence[int], seconds: float) -> int | None:
-        """The legal action that a line names; None for a line that names none."""
+        """Return the legal action that a line names; None if the line names none."""
         self.slowest = max(self.slowest, seconds)
         action = parse_answer(line)
         if action in menu:
@@ -232,7 +232,7 @@ class _Match:
         )
 
     def _step(self, state: SpielState) -> None:
-        """Show a state, wait for answers, and go on to the next state."""
+        """Show a state, wait for answers, and apply them."""
         self.number += 1
         if self.number > MOST_STATES:
             raise InputError(f"game {self.game.name!r}: expected an end, found {MOST_STATES:,} states")
@@ -280,7 +280,7 @@ class _Match:
         return self.limits.act + (self.limits.prepare if is_first else 0.0)
 
     def _end(self) -> None:
-        """Wait for processes to end with the match; in the older dialect, for the word that they heard its end."""
+        """Wait for processes to exit after the match; in the older dialect, wait for their confirmation."""
         if self.limits.dialect == "older":
             _expect_word(self._players, OVER["older"], self.limits.prepare)
             return

@@ -1,4 +1,4 @@
-"""Flat Monte Carlo search for any game: random games after each action, from states that the match may be in.
+"""Flat Monte Carlo search for any game: random games after each action, from sampled possible states.
 
 Upper confidence bounds distribute the games among actions (P. Auer, N. Cesa-Bianchi, P. Fischer, "Finite-time Analysis
 of the Multiarmed Bandit Problem", 2002). Among actions of similar value the search prefers the action whose outcome
@@ -24,7 +24,7 @@ WIDTH = 0.7
 TELLING, TOLD_BY = 0.02, 60
 """Value of a bit of information, as a share of the game's largest gain, and number of states for its estimate."""
 SEEING, LEAST_SEEING = 0.25, 0.2
-"""Time for following a state: share of the time for an answer, and least number of seconds."""
+"""Time limit for following a state: a share of the time for an answer, and the smallest number of seconds."""
 
 
 class SearchAgent:
@@ -50,7 +50,7 @@ class SearchAgent:
         )
 
     def see(self, state: State) -> None:
-        """Take in the next state."""
+        """Process the next state."""
         self._particles.see(state)
 
     def act(self, legal: tuple[int, ...]) -> int:
@@ -88,7 +88,7 @@ class SearchAgent:
         return play_out(child, self._seat, self._rng, DEPTH) / self._scale
 
     def _applied(self, state: SpielState, action: int) -> bool:
-        """Apply an action, and a random one of the other player if both move at once; False if it is illegal."""
+        """Apply an action, with a random action of the opponent at a simultaneous node; False if it is illegal."""
         if action not in legal(state, self._seat):
             return False
         other = legal(state, 1 - self._seat)
@@ -98,7 +98,7 @@ class SearchAgent:
         return True
 
     def _told(self, states: list[SpielState], actions: tuple[int, ...]) -> dict[int, float]:
-        """Entropy in bits of the states that are seen after each action."""
+        """Entropy in bits of the next observation after each action."""
         some = self._rng.sample(states, min(TOLD_BY, len(states)))
         deadline, out = time.monotonic() + SEEING * self._seconds, dict.fromkeys(actions, 0.0)
         for action in actions:
@@ -114,7 +114,7 @@ class SearchAgent:
 
 
 class _Arm:
-    """An action with the returns of the games after it."""
+    """An action with the returns of the random games after it."""
 
     def __init__(self) -> None:
         self._n, self._sum = 0, 0.0

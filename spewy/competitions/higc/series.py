@@ -35,15 +35,15 @@ MOST_MATCHES = 1_000_000
 TOO_LATE = 0.01
 """Largest share of matches in which a bot may break the time limit without being disqualified."""
 RULES = ("random", "spewy")
-"""Bots that play in this process: any legal action at random, and what ``spewy play higc`` is."""
+"""Bots that run in this process: a random player, and the bot of ``spewy play higc``."""
 KINDS: tuple[Kind, ...] = ("cmd",)
-"""Kinds of other bots."""
+"""Kinds of bots that run outside this process."""
 
 
 def parse_bot(
     word: str, solved: Path, lockers: Sequence[Path] = (), seconds: float = 1.0, base: Path = Path()
 ) -> Entrant:
-    """Read the word that gives a bot of the HIGC.
+    """Read the word for a bot of the HIGC.
 
     Args:
         word: ``random``, ``spewy`` or ``cmd:COMMAND``, maybe with ``NAME=`` before it.
@@ -64,7 +64,7 @@ def parse_bot(
 
 @dataclass(frozen=True)
 class Series:
-    """Matches of one game between two bots.
+    """Specification of matches of one game between two bots.
 
     Attributes:
         game: OpenSpiel's name of the game.
@@ -100,7 +100,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Record:
-    """A match as the first bot sees it.
+    """A match from the first bot's point of view.
 
     Attributes:
         number: number of the match in its run.
@@ -153,7 +153,7 @@ class Outcome:
 
 
 def play_series(series: Series, folder: Path, watcher: Watcher, workers: int | None = None) -> Outcome:
-    """Play a series, or go on with one; Ctrl-C ends it after the matches that are being played.
+    """Play or resume a series; Ctrl-C ends it after the current matches.
 
     Args:
         series: the matches to play.
@@ -179,12 +179,12 @@ def series_tasks(series: Series, folder: Path) -> list[tuple[Series, bool, Path]
 
 
 def is_played(series: Series, swapped: bool, folder: Path) -> bool:
-    """Whether the log of a run holds all of its matches."""
+    """Whether the log of a run is complete."""
     return len(_log(series, swapped, folder).read()) == series.of_run(swapped)
 
 
 def outcome(series: Series, folder: Path) -> Outcome:
-    """The result of a series by its logs.
+    """Return the result of a series from its logs.
 
     Raises:
         InputError: the logs are damaged, or those of another series.
@@ -194,7 +194,7 @@ def outcome(series: Series, folder: Path) -> Outcome:
 
 
 def play_run(series: Series, swapped: bool, folder: Path) -> Generator[int]:
-    """Play the rest of a run, match by match, and yield the number of matches in its log."""
+    """Play the remaining matches of a run; after each match, yield the number of matches in its log."""
     log = _log(series, swapped, folder)
     begun = log.begin()
     game = SpielGame(series.game, series.limits.dialect)
@@ -216,7 +216,7 @@ def play_run(series: Series, swapped: bool, folder: Path) -> Generator[int]:
 
 
 def open_channel(bot: Entrant, name: str, limits: Limits, seed: int, log: Path) -> Channel:
-    """Seat a bot for one match, or for all matches of the older dialect.
+    """Seat a bot for one match, or for all matches in the older dialect.
 
     Args:
         bot: the bot.
@@ -252,7 +252,7 @@ def _preparing(bot: Entrant, limits: Limits, seed: int) -> Callable[[str, int], 
 def _open(
     series: Series, swapped: bool, folder: Path, seeds: Sequence[int], stack: ExitStack
 ) -> list[Channel]:
-    """Seat players 0 and 1 in place of those before."""
+    """Seat players 0 and 1, and close the earlier channels."""
     stack.close()
     channels = []
     for seat in (0, 1):
@@ -282,7 +282,7 @@ class _Log:
     swapped: bool
 
     def begin(self) -> int:
-        """Cut off a match that was not written to its end; return the number of matches."""
+        """Cut off an incomplete match; return the number of matches."""
         records = self._lines()
         lines = [self._head, *map(json.dumps, records)]
         replace_text(self.path, "\n".join(lines) + "\n")
@@ -294,7 +294,7 @@ class _Log:
             file.write(json.dumps({"match": number, **asdict(played), "late": played.late}) + "\n")
 
     def read(self) -> list[Record]:
-        """The first matches of the log, at most those of the series; an earlier call may have played more.
+        """Return the first matches of the log, at most as many as the series has.
 
         Raises:
             InputError: the log is damaged, or that of another series.
@@ -329,7 +329,7 @@ class _Log:
         return matches
 
     def _difference(self, head: Any) -> str:
-        """Words for the first difference between the first lines of two logs."""
+        """Describe the first difference between the first lines of two logs."""
         expected, other = _flat(json.loads(self._head)), _flat(head)
         for key, value in expected.items():
             if other.get(key) != value:
@@ -350,7 +350,7 @@ class _Log:
 
 
 def _flat(head: Any) -> dict[str, Any]:
-    """The first line of a log with the limits as keys of their own; empty if it is no object."""
+    """The first line of a log, with the limits as keys of the same level; empty if it is no JSON object."""
     if not isinstance(head, dict):
         return {}
     limits = head.get("limits")

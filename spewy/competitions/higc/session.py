@@ -1,4 +1,4 @@
-"""A bot's side of the HIGC's protocol: the answer to each line of the referee.
+"""A bot's side of the HIGC's protocol: answers each line of the referee.
 
 The session reports a line that cannot be read, and answers with a random legal action if the line asks for one. It
 also reports an agent that fails, and plays a random legal action in its place, as the referee would.
@@ -32,7 +32,7 @@ from spewy.match.connection import Channel
 PATIENCE = 1800.0
 """Seconds without a line after which a referee counts as gone."""
 MOST_OF_LINE = 1 << 22
-"""Largest number of bytes in a line: where any raise is legal, the line lists all of them."""
+"""Largest number of bytes in a line; with unlimited raises, a line lists every legal raise."""
 
 Note = Callable[[str], None]
 Result = TypeVar("Result")
@@ -46,7 +46,7 @@ class Agent(Protocol):
         ...
 
     def see(self, state: State) -> None:
-        """Take in a state of the match as the player sees it, also where other players or chance act."""
+        """Process a state of the match as the player sees it; the opponent or chance may be to act."""
         ...
 
     def act(self, legal: tuple[int, ...]) -> int:

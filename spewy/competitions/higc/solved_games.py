@@ -1,4 +1,4 @@
-"""Poker games of the HIGC that are solved when they are first met, and stored for later matches."""
+"""Solve poker games of the HIGC at their first match, and store them for later matches."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from spewy.learn.engine import Stop
 from spewy.match.entrant import same_rules
 
 MOST_DEALS = 20_000
-"""Largest number of hands times boards of a game that is solved when it is first met."""
+"""Largest product of hands and boards of a game that is solved at its first match."""
 TARGET = "0.5 mbb"
 BETS = (0.5, 1.0, 2.0, np.inf)
 """Bets for games that allow any bet, as shares of the pot; inf: all-in."""
 
 
 def stored_bot(lockers: Sequence[Path], game: Game, resolve: Resolve = "off-tree") -> LockerBot | None:
-    """The bot of the first folder with a solve of this game; None if no folder has one.
+    """Open the bot of the first folder with a solve of this game; None if there is none.
 
     Raises:
         lockers.LockerError: a folder holds nothing, or is damaged.
@@ -44,7 +44,7 @@ def stored_bot(lockers: Sequence[Path], game: Game, resolve: Resolve = "off-tree
 
 
 def is_small(game: Game) -> bool:
-    """Whether a game is solved when it is first met."""
+    """Whether a game is solved at its first match."""
     deals, left = comb(len(game.deck), game.num_hole_cards), len(game.deck)
     for cards in game.num_board_cards:
         deals *= comb(left, cards)
@@ -59,7 +59,7 @@ def solved_bot(
     note: Callable[[str], None],
     resolve: Resolve = "off-tree",
 ) -> LockerBot:
-    """The bot of a small game; the game is solved first if it is new.
+    """Open the bot of a small game; a new game is solved first.
 
     Args:
         solved: folder of solved games.
@@ -96,13 +96,13 @@ def solve_anew(
 
 
 def folder_name(table: PokerTable) -> str:
-    """The name of a game's folder."""
+    """Name of the folder for a game."""
     text = f"{format_game(table.game)} {sorted(table.menu.items())} {table.actions}"
     return f"{table.game.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def job_text(table: PokerTable, game_file: str) -> str:
-    """The job that solves a game, as a TOML file."""
+    """Write the job that solves a game, as TOML."""
     shares = sorted(BETS if table.actions == "full" else table.menu.values())
     sizes = ", ".join("a" if share == np.inf else f"{share:.0%}" for share in shares)
     bets = [] if table.game.limit else ["[bets.preflop]", f'bet = "{sizes}"', f'raise = "{sizes}"']
@@ -129,7 +129,7 @@ def _solve(
     stop: Stop | None = None,
     again: bool = False,
 ) -> None:
-    """Solve into a temporary folder and rename it; if another process was faster, its folder stays."""
+    """Solve into a temporary folder and rename it; if another process has finished earlier, keep its folder."""
     from spewy.job.job import Job
     from spewy.run.session import Session
 
@@ -165,11 +165,11 @@ def _solve(
 
 @dataclass(frozen=True)
 class _Deadline:
-    """Stops a solve at a time of `time.monotonic`, or with another stop."""
+    """Stops a solve at a time of `time.monotonic`, or by another stop."""
 
     at: float
     stop: Stop | None = None
 
     def is_set(self) -> bool:
-        """Whether the solve is to stop."""
+        """Whether the solve must stop."""
         return time.monotonic() >= self.at or (self.stop is not None and self.stop.is_set())

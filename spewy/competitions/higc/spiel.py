@@ -1,4 +1,4 @@
-"""Games of OpenSpiel by name, and the tensors and legal actions that a referee shows.
+"""OpenSpiel's games by name, and the tensors and legal actions that a referee shows.
 
 OpenSpiel is an optional dependency, so functions import it when they use it.
 """
@@ -73,7 +73,7 @@ class SpielGame:
         return found
 
     def seen(self, state: SpielState, player: int) -> State:
-        """A state as it is sent to a player."""
+        """Make the state in the form that is sent to a player."""
         pack = plain if self.dialect == "rules" else compressed
         return State(tuple(pack(tensor) for tensor in self.tensors(state, player)), legal(state, player))
 

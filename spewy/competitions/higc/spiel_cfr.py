@@ -1,4 +1,4 @@
-"""CFR over the whole tree of a small game, level by level: DCFR(1.5, 0, 2) with both players in turn.
+"""CFR on the whole tree of a small game, level by level: DCFR(1.5, 0, 2) with alternating updates.
 
 N. Brown and T. Sandholm, "Solving Imperfect-Information Games via Discounted Regret Minimization", AAAI 2019. The
 chunked solver knows only poker. OpenSpiel's CFR+ walks through the game's states in each iteration: in four seconds it
@@ -23,7 +23,7 @@ CHECK_EVERY = 25
 
 @dataclass(frozen=True)
 class SpielStrategy:
-    """The result of a solve.
+    """The result of solving a game.
 
     Attributes:
         average: ``[slot]``, frequency of each action.
@@ -39,7 +39,7 @@ class SpielStrategy:
 def solve_tree(
     tree: SpielTree, target: float, seconds: float, most: int = 100_000, stop: Stop | None = None
 ) -> SpielStrategy:
-    """Solve until an exploitability is reached, or the time is over.
+    """Solve until the target exploitability is reached, or the time is over.
 
     Args:
         tree: tree of the game.
@@ -60,7 +60,7 @@ def solve_tree(
 
 
 class SpielCfr:
-    """Regrets and sums of a tree.
+    """Regrets and sums of a game's tree.
 
     Args:
         tree: tree of the game.

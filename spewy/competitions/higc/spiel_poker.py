@@ -1,4 +1,4 @@
-"""OpenSpiel's poker games as games of this project: rules, tensors and actions, without OpenSpiel.
+"""Rules, tensors and actions of OpenSpiel's poker games, in the terms of this project; OpenSpiel is not needed.
 
 >>> table = poker_table("leduc_poker", "rules")
 >>> table.game.name, table.size
@@ -41,22 +41,22 @@ DEFAULTS = {
     "raiseSize": "100 100",
     "stack": "1200 1200",
 }
-"""OpenSpiel's default parameters of universal_poker, except for one that changes no play."""
+"""OpenSpiel's default parameters of universal_poker; one without effect on play is left out."""
 CALC = "calcOddsNumSims"
 UNLIKE = ("boardCards", "handReaches", "potSize")
-"""Parameters that begin a game in its middle."""
+"""Parameters that let a game begin in the middle."""
 MENUS: Mapping[str, Mapping[int, float]] = {
     "fc": {},
     "fcpa": {2: 1.0, 3: np.inf},
     "fchpa": {2: 1.0, 3: np.inf, 4: 0.5},
 }
-"""Bets of each betting abstraction by action number, as shares of the pot after a call; inf: all-in."""
+"""Bets of each betting abstraction by action number, as shares of the pot after a call; inf is all-in."""
 _NAME = re.compile(r"(\w+)(?:\((.*)\))?", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Public:
-    """The content of a tensor of a poker game.
+    """Public contents of a poker game's tensor.
 
     Attributes:
         hole: the player's own cards.
@@ -112,7 +112,7 @@ class PokerTable:
         )
 
     def total(self, number: int, betting: Betting) -> int | None:
-        """Total that an action raises to; None for folds, calls, and illegal raises."""
+        """Total that an action raises to; None for a fold, a call or an illegal raise."""
         bounds = betting.raise_bounds()
         if bounds is None or number < (1 if self.actions == "kuhn" else 2):
             return None
@@ -124,7 +124,7 @@ class PokerTable:
         return bounds[1] if share == np.inf else min(highest + round(share * 2 * highest), bounds[1])
 
     def number(self, action: str, betting: Betting, legal: tuple[int, ...]) -> int:
-        """The legal action that is nearest to an ACPC action.
+        """Return the legal action that is nearest to an ACPC action.
 
         Raises:
             InputError: no legal action is of the same kind.
@@ -148,7 +148,7 @@ class PokerTable:
 
 
 def poker_table(name: str, dialect: Dialect) -> PokerTable | None:
-    """The poker game with an OpenSpiel name; None for other games, and for poker games that cannot be followed.
+    """Make the poker game with an OpenSpiel name; None for other games and unsupported poker games.
 
     Raises:
         InputError: the parameters make no game.
@@ -167,7 +167,7 @@ def poker_table(name: str, dialect: Dialect) -> PokerTable | None:
 
 
 def _small(name: str, actions: Actions, dialect: Dialect) -> PokerTable:
-    """Kuhn or Leduc poker: the player, its card, a community card if there is one, and chips.
+    """Make Kuhn or Leduc poker; their tensors show the player, the card, a community card and chips.
 
     In the older dialect the first tensor has everything but the private card, and names the player if there is a
     community card; the second tensor has the player and its card.
@@ -188,7 +188,7 @@ def _small(name: str, actions: Actions, dialect: Dialect) -> PokerTable:
 
 
 def _universal(parameters: Mapping[str, str]) -> PokerTable | None:
-    """OpenSpiel's universal_poker with these parameters and defaults for the rest."""
+    """Make OpenSpiel's universal_poker with these parameters and defaults for the rest."""
     fields = {**DEFAULTS, **parameters}
     unlike = any(fields[key] != DEFAULTS[key] for key in UNLIKE)
     if unlike or fields["numPlayers"] != "2" or set(fields) - set(DEFAULTS) - {CALC}:
@@ -212,7 +212,7 @@ def _universal(parameters: Mapping[str, str]) -> PokerTable | None:
 
 
 def _game_text(fields: Mapping[str, str], limit: bool) -> str:
-    """An ACPC game file for parameters of universal_poker."""
+    """Write an ACPC game file for parameters of universal_poker."""
     keys = ["numPlayers", "numRounds", "stack", "blind", "firstPlayer", "maxRaises"]
     keys += ["raiseSize"] if limit else []
     keys += ["numSuits", "numRanks", "numHoleCards", "numBoardCards"]

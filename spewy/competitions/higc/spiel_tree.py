@@ -54,7 +54,7 @@ class SpielTree:
 
 
 def spiel_tree(game: SpielGame, most: int, seconds: float, stop: Stop | None = None) -> SpielTree | None:
-    """The tree of a game; None if the game is too large or not zero-sum.
+    """Build the tree of a game; None if the game is too large or not zero-sum.
 
     Args:
         game: the game.
@@ -83,7 +83,7 @@ def key_after_action(key: bytes, action: int) -> bytes:
 
 @dataclass
 class _Walk:
-    """A walk through a game that collects its nodes."""
+    """Enumerates the nodes of a game's tree."""
 
     game: SpielGame
     most: int
@@ -96,7 +96,7 @@ class _Walk:
     actions: list[int] = field(default_factory=list)
 
     def tree(self) -> SpielTree | None:
-        """The tree; None if it is too large."""
+        """Build the tree; None if it is too large."""
         keys = (START_KEY, START_KEY)
         waiting: list[tuple[SpielState, int, int, int, float, tuple[bytes, bytes]]] = [
             (self.game.start(), 0, 0, -1, 1.0, keys)
@@ -139,7 +139,7 @@ class _Walk:
     def _both(
         self, state: SpielState, depth: int, parent: int, slot: int, chance: float, keys: tuple[bytes, bytes]
     ) -> list[tuple[SpielState, int, int, int, float, tuple[bytes, bytes]]]:
-        """Add a node where both move at once; player 1's nodes stand at the depth between two states."""
+        """Add a simultaneous node, as a node of player 0 followed by nodes of player 1."""
         menus = [legal(state, player) or (0,) for player in (0, 1)]
         firsts = [self._set(player, keys, menus[player]) for player in (0, 1)]
         node, out = self._note(depth, 0, parent, slot, chance), []

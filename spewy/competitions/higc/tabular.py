@@ -1,4 +1,4 @@
-"""Strategies of small games as files, and the agent that plays from them.
+"""Strategies of small games as files, and the agent that plays them.
 
 A file is NumPy's ``.npz`` without pickles: ``keys`` ``[set]`` of information sets in ascending order, ``first``
 ``[set + 1]``, ``actions`` and ``average`` ``[slot]``, ``exploitability`` and the game's ``name``.
@@ -47,7 +47,7 @@ class Tabular:
 
     @classmethod
     def of(cls, name: str, tree: SpielTree, found: SpielStrategy) -> Tabular:
-        """Make the strategy of a solved tree."""
+        """Make the strategy from a solved tree."""
         order = np.argsort(tree.keys)
         sizes = np.diff(tree.first)[order]
         first = np.concatenate([[0], np.cumsum(sizes)])
@@ -66,7 +66,7 @@ class Tabular:
         return dict(zip(self.actions[here].tolist(), self.average[here].tolist(), strict=True))
 
     def write(self, path: Path) -> None:
-        """Write the strategy to a file, which appears when it is complete.
+        """Write the strategy to a file; the file appears only when it is complete.
 
         Raises:
             InputError: the file cannot be written; caused by an `OSError` if the disk is full.
@@ -118,7 +118,7 @@ class Tabular:
 
 
 def tabular_path(solved: Path, name: str, dialect: Dialect) -> Path:
-    """Path of a game's file."""
+    """Path of the file for a game."""
     digest = hashlib.sha256(f"{dialect} {name}".encode()).hexdigest()[:12]
     short = re.sub(r"\W.*", "", name, flags=re.DOTALL)[:40] or "game"
     return solved / f"{short}-{digest}.npz"
@@ -141,7 +141,7 @@ class TabularAgent:
         self._key = START_KEY
 
     def see(self, state: State) -> None:
-        """Take in the next state."""
+        """Process the next state."""
         self._key = key_after_state(self._key, state)
 
     def act(self, legal: tuple[int, ...]) -> int:

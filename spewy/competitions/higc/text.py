@@ -1,4 +1,4 @@
-r"""Lines between a referee of the HIGC and a bot: text to state and back.
+r"""Lines exchanged between a referee of the HIGC and a bot.
 
 There are two dialects. In the dialect of the *rules* the referee sends the game's name, the player's number, then for
 each state of the match the player's tensor in base64 and, if the player is to act, its legal actions; the bot answers
@@ -109,7 +109,7 @@ def parse_seat(line: str) -> int:
 
 
 def parse_answer(line: str) -> int | None:
-    """The action that a bot's line names; None for a line that names none.
+    """Return the action that a bot's line names; None if the line names none.
 
     >>> parse_answer(" 12 "), parse_answer("raise"), parse_answer("-1")
     (12, None, None)
@@ -119,7 +119,7 @@ def parse_answer(line: str) -> int | None:
 
 
 def state_text(tensors: Sequence[Floats], legal: Sequence[int], dialect: Dialect) -> str:
-    """The line that shows a state.
+    """Write the line that shows a state.
 
     >>> import numpy as np
     >>> state_text([np.array([1.0, 0.0])], (0, 1), "rules")
@@ -133,7 +133,7 @@ def state_text(tensors: Sequence[Floats], legal: Sequence[int], dialect: Dialect
 
 
 def over_text(score: float, dialect: Dialect) -> str:
-    """The line that ends a match; scores of the older dialect are whole numbers.
+    """Write the line that ends a match; the older dialect has whole scores.
 
     >>> over_text(1.0, "rules"), over_text(-1.5, "older")
     ('end of game 1.0', 'match over -1')
@@ -155,7 +155,7 @@ def compressed(tensor: Floats) -> bytes:
 
 
 def tensor_values(data: bytes, size: int, dialect: Dialect) -> Floats:
-    """The values of a tensor of a known size.
+    """Read the values of a tensor of a known size.
 
     Raises:
         InputError: the tensor has another size, or values that are not finite.

@@ -1,4 +1,4 @@
-"""The file of a tournament: TOML that names the rules, the bots and the games.
+"""Read a tournament file: TOML with the rules, the bots and the games.
 
 The file needs the section of its rules and no other: ``[acpc]`` for ``acpc-bankroll``, ``acpc-points`` and
 ``acpc-online``; ``[higc]``; or ``[upac]``, whose games are read from a file.
@@ -29,7 +29,7 @@ class Section(BaseModel):
 
 
 class BotSection(Section):
-    """A bot: its ``name`` in tables, and ``bot``, its word in ``spewy match`` or ``spewy referee``."""
+    """A bot: its ``name`` in tables, and ``bot``, its word as for ``spewy match`` or ``spewy referee``."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9._-]{1,40}$")
     bot: str | None = None
@@ -67,7 +67,7 @@ class UpacSection(Section):
 
 
 class TournamentFile(Section):
-    """The whole file."""
+    """The whole tournament file."""
 
     name: str = Field(min_length=1, max_length=100)
     rules: RulesName

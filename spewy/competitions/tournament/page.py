@@ -1,4 +1,4 @@
-"""The page of a tournament: Markdown with the places, and each stage's results of all pairs."""
+"""The result page of a tournament in Markdown: places, and the results of all pairs in each stage."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def page_text(outcome: Outcome) -> str:
 
 
 def cell(stage: Stage, one: str, two: str) -> str:
-    """Mean that one bot won from another, with its 95 % interval."""
+    """Mean result of one bot against another, with its 95 % interval."""
     if one == two:
         return ""
     mean = stage.mean(one, two)

@@ -1,4 +1,4 @@
-"""Rankings by the rules of three competitions: pure functions of the results of all pairs of bots.
+"""Rankings by the rules of three competitions, computed from the results of all pairs of bots.
 
 A ranking is a list of places, best first; bots that tie share a place.
 
@@ -21,12 +21,12 @@ from spewy.match.score import START, K, rated
 
 Ranking = list[list[str]]
 Worth = Callable[[str, str], float]
-"""Returns a first bot's gain from a second, which is the second bot's loss."""
+"""Returns a first bot's gain from a second bot, which equals the second bot's loss."""
 
 SET_SIZE, PROCEED, MOST_FINALISTS, FEWER_THAN = 6, 3, 10, 10
 """Qualifying rounds: bots in a set, bots that proceed, most bots without rounds, and when the rounds end."""
 BEST = 4
-"""Number of bots among which the total bankroll decides in the online learning competition."""
+"""Number of bots that the online learning competition ranks by total bankroll."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Table:
         return [(one, two) for i, one in enumerate(self.names) for two in self.names[i + 1 :]]
 
     def total(self, one: str, two: str) -> float:
-        """Total that one bot won from another."""
+        """Chips or points that one bot won from another in total."""
         return self.won[one, two] if (one, two) in self.won else -self.won[two, one]
 
     def points(self, one: str, two: str) -> float:
@@ -62,7 +62,7 @@ class Table:
 
 
 def runoff(names: Sequence[str], worth: Worth) -> Ranking:
-    """Instant run-off: bots with the least sum against the remaining bots go, round after round.
+    """Instant run-off: in each round, eliminate the bots with the smallest sum against the remaining bots.
 
     >>> table = Table(("a", "b", "c"), {("a", "b"): 1, ("a", "c"): -9, ("b", "c"): 20})
     >>> runoff(table.names, table.total)
@@ -77,7 +77,7 @@ def runoff(names: Sequence[str], worth: Worth) -> Ranking:
 
 
 def online(names: Sequence[str], total: Worth) -> Ranking:
-    """Online learning competition: a run-off finds the best four, and their bankrolls among each other decide.
+    """Online learning competition: a run-off finds the best four, and their bankrolls against each other rank them.
 
     If a tie would leave fewer than four, all tied bots stay.
     """
@@ -95,7 +95,7 @@ def online(names: Sequence[str], total: Worth) -> Ranking:
 
 
 def qualifying_sets(names: Sequence[str], rng: Random) -> list[list[str]]:
-    """Random sets of six; up to four bots that are left over join them, and five are a set of their own."""
+    """Draw random sets of six; up to four remaining bots join them, and five form their own set."""
     drawn = rng.sample(list(names), len(names))
     n_sets, left = divmod(len(drawn), SET_SIZE)
     sets = [drawn[SET_SIZE * i : SET_SIZE * (i + 1)] for i in range(n_sets)]
@@ -115,7 +115,7 @@ def qualified(names: Sequence[str], total: Worth) -> list[str]:
 
 
 def voted(names: Sequence[str], outcome: Worth) -> Ranking:
-    """Instant run-off voting: each bot votes for its hardest opponent among the bots without a place.
+    """Instant run-off voting: each bot votes for its hardest unplaced opponent.
 
     Where the rules say nothing, the total that bots win from all others orders equally hard opponents, and choices with
     equally few votes. Bots that still tie share a vote, go together, or share a place. The order of the names does not
@@ -136,7 +136,7 @@ def voted(names: Sequence[str], outcome: Worth) -> Ranking:
 
 
 def lexicographic(rankings: Sequence[Ranking]) -> Ranking:
-    """Rank bots by their sorted places over all games, the worst place first.
+    """Rank bots by their places over all games, sorted from the worst.
 
     >>> lexicographic([[["A"], ["B"], ["C"]], [["B"], ["A"], ["C"]]])
     [['A', 'B'], ['C']]
@@ -148,7 +148,7 @@ def lexicographic(rankings: Sequence[Ranking]) -> Ranking:
 
 
 def place_of(ranking: Ranking) -> dict[str, int]:
-    """The place of each bot; tied bots have the same place, and the next places stay empty.
+    """Place of each bot; after tied bots the following places stay empty.
 
     >>> place_of([["A", "B"], ["C"]])
     {'A': 1, 'B': 1, 'C': 3}
@@ -162,7 +162,7 @@ def place_of(ranking: Ranking) -> dict[str, int]:
 def elo(
     names: Sequence[str], games: Iterable[tuple[str, str, float]], k: float = K, start: float = START
 ) -> dict[str, float]:
-    """Elo ratings after games, one after another.
+    """Compute Elo ratings after a sequence of games.
 
     Args:
         names: names of all bots.
@@ -203,7 +203,7 @@ def _lowest(names: Sequence[str], worth: Worth) -> list[str]:
 
 
 def _ballot(voter: str, names: Sequence[str], outcome: Worth, strength: Mapping[str, float]) -> Ranking:
-    """The other bots, the hardest first; tied bots stand together."""
+    """Rank the other bots for a voter, the hardest first, with ties."""
 
     def ease(other: str) -> tuple[float, float]:
         return outcome(voter, other), -strength[other]
@@ -213,7 +213,7 @@ def _ballot(voter: str, names: Sequence[str], outcome: Worth, strength: Mapping[
 
 
 def _elected(left: Sequence[str], ballots: Sequence[Ranking], strength: Mapping[str, float]) -> list[str]:
-    """Bots with a majority of the first places, after choices with the fewest votes have gone."""
+    """Find bots with a majority of first places, after eliminating candidates with the fewest votes."""
     standing = list(left)
     while True:
         votes = _votes(standing, ballots)
@@ -229,7 +229,7 @@ def _elected(left: Sequence[str], ballots: Sequence[Ranking], strength: Mapping[
 
 
 def _votes(standing: Sequence[str], ballots: Sequence[Ranking]) -> dict[str, Fraction]:
-    """Number of first places among the standing bots; tied bots share a vote."""
+    """Number of first places for each remaining bot; tied bots share a vote."""
     votes = dict.fromkeys(standing, Fraction(0))
     for ballot in ballots:
         choices = ([name for name in tied if name in votes] for tied in ballot)

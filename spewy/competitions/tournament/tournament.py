@@ -54,7 +54,7 @@ SEEDS_APART = 1_000_003
 
 @dataclass(frozen=True)
 class Played:
-    """The matches of one pair.
+    """Result of the matches of one pair.
 
     Attributes:
         mean: mean that the first bot won from the second, in the unit of the stage.
@@ -69,7 +69,7 @@ class Played:
 
 @dataclass(frozen=True)
 class Stage:
-    """All against all in one game, or in one set of a qualifying round.
+    """A round robin in one game, or in one set of a qualifying round.
 
     Attributes:
         title: description of the stage.
@@ -86,7 +86,7 @@ class Stage:
     ranking: Ranking
 
     def mean(self, one: str, two: str) -> Mean:
-        """Mean that one bot won from another."""
+        """Mean result of one bot against another."""
         if (one, two) in self.played:
             return self.played[one, two].mean
         mean = self.played[two, one].mean
@@ -122,7 +122,7 @@ def play_tournament(
     watcher: Watcher,
     workers: int | None = None,
 ) -> Outcome:
-    """Play a tournament, or go on with one; Ctrl-C ends it after what is being played.
+    """Play or resume a tournament; Ctrl-C ends it after the current matches.
 
     Args:
         file: the tournament's file.
@@ -170,7 +170,7 @@ class _Acpc:
         return Outcome(self.file.name, self.file.rules, tuple(stages), ranking + gone)
 
     def _qualify(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[Stage], Ranking]:
-        """Play rounds of random sets until fewer than ten bots are left or no bot goes.
+        """Play rounds of random sets until fewer than ten bots remain or no bot is eliminated.
 
         Returns:
             The bots that are left, the stages, and the places of the others; the last to go stand first.
@@ -301,7 +301,7 @@ class _Higc:
 
 
 def _rated(file: TournamentFile, section: UpacSection, base: Path) -> Outcome:
-    """Elo over the games of a file."""
+    """Rate bots by Elo over the games of a file."""
     games = list(read_games(base / section.results, file.names))
     ratings = elo(file.names, games, section.k, section.start)
     played = {}
@@ -316,7 +316,7 @@ def _rated(file: TournamentFile, section: UpacSection, base: Path) -> Outcome:
 
 
 def read_games(path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, float]]:
-    """Games of UPAC from lines of JSON: two bots and the first one's share of the chips.
+    """Read UPAC games from lines of JSON: two bots, and the first bot's share of the chips.
 
     A line is ``{"bots": ["a", "b"], "chips": [80, 20]}``; a bot that failed has null instead of chips, and the other
     bot has all chips.

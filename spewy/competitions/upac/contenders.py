@@ -1,4 +1,4 @@
-"""Who plays UPAC's games: fixed rules, a package's tables in this process, packages and commands as programs."""
+"""Bots in UPAC's games: fixed rules, a package's tables in this process, and packages and commands as programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from spewy.competitions.upac.package import open_tables, require_small
@@ -24,6 +23,7 @@ from spewy.match.entrant import Entrant, apart, parse_entrant, plain_name
 from spewy.match.process import Program
 from spewy.system.closing import Closing
 from spewy.system.failures import failure_text
+from spewy.system.scratch import scratch_folder
 
 BUILD_SECONDS = 60.0
 BUILD_POLL_SECONDS = 0.05
@@ -31,12 +31,12 @@ BUILD_LINES, MOST_OF_BUILD = 20, 400
 """Number of lines, and of characters, of a failed build's output that its error shows."""
 
 Rule = Callable[[Spot, Random], str]
-"""Returns an answer for what is known."""
+"""Returns an answer to a spot, given a random generator."""
 
 
 @dataclass
 class Spent:
-    """The most time and memory that a bot used in its games.
+    """Largest time and memory that a bot used in its games.
 
     Attributes:
         slowest: seconds for one answer.
@@ -55,7 +55,7 @@ class Spent:
 
 @dataclass
 class Contender:
-    """A bot that can be asked to games.
+    """A bot that can be started for a game.
 
     Attributes:
         name: the bot's name in reports.
@@ -69,7 +69,7 @@ class Contender:
 
 
 class Contenders(Closing):
-    """Two bots, each given by a word; unpacked packages stay on the disk until `close`.
+    """Two bots, each specified by a word; unpacked packages stay on the disk until `close`.
 
     Args:
         first, second: ``random``, ``call``, ``allin``, ``equity``, ``cmd:SHELL``, a package's file, or ``tables:`` and
@@ -100,13 +100,13 @@ class Contenders(Closing):
         if entrant.kind == "tables":
             return self._from_tables(entrant)
         if entrant.kind == "package":
-            folder = Path(self._held.enter_context(TemporaryDirectory(prefix="spewy-upac-")))
+            folder = self._held.enter_context(scratch_folder("upac"))
             bot = unpack(Path(entrant.value), folder)
             return command_contender(entrant.called or bot.name, bot.run, bot.folder)
         return command_contender(entrant.name, entrant.value)
 
     def _from_tables(self, entrant: Entrant) -> Contender:
-        """A package's bot in this process, which is not started anew for each game."""
+        """Make a package's bot in this process, which is not restarted for each game."""
         tables = open_tables(Path(entrant.value))
         self._held.callback(tables.close)
 
@@ -118,14 +118,14 @@ class Contenders(Closing):
 
 
 def rule_contender(name: str, rule: Rule) -> Contender:
-    """A bot that plays by a rule in this process."""
+    """Make a bot that plays by a rule in this process."""
     return Contender(name, lambda seed, peer: _local(rule, seed, peer))
 
 
 def command_contender(
     name: str, command: str, folder: Path | None = None, log: Path | None = None
 ) -> Contender:
-    """A bot that is started for each game.
+    """Make a bot whose command is started anew for each game.
 
     Args:
         name: the bot's name in reports.
@@ -169,7 +169,7 @@ def unpack(package: Path, folder: Path) -> PackageBot:
 
 
 def _build(command: str, folder: Path) -> str:
-    """Build a bot, and end all that the build started; return what went wrong, in words."""
+    """Build a bot, and kill all remaining processes of the build; return an error text if it failed."""
     deadline, lines = time.monotonic() + BUILD_SECONDS, deque[bytes](maxlen=BUILD_LINES)
     if "\0" in command:
         return "embedded null byte"
@@ -194,7 +194,7 @@ def _build(command: str, folder: Path) -> str:
 
 
 def _local(rule: Rule, seed: int, peer: str) -> Channel:
-    """A seat in this process."""
+    """Make a seat in this process."""
     table, rng = Table(), Random(seed)
 
     def hear(line: str) -> list[str]:
@@ -209,7 +209,7 @@ def _local(rule: Rule, seed: int, peer: str) -> Channel:
 
 
 def _random(spot: Spot, rng: Random) -> str:
-    """Any kind of answer, each equally often; folds only to a bet, and raises by up to all that is left."""
+    """Plays a random kind of answer; folds only to a bet, and raises by up to all remaining chips."""
     kind = rng.choice("FCR" if spot.to_call else "CR")
     return kind if kind != "R" else f"R{rng.randint(1, spot.effective)}"
 
@@ -223,7 +223,7 @@ def _allin(spot: Spot, rng: Random) -> str:
 
 
 def _equity(spot: Spot, rng: Random) -> str:
-    """Bets and raises the pot with good hands, calls where the pot pays for the call."""
+    """Bets and raises the pot with good hands, and calls when the pot odds suffice."""
     wins = equity(spot.hole, spot.board) if spot.board else _start_equity(spot.hole)
     pot = sum(spot.pushed)
     if wins >= (0.65 if not spot.to_call else 0.75):

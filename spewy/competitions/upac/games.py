@@ -1,4 +1,4 @@
-"""Games between two of UPAC's bots: the same cards from both seats, chip shares, and Elo by the competition's rule."""
+"""Games between two of UPAC's bots: the same cards from both seats, chip shares, and the competition's Elo."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ NAMES = ("Defender", "Challenger")
 """Names of the seats in the competition's log."""
 
 Log = Callable[[str], None]
-"""Receives the game in the words of the competition's log."""
+"""Receives lines in the format of the competition's log."""
 
 
 @dataclass(frozen=True)
 class Game:
-    """A game that is over.
+    """A finished game.
 
     Attributes:
         seed: seed of the cards.
@@ -50,7 +50,7 @@ def play_games(
     seconds: float,
     log: Log | None = None,
 ) -> Iterator[Game]:
-    """Play a game of each seed with both seatings.
+    """Play two games for each seed, one with each seating.
 
     Args:
         rules: rules of all games.
@@ -69,7 +69,7 @@ def play_games(
 def _game(
     rules: Rules, contenders: tuple[Contender, Contender], seed: int, seconds: float, log: Log | None
 ) -> tuple[tuple[float, float], int, str]:
-    """Play a game; return both shares, the number of rounds, and what ended it early."""
+    """Play a game; return both shares, the number of hands, and the fault that ended it early."""
     rng, stacks, number = Random(seed), (rules.chips, rules.chips), 0
     with ExitStack() as held:
         try:
@@ -93,18 +93,18 @@ def _game(
 
 
 class _Seat:
-    """A bot in a game, and what it uses."""
+    """A bot in a game, with its used time and memory."""
 
     def __init__(self, contender: Contender, channel: Channel, seconds: float) -> None:
         self._channel, self._seconds, self._spent = channel, seconds, contender.spent
         self._game = 0.0
 
     def send(self, text: str) -> None:
-        """Send a line, which the bot has to read within the time for an answer."""
+        """Send a line, which the bot must read within the time limit of an answer."""
         self._channel.send(text, time.monotonic() + self._seconds)
 
     def ask(self, text: str) -> str:
-        """Send a line and return the answer; by the competition's rules a line that was written before is the answer.
+        """Send a line and return the answer; by the competition's rules, an earlier unread line counts as the answer.
 
         Raises:
             PeerError: there is no answer, or none in time.
@@ -129,7 +129,7 @@ class _Seat:
         return line.decode("ascii", errors="replace")
 
     def close(self) -> None:
-        """End a program with all that it started, and add what it used."""
+        """Kill a program with its child processes, and add its use of time and memory."""
         if isinstance(self._channel, Program):
             usage = self._channel.usage()
             self._channel.end()
@@ -209,7 +209,7 @@ class Standing:
 
 
 def standing(games: Sequence[Game]) -> Standing:
-    """The score of some games."""
+    """Compute the score of some games."""
     shares = [game.share for game in games]
     pairs = Mean.plain(pair_means({(game.seed, game.swapped): game.share for game in games}))
     ratings = (START, START)

@@ -1,4 +1,4 @@
-"""UPAC's bot as a zip file for the competition: the runtime's source, its tables, and bot.json."""
+"""Package UPAC's bot as a zip file: the runtime's source, its tables, and bot.json."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ MOST_UNPACKED, MOST_FILES = 64 * 2**20, 1000
 The limits are above the competition's, since a package may bring files that only its build needs.
 """
 _IN_PIECES = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Compression methods that are unpacked piece by piece; others may turn a few bytes into gigabytes at once."""
+"""Compression methods that can be unpacked in pieces; others may expand a few bytes to gigabytes at once."""
 _PIECE = 2**20
 TABLES = "bot/tables.npz"
 RUNTIME = "spewy/competitions/upac/runtime"
 STUB = '"""This package holds only the bot."""\n'
 _DATE = (2024, 1, 1, 0, 0, 0)
-"""Date of all members, so that the same tables give the same bytes."""
+"""Date of all members, so that equal tables give equal bytes."""
 
 
 def write_package(tables: Mapping[str, np.ndarray], out: Path) -> int:
@@ -84,7 +84,7 @@ def open_tables(file: Path) -> Tables:
 
 
 def require_small(archive: zipfile.ZipFile) -> None:
-    """Refuse a zip file that is too large when unpacked, or that would write outside the folder it is unpacked to.
+    """Refuse a zip file that is too large when unpacked, or that would write outside its folder.
 
     Raises:
         InputError: the zip file has too many bytes or files, a link, a name that leaves the folder, a member that is
@@ -108,7 +108,7 @@ def require_small(archive: zipfile.ZipFile) -> None:
 
 
 def _require_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
-    """Refuse a member that becomes more bytes than it declares."""
+    """Refuse a member that unpacks to more bytes than it declares."""
     whole, n_bytes = copy(member), 0
     whole.file_size = 2 * MOST_UNPACKED  # else what comes after the size that it says is not looked at
     with archive.open(whole) as file:
@@ -121,7 +121,7 @@ def _require_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
 
 
 def packed(tables: Mapping[str, np.ndarray]) -> bytes:
-    """Tables as NumPy's ``.npz`` with the best compression; the same tables give the same bytes."""
+    """Pack tables as NumPy's ``.npz`` with the best compression; equal tables give equal bytes."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, array in tables.items():
@@ -137,7 +137,7 @@ def _json() -> bytes:
 
 
 def _sources() -> dict[str, str]:
-    """The runtime's code by its path in this project, with empty parent packages."""
+    """Source of the runtime by path, with empty parent packages."""
     parents = PurePosixPath(RUNTIME).parents
     above = {f"{parent}/__init__.py": STUB for parent in parents if parent.name}
     files = sorted((Path(HOME) / RUNTIME).glob("*.py"))

@@ -1,4 +1,4 @@
-"""Solves push or fold before the flop exactly: the small blind goes all in or folds, the big blind calls or folds.
+"""Solve push or fold before the flop exactly: the small blind goes all in or folds, the big blind calls or folds.
 
 With 169 starting hands, exact card removal and stacks of S chips the game is one linear program. With W the pairs of
 hands, p the small blind's pushes and D[a, b] = wins of a over b minus losses, as a share of the boards,
@@ -30,7 +30,7 @@ _BOARDS = comb(48, 5)
 
 @dataclass(frozen=True)
 class PushFold:
-    """An equilibrium of push or fold.
+    """An equilibrium of the push-or-fold game.
 
     Attributes:
         stack: effective stack in chips.
@@ -49,7 +49,7 @@ class PushFold:
 
 @lru_cache(maxsize=128)
 def push_fold(stack: int) -> PushFold:
-    """Solve push or fold with blinds 1 and 2.
+    """Solve push or fold with blinds of 1 and 2.
 
     Args:
         stack: the smaller stack in chips, blinds included; a larger blind is all in.

@@ -1,4 +1,4 @@
-"""UPAC's games by its rules: hands of no-limit hold'em with blinds 1 and 2 whose stacks are carried over.
+"""UPAC's rules: hands of no-limit hold'em with blinds 1 and 2, whose stacks carry over to the next hand.
 
 The module knows text and state only; `spewy.competitions.upac.games` sends the lines to bots. Seat 0 is the defender,
 who has the small blind in the first round and receives every line first. An invalid reply ends the game: its bot loses
@@ -79,7 +79,7 @@ class BadReplyError(Exception):
 
 
 Lines = Generator[Line, str, tuple[int, int]]
-"""Yields lines, receives the reply to each line that asks for one, and returns both stacks."""
+"""Generator that yields lines, receives the replies to questions, and returns both stacks."""
 
 
 def dealt(rng: Random) -> Cards:
@@ -120,7 +120,7 @@ def play_hand(rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) 
 
 
 class _Hand:
-    """A hand that is being played."""
+    """A hand in play."""
 
     def __init__(self, rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) -> None:
         self._cards, self._stacks, self._button = cards, stacks, button

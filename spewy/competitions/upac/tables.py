@@ -1,4 +1,4 @@
-"""Makes the tables of UPAC's bot from the solves of a ladder; `spewy.competitions.upac.runtime.tables` reads them.
+"""Make the tables of UPAC's bot from the solves of a ladder; `spewy.competitions.upac.runtime.tables` reads them.
 
 The rungs of the ladder share board buckets and rows. The tables hold the bucket of each board, and each hand's row on
 flops and rivers. Turns have too many rows, so the tables hold a mean curve of each row, and a hand takes the nearest.
@@ -34,7 +34,7 @@ DEEPEST = 100
 """Largest stack in chips for push or fold."""
 N_POINTS = 23
 TURNS = 24
-"""Largest number of boards of a bucket for mean curves."""
+"""Largest number of boards per bucket that mean curves use."""
 _SHARED = ("canonical", "classes", "rows", "n_rows")
 """Arrays of an abstraction that all rungs must share."""
 
@@ -141,7 +141,7 @@ def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstracti
 def _require_together(
     rungs: Sequence[tuple[int, BucketPolicy, Abstraction]], folders: Sequence[Path]
 ) -> None:
-    """Refuse two rungs with the same stack, and rungs with different board buckets or rows."""
+    """Refuse two solves with the same stack, and solves with different board buckets or rows."""
     stacks = [stack for stack, _, _ in rungs]
     if len(set(stacks)) < len(stacks):
         raise InputError(f"{len(folders)} folders: expected each stack once, found stacks {stacks}")
@@ -214,7 +214,7 @@ def _coarse(free: np.ndarray) -> np.ndarray:
 
 
 class Decides(NamedTuple):
-    """A decision of a tree: the place of its strategy in the solve and in the bot's table.
+    """Place of a decision's strategy in the solve and in the bot's table.
 
     Attributes:
         round: round of the decision.
@@ -234,7 +234,7 @@ class Decides(NamedTuple):
 
 
 def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
-    """The bot's form ``[node, column]`` of a betting tree, breadth first, and the tree's decisions."""
+    """Convert a betting tree to the bot's form ``[node, column]``, breadth first; return the tree's decisions too."""
     nodes: list[list[int]] = []
     decisions: list[Decides] = []
     queue, n_queued = deque([(root, CALL)]), 1
@@ -257,7 +257,7 @@ def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
 
 
 def _followed(node: Node) -> Iterator[tuple[Node, int]]:
-    """Nodes after the actions of a decision, with deals skipped, and the total of each action."""
+    """Nodes after a decision's actions, past any deal, with the total of each action."""
     for action, child in zip(node.actions, node.children, strict=True):
         below = child
         while below.kind == "chance":
@@ -270,7 +270,7 @@ def _total(acpc: str) -> int:
 
 
 class _FreeSlots:
-    """First free slots of decisions in their chunks; all actions but the last have them, player by player."""
+    """Numbers the first free slot of each decision in its chunk; the last action has no free slot."""
 
     def __init__(self) -> None:
         self._known: dict[str, Mapping[str, int]] = {}

@@ -76,7 +76,7 @@ MADE = (
     "quads",
     "straight flush",
 )
-"""From the weakest to the strongest."""
+"""Names of made hands, from the weakest to the strongest."""
 DRAWS = (
     "overcards",
     "backdoor straight draw",
@@ -87,7 +87,7 @@ DRAWS = (
     "flush draw",
     "nut flush draw",
 )
-"""From the weakest to the strongest."""
+"""Names of draws, from the weakest to the strongest."""
 BLOCKERS = ("nut straight blocker", "nut flush blocker")
 
 _NUMBER = {name: number for number, name in enumerate(MADE)}
@@ -100,7 +100,7 @@ _BEST_FIVE = {
 }
 _BITS = 1 << np.arange(N_RANKS)
 _TOPS = range(3, N_RANKS)
-"""Highest ranks of straights."""
+"""Highest rank of each straight."""
 
 Bools = NDArray[np.bool_]
 
@@ -200,7 +200,7 @@ def _made(public: Ints, cards: Ints, value: Ints) -> Ints:
 
 
 def _pairs(rank: Ints, pocket: Bools, on_board: Bools) -> Ints:
-    """Return the number of each pair's name: ``[hand]``, by the number of board ranks above the pair."""
+    """Number of each pair's name: ``[hand]``; the name depends on the board ranks above the pair."""
     above = on_board.sum() - np.cumsum(on_board)[rank]
     names = ("overpair", "pocket below top", "underpair"), ("top pair", "second pair", "low pair")
     numbers = np.array([[_NUMBER[name] for name in row] for row in names])

@@ -28,7 +28,7 @@ ORDER = tuple(_TEXT.split())
 
 
 def top_hands(percent: float) -> Iterator[tuple[int, float]]:
-    """Yield the numbers of the best hands that make a percentage of all hands, with their shares.
+    """Yield the numbers of the best hands up to a percentage of all hands, with their shares.
 
     The shares are 1 except in the last class, whose hands share what is missing equally.
 

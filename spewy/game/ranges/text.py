@@ -1,4 +1,4 @@
-"""Text of ranges.
+"""Read and write the text of ranges.
 
 The text form is a list of groups with commas or line ends between them, each with an optional ``:weight``:
 
@@ -36,7 +36,7 @@ __all__ = ["format_range", "parse_range", "without_comments"]
 
 
 def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
-    """Read a range; hands with a `dead` card (a board, say) are dropped and reported.
+    """Read a range; hands with a `dead` card (of the board, say) are dropped and reported.
 
     >>> parse_range("QQ+, AKs, A5s-A2s:0.5, KhQh").combos
     31.0

@@ -11,7 +11,7 @@ from spewy.cli import main
 
 ROOT = Path(__file__).parents[3]
 ROOMS = (
-    *("compiled", "buckets", "solvers"),
+    *("compiled", "buckets", "lockers", "solvers"),
     *sorted(
         str(path.relative_to(ROOT)) for path in (ROOT / "spewy").iterdir() if (path / "__init__.py").exists()
     ),

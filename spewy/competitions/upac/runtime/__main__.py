@@ -1,4 +1,4 @@
-"""``python3 -m spewy.competitions.upac.runtime``: a package's bot, from the tables in its working folder."""
+"""Run a package's bot from the tables in its working folder: ``python3 -m spewy.competitions.upac.runtime``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cards, starting hands, and canonical boards up to a renaming of suits.
+"""Cards, starting hands, and boards in canonical form up to a permutation of suits.
 
 Cards are ``4 * rank + suit``, rank 0 is the deuce, suits are ``c d h s``, as everywhere in this project.
 """
@@ -40,7 +40,7 @@ _CHOOSE = _choose()
 
 
 def start_class(hole: Sequence[int]) -> int:
-    """The number of a starting hand among 169: row by row of the usual chart, aces first, suited above pairs.
+    """Number of a starting hand among 169: row by row of the usual chart, aces first, suited above the diagonal.
 
     >>> start_class((51, 50)), start_class((51, 47)), start_class((50, 47)), start_class((1, 0))
     (0, 1, 13, 168)
@@ -68,7 +68,7 @@ def hand_numbers(holes: Ints) -> Ints:
 
 
 def canonical(boards: Ints) -> tuple[Ints, Ints]:
-    """The number of each board's canonical form, and the renaming of suits that leads to this form.
+    """Number of each board's canonical form, and the suit permutation that leads to it.
 
     Args:
         boards: ``[board, card]``, up to five different cards each.

@@ -1,4 +1,4 @@
-"""How good a hand is on a board: its grade on final boards, its curve on turns, and its equity.
+"""Strength of a hand on a board: its grade on final boards, its curve on turns, and its equity.
 
 A *grade* is the percentile of a hand's strength among all hands that a final board leaves, in 255 steps. A *curve* has
 the sorted grades over all last cards, averaged over neighbours. Both are defined as in

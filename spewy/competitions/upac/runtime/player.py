@@ -1,4 +1,4 @@
-"""The bot's strategy: push or fold with short stacks, a rung of the ladder with deeper ones, else pot odds.
+"""The bot's strategy: push or fold with short stacks, a tree of the ladder with deeper stacks, else pot odds.
 
 **Stacks between rungs** play the tree whose stack is nearest by ratio. Bets keep their shares of the pot, and all-in
 stays all-in.
@@ -34,27 +34,27 @@ from spewy.competitions.upac.runtime.tables import (
 )
 
 PUSH_OR_FOLD = 10
-"""Largest smaller stack in chips (five big blinds) with which the bot pushes or folds before the flop."""
+"""Largest effective stack in chips (five big blinds) at which the bot pushes or folds before the flop."""
 MARGIN = 0.04
-"""Equity that a call needs beyond its price without a table, because players bet with better hands."""
+"""Extra equity that a call without a table requires, because players bet with better hands."""
 AHEAD, FAR_AHEAD = 0.62, 0.85
-"""Equities with which the bot bets half the pot, and goes all in, without a table."""
+"""Equities at which the bot bets half the pot and goes all in, without a table."""
 RIVER_ROUND = 3
 BOARD_CARDS = (0, 3, 4, 5)
 """Number of board cards by round."""
 SECONDS = 0.35
-"""Time limit in seconds for solving a river; a slow machine reaches it, and its hands are then not repeatable."""
+"""Time limit in seconds for solving a river; if a slow machine exceeds it, its hands are not reproducible."""
 LEAST = 0.01
-"""Least frequency of an observed action in a range: the opponent does not play by our tables alone."""
+"""Smallest frequency of an observed action in a range, since the opponent may play otherwise than our tables."""
 RARE = 1e-4
-"""Share of a range's largest weight below which a hand is left out."""
+"""Share of a range's largest weight below which a hand is dropped."""
 
 Came = list[tuple[int, int]]
-"""Decisions of a tree, each with the number of its action."""
+"""Path in a tree: decisions, each with the number of the chosen action."""
 
 
 class Player:
-    """Answers questions, hand after hand.
+    """Answers the engine's questions, hand after hand.
 
     Args:
         tables: tables to play from.
@@ -94,7 +94,7 @@ class Player:
         return self._by_odds(spot)
 
     def _by_table(self, spot: Spot) -> str:
-        """The answer of a rung of the ladder; empty if its tree does not cover the spot."""
+        """Answer from a tree of the ladder; empty if the tree does not cover the spot."""
         if spot.rounds is None or not self._tables.stacks:
             return ""
         rung = nearest(self._tables.stacks, spot.effective)
@@ -137,7 +137,7 @@ class Player:
         return {node: play[node][:, at] for node in own_nodes}
 
     def _came(self, tree: Tree, spot: Spot) -> tuple[Came, int] | None:
-        """The decision of a tree for a spot, and the path to it; None if the tree does not cover the spot."""
+        """Decision of a tree for a spot, and the path to it; None if the tree does not cover the spot."""
         assert spot.rounds is not None
         node, done = 0, 0
         path: Came = []
@@ -161,7 +161,7 @@ class Player:
         return (path, node) if is_own and same_round else None
 
     def _taken_for(self, tree: Tree, node: int, action: str, highest: int, effective: int) -> int | None:
-        """Number of the tree's action that an action is translated to; None if none is of its kind."""
+        """Number of the tree's action that an action is translated to; None if no action has the same kind."""
         totals = [int(tree.nodes[child, TOTAL]) for child in tree.children(node)]
         if action == "c":
             return totals.index(CALL)
@@ -176,7 +176,7 @@ class Player:
         return raises[taken_for(share(total, highest), sizes, self._rng.random())][1]
 
     def _by_odds(self, spot: Spot) -> str:
-        """The answer by equity against all hands, for spots that no table covers."""
+        """Answer by equity against all hands, for spots that no table covers."""
         wins = self._equity(spot)
         pot = sum(min(pushed, spot.effective) for pushed in spot.pushed)
         if wins >= FAR_AHEAD or (not spot.board and spot.effective <= PUSH_OR_FOLD and wins >= 0.5):
@@ -192,7 +192,7 @@ class Player:
 
 
 def ranges(tables: Tables, rung: int, path: Came, board: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Both ranges ``[hand]`` after a path in a rung's tree; weights are at most 1, and rare hands are left out."""
+    """Both ranges ``[hand]`` after a path in a tree; weights are at most 1, and rare hands are dropped."""
     tree = tables.tree(rung)
     there: Floats = np.where(np.isin(HANDS, board).any(axis=1), 0.0, 1.0)
     weights = there, there.copy()
@@ -205,7 +205,7 @@ def ranges(tables: Tables, rung: int, path: Came, board: tuple[int, ...]) -> tup
 
 
 def nearest(stacks: tuple[int, ...], stack: int) -> int:
-    """Number of the stack that is nearest by ratio; the smaller of equally near stacks.
+    """Number of the stack with the nearest ratio; of two equally near ones, the smaller.
 
     >>> nearest((12, 20, 40), 15), nearest((12, 20, 40), 16), nearest((12, 20, 40), 500)
     (0, 1, 2)
@@ -215,7 +215,7 @@ def nearest(stacks: tuple[int, ...], stack: int) -> int:
 
 
 def taken_for(size: float, sizes: list[float], draw: float) -> int:
-    """Number of the size that a size is translated to: pseudo-harmonic between two sizes, else the nearest.
+    """Number of the size that a bet is translated to: pseudo-harmonic between two sizes, else the nearest.
 
     >>> taken_for(0.75, [0.5, 1.0], 0.42), taken_for(0.75, [0.5, 1.0], 0.43), taken_for(9.0, [0.5, 1.0], 0.0)
     (0, 1, 1)
@@ -229,12 +229,12 @@ def taken_for(size: float, sizes: list[float], draw: float) -> int:
 
 
 def spent(tree: Tree, node: int) -> int:
-    """Larger number of chips that a player has put in at a decision."""
+    """Larger of both players' chips put in at a decision."""
     return max(int(tree.nodes[node, SPENT_0]), int(tree.nodes[node, SPENT_1]))
 
 
 def share(total: int, highest: int) -> float:
-    """A raise to a total as a share of the pot after a call."""
+    """Convert a raise to a total into a share of the pot after a call."""
     return (total - highest) / (2 * highest)
 
 
@@ -249,7 +249,7 @@ def _drawn(frequencies: Floats, draw: float) -> int:
 
 
 def _at_table(tree: Tree, child: int, node: int, spot: Spot) -> str:
-    """The answer for an action of a tree."""
+    """Convert an action of a tree to an answer."""
     total = int(tree.nodes[child, TOTAL])
     if total == FOLD:
         return "F" if spot.to_call else "C"

@@ -1,4 +1,4 @@
-"""UPAC's protocol as text: the state of a hand from the engine's lines, and the line that answers.
+"""Text of UPAC's protocol: reads the state of a hand from the engine's lines, and writes answers.
 
 Nothing here knows streams or strategies, and no line raises an error. The table reports invalid lines; the bot calls if
 it cannot read a question, since silence loses the game. Chips are the total that a player has pushed in the hand,
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"[0-9]{1,7}")
 
 @dataclass(frozen=True)
 class Spot:
-    """The state of a hand in which an answer is due.
+    """State of a hand in which the bot is asked for an answer.
 
     Attributes:
         number: number of the hand, from 1.
@@ -49,7 +49,7 @@ class Spot:
 
     @property
     def effective(self) -> int:
-        """The smaller stack, the most that a player can push."""
+        """The smaller stack, which is the most that a player can put in."""
         return min(self.stacks)
 
     @property
@@ -59,14 +59,14 @@ class Spot:
 
     @property
     def is_settled(self) -> bool:
-        """Whether only a fold matters: there is nothing to call, or nothing left to call with."""
+        """Whether the only choice is to fold: there is nothing to call, or no chips to call with."""
         all_in = max(self.pushed) >= self.effective
         return self.pushed[0] >= self.effective or (all_in and not self.to_call)
 
 
 @dataclass(frozen=True)
 class Heard:
-    """A line of the engine, read.
+    """Contents of a line from the engine.
 
     Attributes:
         spot: the state in which an answer is due; None if none is due, or the question cannot be read.
@@ -81,7 +81,7 @@ class Heard:
 
 @dataclass
 class _Hand:
-    """The hand that is being played, as far as the lines tell."""
+    """State of the current hand, as far as the lines tell."""
 
     labelled: str = ""
     hole: tuple[int, ...] = ()
@@ -90,12 +90,12 @@ class _Hand:
     pushed: tuple[int, int] = (0, 0)
     rounds: list[list[str]] = field(default_factory=lambda: [[]])
     raised: bool = False
-    """Whether the last action is an own raise, which the other player has to answer."""
+    """Whether the last action is the bot's own raise, which the opponent has yet to answer."""
     sound: bool = True
 
 
 class Table:
-    """A seat at the engine's table: reads lines, and keeps the answers."""
+    """A seat at the engine's table: reads lines, and records the answers."""
 
     def __init__(self) -> None:
         self.hands = 0
@@ -116,7 +116,7 @@ class Table:
         return Heard(wrong=_wrong(line, "START, PREFLOP, FLOP, TURN, RIVER, STACK or END"))
 
     def answered(self, spot: Spot, text: str) -> None:
-        """Keep the answer to a question."""
+        """Record the answer to a question."""
         added = int(text[1:]) if text.startswith("R") else 0
         own, other = min(spot.pushed[0], spot.effective), min(spot.pushed[1], spot.effective)
         total = min(other + added, spot.effective)
@@ -185,7 +185,7 @@ def _is_button(own: int, other: int, stacks: tuple[int, int], labelled: str) -> 
 
 
 def _follow(hand: _Hand, pushed: tuple[int, int], effective: int) -> str:
-    """Add the other player's actions since the last answer; return what was expected instead of an invalid line."""
+    """Add the opponent's actions since the last answer; for an invalid line, return what was expected."""
     current = {0: 0, 3: 1, 4: 2, 5: 3}[len(hand.board)]
     own, other = min(pushed[0], effective), min(pushed[1], effective)
     first = hand.pushed == (0, 0)
@@ -204,7 +204,7 @@ def _follow(hand: _Hand, pushed: tuple[int, int], effective: int) -> str:
 
 
 def _closed(hand: _Hand, current: int, pushed: tuple[int, int], first: bool) -> str:
-    """Add the other player's actions that lead to a round; return what was expected if no actions do."""
+    """Add the opponent's actions that lead to a round; return what was expected if no actions do."""
     own, other = pushed
     behind = max(hand.pushed)
     passed = len(hand.rounds) - 1

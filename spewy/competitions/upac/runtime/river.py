@@ -1,4 +1,4 @@
-"""Solves a river at the table: both ranges hand by hand, with card removal, by CFR+ on the tree of a rung.
+"""Solve a river during play: both ranges hand by hand, with card removal, by CFR+ on a tree of the ladder.
 
 A hand of one player meets the hands of the other player that share no card with it. Values are in the tree's chips,
 weighted by the other player's range and not by chance.
@@ -21,7 +21,7 @@ ITERATIONS = 60
 
 
 class River:
-    """The betting of a river below a node of a tree.
+    """Betting tree of a river, below a node of a tree of the ladder.
 
     Args:
         tree: tree of a rung.
@@ -122,7 +122,7 @@ class River:
 
 
 class _Met:
-    """Sums over the hands of the other player that share no card with a hand.
+    """Sums over the opponent's hands that share no card with a hand.
 
     Args:
         mine: the player's hands, as rows of `HANDS`.
@@ -147,10 +147,10 @@ class _Met:
         place = np.full(len(HANDS), len(theirs))
         place[ordered] = np.arange(len(theirs))
         self._same = place[mine]
-        """Position of the own hand among the other player's hands, the weakest first; behind all if absent."""
+        """Position of the own hand among the opponent's hands, the weakest first; behind all if absent."""
 
     def all(self, reach: Floats) -> Floats:
-        """``[hand, column]``, sums of ``[hand, column]`` over the hands that are met."""
+        """``[hand, column]``: sums of ``[hand, column]`` over the opponent's compatible hands."""
         ordered = self._ordered(reach)
         by_card = ordered[self._with_card].sum(axis=1)
         first, second = self._cards.T
@@ -158,7 +158,7 @@ class _Met:
         return out
 
     def beaten(self, reach: Floats) -> Floats:
-        """``[hand, column]``, sums over the weaker hands that are met, less those over the stronger ones."""
+        """``[hand, column]``: sums over weaker compatible hands minus sums over stronger ones."""
         ordered = self._ordered(reach)
         sums = _sums(ordered[:-1])
         out: Floats = sums[self._low] + sums[self._high] - sums[-1]
@@ -173,13 +173,13 @@ class _Met:
 
 
 def _sums(rows: Floats) -> Floats:
-    """Sums of the first 0, 1, 2, ... rows."""
+    """Prefix sums of rows: the first 0, 1, 2, ... rows."""
     out = np.zeros((len(rows) + 1, *rows.shape[1:]))
     np.cumsum(rows, axis=0, out=out[1:])
     return out
 
 
 def _shares(positive: Floats) -> Floats:
-    """Each column divided by its sum; uniform if the sum is 0."""
+    """Divide each column by its sum; uniform if the sum is 0."""
     total = positive.sum(axis=0)
     return np.where(total > 0, positive / np.where(total > 0, total, 1), 1 / len(positive))

@@ -1,4 +1,4 @@
-"""The bot between two streams: it reads lines of the engine, writes answers, and notes everything."""
+"""Run the bot between two streams: read the engine's lines, write answers, and log everything."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def serve(source: Source, sink: Sink, player: Player, note: Note) -> int:
 
 
 def _answer(table: Table, text: str, player: Player, note: Note) -> str:
-    """The answer to a line; empty if none is due."""
+    """Answer to a line; empty if the line asks for none."""
     heard = table.hear(text)
     if heard.wrong:
         note(f"WARNING {heard.wrong}")

@@ -1,4 +1,4 @@
-"""The bot's tables in one file: push or fold, board buckets, and a betting tree for each of several stacks.
+"""The bot's tables in one file: push or fold, board buckets, and betting trees for several stacks (the ladder).
 
 The file is NumPy's ``.npz``, compressed; a member is read at its first use. Its members:
 
@@ -38,7 +38,7 @@ from spewy.competitions.upac.runtime.cards import (
 from spewy.competitions.upac.runtime.odds import Floats, all_curves, all_grades, curve, grades
 
 ALWAYS = 15
-"""Number for a frequency of 1."""
+"""Number that represents a frequency of 1."""
 CURVE_ONE = 32767
 FLOP, TURN, RIVER = 3, 4, 5
 """Number of cards on a board."""
