@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,import-untyped,misc"
-"""Machine code in a folder of the user's cache, named after a hash of the sources that it was made from.
+"""Cache of machine code in the user's cache folder, in a subfolder named after a hash of the sources.
 
 Numba by itself keeps machine code beside each source file and notices changes of that file only, though kernels call
 kernels in other files. Here the name of the folder depends on all files of a package, so changed sources never run old
@@ -34,14 +34,14 @@ from platformdirs import user_cache_path
 
 VARIABLE = "SPEWY_KERNELS"
 UNUSED_DAYS = 60
-"""Days after which the unused folder of other sources is removed."""
+"""Days after which an unused subfolder for other sources is removed."""
 
 _log = logging.getLogger("compiled")
 
 
 @cache
 def folder(package: Path) -> Path:
-    """The folder of the machine code of a package's functions.
+    """Folder for the machine code of a package's functions.
 
     Args:
         package: the folder of the package's sources.
@@ -61,7 +61,7 @@ def folder(package: Path) -> Path:
 
 
 def _root() -> Path:
-    """The folder of all packages' folders; a path that cannot be created if the user has no home."""
+    """Folder of all packages' machine code; a path that cannot be created if the user has no home."""
     if above := os.environ.get(VARIABLE):
         return Path(above)
     try:
@@ -71,7 +71,7 @@ def _root() -> Path:
 
 
 def stamp(package: Path, name: str) -> Path:
-    """The file whose existence says that a set of functions is compiled for this processor."""
+    """File whose existence means that a set of functions is compiled for this processor."""
     return folder(package) / f"ready-{name}-{_processor()}"
 
 
@@ -91,7 +91,7 @@ def _remove_unused(root: Path) -> None:
 
 
 class _Locator(_CacheLocator):
-    """Tells Numba the folder."""
+    """Tells Numba where to cache machine code."""
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
         self._line = function.__code__.co_firstlineno
@@ -124,7 +124,7 @@ class Cache(FunctionCache):
     _impl_class = _Files
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """Load the machine code for a signature; None, with a line in the log, if it has to be compiled.
+        """Load the machine code for a signature; None, with a log message, if it must be compiled.
 
         Numba would first import everything that it can compile, which takes half a second and helps the compiler only.
         """
@@ -144,7 +144,7 @@ class Cache(FunctionCache):
         return loaded
 
     def save_overload(self, *compiled: Any) -> None:
-        """Save compiled machine code, if the folder can be written."""
+        """Save compiled machine code if the folder is writable."""
         try:
             super().save_overload(*compiled)
         except OSError as error:

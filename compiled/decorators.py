@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,import-untyped,misc"
-"""Decorators that compile functions with Numba, typed so that strict checking sees the functions."""
+"""Decorators that compile functions with Numba and keep their types for strict checking."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def kernel(function: F) -> F: ...
 @overload
 def kernel(**options: Any) -> Callable[[F], F]: ...
 def kernel(function: F | None = None, **options: Any) -> F | Callable[[F], F]:
-    """Compile a function, keep its machine code on disk, and run it without the interpreter lock.
+    """Compile a function, cache its machine code on disk, and run it without the interpreter lock.
 
     Args:
         function: the function.
@@ -31,7 +31,7 @@ def kernel(function: F | None = None, **options: Any) -> F | Callable[[F], F]:
 
 
 def inlined(function: F) -> F:
-    """Compile a part of a kernel that is inlined wherever it is called, since a call would copy its tuples."""
+    """Compile a part of a kernel that is always inlined, since calls would copy its tuples."""
     return _compiled(function, forceinline=True)
 
 

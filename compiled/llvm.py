@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
-"""Steps of LLVM code that several intrinsics share: addresses of elements, constants in all lanes, shuffles."""
+"""LLVM building blocks of several intrinsics: addresses of elements, broadcasts, shuffles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pointer(builder: Any, address: Any, index: Any, kind: Any, n_bytes: int) -> 
 
 
 def spread(builder: Any, number: Any, width: int) -> Any:
-    """A vector that holds one number in all lanes."""
+    """Vector with one number in all lanes."""
     kind = ir.VectorType(number.type, width)
     first = builder.insert_element(ir.Constant(kind, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), width), [0] * width)
@@ -29,5 +29,5 @@ def spread(builder: Any, number: Any, width: int) -> Any:
 
 
 def shuffle(builder: Any, x: Any, y: Any, mask: list[int]) -> Any:
-    """The lanes ``mask`` of the two vectors one behind the other."""
+    """Lanes ``mask`` of the concatenation of two vectors."""
     return builder.shuffle_vector(x, y, ir.Constant(ir.VectorType(ir.IntType(32), len(mask)), mask))

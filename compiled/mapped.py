@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,import-untyped"
-"""Arrays mapped from a file, whose memory is released part by part while passes go through them.
+"""Arrays mapped from a file, whose memory is released part by part during passes.
 
 The file has no name, so it disappears with its process, however the process ends. Its space is allocated at once, so a
 full disk is an error here and not later. Released pages stay in memory as long as the operating system has memory to
@@ -42,7 +42,7 @@ def mapped(folder: Path, size: int, dtype: Any) -> tuple[np.ndarray, mmap.mmap |
 
 @intrinsic
 def release_pages(typing_context: Any, address: Any, start: Any, stop: Any) -> Any:
-    """Release the whole pages in bytes ``start`` to ``stop`` behind an address of a mapped array."""
+    """Release the whole pages within bytes ``start`` to ``stop`` of a mapped array."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         number, small = ir.IntType(64), ir.IntType(32)

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
-"""Numbers that are stored in single or in half precision, and computed with in single precision.
+"""Numbers stored in single or half precision, and computed in single precision.
 
 The *kind* of a number is a constant of a Numba type of its own, `SINGLE` or `HALF`, so kernels are compiled for one or
 the other. With an address a and an offset i in elements:
@@ -28,17 +28,17 @@ from compiled.llvm import FLOAT, intrinsic, pointer, shuffle, spread
 from compiled.vector import VECTORS, WIDTH
 
 SINGLE, HALF = np.int32(0), np.int16(0)
-"""Kinds: float32 and float16."""
+"""Kinds of stored numbers: float32 and float16."""
 
 DITHER_STEPS = 1 << 13
-"""The last bit of a float16 in units of the last bit of a float32."""
+"""Last bit of a float16 in units of the last bit of a float32."""
 
 LARGEST = 65504.0
 """Largest number of a float16."""
 
 _HALVES = ir.VectorType(ir.IntType(16), WIDTH)
 _QUANTA = {types.int32: (2.0**-23, 2.0**-100), types.int16: (2.0**-10, 2.0**-24)}
-"""The quantum of numbers in [1, 2), and the smallest quantum that is used, by kind.
+"""Quantum of numbers in [1, 2) and smallest used quantum, by kind.
 
 Single precision has smaller quanta, but arithmetic with numbers that small is slow.
 """
@@ -58,7 +58,7 @@ def load_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
 
 @intrinsic
 def store_as(typing_context: Any, kind: Any, address: Any, index: Any, value: Any, dither: Any) -> Any:
-    """Write a vector to 16 consecutive numbers of a kind; what is too large for float16 becomes `LARGEST`."""
+    """Write a vector to 16 consecutive numbers of a kind; float16 overflow becomes `LARGEST`."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         write_as(builder, sig.args[0], *args[1:])
@@ -69,7 +69,7 @@ def store_as(typing_context: Any, kind: Any, address: Any, index: Any, value: An
 
 @intrinsic
 def prefetch_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
-    """Ask for the cache line of a number that will be read and written soon; any address will do."""
+    """Prefetch the cache line of a number for reading and writing; any address is allowed."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         ask_for(builder, sig.args[0], *args[1:])
@@ -80,7 +80,7 @@ def prefetch_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any
 
 @intrinsic
 def size_of(typing_context: Any, kind: Any) -> Any:
-    """Bytes of a number of a kind."""
+    """Size in bytes of a number of a kind."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return context.get_constant(types.intp, _KINDS[sig.args[0]][1])
@@ -104,20 +104,20 @@ def quantum_of(typing_context: Any, kind: Any, x: Any) -> Any:
 
 
 def read_as(builder: Any, kind: Any, address: Any, index: Any) -> Any:
-    """LLVM code of `load_as`."""
+    """Emit the LLVM code of `load_as`."""
     stored, n_bytes = _KINDS[kind]
     return _widened(builder, builder.load(pointer(builder, address, index, stored, n_bytes), align=n_bytes))
 
 
 def write_as(builder: Any, kind: Any, address: Any, index: Any, value: Any, dither: Any) -> None:
-    """LLVM code of `store_as`."""
+    """Emit the LLVM code of `store_as`."""
     stored, n_bytes = _KINDS[kind]
     place = pointer(builder, address, index, stored, n_bytes)
     builder.store(value if stored == value.type else _halved(builder, value, dither), place, align=n_bytes)
 
 
 def ask_for(builder: Any, kind: Any, address: Any, index: Any) -> None:
-    """LLVM code of `prefetch_as`."""
+    """Emit the LLVM code of `prefetch_as`."""
     byte, number = ir.IntType(8), ir.IntType(32)
     function = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), number, number, number])
     called = cgutils.get_or_insert_function(builder.module, function, "llvm.prefetch.p0")
@@ -133,7 +133,7 @@ def _widened(builder: Any, value: Any) -> Any:
 
 
 def _halved(builder: Any, value: Any, dither: Any) -> Any:
-    """Round to float16: the bits of a float32, as an integer, grow by the dither."""
+    """Round to float16 after adding the dither to the float32's bits."""
     words = ir.VectorType(ir.IntType(32), WIDTH)
     bits = builder.add(builder.bitcast(value, words), spread(builder, dither, WIDTH))
     if _TRUNCATES:
@@ -150,7 +150,7 @@ def _halved(builder: Any, value: Any, dither: Any) -> Any:
 
 
 def _truncated(builder: Any, value: Any, start: int) -> Any:
-    """Eight of the numbers by the instruction that rounds toward 0, infinity excluded."""
+    """Convert eight numbers by the instruction that rounds toward 0, infinity excluded."""
     eight, number = ir.VectorType(FLOAT, 8), ir.IntType(32)
     function = ir.FunctionType(ir.VectorType(ir.IntType(16), 8), [eight, number])
     called = cgutils.get_or_insert_function(builder.module, function, "llvm.x86.vcvtps2ph.256")

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
-"""Named tuples in memory, which kernels read field by field from one address.
+"""Named tuples in memory, whose fields kernels read from one address.
 
 Numba takes a named tuple apart number by number at every call of a kernel, a fifth of a microsecond each. A `Packed`
 tuple lies in memory once, and a call passes its address. In a kernel ``unpack(packed)`` is the tuple, and
@@ -32,7 +32,7 @@ _FORMATS: dict[type, tuple[str, int]] = {
     np.int32: ("i", 4),
     np.int16: ("h", 2),
 }
-"""The code of `struct` and the size in bytes of each class of number."""
+"""`struct` code and size in bytes for each class of number."""
 
 
 R = TypeVar("R", bound=tuple[int, ...])
@@ -64,7 +64,7 @@ class Records:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the table."""
+        """Size of the table in bytes."""
         return self.table.nbytes
 
 
@@ -87,7 +87,7 @@ class _AddressModel(PrimitiveModel):
 
 
 class Packed:
-    """A tuple of numbers, arrays and tuples, and its copy in memory with addresses in place of the arrays.
+    """A tuple of numbers, arrays and tuples, with a copy in memory that holds addresses instead of arrays.
 
     The object keeps the arrays alive.
     """
@@ -105,11 +105,11 @@ class Packed:
 
 
 _types: dict[Any, tuple[PackedType, struct.Struct]] = {}
-"""Types and layouts by shape, since Numba takes milliseconds to find the type of a large tuple."""
+"""Cached types and layouts by shape, since Numba takes milliseconds to type a large tuple."""
 
 
 def _shape(bundle: Any) -> Any:
-    """The classes of a tuple and of everything in it; records have the class of their rows too."""
+    """Class of a tuple and shapes of its members; records also have the class of their rows."""
     if isinstance(bundle, Records):
         return Records, bundle.row
     kind = type(bundle)
@@ -117,7 +117,7 @@ def _shape(bundle: Any) -> Any:
 
 
 def _flat(bundle: Any) -> list[Any]:
-    """All numbers of a tuple and of the tuples in it, in order; records give their address."""
+    """List all numbers of nested tuples in order; records give their address."""
     if isinstance(bundle, Records):
         return [bundle.address]
     if not isinstance(bundle, tuple):
@@ -126,7 +126,7 @@ def _flat(bundle: Any) -> list[Any]:
 
 
 def _format(shape: Any) -> tuple[str, int]:
-    """The `struct` format of a shape as LLVM lays it out, and its alignment."""
+    """`struct` format of a shape in LLVM's layout, and its alignment."""
     if not isinstance(shape, tuple):
         return _FORMATS[shape]
     if shape[0] is Records:
@@ -149,7 +149,7 @@ def _unbox(kind: Any, packed: Any, c: Any) -> Any:
 
 @intrinsic
 def unpack(typing_context: Any, packed: Any) -> Any:
-    """The tuple itself."""
+    """Load the tuple from its address."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         kind = context.get_value_type(sig.return_type)
@@ -160,7 +160,7 @@ def unpack(typing_context: Any, packed: Any) -> Any:
 
 @intrinsic
 def unpack_at(typing_context: Any, packed: Any, index: Any) -> Any:
-    """Part ``index`` of a tuple of tuples of one type."""
+    """Load part ``index`` of a tuple of tuples of one type."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         kind = context.get_value_type(sig.return_type)
@@ -172,7 +172,7 @@ def unpack_at(typing_context: Any, packed: Any, index: Any) -> Any:
 
 @intrinsic
 def record_at(typing_context: Any, records: Any, index: Any) -> Any:
-    """Row ``index`` of a table of records."""
+    """Load row ``index`` of a table of records."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         n = sig.return_type.count

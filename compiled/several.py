@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
-"""Several vectors of 16 numbers in one variable: a loop over them is unrolled, and all of them stay in registers.
+"""Several vectors of 16 numbers in one variable; loops over them are unrolled and stay in registers.
 
 How many there are is the length of a tuple of offsets, so a kernel that takes such a tuple is compiled for each length
 that it is called with. With an address a, an offset i, tuples t of offsets in elements, and several vectors x and y:
@@ -42,7 +42,7 @@ _VECTOR, _LONG = ir.VectorType(FLOAT, WIDTH), ir.IntType(64)
 
 
 class SeveralType(types.Type):
-    """``n`` vectors of 16 numbers."""
+    """Type of ``n`` vectors of 16 numbers."""
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -56,7 +56,7 @@ class _SeveralModel(PrimitiveModel):
 
 
 def _parts(builder: Any, several: Any) -> list[Any]:
-    """The members of an LLVM array."""
+    """List the members of an LLVM array."""
     return [builder.extract_value(several, k) for k in range(several.type.count)]
 
 
@@ -68,13 +68,13 @@ def _joined(builder: Any, parts: list[Any]) -> Any:
 
 
 def _offsets(n: Any) -> Any:
-    """The type of n offsets."""
+    """Type of n offsets."""
     return types.UniTuple(types.int64, n)
 
 
 @intrinsic
 def stepped(typing_context: Any, like: Any, first: Any, step: Any) -> Any:
-    """Offsets at equal distances."""
+    """Make equally spaced offsets."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         steps = (builder.mul(args[2], ir.Constant(_LONG, k)) for k in range(like.count))
@@ -170,7 +170,7 @@ def store_each_as(
 
 @intrinsic
 def prefetch_each(typing_context: Any, kind: Any, address: Any, offsets: Any) -> Any:
-    """Ask for the cache line of a number of a kind at each offset."""
+    """Prefetch the cache line of a number of a kind at each offset."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         for k in _parts(builder, args[2]):
@@ -182,7 +182,7 @@ def prefetch_each(typing_context: Any, kind: Any, address: Any, offsets: Any) ->
 
 @intrinsic
 def positive_each(typing_context: Any, several: Any) -> Any:
-    """The larger of each number and 0."""
+    """Maximum of each number and 0."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         zero = ir.Constant(_VECTOR, [0.0] * WIDTH)
@@ -194,7 +194,7 @@ def positive_each(typing_context: Any, several: Any) -> Any:
 
 @intrinsic
 def where_each(typing_context: Any, condition: Any, several: Any, other: Any) -> Any:
-    """Several vectors where the condition is positive, one other vector elsewhere."""
+    """Select several vectors where the condition is positive, and another vector elsewhere."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         positive = builder.fcmp_ordered(">", args[0], ir.Constant(_VECTOR, [0.0] * WIDTH))
@@ -205,7 +205,7 @@ def where_each(typing_context: Any, condition: Any, several: Any, other: Any) ->
 
 @intrinsic
 def total_each(typing_context: Any, several: Any) -> Any:
-    """The sum of several vectors, from left to right."""
+    """Sum several vectors from left to right."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         first, *rest = _parts(builder, args[0])
@@ -218,7 +218,7 @@ def total_each(typing_context: Any, several: Any) -> Any:
 
 @intrinsic
 def fill_each(typing_context: Any, like: Any, number: Any) -> Any:
-    """One number in all lanes of as many vectors as there are offsets."""
+    """Fill as many vectors as there are offsets with one number."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return _joined(builder, [spread(builder, args[1], WIDTH)] * like.count)
@@ -228,7 +228,7 @@ def fill_each(typing_context: Any, like: Any, number: Any) -> Any:
 
 @intrinsic
 def first_only(typing_context: Any, several: Any, n: Any) -> Any:
-    """The first n vectors; zeros in place of the others."""
+    """Keep the first n vectors, and replace the others by zeros."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         zero = ir.Constant(_VECTOR, [0.0] * WIDTH)
@@ -241,7 +241,7 @@ def first_only(typing_context: Any, several: Any, n: Any) -> Any:
 
 @intrinsic
 def chain(typing_context: Any, start: Any, x: Any, y: Any) -> Any:
-    """A vector plus all products, from left to right."""
+    """Add all products to a vector, from left to right."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         total = args[0]
@@ -254,7 +254,7 @@ def chain(typing_context: Any, start: Any, x: Any, y: Any) -> Any:
 
 @intrinsic
 def paired(typing_context: Any, x: Any, y: Any) -> Any:
-    """The sum of four products, two by two."""
+    """Sum four products pairwise."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         both = zip(_parts(builder, args[0]), _parts(builder, args[1]), strict=True)
@@ -265,7 +265,7 @@ def paired(typing_context: Any, x: Any, y: Any) -> Any:
 
 
 def _operator(symbol: Any, method: str) -> None:
-    """Let an arithmetic operator take several vectors, with several, one vector or one number."""
+    """Implement an arithmetic operator for several vectors with several, one vector or one number."""
 
     class Template(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:

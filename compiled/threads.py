@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
-"""Counters, a barrier and a clock for threads that run one kernel together.
+"""Counters, a barrier and a clock for threads that run a kernel together.
 
 Each thread calls one kernel that does not hold the interpreter lock. Counters are eight bytes each at an address that
 all threads share, and only grow while a kernel runs. A thread that waits at the barrier first looks again and again for
@@ -26,13 +26,13 @@ SYNC_SIZE = 40
 CALLED_OFF = -1
 """Result of `meet` if one of the threads will never arrive."""
 _LOOKS, _OFFERS = 2000, 300
-"""Looks before a waiting thread offers its processor, and offers before it sleeps."""
+"""Number of polls before a waiting thread yields its processor, and number of yields before it sleeps."""
 _NAP = 20  # microseconds, to which the system adds its own
 _COUNTER = ir.IntType(64)
 
 
 def _counter(builder: Any, args: Any) -> Any:
-    """The pointer to counter ``args[1]`` behind the address ``args[0]``."""
+    """Pointer to counter ``args[1]`` after the address ``args[0]``."""
     offset = builder.mul(args[1], ir.Constant(_COUNTER, 8))
     return builder.inttoptr(builder.add(args[0], offset), _COUNTER.as_pointer())
 
@@ -59,7 +59,7 @@ def look(typing_context: Any, counters: Any, index: Any) -> Any:
 
 @intrinsic
 def give_way(typing_context: Any) -> Any:
-    """Offer this processor to other threads: POSIX's sched_yield."""
+    """Yield this processor to other threads: POSIX's sched_yield."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         function = ir.FunctionType(ir.IntType(32), [])
@@ -82,7 +82,7 @@ def nap(typing_context: Any, microseconds: Any) -> Any:
 
 @intrinsic
 def now(typing_context: Any) -> Any:
-    """Seconds on the clock of `clock`."""
+    """Read `clock`'s time in seconds, inside kernels."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         number, second = ir.IntType(64), ir.DoubleType()
@@ -99,13 +99,13 @@ def now(typing_context: Any) -> Any:
 
 
 def clock() -> float:
-    """Seconds on the clock that kernels read."""
+    """Read the kernels' clock in seconds."""
     return time.clock_gettime(time.CLOCK_MONOTONIC)
 
 
 @kernel
 def meet(counters: Address, n_threads: int, number: int) -> int:
-    """Wait until all threads have come to meeting ``number`` = 0, 1, ...; return the next number.
+    """Wait until all threads have reached meeting ``number`` = 0, 1, ...; return the next number.
 
     Python can raise an error in a thread before the kernel is called, but never inside the kernel. So every kernel
     begins with a meeting. As soon as a thread is counted as `ABSENT`, this first meeting returns `CALLED_OFF` to all

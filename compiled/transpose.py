@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
-"""Squares of 8 x 8 numbers of single precision, written turned: rows become columns.
+"""Transposition of 8 x 8 squares of single-precision numbers.
 
 With r, s < 8:
 
@@ -25,7 +25,7 @@ from compiled.vector import TILE
 def transpose8(
     typing_context: Any, source: Any, rows: Any, first: Any, shift: Any, target: Any, start: Any, stride: Any
 ) -> Any:
-    """Write eight rows of eight as columns."""
+    """Write eight rows of eight numbers as columns."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source_, rows_, first_, shift_, target_, start_, stride_ = args
@@ -40,7 +40,7 @@ def transpose8(
 def transpose8_even(
     typing_context: Any, source: Any, first: Any, apart: Any, target: Any, start: Any, stride: Any
 ) -> Any:
-    """Write eight rows of eight, evenly apart, as columns."""
+    """Write eight equally spaced rows of eight numbers as columns."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source_, first_, apart_, target_, start_, stride_ = args
@@ -62,7 +62,7 @@ def transpose8_to(
     number: Any,
     shift: Any,
 ) -> Any:
-    """Write eight rows of eight, evenly apart, as columns at listed places."""
+    """Write eight equally spaced rows of eight numbers as columns at listed places."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source_, first_, apart_, target_, *listed = args
@@ -83,7 +83,7 @@ def _listed(context: Any, builder: Any, places: Any, number: Any, shift: Any) ->
 
 
 def _turn(context: Any, builder: Any, source: Any, rows: list[Any], target: Any, columns: list[Any]) -> None:
-    """Rows r and r + 4 are read into the two halves of a vector, so that all else happens within halves."""
+    """Transpose eight rows; rows r and r + 4 fill one vector's halves, so that later shuffles stay within halves."""
     four, eight = ir.VectorType(FLOAT, 4), ir.VectorType(FLOAT, TILE)
     low, high = [0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15]
     left, right = [0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]

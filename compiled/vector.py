@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
-"""The vector type of the engines: 16 numbers of single precision, or 8, in one variable.
+"""Vector types of the engines: 16 or 8 single-precision numbers in one variable.
 
 LLVM turns ``<16 x float>`` into as few machine vectors as the processor needs: one on AVX-512, two on AVX2. So kernels
 say what is computed on how many numbers and do not depend on the auto-vectoriser.
@@ -41,14 +41,14 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from compiled.llvm import FLOAT, FUSE, intrinsic, pointer, spread
 
 WIDTH, TILE = 16, 8
-"""Numbers in a vector, and the edge of the squares that `compiled.transpose` turns."""
+"""Number of elements of a vector, and edge of the squares that `compiled.transpose` transposes."""
 
 Address = Any
-"""An array for the code that builds a tuple, its address in kernels."""
+"""An array while a tuple is built, and its address in kernels."""
 
 
 class VectorType(types.Type):
-    """``width`` numbers of single precision."""
+    """Type of ``width`` single-precision numbers."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -67,7 +67,7 @@ VECTORS = {width: VectorType(width) for width in (WIDTH, TILE)}
 def _reader(kind: Any, numba_type: Any, n_bytes: int) -> Any:
     @intrinsic
     def read(typing_context: Any, address: Any, index: Any) -> Any:
-        """Read from an address."""
+        """Read a number at an address."""
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             return builder.load(pointer(builder, *args, kind, n_bytes), align=n_bytes)
@@ -85,7 +85,7 @@ float32_at = _reader(FLOAT, types.float32, 4)
 
 @intrinsic
 def store(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
-    """Write a vector, or one number, to consecutive float32."""
+    """Write a vector or one number to consecutive float32."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         builder.store(args[2], pointer(builder, *args[:2], args[2].type, 4), align=4)
@@ -118,7 +118,7 @@ put_int64, put_float64, put_int32 = (
 def _filler(width: int) -> Any:
     @intrinsic
     def fill(typing_context: Any, number: Any) -> Any:
-        """One number everywhere."""
+        """Make a vector with one number in all lanes."""
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             return spread(builder, args[0], width)
@@ -154,7 +154,7 @@ def where_number(typing_context: Any, condition: Any, yes: Any, no: Any) -> Any:
 
 @intrinsic
 def maximum(typing_context: Any, x: Any, y: Any) -> Any:
-    """The larger of each pair."""
+    """Larger number of each pair."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *args), *args)
@@ -164,7 +164,7 @@ def maximum(typing_context: Any, x: Any, y: Any) -> Any:
 
 @intrinsic
 def floor16(typing_context: Any, x: Any) -> Any:
-    """The largest whole numbers that are not above the numbers of a vector."""
+    """Round each number of a vector down to a whole number."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         function = ir.FunctionType(args[0].type, [args[0].type])
@@ -175,7 +175,7 @@ def floor16(typing_context: Any, x: Any) -> Any:
 
 
 def _operator(symbol: Any, method: str) -> None:
-    """Let an arithmetic operator take vectors, and a vector with one number."""
+    """Implement an arithmetic operator for two vectors, or a vector and a number."""
 
     class Template(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
@@ -208,7 +208,7 @@ for _symbol, _method in (
 
 
 def aligned(size: int, dtype: Any = np.float32) -> np.ndarray:
-    """Zeros that begin on a cache line."""
+    """Allocate zeros that begin on a cache line."""
     item = np.dtype(dtype).itemsize
     room = np.zeros(size * item + 64, dtype=np.uint8)
     start = -room.ctypes.data % 64

@@ -69,5 +69,5 @@ def missing_bytes(env: lmdb.Environment, path: Path) -> int:
 
 
 def rounded(size: int) -> int:
-    """Return the size of a map for a number of bytes: whole pages of any platform."""
+    """Round a map's size up to whole pages of any platform."""
     return -(-size // ROUND) * ROUND

@@ -46,7 +46,7 @@ T = TypeVar("T")
 LmdbTransaction: TypeAlias = "lmdb.Transaction[memoryview]"
 
 MAP_SIZE = 64 * 2**20
-"""Bytes of address space that a map begins with; it grows by itself."""
+"""Initial address space of a map in bytes; the map grows by itself."""
 TEMPORARY = ".tmp"
 
 _ATTEMPTS = 100  # a file that another process makes larger doubles: more attempts mean damage
@@ -56,7 +56,7 @@ _WHOLE_PATIENCE = 0.05  # seconds in which another process makes a file as long 
 
 @dataclass
 class Need:
-    """Number of bytes that a transaction has put so far: a full map must make room for them."""
+    """Number of bytes that a transaction has written so far; a full map must grow by as many."""
 
     size: int = 0
 
@@ -156,7 +156,7 @@ class Environment:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep all others out, other processes too, while the block runs; the environment is closed meanwhile.
+        """Exclude all other threads and processes while the block runs; the environment is closed meanwhile.
 
         A process that has the file open in LMDB holds a read lock on the first byte of the lock file. Whoever holds
         the write lock is alone, and others who open the file wait until it is released. This process must not have
@@ -318,7 +318,7 @@ class Environment:
             return
 
     def _lengthen(self, env: lmdb.Environment) -> None:
-        """Make the file as long as LMDB says; the transaction keeps other writers away meanwhile."""
+        """Extend the file to LMDB's length; the transaction excludes other writers meanwhile."""
         last_page = env.info()["last_pgno"]
         if last_page <= self._last_page:
             return  # the file was long enough before

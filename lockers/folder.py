@@ -1,4 +1,4 @@
-"""The folder of a store: the files in it, and how they come into being and go."""
+"""The folder of a store: its files, and how they are created and removed."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ DATA = "lockers.mdb"
 LOCK = ".lock"
 """Name of a file that an application may lock while it works in a folder; this package ignores the file."""
 REMOVED = f".{FILE}.removed"
-"""Name of the manifest from the beginning of a removal until a new store is made in its folder."""
+"""Name of the manifest during a removal, until a new store is made in the folder."""
 
 _EMPTY = 2 * mmap.PAGESIZE
 """Bytes of a data file to which nothing was committed: LMDB's two meta pages."""
 
 
 def holds_store(folder: Path | str) -> bool:
-    """Return whether a store is in a folder; False, too, where there is no folder.
+    """Whether a store is in a folder.
 
     Raises:
         LockerError: The folder may not be looked into.

@@ -118,10 +118,10 @@ class LmdbStore:
     def keys(self, locker: str, prefix: bytes = b"") -> Iterator[bytes]:
         """Yield the keys of a locker that begin with a prefix, sorted.
 
-        They are read in batches, each from the last commit: a transaction that stays open for as long as a caller takes
-        to iterate would keep the map from growing and old pages from being used again.
+        Keys are read in batches, each from the last commit. A transaction that stayed open while a caller iterates
+        would keep the map from growing and old pages from being reused.
         """
-        return _keys(self._attached(), locker_start(locker) + prefix)
+        return self._keys(self._attached(), locker_start(locker) + prefix)
 
     def visits(self, key: bytes) -> tuple[int, int]:
         """Return the number of visits counted for a key and the last visit's id, as last committed."""
@@ -157,7 +157,7 @@ class LmdbStore:
             environment.sync()
 
     def compact(self) -> None:
-        """Make the file as small as its content; LMDB itself never gives room back.
+        """Shrink the file to its content; LMDB itself never returns space.
 
         A copy takes the place of the file, at once or, when the process is killed, not at all.
 
@@ -191,8 +191,8 @@ class LmdbStore:
     def require_sound(self) -> None:
         """Refuse with a `DamagedLockerError` when something is wrong with the structure of the file.
 
-        To be called before much is written: a write into damaged pages can end the process. The call takes about a
-        second for 100,000 entries.
+        Callers check before they write much, since a write into damaged pages can end the process. The check takes
+        about a second for 100,000 entries.
         """
         environment = self._attached()
         findings = structure_findings(environment.path, environment.commit)
@@ -224,7 +224,7 @@ class LmdbStore:
         self._attached().probe()
 
     def close(self) -> None:
-        """Let go of the files once no transaction of another thread runs; a second call does nothing."""
+        """Close the files once no other thread runs a transaction; a second call does nothing."""
         self._closed = True
         self._release()
         self._release = _nothing
@@ -249,6 +249,27 @@ class LmdbStore:
         # Checksums are verified on copies: the transaction ends sooner, and a map that moves has no views into it.
         value = environment.read(lambda inner: _value(inner, full, environment.path))
         return None if value is None else decode(value, full)
+
+    def _keys(self, environment: Environment, start: bytes) -> Iterator[bytes]:
+        position = start
+
+        def batch(transaction: LmdbTransaction) -> list[bytes]:
+            fulls: list[bytes] = []
+            with transaction.cursor() as cursor:
+                more = cursor.set_range(position)
+                while more and len(fulls) < _BATCH and (full := bytes(cursor.key())).startswith(start):
+                    fulls.append(full)
+                    more = cursor.next()
+            return fulls
+
+        while True:
+            self._require_open()  # a closed environment would be opened again, beside that of another store
+            fulls = environment.read(batch)
+            for full in fulls:
+                yield split_key(full)[1]
+            if len(fulls) < _BATCH:
+                return
+            position = fulls[-1] + b"\0"  # the least key above the last one
 
     def _attached(self) -> Environment:
         environment = self._environment
@@ -346,27 +367,6 @@ def _require_absent(transaction: LmdbTransaction, full: bytes, path: Path) -> No
     for neighbour in neighbours:
         if transaction.get(neighbour) is None:
             raise DamagedLockerError(f"{path}: {describe(neighbour)}: expected on its page, found on another")
-
-
-def _keys(environment: Environment, start: bytes) -> Iterator[bytes]:
-    position = start
-
-    def batch(transaction: LmdbTransaction) -> list[bytes]:
-        fulls: list[bytes] = []
-        with transaction.cursor() as cursor:
-            more = cursor.set_range(position)
-            while more and len(fulls) < _BATCH and (full := bytes(cursor.key())).startswith(start):
-                fulls.append(full)
-                more = cursor.next()
-        return fulls
-
-    while True:
-        fulls = environment.read(batch)
-        for full in fulls:
-            yield split_key(full)[1]
-        if len(fulls) < _BATCH:
-            return
-        position = fulls[-1] + b"\0"  # the least key above the last one
 
 
 def _unpickle(folder: str, read_only: bool) -> LmdbStore:

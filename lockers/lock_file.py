@@ -1,4 +1,4 @@
-"""LMDB's lock file beside a data file: its making, who may write it, and who is alone.
+"""LMDB's lock file beside a data file: its creation, who may write it, and exclusive use.
 
 The file holds LMDB's locks and the table of readers, whose pages writers keep, so readers write it too. A process
 that has the data file open in LMDB holds a read lock on the first byte.
@@ -59,7 +59,7 @@ def require_writable(path: Path) -> None:
 
 
 def readers_lock(path: Path) -> bool:
-    """Return whether a reader of a data file takes LMDB's locks; make the lock file where that is needed.
+    """Whether readers of a data file take LMDB's locks; create the lock file if it is needed.
 
     Nobody writes a data file on a read-only file system or of a mode without write permission, so reading needs no
     locks there.
@@ -83,7 +83,7 @@ def readers_lock(path: Path) -> bool:
 
 
 def lock_alone(descriptor: int, path: Path) -> None:
-    """Be the only process that has a data file open in LMDB until ``descriptor``, of its lock file, is closed."""
+    """Exclude other processes from a data file until ``descriptor``, of its lock file, is closed."""
     try:
         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
     except (BlockingIOError, PermissionError) as error:

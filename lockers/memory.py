@@ -89,11 +89,11 @@ class MemoryStore:
             self._require_open()
 
     def require_alone(self) -> None:
-        """Find nobody: no other process can be here."""
+        """Do nothing: no other process can use a store in memory."""
         self._require_open()
 
     def require_sound(self) -> None:
-        """Find no damage: there are no files."""
+        """Do nothing: a store in memory has no files."""
         self._require_open()
 
     def check(self) -> list[str]:

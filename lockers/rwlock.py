@@ -1,4 +1,4 @@
-"""A readers-writer lock between threads that may be taken again by a thread that shares it."""
+"""A readers-writer lock between threads; a thread that shares the lock may take it again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RWLock:
         self._waiting = 0
 
     def share(self) -> None:
-        """Wait until no thread is alone or waits to be, then share the lock; `unshare` undoes one call."""
+        """Share the lock once no thread holds it alone or waits to; `unshare` undoes one call."""
         me = threading.get_ident()
         with self._changed:
             if me not in self._sharing:

@@ -1,4 +1,4 @@
-"""The protocols of a store, on disk or in memory, that other packages are written against."""
+"""The protocols of a store, on disk or in memory, for use in other packages."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Store(Reads, Protocol):
         ...
 
     def compact(self) -> None:
-        """Give back the room of deleted and replaced arrays; a `LockerError` if another process is there."""
+        """Free the space of deleted and replaced arrays; raise a `LockerError` if another process uses the store."""
         ...
 
     def require_alone(self) -> None:
@@ -104,7 +104,7 @@ class Store(Reads, Protocol):
     def require_sound(self) -> None:
         """Refuse with a `DamagedLockerError` when something is wrong with the structure of the file.
 
-        To be called before much is written: a write into damaged pages can end the process.
+        Callers check before they write much, since a write into damaged pages can end the process.
         """
         ...
 
@@ -117,7 +117,7 @@ class Store(Reads, Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of files and memory; a second call does nothing."""
+        """Release files and memory; a second call does nothing."""
         ...
 
     def __enter__(self) -> Self: ...

@@ -1,4 +1,4 @@
-"""The environments that are open in this process: one for each data file, whatever number of stores use it."""
+"""The open environments of this process: one for each data file, shared by all of its stores."""
 
 from __future__ import annotations
 

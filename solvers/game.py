@@ -1,4 +1,4 @@
-"""A public game with live leaves: every chance leaf is the chunks below it, entered on the way.
+"""A public game with live leaves: a walk enters the chunks below every chance leaf.
 
 A `LiveGame` is a list of rounds. Each `Round` has one betting forest and a number of *boards*; on a
 board both players hold *rows* (single hands), which know what blocks them, how strong they are and which row of
@@ -112,12 +112,12 @@ class Round:
 
     @property
     def n_boards(self) -> int:
-        """Boards after symmetry."""
+        """Number of boards after symmetry."""
         return len(self.hands[0].n_hands)
 
 
 Strategies = list[tuple[Floats, Floats]]
-"""Per round and player ``[board, slot, group]``: regrets, sums, or anything else that ``match`` can normalise."""
+"""Regrets, sums or similar numbers per round and player: ``[board, slot, group]``, as ``match`` normalises them."""
 
 
 LeafValues = dict[tuple[int, int], tuple[Floats, Floats]]
@@ -174,7 +174,7 @@ class LiveGame:
 
     @cached_property
     def raked(self) -> bool:
-        """Whether chips leave the game somewhere: then it is not zero-sum."""
+        """Whether rake leaves the game, so that it is not zero-sum."""
         return any(r.forest.raked for r in self.rounds)
 
     @cached_property

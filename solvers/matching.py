@@ -1,4 +1,4 @@
-"""Regret matching on vectors: the step that both fast engines share. Slow twin: `solvers.reference.kernels.match`."""
+"""Regret matching on vectors, shared by both fast engines; `solvers.reference.kernels.match` is the plain version."""
 
 from __future__ import annotations
 

@@ -57,32 +57,32 @@ class BettingArrays(Protocol):
 
     @property
     def kind(self) -> Ints:
-        """``[node]``."""
+        """Kind of each node: ``[node]``."""
         ...
 
     @property
     def player(self) -> Ints:
-        """``[node]``."""
+        """Player of each node: ``[node]``."""
         ...
 
     @property
     def n_actions(self) -> Ints:
-        """``[node]``."""
+        """Number of actions at each node: ``[node]``."""
         ...
 
     @property
     def first_child(self) -> Ints:
-        """``[node]``."""
+        """First child of each node: ``[node]``."""
         ...
 
     @property
     def slot(self) -> Ints:
-        """``[node]``."""
+        """First slot of each node: ``[node]``."""
         ...
 
     @property
     def sequence(self) -> Ints:
-        """``[player, node]``."""
+        """Sequence of each player at each node: ``[player, node]``."""
         ...
 
 

@@ -74,7 +74,7 @@ class Solver(Protocol):
         ...
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
-        """A copy of a part on board b of round t, per player ``[slot, row]``; rows behind the hands mean nothing."""
+        """Copy a part on board b of round t, per player ``[slot, row]``; padding rows are undefined."""
         ...
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:

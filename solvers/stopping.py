@@ -1,4 +1,4 @@
-"""Cancellation: a long computation calls a function now and then that says whether to stop."""
+"""Cancellation: a long computation regularly calls a function that says whether to stop."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Showdown:
 
 @dataclass(frozen=True)
 class Chance:
-    """The round ends, cards are dealt, play goes on at root ``target`` of the next round's forest."""
+    """The round ends and cards are dealt; play continues at root ``target`` of the next round's forest."""
 
     target: int
 
@@ -97,7 +97,7 @@ class Lanes(NamedTuple):
 
 @dataclass(frozen=True)
 class Forest:
-    """One round's betting, see the module. Built by `build`, never by hand."""
+    """Betting of one round; see the module. Only `build` makes forests."""
 
     arrays: ForestArrays
     n_slots: tuple[int, int]
@@ -160,21 +160,21 @@ class Forest:
 
     @property
     def n_nodes(self) -> int:
-        """Decisions and leaves, all roots' trees together."""
+        """Number of decisions and leaves of all trees."""
         return len(self.arrays.kind)
 
     @property
     def n_roots(self) -> int:
-        """Lines that enter the round."""
+        """Number of lines that enter the round."""
         return self.arrays.n_roots
 
     def n_sequences(self, player: int) -> int:
-        """Rows of the player's ``reach`` array."""
+        """Number of rows in the player's ``reach`` array."""
         return self.n_roots + self.n_slots[player]
 
     @property
     def raked(self) -> bool:
-        """Whether chips are taken from any pot."""
+        """Whether any pot is raked."""
         return bool(self.arrays.rake.any())
 
     def check(self) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Run the command line, whatever becomes of the terminal."""
+    """Run the command line, even if the terminal goes away."""
     with interrupted_by_signals():
         _leave_first_folder()
         _secure_streams()
@@ -27,13 +27,13 @@ def main() -> None:
 
 
 def _start_fast() -> None:
-    """Look for garbage less often, for imports make hundreds of thousands of objects that stay, and for no plugins."""
+    """Run the garbage collector rarely, since imported objects stay, and load no pydantic plugins."""
     gc.set_threshold(50_000, 20, 100)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
 
 
 def _leave_first_folder() -> None:
-    """Import nothing from the first folder, unless spewy is there: the current one, or the one of scripts."""
+    """Remove the first import folder (the current one or that of scripts), unless it contains spewy."""
     if sys.flags.safe_path:
         return
     with suppress(OSError):
@@ -43,7 +43,7 @@ def _leave_first_folder() -> None:
 
 
 def _secure_streams() -> None:
-    """Keep files that are opened later from the numbers of closed streams, and stderr from ending who writes there."""
+    """Reopen closed standard streams, and make stderr ignore writing errors."""
     closed = [number for number in range(3) if _is_closed(number)]
     for _ in closed:
         os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # takes the lowest number that is free
@@ -61,7 +61,7 @@ def _is_closed(number: int) -> bool:
 
 
 class _Lasting(io.FileIO):
-    """A file that takes no notice when nobody can read any more what is written to it."""
+    """A file that ignores writing errors after its reader has gone."""
 
     def write(self, data: Any) -> int:
         try:

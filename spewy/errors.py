@@ -44,7 +44,7 @@ class PeerError(SpewyError):
 
 
 def visible(text: str) -> str:
-    r"""Text with control characters as escapes: a terminal would obey control characters that came from outside.
+    r"""Escape control characters in a text, since a terminal would obey control characters from outside.
 
     >>> visible("Dürer"), visible(chr(27) + "[2J")
     ('Dürer', '\\x1b[2J')
@@ -55,7 +55,7 @@ def visible(text: str) -> str:
 
 
 def short(text: str, most: int = MOST_SHOWN) -> str:
-    """Visible text for a message; of a long text, the beginning and the length.
+    """Make a visible text for a message; a long text is cut to its beginning and its length.
 
     >>> short("Qs Jh"), short("9" * 5000)[57:]
     ('Qs Jh', '999... (5,000 characters)')
@@ -64,7 +64,7 @@ def short(text: str, most: int = MOST_SHOWN) -> str:
 
 
 def one_line(text: str, most: int | None = None) -> str:
-    r"""Text of a program or library as one visible line for a message, cut off after ``most`` characters.
+    r"""Make one visible line of a program's or library's text, cut off after ``most`` characters.
 
     >>> one_line("no such\n    file")
     'no such file'
@@ -74,7 +74,7 @@ def one_line(text: str, most: int | None = None) -> str:
 
 
 def error_line(error: BaseException, most: int = MOST_OF_ERROR) -> str:
-    """An error of another library as one line for a message: its class and its text.
+    """Describe another library's error in one line: its class and its text.
 
     >>> error_line(KeyError("name"))
     "KeyError: 'name'"
@@ -83,7 +83,7 @@ def error_line(error: BaseException, most: int = MOST_OF_ERROR) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as messages tell it: of what is long, the beginning of its Python form.
+    """Format a value for a message; a long value is cut to the beginning of its Python form.
 
     >>> shown("Qs"), shown("9" * 5000)[57:], shown([1] * 100)[55:]
     ("'Qs'", "9999'... (5,000 characters)", '1, 1,... (300 characters)')
@@ -97,7 +97,7 @@ def shown(value: object) -> str:
 
 
 def path_text(path: object) -> str:
-    """A path as messages tell it: of what is very long, the beginning and the length."""
+    """Format a path for a message; a very long path is cut to its beginning and its length."""
     return short(str(path), MOST_OF_PATH)
 
 

@@ -52,3 +52,8 @@ if not TYPE_CHECKING:  # a type checker would take every name for one that is th
 
             return OutcomeClustering
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Public names, loaded or not."""
+    return sorted(__all__)

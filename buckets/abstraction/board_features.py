@@ -1,10 +1,11 @@
 """Features of boards: boards are alike when their rows of features are near each other.
 
-Hands are taken by kinds, those that suits alone tell apart: hold'em's 169 starting hands, the ranks of one-card games.
-A board's features are, for each kind, the mean and the spread over its hands that the board leaves of their mean
-outcome (`percentiles`), times the square root of the kind's share of hands: the squared distance of two
-boards is that of a random hand's outcomes. A spread says what suits do. Where a board leaves no hand of a kind, the
-other boards' mean stands in. What remains is turned to principal axes, of which the longest are kept.
+Hands are grouped into kinds that differ only in suits: hold'em's 169 starting hands, or the ranks of one-card games.
+The features of a board are, for each kind, the mean and the standard deviation of the mean outcomes (`percentiles`) of
+its hands that the board leaves, times the square root of the kind's share of hands. The squared distance of two boards
+is then that of a random hand's outcomes, and the deviation shows the effect of suits. If a board leaves no hand of a
+kind, the mean over the other boards is used. The features are projected on principal axes, of which the longest are
+kept.
 """
 
 from typing import NamedTuple

@@ -250,7 +250,7 @@ def _sort_by_row(maps: Maps, t: int, s: Scratch, n: int) -> None:
 
 @kernel
 def _deal(maps: Maps, sizes: Ints, seed: int, index: int, left: Ints, s: Scratch) -> int:
-    """Write the board of a deal and the places that it leaves; return the number of these places.
+    """Write the board of a deal and the places of the remaining cards; return the number of these places.
 
     With N first boards, each block of N consecutive deals contains each first board once. Among the deals of one first
     board, each block contains each following board once, and so on.

@@ -1,4 +1,4 @@
-"""Steps, tables, buffers and threads of the exact engine's passes: all that passes need but regrets and sums."""
+"""Steps, tables, buffers and threads of the exact engine's passes, without regrets and sums."""
 
 from __future__ import annotations
 
@@ -181,13 +181,13 @@ class Context:
         self.entries[1 - p].reach.reshape(-1, padded(1))[: len(reach), 0] = reach
 
     def root_values(self, p: int) -> Floats:
-        """``[row]``, values of the last pass of traverser p."""
+        """``[row]``: values of traverser p's last pass."""
         s = self.workspaces[0][0][p]
         first: Floats = s.roots.reshape(-1, self.programs[0][p].n_root_lanes)[:, 0].astype(np.float64)
         return first
 
     def room_to_keep(self) -> tuple[np.ndarray, int]:
-        """An array for the values of chance leaves in the second of three rounds, and player 1's offset, or -1."""
+        """Allocate the values of chance leaves in the second of three rounds; return player 1's offset too, or -1."""
         if len(self.deals) < 2:
             return np.zeros(1, dtype=np.float32), -1
         sizes = [
@@ -277,7 +277,7 @@ def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
 
 
 def _sharing(own: Workspace, common: Workspace) -> Workspace:
-    """A thread's buffers for the first board, of which those by hand are common to all threads."""
+    """Buffers of a thread for the first board; buffers with a row per hand are shared among threads."""
     return own._replace(**{name: getattr(common, name) for name in COMMON})
 
 

@@ -269,7 +269,7 @@ class ExactCfr:
 
 @lru_cache(maxsize=64)
 def _numbers(variant: Variant, done: int, iterations: int, short: bool) -> tuple[np.ndarray, np.ndarray]:
-    """``numbers`` and ``dither`` of a `Plan` from iteration ``done + 1`` on, cached, since small solves share them."""
+    """``numbers`` and ``dither`` of a `Plan` after iteration ``done``, cached because small solves repeat them."""
     numbers = np.empty((iterations, 4), dtype=np.float32)
     numbers[:, :3] = variant.table(done + 1, iterations)
     before = np.arange(done, done + iterations + 1)
@@ -287,7 +287,7 @@ def _sum_units(variant: Variant, iterations: Ints) -> Floats:
 def _plain(
     mode: int, iterations: int, measured: Floats, kept: np.ndarray = NO_VALUES, kept_second: int = -1
 ) -> Plan:
-    """A plan that changes no regrets and sums."""
+    """A plan that leaves regrets and sums unchanged."""
     return Plan(mode, iterations, 0, *NO_NUMBERS, False, -np.inf, measured, kept, kept_second)
 
 

@@ -41,14 +41,14 @@ _ZERO: Any = np.float32(0)
 
 
 class Deals(NamedTuple):
-    """A deal for one traverser: own values come up by ``own``, the opponent's reach goes down by ``other``."""
+    """A deal for one traverser: own values pass up through ``own``, the opponent's reach down through ``other``."""
 
     own: DealTable
     other: DealTable
 
 
 class GameView(NamedTuple):
-    """A game for one traverser: one view and one entry in ``deals`` less than rounds.
+    """A game for one traverser: ``rounds`` has a view for each round, and ``deals`` one entry less.
 
     Passes get four views, packed: strategies from regrets for traverser 0 and 1, then from sums.
     """
@@ -130,7 +130,7 @@ class Desk(NamedTuple):
 
 
 def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
-    """The kernel for games of ``n_rounds`` rounds: what other numbers of rounds need is not compiled."""
+    """Make the kernel for games of ``n_rounds`` rounds only, to compile no more than needed."""
 
     @kernel
     def run(plan: Plan, views: Packed, packed: Packed) -> int:
@@ -199,7 +199,7 @@ RUNNERS = tuple(_runner(n_rounds) for n_rounds in (1, 2, 3))
 
 @inlined
 def _next_board(x: RoundView, work: Workspace, f: PassFactors, deals: Deals, e: int) -> Cursor:
-    """The board that entry e of a deal leads to, as one thread's alone."""
+    """Cursor of one thread at the board that entry e of a deal leads to."""
     return Cursor(x, work, f, int64_at(deals.other.child, e), 0, 1)
 
 
@@ -212,7 +212,7 @@ def _entry(above: Cursor, deals: Deals, e: int) -> Entry:
 
 @inlined
 def _last_board(above: Cursor, c: Cursor, deals: Deals, e: int) -> None:
-    """A board of the last round, down and up."""
+    """Process a board of the last round, down and up."""
     forward_reach(c, _entry(above, deals, e))
     showdown_totals(c)
     backward_values(c, _ZERO, True)
@@ -220,7 +220,7 @@ def _last_board(above: Cursor, c: Cursor, deals: Deals, e: int) -> None:
 
 @inlined
 def _middle_board(above: Cursor, c: Cursor, view: GameView, work: Workspace, entry: int) -> None:
-    """A board of the second of three rounds, down and up, with all boards of the third below it."""
+    """Process a board of the second of three rounds, with all boards of the third round below it."""
     forward_reach(c, _entry(above, view.deals[0], entry))
     opposing_totals(c)
     _clear_values(c.work.continuation, 0, _n_values(c))
@@ -252,7 +252,7 @@ def _measure(
     met: int,
     began: float,
 ) -> int:
-    """One thread adds up both best responses; all threads learn whether to stop.
+    """Sum both best responses in one thread, and tell all threads whether to stop.
 
     NaN, an error that the caller reports, stops the plan as well.
     """
@@ -308,7 +308,7 @@ def _factors(plan: Plan, i: int, n_passes: int) -> PassFactors:
 
 @inlined
 def _claim(thread: Thread, i: int) -> int:
-    """The next task of pass i; every thread asks once more than there are tasks for it."""
+    """Claim the next task of pass i; every thread asks once more than there are tasks."""
     claimed: int = take(thread.counters, CLAIMS)
     return claimed - i * (thread.n_tasks + thread.n_threads)
 
@@ -333,7 +333,7 @@ def _release(x: RoundView, first: int, last: int) -> None:
 
 @inlined
 def _n_values(c: Cursor) -> int:
-    """Values that come up to the chance leaves of a board."""
+    """Number of values that come up to the chance leaves of a board."""
     first = int64_at(c.round.own.first_block, c.board)
     n_blocks: int = int64_at(c.round.own.first_block, c.board + 1) - first
     return WIDTH * n_blocks * c.round.program.n_exit_lanes
@@ -363,7 +363,7 @@ def _collect(deal: DealTable, entry: int, above: Cursor, c: Cursor, values: Addr
 
 @inlined
 def _add_tasks(thread: Thread, total: Address, n: int, met: int) -> int:
-    """When all threads are there, add up task after task, each thread for its share of the n values."""
+    """Sum the tasks' results once all threads have arrived; each thread sums a share of the n values."""
     met = meet(thread.counters, thread.n_threads, met)
     n_lanes = n // TILE
     first, end = (

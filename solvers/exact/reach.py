@@ -31,7 +31,7 @@ from solvers.program import ReachStep
 from solvers.reference.kernels import UPDATE
 
 AHEAD = 2 * WIDTH
-"""Numbers of each slot between what is worked on and what is prefetched: two blocks."""
+"""Distance, in numbers per slot, between current and prefetched numbers: two blocks."""
 _ZERO: Any = np.float32(0)
 
 
@@ -87,7 +87,7 @@ def _play(c: Cursor, step: ReachStep, at: Any, children: Any) -> None:
 
 @inlined
 def _grow_sums(c: Cursor, at: Any, reach) -> None:  # type: ignore[no-untyped-def]
-    """Add the reach of some actions to their sums, and ask for the numbers of a later block."""
+    """Add the reach of some actions to their sums, and prefetch a later block."""
     x, f = c.round, c.factors
     ahead = shifted(at, AHEAD * x.program.n_other_slots)
     prefetch_each(x.kind, x.other_current, ahead)
@@ -99,7 +99,7 @@ def _grow_sums(c: Cursor, at: Any, reach) -> None:  # type: ignore[no-untyped-de
 
 @inlined
 def _impose_lock(c: Cursor, step: ReachStep, block: int, child: int) -> None:
-    """Replace the matched reach of locked hands; the sums of locked hands mean nothing."""
+    """Replace the matched reach of locked hands; the sums of locked hands are unused."""
     x, work = c.round, c.work
     lock = int64_at(x.other_lock_first, step.lock) + WIDTH * block * step.n_actions
     entering = load16(work.reach, step.parent)

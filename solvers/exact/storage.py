@@ -24,7 +24,7 @@ from solvers.state import all_finite
 from solvers.tree import Ints
 
 CHECKED_AT_ONCE = 1 << 24
-"""Values that are read before their memory is released."""
+"""Number of values checked before their mapped memory is released."""
 
 _GOLDEN = (5**0.5 - 1) / 2
 

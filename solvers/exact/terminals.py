@@ -1,4 +1,4 @@
-"""Step 3 of a pass, first half: what folds and showdowns are worth to 16 of the traverser's hands.
+"""Step 3 of a pass, first half: values of folds and showdowns for 16 of the traverser's hands.
 
 With ``rest[h] = total − by_card[a] − by_card[b]`` for a hand of cards a and b,
 

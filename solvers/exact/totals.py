@@ -109,7 +109,7 @@ def _add_hand(c: Cursor, first: int, row: int, lanes: Any, total):  # type: igno
 
 @inlined
 def _sharing_a_card(c: Cursor, first: int, row: int, lanes: Any):  # type: ignore[no-untyped-def]
-    """The total of hands with the one card of an own hand, plus that of hands with the other."""
+    """Total of the hands with the first card of an own hand, plus total of those with its second card."""
     a, b = cards_of(c.round.own, first + row)
     return load_each(c.work.by_card, _of_card(lanes, a)) + load_each(c.work.by_card, _of_card(lanes, b))
 

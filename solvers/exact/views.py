@@ -31,7 +31,7 @@ from solvers.exact.program import Program
 from solvers.exact.tables import ClassTable, HandTable
 
 N_CARDS = 53
-"""Cards of a deck, and the card of padding rows."""
+"""Number of cards of a deck, which is also the card of padding rows."""
 
 
 class PassFactors(NamedTuple):

@@ -4,7 +4,7 @@ A leaf knows only which *operator* it uses and a scale: its value for player 0's
 
     values[leaf, i] = scale[leaf] · Σ_j matrices[0][operator[leaf], i, j] · q[j]
 
-with ``q`` what player 1's reach *inside the chunk* is; for player 1's row j it is
+where ``q`` is player 1's reach *inside the chunk*; for player 1's row j it is
 ``−scale[leaf] · Σ_i matrices[1][operator[leaf], i, j] · q[i]``. The matrices hold the joint weights of the rows,
 ``A = W ∘ U``. The two players may look through different weights (own rows one per hand, opposing rows by
 their reach), hence two stacks; a game in which they differ has no LP.
@@ -34,7 +34,7 @@ from solvers.reference.kernels import (
 from solvers.tree import DECISION, Floats, Forest, ForestArrays, Ints
 
 ChunkStrategy = tuple[Floats, Floats]
-"""Per player ``[slot, row]``."""
+"""Arrays ``[slot, row]`` of both players."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Chunk:
 
     @property
     def n_rows(self) -> tuple[int, int]:
-        """Rows of the two players."""
+        """Number of rows of each player."""
         return len(self.entering[0]), len(self.entering[1])
 
     def zeros(self) -> ChunkStrategy:
@@ -139,7 +139,7 @@ def reach_of(chunk: Chunk, strategy: ChunkStrategy, p: int, entering: Floats | N
 
 
 def root_values(chunk: Chunk, strategy: ChunkStrategy, p: int, *, best: bool = False) -> Floats:
-    """Counterfactual values ``[own row]`` of player p at the root: following ``strategy``, or responding best."""
+    """Counterfactual values ``[own row]`` of player p at the root, under ``strategy`` or a best response."""
     q, n = 1 - p, chunk.n_rows[p]
     reach = reach_of(chunk, strategy, q, chunk.entering[q])
     values = np.zeros((chunk.forest.n_nodes, n))

@@ -22,7 +22,7 @@ from solvers.tree import Floats, ForestArrays, Ints, Lanes
 def row_matrices(
     own: Hands, other: Hands, own_weight: Floats, reach: Floats, n_ids: int
 ) -> tuple[Floats, Floats]:
-    """(weight matrix W, showdown matrix) ``[own row, opposing row]`` in the own player's view."""
+    """Weight matrix W and showdown matrix ``[own row, opposing row]``, in the own player's view."""
     k, n, m = other.n_rows, len(own.row), len(other.row)
     lanes = np.arange(k)
     by_row = np.zeros((k, m))
@@ -57,7 +57,7 @@ def add_deal(
     other_image: Ints,
     n_ids: int,
 ) -> None:
-    """Add one dealt board's share of chance leaves, not divided by the boards.
+    """Add one dealt board to the matrices of the chance leaves, without dividing by the number of boards.
 
     Args:
         totals: ``[own row, opposing row, leaf]``, which grow.

@@ -111,7 +111,7 @@ def chunk_strategy(chunk: Chunk, result: LpResult) -> ChunkStrategy:
 
 
 def live_form(game: LiveGame) -> SequenceForm:
-    """The sequence form of a whole small game: each row of each board is an information set of its own.
+    """The sequence form of a whole small game; each row of each board is an information set.
 
     A locked row's actions are its plan times the frequencies of the lock.
 
@@ -193,19 +193,19 @@ class _Plan:
         return first
 
     def enter(self, variable: int, weight: float) -> None:
-        """``plan[variable] = weight``."""
+        """Add the constraint ``plan[variable] = weight``."""
         self.entries.append((len(self.inflow), variable, 1.0))
         self.inflow.append(weight)
 
     def split(self, source: int, into: Iterable[int]) -> None:
-        """``Σ plan[into] − plan[source] = 0``."""
+        """Add the constraint ``Σ plan[into] − plan[source] = 0``."""
         line = len(self.inflow)
         self.entries.append((line, source, -1.0))
         self.entries += [(line, variable, 1.0) for variable in into]
         self.inflow.append(0.0)
 
     def fix(self, source: int, into: Iterable[int], shares: Iterable[float]) -> None:
-        """``plan[into] − shares · plan[source] = 0``."""
+        """Add the constraint ``plan[into] − shares · plan[source] = 0``."""
         for variable, share in zip(into, shares, strict=True):
             line = len(self.inflow)
             self.entries += [(line, source, -float(share)), (line, variable, 1.0)]
@@ -214,7 +214,7 @@ class _Plan:
     def decide(
         self, forest: Forest, p: int, count: int, width: int, start: int, locked: Mapping[int, Floats]
     ) -> None:
-        """A split for each decision of player p and each row; variables are ``start + sequence · width + row``.
+        """Add a split for each decision of player p and each row; variables are ``start + sequence · width + row``.
 
         ``locked[node]`` are frequencies ``[action, row]``, NaN where the row is free.
         """

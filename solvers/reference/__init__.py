@@ -1,1 +1,1 @@
-"""CFR for any live game, in plain loops over any type of number: the judge of the other engines."""
+"""CFR for any live game in plain loops over any number type; the other engines are tested against it."""

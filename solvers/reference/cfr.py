@@ -47,7 +47,7 @@ class Cfr:
 
     @cached_property
     def judge(self) -> Walker:
-        """The walker of measurements, in double precision for iterations of any precision."""
+        """Walker for measurements, in double precision whatever the iterations' precision."""
         if self.walker.dtype is np.float64:
             return self.walker
         return Walker(self.game, self._threads)

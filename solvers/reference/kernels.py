@@ -27,7 +27,7 @@ from solvers.state import FLOOR
 from solvers.tree import DECISION, Floats, ForestArrays, Ints, Lanes
 
 UPDATE, BEST, EVALUATE = range(3)
-"""Modes of a pass at own nodes: learn, take the best action per row, or follow the strategy."""
+"""Modes of a pass at own nodes: update regrets, take the best action per row, or follow the strategy."""
 
 
 class LockArrays(NamedTuple):
@@ -294,7 +294,7 @@ def values_up(
 
 @kernel
 def respond_up(forest: ForestArrays, p: int, locks: LockArrays, b: int, count: int, values: Floats) -> None:
-    """``values_up`` of a best response where rows are locked: these get the mean of their frequencies."""
+    """Compute `values_up` for a best response with locked rows, which get the mean of their frequencies."""
     for n in range(len(forest.kind) - 1, -1, -1):
         if forest.kind[n] != DECISION:
             continue

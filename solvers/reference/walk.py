@@ -44,7 +44,7 @@ _NO_FACTORS = Factors(1.0, 1.0, False, False, 1.0)
 Watch = Callable[[Floats, Floats], None]
 
 Known = Callable[[int, int], Floats | None]
-"""Values ``[chance leaf, own row]`` by (round, board); None: the walk enters the boards below."""
+"""Known values ``[chance leaf, own row]`` by (round, board); with None the walk enters the boards below."""
 
 
 class Walker:
@@ -179,7 +179,7 @@ class Walker:
 
     @cached_property
     def _shared_round(self) -> int:
-        """The first round whose deal is wide enough for several threads; deals below stay within one."""
+        """First round whose deal has enough boards for several threads; later deals stay within one thread."""
         for t, r in enumerate(self.game.rounds):
             if r.deal is not None and len(r.deal.child) > _TASK:
                 return t
@@ -301,7 +301,7 @@ def _scratch(bundle: _Bundle, n_sequences: int, n_nodes: int, dtype: type) -> tu
 
 
 def _strategies(bundle: _Bundle, dtype: type) -> tuple[Floats, Floats]:
-    """Scratch ``[slot, group]`` for the strategies of the updating player and of the opponent."""
+    """Allocate ``[slot, group]`` arrays for the strategies of the updating player and of the opponent."""
     return np.empty(bundle.own_current.shape[1:], dtype), np.empty(bundle.other_current.shape[1:], dtype)
 
 

@@ -23,10 +23,10 @@ from compiled.vector import WIDTH
 from solvers.tree import CHANCE, DECISION, Forest, Ints
 
 MOST_WASTE = 1.15
-"""LineBatches are aligned where that takes at most this many times as many batches as packing the lines."""
+"""Largest ratio of aligned batches to packed batches for which batches are aligned."""
 
 Source = tuple[int, int]
-"""The exit of the round above and the lane there from which a line is entered."""
+"""Chance leaf and lane in the round above from which a line is entered."""
 
 
 class Run(NamedTuple):
@@ -107,7 +107,7 @@ class LineBatches:
 
     @cached_property
     def runs(self) -> list[list[Run]]:
-        """``[batch]``: the lanes in runs; none for aligned batches."""
+        """``[batch]``: runs of the lanes; aligned batches have none."""
         return [
             [] if exit_ >= 0 else _runs(sources)
             for exit_, sources in zip(self.aligned.tolist(), self.sources.tolist(), strict=True)

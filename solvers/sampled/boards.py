@@ -1,4 +1,4 @@
-"""Boards one below another, as the sampled engine walks over them.
+"""Sequences of boards that the sampled engine walks over.
 
 A board has a round, a class, hands (the same for both players) and a row for each hand. Cards are numbers 0 .. N-1 of
 the cards that a board leaves. Hands of the last round are sorted by strength, then by row.
@@ -104,7 +104,7 @@ def tree(boards: Sequence[Board]) -> Boards:
 
 
 def _cards(cards: Ints, n_cards: int) -> Ints:
-    """The cards as the kernels number them: n_cards stands for all hands, n_cards + 1 for a missing second card."""
+    """Number cards for the kernels: n_cards means all hands, n_cards + 1 a missing second card."""
     if cards.size and int(cards.max()) > n_cards:
         raise SolverError(f"cards: expected 0 to {n_cards}, found {int(cards.max())}")
     out: Ints = np.where(cards == n_cards, n_cards + 1, cards).astype(np.int32).ravel()

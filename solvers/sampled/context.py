@@ -1,4 +1,4 @@
-"""Views of both traversers, and buffers of each thread: what walks need beside boards."""
+"""Views of both traversers and buffers of each thread, for walks over boards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from solvers.stopping import Stopped, go_on, never
 from solvers.tree import Floats, Forest
 
 LARGEST_SUM = 32768.0
-"""The stored average of a row of all hands that always takes one action."""
+"""Stored average of an action that a row always takes, for a row with all hands."""
 
 BOARDS_AT_ONCE = 8
 """Boards between two calls of ``stopped``; a board of hold'em takes up to some hundredths of a second."""
@@ -87,7 +87,7 @@ class Context:
         self._n_batches = [len(s) for s in batches]
 
     def packed_workspaces(self, *, mirrored: bool = False) -> Works:
-        """Buffers for one thread; ``mirrored``: for CFR-BR (`solvers.sampled.answer`)."""
+        """Buffers for one thread; with ``mirrored``, also the buffers of CFR-BR (`solvers.sampled.answer`)."""
         parts = self.workspaces()
         packed = Packed(parts)
         if not mirrored:
@@ -99,7 +99,7 @@ class Context:
         return tuple(self._workspace(t) for t in range(self.n_rounds))
 
     def out(self) -> np.ndarray:
-        """An array for the values of the first round's hands."""
+        """Allocate the values of the first round's hands."""
         return aligned(WIDTH * self._n_batches[0] * self._most_hands[0])
 
     def learn(
@@ -154,7 +154,7 @@ class Context:
         return out.reshape(-1, self._most_hands[0], WIDTH).astype(np.float64)
 
     def _mirror(self, t: int, mine: Workspace) -> Workspace:
-        """Buffers of the mirror in a round, which share the segments and all buffers that reach does not need."""
+        """Buffers of the mirror in a round; all buffers that reach does not use are shared with the traverser's."""
         shared = (
             *("counts", "held", "places", "n_places", "holders", "n_holders"),
             *("segment_end", "segment_row", "segment_level", "tie_end", "open"),

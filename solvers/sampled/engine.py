@@ -1,14 +1,14 @@
 """CFR over sampled boards: one deal of the whole board after another, with every line of the betting on each.
 
-An iteration deals a board for every round and walks the whole betting tree on it once for either player, with all
-hands that the board leaves (public chance sampling: M. Johanson et al. 2012). Boards of a class share rows, hands of a
-row share regrets. Regrets below 0 sink back to it (N. Brown and T. Sandholm 2019): floored there at once, as in CFR+,
-what one sample has against an action is forgotten before the next speaks for it, and bad actions are played by chance.
-The average strategy weighs later visits of a class more.
+An iteration deals a board for every round and walks the whole betting tree on it once for each player, with all hands
+that the board leaves (public chance sampling: M. Johanson et al. 2012). Boards of a class share rows, and hands of a
+row share regrets. Negative regrets decay to 0 (N. Brown and T. Sandholm 2019). If they were set to 0 at once, as in
+CFR+, the evidence of one sample against an action would be lost before the next sample, and bad actions would be
+played by chance. The average strategy gives later visits of a class more weight.
 
-The second player on a deal learns against what the first has just learnt on the same boards, as if these were
-foreseen. So the players take turns at being second. Separate boards for the two players would have no such bias but are
-worse: a mistake that came from a board is best corrected on the same board.
+The second player on a deal learns against the strategy that the first player has just learnt on the same boards, as if
+the boards were foreseen. The players therefore alternate as second. Separate boards for the two players would avoid
+this bias but are worse: a mistake that came from a board is best corrected on the same board.
 
 With CFR-BR the opponent plays on the last round, in part, its best response on the dealt board
 (`solvers.sampled.answer`). Players learn against this response, which is never saved.
@@ -38,7 +38,7 @@ TASK_DEALS, TASKS_PER_THREAD = 16, 4
 """Largest number of deals in a task, and smallest number of tasks per thread if there are enough deals."""
 
 DEFAULT_DISCOUNT = Discount(beta=0.5, gamma=2.0)
-"""Earlier visits of a class are not discounted, but negative regrets sink back to 0."""
+"""Default discount: earlier visits keep their weight, and negative regrets decay to 0."""
 
 
 class Dealt(Protocol):
@@ -46,27 +46,27 @@ class Dealt(Protocol):
 
     @property
     def classes(self) -> Ints:
-        """``[deal, round]``."""
+        """Board bucket of each deal in each round: ``[deal, round]``."""
         ...
 
     @property
     def rows(self) -> Ints:
-        """``[deal, round, hand]``."""
+        """Row of each hand in each round: ``[deal, round, hand]``."""
         ...
 
     @property
     def cards(self) -> Ints:
-        """``[deal, hand, 2]``: numbers among the cards that the board leaves."""
+        """Cards of each hand, numbered among the cards that the board leaves: ``[deal, hand, 2]``."""
         ...
 
     @property
     def strength(self) -> Ints:
-        """``[deal, hand]``."""
+        """Strength of each hand: ``[deal, hand]``."""
         ...
 
 
 Dealer = Callable[[int, int], Dealt]
-"""Returns deals ``first .. first + n - 1`` of an endless sequence; several threads call it at once."""
+"""Returns deals ``first .. first + n - 1`` of an endless sequence; must be thread-safe."""
 
 
 class SampledCfr:
@@ -132,7 +132,7 @@ class SampledCfr:
         return len(self._buffers)
 
     def run(self, n: int) -> None:
-        """Do n more deals."""
+        """Run n more deals."""
         tasks = tasks_of(self.iteration, n, self.threads)
         if self._pool is None:
             self._work(0, tasks)
@@ -164,7 +164,7 @@ class SampledCfr:
 
 
 def tasks_of(first: int, n: int, threads: int) -> list[tuple[int, int]]:
-    """Cut deals into tasks, first deal and number of deals of each, so that no thread waits long for another.
+    """Split deals into tasks (first deal, number of deals), so that no thread waits long for another.
 
     >>> tasks_of(10, 5, 2), tasks_of(0, 40, 1)
     ([(10, 1), (11, 1), (12, 1), (13, 1), (14, 1)], [(0, 10), (10, 10), (20, 10), (30, 10)])
@@ -174,7 +174,7 @@ def tasks_of(first: int, n: int, threads: int) -> list[tuple[int, int]]:
 
 
 def gains(forests: Sequence[Forest], n_rows: Sequence[int], n_hands: int) -> list[float]:
-    """Factors of regrets, per round, with which one visit changes a regret by some hundreds at most.
+    """Scale factors of regrets per round, such that a visit changes a regret by some hundreds at most.
 
     A row's values are sums over its hands and over the opposing hands, in chips.
     """

@@ -1,4 +1,4 @@
-"""Best responses in the first round alone, in double precision, from given values of its exits.
+"""Best responses in the first round alone, in double precision, from given values of its chance leaves.
 
 Values are counterfactual, as in `solvers.sampled.judge`: chips times the opponent's reach, summed over the opponent's
 hands, each of weight 1. The values of exits include the opponent's reach there.
@@ -17,7 +17,7 @@ from solvers.tree import CHANCE, DECISION, Floats, Forest, Ints
 
 
 class FirstRound:
-    """One betting tree that ends in folds and exits, and both players' average strategies there.
+    """A betting tree that ends in folds and chance leaves, with both players' average strategies.
 
     Args:
         forest: a forest with one root.
@@ -62,7 +62,7 @@ class FirstRound:
         return out
 
     def _values(self, p: int, exits: Floats, *, best: bool) -> Floats:
-        """``[set, hand]``: values by sets of exits ``[set, line, hand]``; responses are chosen by the first set."""
+        """``[set, hand]``: values for leaf values ``[set, line, hand]``; the first set determines the responses."""
         a = self._arrays
         values = np.empty((len(a.kind), len(exits), len(self._cards)))
         for n in reversed(range(len(a.kind))):
@@ -85,7 +85,7 @@ class FirstRound:
         return out
 
     def _reached(self, p: int, strategy: Floats) -> Floats:
-        """``[node, hand]``: player p's reach."""
+        """``[node, hand]``: reach of player p."""
         a = self._arrays
         out = np.ones((len(a.kind), len(self._cards)))
         for n in np.flatnonzero(a.kind == DECISION).tolist():

@@ -35,7 +35,7 @@ from compiled.vector import WIDTH, fill16, float32_at, int32_at, int64_at, load1
 from solvers.sampled.views import Cursor, all_hands, cards_of, other_width, own_width
 
 FOUR = (0, 0, 0, 0)
-"""Template for four vectors."""
+"""Template of four vectors."""
 _ZERO: Any = np.float32(0)
 
 
@@ -77,7 +77,7 @@ def _add_weights(c: Cursor, first: int, n: int, first_lane: int, pay: int, width
 
 @inlined
 def fold_totals(c: Cursor) -> None:
-    """T of folds, hand by hand, in rounds that boards follow."""
+    """Compute the totals T of folds, hand by hand, in rounds before the last."""
     work, board, batch, lanes = c.work, c.board, c.batch, c.round.program.lanes
     all_, width = all_hands(board), other_width(c)
     for place in range(0, batch.n_folds * board.stride, WIDTH):
@@ -98,7 +98,7 @@ def fold_totals(c: Cursor) -> None:
 def fold_value(c: Cursor, h: int):  # type: ignore[no-untyped-def]
     """Add hand h's values at folds to ``work.values`` of its row; return its value under p's own reach.
 
-    This serves rounds that boards follow, where a row is a group.
+    The function is for rounds before the last, where each row is a group.
     """
     work, board, batch, lanes = c.work, c.board, c.batch, c.round.program.lanes
     row, all_, (a, b) = int32_at(board.rows, h), all_hands(board), cards_of(board, h)

@@ -1,4 +1,4 @@
-"""Starts new classes and rows of a game from regrets and averages that older classes and rows have learnt.
+"""Initialise the classes and rows of a new abstraction from regrets and averages of an old one.
 
 Regrets and averages of a new row are the mean over the old rows that held its hands, weighted by ``shares``. They count
 as a few visits: enough to begin from, and few enough to be unlearnt where the new classes differ.
@@ -15,7 +15,7 @@ from solvers.sampled.batches import LineBatches
 from solvers.sampled.numbers import Numbers
 
 MOST_VISITS = 40
-"""Largest number of visits that a new class takes over from old ones, if classes or rows changed."""
+"""Largest number of visits that a new class inherits if classes or rows changed."""
 
 
 def inherit(

@@ -1,4 +1,4 @@
-"""Exact best responses to average strategies by class and row, for each single hand on each single board.
+"""Exact best responses, per hand and board, to average strategies by class and row.
 
 The boards come as a `tree` below one board. A value is counterfactual: chips times the opponent's reach under its
 average strategy, summed over the opponent's hands and, weighted by probability, over the boards below. Divided by the
@@ -90,7 +90,7 @@ class BoardJudge:
         return Buffers(parts, (packed, packed), self._context.out())
 
     def below(self, boards: Boards, buffers: Buffers, stopped: Stopped = never) -> Judged:
-        """Values at the lines that enter the second round, for the boards that are listed below the first board.
+        """Values at the lines that enter the second round, over the listed boards.
 
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.

@@ -1,4 +1,4 @@
-"""The link between a batch and the board above: reach comes from its chance leaves, and values go back to them.
+"""Link between a batch and the board above: reach enters from its chance leaves, and values return to them.
 
     r[h] = reach[parent hand of h] · σ[row of the parent hand][sequence of q at the chance leaf]
 
@@ -65,13 +65,13 @@ class ParentLink(NamedTuple):
 
 @inlined
 def parent_of(x: RoundView, boards: Boards, work: Workspace, mode: int) -> Parent:
-    """The open board of the round above, whose view is x."""
+    """Make the view of the open board in the round above, from that round's view x."""
     return Parent(x.program, work, board_view(boards, int64_at(work.open, 0)), mode)
 
 
 @inlined
 def link_to(parent: Parent, leaf: int, lane: int, aligned: bool) -> ParentLink:
-    """The link by chance leaf ``leaf`` of the round above, from its lane ``lane`` on."""
+    """Make the link to chance leaf ``leaf`` of the round above, starting at its lane ``lane``."""
     work, exit_ = parent.work, record_at(parent.program.exits, leaf)
     batch = record_at(parent.program.batches, exit_.batch)
     wide = exit_.batch * work.n_wide + lane
@@ -90,7 +90,7 @@ def link_to(parent: Parent, leaf: int, lane: int, aligned: bool) -> ParentLink:
 
 @inlined
 def link_of(c: Cursor, parent: Parent, first: bool) -> ParentLink:
-    """The link of an aligned batch; of another batch a link of which only ``aligned`` counts."""
+    """Make the link of an aligned batch; for other batches only the field ``aligned`` is valid."""
     leaf = -1 if first else c.batch.aligned
     return link_to(parent, max(leaf, 0), 0, leaf >= 0)
 
@@ -113,7 +113,7 @@ def enter_round(views: Packed, works: Packed, boards: Boards, t: int, c: Cursor)
 
 @inlined
 def _enter_by_runs(c: Cursor, parent: Parent) -> None:
-    """Fill ``work.reach`` run by run; lanes above are read such that they come out where they are here."""
+    """Fill ``work.reach`` run by run, with each run's lanes shifted to their places in this batch."""
     work, program, above = c.work, c.round.program, parent.work
     first, n_runs = c.batch.runs, c.batch.n_runs
     for k in range(n_runs):
@@ -142,7 +142,7 @@ def entering_reach(link: ParentLink, parent: Parent, board: BoardView, h: int): 
 
 @inlined
 def _parent_hand(board: BoardView, h: int) -> int:
-    """The hand above of hand h."""
+    """Hand on the board above that corresponds to hand h."""
     return h if board.same_hands else int32_at(board.parent_hand, h)
 
 
@@ -170,9 +170,10 @@ def hands_up(c: Cursor, parent: Parent) -> None:
 
 @inlined
 def _pass_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value) -> None:  # type: ignore[no-untyped-def]
-    """Add a value to the chance leaf above, for each dealt board that this one stands for.
+    """Add a value to the chance leaf above, once for each dealt board that this board represents.
 
-    By hand it is weighted by p's own reach above at once; by row it is summed. A best response keeps it by leaf.
+    A value by hand is weighted by p's own reach above at once; a value by row is summed. A best response keeps values
+    by leaf.
     """
     board, above = c.board, parent.work
     worth = value * c.round.probability

@@ -37,7 +37,7 @@ class Numbers:
     def zeros(
         cls, batches: Sequence[LineBatches], n_classes: Sequence[int], n_rows: Sequence[int], *, short: bool
     ) -> Numbers:
-        """The state before the first deal.
+        """Make the state before the first deal.
 
         Args:
             batches: per round.

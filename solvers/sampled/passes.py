@@ -1,4 +1,4 @@
-"""Walks over boards one below another: down round by round, and up as soon as all boards below are done.
+"""Walks over boards, one below another: reach goes down, and values come up once all boards below are done.
 
 `walk` takes boards in depth-first order. `learn_paths` learns from deals: each deal is a path of one board per round,
 walked once for either player, with the hands that the last board leaves in all rounds.
@@ -70,7 +70,7 @@ class Walk(NamedTuple):
 
 @kernel
 def walk(w: Walk, first: int, last: int, dither: int, depth: int, ends: bool) -> int:
-    """Do a pass, or a part of one, over boards first to last - 1: depth first, beginning at a board of the first round.
+    """Run a pass, or a part of one, depth first over boards first to last - 1; the first is in the first round.
 
     Args:
         w: settings and buffers.
@@ -136,13 +136,13 @@ def share(visit: int, gamma: float) -> float:
 
 @inlined
 def rounding(visits: int) -> np.floating[Any]:
-    """`VisitFactors.rounding` after some visits: multiples of the golden ratio, spread evenly over [0, 1)."""
+    """Rounding offset after some visits: multiples of the golden ratio, spread evenly over [0, 1)."""
     return min(np.float32(visits * GOLDEN % 1.0), BELOW_ONE)
 
 
 @inlined
 def _factors(discount: Discount, x: RoundView, class_: int, dither: int) -> VisitFactors:
-    """The weights of the next visit of a class."""
+    """Weights of the next visit of a class."""
     visits = int64_at(x.visits, class_)
     keep = _retained(visits, discount.alpha)
     sink = 0.0 if discount.clip else _retained(visits, discount.beta)
@@ -162,7 +162,7 @@ def _retained(visits: int, power: float) -> float:
 
 @kernel
 def _go_down(w: Walk, t: int, dither: int) -> None:
-    """Reach through a round that is not the last; averages move on the way, and buffers for values are cleared."""
+    """Compute reach in a round before the last, update averages, and clear buffers for values."""
     views, works, mode = w.views[0], w.works[0], _mode_of(w, t)
     x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(w.boards)
     board = board_view(all_boards, int64_at(work.open, 0))
@@ -200,7 +200,7 @@ def _sum_rows(c: Cursor) -> None:
 
 @kernel
 def _go_up(w: Walk, t: int, dither: int) -> None:
-    """Values of a round's open board, from its leaves and from what the boards below left, to the board above."""
+    """Compute the values of a round's open board from its leaves and the boards below, and pass them up."""
     views, works, mode, mode_above = w.views[0], w.works[0], _mode_of(w, t), _mode_of(w, t - 1)
     x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(w.boards)
     board, last, above = board_view(all_boards, int64_at(work.open, 0)), t == w.n_rounds - 1, max(t - 1, 0)
@@ -247,7 +247,7 @@ def _go_up(w: Walk, t: int, dither: int) -> None:
 
 @inlined
 def _respond_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
-    """Every hand's best response in the last round."""
+    """Compute the best response of every hand in the last round."""
     work = c.work
     g = h = 0
     while g < n_groups:
@@ -265,7 +265,7 @@ def _respond_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) ->
 
 @inlined
 def _respond(c: Cursor, parent: Parent, link: ParentLink) -> None:
-    """Every hand's best response in a round that boards follow."""
+    """Compute the best response of every hand in a round before the last."""
     for h in range(0, c.board.n_hands, BLOCK):
         n = min(BLOCK, c.board.n_hands - h)
         respond(c, h, n)
@@ -281,7 +281,7 @@ def _responses_up(c: Cursor, parent: Parent, link: ParentLink, first: int, n: in
 
 @inlined
 def _follow_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
-    """Every hand's value in the last round under p's own strategy."""
+    """Compute every hand's value in the last round under p's own strategy."""
     work, board, program = c.work, c.board, c.round.program
     own_weights(c)
     clear_values(c)
@@ -310,7 +310,7 @@ def _follow_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> 
 
 @inlined
 def _follow(c: Cursor, parent: Parent, link: ParentLink) -> None:
-    """Every hand's value in a round that boards follow, under p's own strategy."""
+    """Compute every hand's value under p's own strategy in a round before the last."""
     own_weights(c)
     clear_values(c)
     for h in range(c.board.n_hands):

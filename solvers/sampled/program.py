@@ -1,4 +1,4 @@
-"""A round's batches as lists of steps for one traverser, in the order in which kernels run through them.
+"""A round's batches as lists of steps for one traverser, in the order of execution by kernels.
 
 Player p is the traverser, q the opponent. A *lane* here is a sequence of q that ends in showdowns, or one that ends in
 folds: all leaves of a lane share its totals. Offsets in buffers whose rows have 16 numbers are 16 times the number of a
@@ -49,7 +49,7 @@ class ChanceLeaf(NamedTuple):
 
 
 class BatchSteps(NamedTuple):
-    """A batch of lines: sizes, and where its lists begin in a `Program`; batches of one shape share their lists.
+    """Sizes of a batch and the starts of its lists in a `Program`; batches of one shape share lists.
 
     Attributes:
         own_slots, other_slots: slots of p and of q in a row.
@@ -206,7 +206,7 @@ def _run_lanes(runs: Iterable[Run]) -> list[np.ndarray]:
 
 
 def _exits(batches: LineBatches, p: int) -> list[ChanceLeaf]:
-    """The chance leaves of all batches; one that nobody reads if there are none."""
+    """Chance leaves of all batches; a dummy if there are none."""
     rows = [
         ChanceLeaf(s, e, WIDTH * int(shape.sequence[1 - p, n]), WIDTH * int(shape.sequence[p, n]))
         for s, shape in enumerate(map(batches.shape_of, range(len(batches))))
@@ -279,7 +279,7 @@ def _nodes(shape: Shape, kind: int) -> list[int]:
 
 
 def _lanes(shape: Shape, kind: int, q: int) -> list[int]:
-    """Q's sequences that end in leaves of a kind; showdowns whose sequence ends in a fold too come last."""
+    """Sequences of q that end in leaves of a kind; showdown sequences that also end in a fold come last."""
     folds, ending = (
         {int(shape.sequence[q, n]) for n in _nodes(shape, leaf_kind)} for leaf_kind in (FOLD, kind)
     )

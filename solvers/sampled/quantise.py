@@ -1,4 +1,4 @@
-"""Average strategies in 255ths: one byte for each action of a decision but the last.
+"""Average strategies in 255ths: one byte for each action of a decision except the last.
 
 A decision's frequencies ``f[a] = s[a] / Σ s``, uniform where all sums are 0, become whole numbers of 255ths by largest
 remainder: each is ``255 f[a]`` rounded down, and the rest up to 255 goes to the largest remainders, 1 each, and among
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from solvers.sampled.batches import LineBatches, Shape
 
 LANES = 16
-"""Lanes of a batch."""
+"""Number of lanes in a batch."""
 MOST = 255
-"""The sum of a decision's numbers."""
+"""Sum of a decision's bytes."""
 
 Bytes = NDArray[np.uint8]
 
@@ -78,7 +78,7 @@ def byte_tables(batches: LineBatches, p: int, n_rows: int) -> ByteTables:
 
 
 def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
-    """Bytes of a class's sums ``[batch][row][slot][16]``, flat.
+    """Convert a class's sums ``[batch][row][slot][16]`` to bytes, both flat.
 
     Raises:
         SolverError: the number of sums differs from the tables, or a sum is not finite.
@@ -169,7 +169,7 @@ def _split(sums: Floats, at: int, n: int, s: _Scratch) -> int:
 
 @inlined
 def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
-    """Give the rest up to `MOST` to the largest fractions."""
+    """Distribute the remainder up to `MOST` among the largest fractions."""
     for lane in range(LANES):
         s.left[0, lane] = MOST
     for a in range(n):

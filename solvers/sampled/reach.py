@@ -1,4 +1,4 @@
-"""Reach inside a round, and the averages of the opponent's strategy.
+"""Reach within a round, and updates of the opponent's average strategy.
 
     reach[row][child a] = reach[row][parent] · σ_a[row]            A ← A + share · (r[row] · reach[row] − A)
 
@@ -21,7 +21,7 @@ from solvers.sampled.views import Cursor, VisitFactors, other_width
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
 LARGE_SHARE: Any = np.float32(2**-10)
-"""Shares above this one are added to an average directly.
+"""Share above which a term is added to an average directly.
 
 Adding in single precision loses 2 ** -25 of the average, which is less than 3e-5 of such a share.
 """
@@ -103,7 +103,7 @@ def move_average(  # type: ignore[no-untyped-def]
 
 @inlined
 def prefetch_row(c: Cursor, row: int) -> None:
-    """Ask for a row's numbers in the batch that comes next."""
+    """Prefetch a row's numbers of the next batch."""
     x, program = c.round, c.round.program
     batch = record_at(program.batches, c.number + 1)
     own, other = WIDTH * batch.own_slots, WIDTH * batch.other_slots

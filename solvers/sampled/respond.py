@@ -1,4 +1,4 @@
-"""Best responses, hand by hand: every hand's value at every leaf, and p's best action at every decision."""
+"""Best responses, hand by hand: values of all leaves, and p's best action at each decision."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ZERO: Any = np.float32(0)
 
 @inlined
 def respond(c: Cursor, first: int, n: int) -> None:
-    """Best responses of ``n <= BLOCK`` hands from ``first`` on, in a round that boards follow: ``work.nodes[0]``."""
+    """Compute best responses of ``n <= BLOCK`` hands from ``first`` on, before the last round, in ``work.nodes[0]``."""
     work, batch, program = c.work, c.batch, c.round.program
     for h in range(first, first + n, 4):
         hands = clamped(stepped(FOUR, h, 1), first + n - 1)
@@ -43,7 +43,7 @@ def respond(c: Cursor, first: int, n: int) -> None:
 
 @inlined
 def respond_last(c: Cursor, first: int, n: int, row: int) -> None:
-    """`respond` in the last round after `advance_level`, for hands of one row."""
+    """Compute `respond` in the last round after `advance_level`, for hands of one row."""
     for h in range(first, first + n, 4):
         hands = clamped(stepped(FOUR, h, 1), first + n - 1)
         _leaves(c, hands, row, True, WIDTH * (h - first))
@@ -53,7 +53,7 @@ def respond_last(c: Cursor, first: int, n: int, row: int) -> None:
 
 @inlined
 def _leaves(c: Cursor, hands: Any, row: int, shown: bool, to: int) -> None:
-    """Values of four hands of a row at showdowns (``shown``) or folds, to ``work.nodes`` from offset ``to`` on."""
+    """Write the values of four hands of a row at showdowns (``shown``) or folds to ``work.nodes``."""
     work, batch, program = c.work, c.batch, c.round.program
     leaves = batch.show_leaves if shown else batch.fold_leaves
     n_leaves = batch.n_show_leaves if shown else batch.n_fold_leaves
@@ -73,7 +73,7 @@ def _leaves(c: Cursor, hands: Any, row: int, shown: bool, to: int) -> None:
 
 @inlined
 def _met(c: Cursor, hands: Any, lane: int):  # type: ignore[no-untyped-def]
-    """The totals of a lane that four hands meet: all of them less those that share a card."""
+    """Totals of a lane over the hands compatible with each of four hands."""
     totals, d = c.work.totals, lane * c.board.stride
     a = shifted(scaled(int32_each(c.board.cards, scaled(hands, 2)), WIDTH), d)
     b = shifted(scaled(int32_each(c.board.cards, shifted(scaled(hands, 2), 1)), WIDTH), d)
@@ -82,7 +82,7 @@ def _met(c: Cursor, hands: Any, lane: int):  # type: ignore[no-untyped-def]
 
 @inlined
 def _best_up(c: Cursor, n: int) -> None:
-    """Values of all nodes for n hands: p's best action, the sum of q's actions."""
+    """Compute the values of all nodes for n hands: p's best action, and the sum over q's actions."""
     nodes, batch = c.work.nodes, c.batch
     for k in range(batch.up, batch.up + batch.n_up):
         step = record_at(c.round.program.value_steps, k)

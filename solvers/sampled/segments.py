@@ -82,7 +82,7 @@ def _segments(work: Workspace, board: BoardView) -> int:
 
 @inlined
 def level_end(work: Workspace, g: int, n_groups: int) -> int:
-    """The segment behind the last one of g's level."""
+    """Number of the first segment after g's level."""
     end = g + 1
     while end < n_groups and int64_at(work.segment_level, end) == int64_at(work.segment_level, g):
         end += 1
@@ -91,7 +91,7 @@ def level_end(work: Workspace, g: int, n_groups: int) -> int:
 
 @inlined
 def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
-    """Fill ``groups``, ``within``, ``within_sums`` and ``row_reach``; ``reach`` too if the batch is aligned."""
+    """Fill ``groups``, ``within``, ``within_sums`` and ``row_reach``; for an aligned batch also ``reach``."""
     work, board = c.work, c.board
     nothing, h, width = fill16(_ZERO), 0, board.stride // WIDTH
     for row in range(c.round.program.n_rows):
@@ -137,6 +137,6 @@ def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) 
 
 @inlined
 def _unblocked(c: Cursor, first: int, h: int, total):  # type: ignore[no-untyped-def]
-    """``total`` less the reach of hands that share a card with hand h."""
+    """Subtract the reach of hands that share a card with hand h from ``total``."""
     a, b = cards_of(c.board, h)
     return total - (load16(c.work.groups, first + a) + load16(c.work.groups, first + b))

@@ -1,4 +1,4 @@
-"""Values of showdowns, in the last round.
+"""Values of showdowns in the last round.
 
 A showdown is worth what is weaker less what is stronger. Between segments the order is the same for all hands of both,
 so for lane j, a sequence of q that ends in a showdown,
@@ -33,9 +33,9 @@ from solvers.sampled.folds import FOUR
 from solvers.sampled.views import Cursor, other_width
 
 EIGHT = (0, 0, 0, 0, 0, 0, 0, 0)
-"""Template for eight vectors."""
+"""Template of eight vectors."""
 THREE = (0, 0, 0)
-"""Template for three vectors."""
+"""Template of three vectors."""
 _ZERO: Any = np.float32(0)
 _HALF: Any = np.float32(0.5)
 
@@ -63,7 +63,7 @@ def lane_totals(c: Cursor) -> None:
 
 @inlined
 def _total(c: Cursor, lanes: Any) -> None:
-    """T of some lanes at once."""
+    """Compute T for several lanes at once."""
     work, board = c.work, c.board
     width, at = other_width(c), scaled(lanes, board.stride)
     sequences = int64_each(c.round.program.lanes, shifted(lanes, c.batch.lanes))
@@ -81,7 +81,8 @@ def _total(c: Cursor, lanes: Any) -> None:
 def showdown_values(c: Cursor, g: int, row: int, alone: bool):  # type: ignore[no-untyped-def]
     """Add a segment's sums at showdowns to ``values[row]``, and its part to ``mixed[g]``; return ``Σ_j w_j σ_j``.
 
-    Where the segment is a level of its own, D moves on; else `advance_level` has moved it. Three showdowns at a time.
+    If the segment is a level of its own, this function advances D; otherwise `advance_level` has done so. Showdowns
+    are processed three at a time.
     """
     j, n_shows, mean = 0, c.batch.n_shows, fill16(_ZERO)
     while j < n_shows:
@@ -96,7 +97,7 @@ def showdown_values(c: Cursor, g: int, row: int, alone: bool):  # type: ignore[n
 
 @inlined
 def _showdown_lanes(c: Cursor, g: int, row: int, shows: Any, alone: bool, mean):  # type: ignore[no-untyped-def]
-    """`showdown_values` of some showdowns at once; ``mean`` grows."""
+    """Compute `showdown_values` for several showdowns at once, and add to ``mean``."""
     work, batch, stride = c.work, c.batch, c.board.stride
     n_folds, n_shows, into = batch.n_folds, batch.n_shows, g * stride
     first_place = g * (stride // WIDTH)

@@ -62,7 +62,7 @@ def leaf_values(c: Cursor, row: int) -> None:
 
 @inlined
 def _update(c: Cursor, f: VisitFactors, step: ValueStep, at: int) -> None:
-    """The value of one of p's decisions by regret matching, and its new regrets, which lie at ``at``."""
+    """Compute the value of one of p's decisions by regret matching, and update its regrets at ``at``."""
     x, node, total, mean = c.round, c.work.node, fill16(_ZERO), fill16(_ZERO)
     for a in range(step.n_actions):
         weight = maximum(load_as(x.kind, x.own, at + WIDTH * a), fill16(_FLOOR))

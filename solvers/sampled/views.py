@@ -40,7 +40,7 @@ from compiled.vector import WIDTH, Address, int32_at
 from solvers.sampled.program import BatchSteps, Program
 
 BLOCK = 8
-"""Hands whose best responses are computed at once, a multiple of 4."""
+"""Number of hands whose best responses are computed at once, a multiple of 4."""
 
 
 class VisitFactors(NamedTuple):
@@ -86,7 +86,7 @@ class BoardNode(NamedTuple):
 
 
 class Boards(NamedTuple):
-    """Boards one below another, in the order of a walk; see `solvers.sampled.boards`.
+    """Boards in the order of a walk; see `solvers.sampled.boards`.
 
     Attributes:
         nodes: `BoardNode` of each board.
@@ -301,5 +301,5 @@ def cards_of(board: BoardView, h: int) -> tuple[int, int]:
 
 @inlined
 def all_hands(board: BoardView) -> int:
-    """Offset of the place of all hands."""
+    """Offset of the place that stands for all hands."""
     return WIDTH * (board.n_places - 1)

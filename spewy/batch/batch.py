@@ -1,4 +1,4 @@
-"""Reads several job files, or one job with a list of boards, as one batch of jobs with lockers of their own.
+"""Read several job files, or one job with a list of boards, as one batch with a folder for each job.
 
 A batch is a list of single jobs. Boards of one job that a renaming of suits turns into each other, ranges included,
 are one game: it is solved once and reported for all of them. Jobs that are done already are only read. What is left
@@ -40,7 +40,7 @@ from spewy.run.folder_state import Stored, finished, look
 from spewy.run.result import SolveResult, trace_in_unit
 
 SECTIONS_WITHOUT_CARDS = {"name", "unit", "game", "bets", "tree", "rows", "solve", "rake", "save"}
-"""Sections that name no suit; a job with others is the same as another on the same cards only."""
+"""Sections that name no suit; jobs with other sections are merged only on equal cards."""
 
 
 @dataclass(frozen=True)
@@ -71,16 +71,16 @@ class BatchJob:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a job: a result, an error, or neither if an interruption came before the job began."""
+    """Outcome of a job: a result, an error, or neither if the job was interrupted before it began."""
 
     result: SolveResult | None = None
     error: str | None = None
     details: str = ""
-    """The traceback of an error that nobody expected."""
+    """Traceback of an unexpected error."""
     skipped: bool = False
-    """It was done before: nothing was solved."""
+    """Whether the job was finished in an earlier run."""
     stored: Stored = field(default_factory=Stored)
-    """State of the folder, if there is no result."""
+    """State of the folder if there is no result."""
 
     @property
     def done(self) -> bool:
@@ -107,7 +107,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Batch:
-    """Jobs in the order of the input, and what the folders of those to solve hold, by number of the job.
+    """Jobs in the order of the input, and the state of the folders to solve, by number of the job.
 
     ``save_every`` is passed on to the sessions that solve the batch. With ``again`` these sessions discard what earlier
     runs left.
@@ -122,7 +122,7 @@ class Batch:
     def load(
         cls, files: Sequence[str | Path], overrides: Sequence[str] = (), out: Path | None = None
     ) -> Batch:
-        """Read and validate all jobs, and look into their folders, before anything starts.
+        """Read and validate all jobs and read the state of their folders, before anything starts.
 
         Args:
             files: as of `unstarted`.
@@ -140,7 +140,7 @@ class Batch:
     def unstarted(
         cls, files: Sequence[str | Path], overrides: Sequence[str] = (), out: Path | None = None
     ) -> Batch:
-        """Read and validate all jobs, as if nothing of them had been solved.
+        """Read and validate all jobs, ignoring what their folders hold.
 
         Args:
             files: job files; ``spot.boards`` in one, a list or a subset of flops, stands for as many jobs.
@@ -161,7 +161,7 @@ class Batch:
 
     @classmethod
     def of_boards(cls, job: Job, boards: Sequence[str] | int, folder: Path) -> Batch:
-        """Make the batch of one job on many boards, and look into their folders.
+        """Make the batch of one job on many boards, and read the state of their folders.
 
         Args:
             job: job of a spot, whose own board does not count.
@@ -185,7 +185,7 @@ class Batch:
 
     @cached_property
     def done(self) -> dict[int, SolveResult]:
-        """Results of the entries that are done already."""
+        """Results of the entries that were finished before."""
         if self.again:
             return {}
         found = ((i, finished(self.entries[i].job, stored)) for i, stored in self.stored.items())
@@ -202,11 +202,11 @@ class Batch:
 
     @property
     def to_do(self) -> tuple[int, ...]:
-        """Numbers of the entries that are to be solved."""
+        """Numbers of the entries to solve."""
         return tuple(i for i in self.stored if i not in self.done)
 
     def to_json(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Return a documented object per job, from the outcome of each."""
+        """Return the documented object for the outcome of each job."""
         return [
             outcome.to_json(entry.job.amounts)
             | {
@@ -222,7 +222,7 @@ class Batch:
 
 
 def lists_boards(file: str | Path, overrides: Sequence[str] = ()) -> bool:
-    """Return whether a job file has ``spot.boards``, and so is a batch by itself.
+    """Whether a job file has ``spot.boards``, and so is a batch by itself.
 
     Raises:
         InputError: it cannot be read.
@@ -232,7 +232,7 @@ def lists_boards(file: str | Path, overrides: Sequence[str] = ()) -> bool:
 
 
 def folder_name(name: str) -> str:
-    """Make a folder's name of a job's name, without parts that lead out of the parent folder.
+    """Make a folder's name from a job's name, without parts that lead out of the parent folder.
 
     >>> folder_name("Rhode Island"), folder_name("../T1"), folder_name("..")
     ('Rhode Island', '-T1', 'job')
@@ -318,7 +318,7 @@ def _validated(data: dict[str, Any], subject: str) -> Job:
 
 
 def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
-    """Merge jobs that are the same up to suits: the first one that has a folder, or the first, is solved for all."""
+    """Merge jobs that are equal up to suits; the first one, preferably with a folder, is solved for all."""
     groups: dict[int, list[int]] = {}
     alike: dict[History, list[int]] = {}
     for i, entry in enumerate(entries):
@@ -340,7 +340,7 @@ def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
 
 
 def same_up_to_suits(a: Job, b: Job) -> bool:
-    """Return whether a renaming of suits turns a job's board and live ranges into those of another job.
+    """Whether a permutation of suits maps a job's board and live ranges to those of another job.
 
     The jobs must differ in the board only.
     """

@@ -1,4 +1,4 @@
-"""Solves jobs of a batch in workers of a cluster, to which a job's folder is sent, and which send it back.
+"""Solve jobs of a batch in workers of a cluster; a job's folder is sent to the worker and back.
 
 A worker solves in a scratch folder, which it sends back when the solve is done or was stopped. So a worker that dies
 leaves the job's folder as it was.
@@ -20,11 +20,11 @@ from spewy.system.scratch import scratch_folder
 from spewy.system.worker import Parent
 
 Files = dict[str, bytes]
-"""A folder, by paths in it."""
+"""Contents of a folder's files, by relative path."""
 
 
 def solve_remotely(parent: Parent, text: str, before: Files, cost: WalkedCost) -> tuple[Outcome, Files]:
-    """In a worker: solve a job from the files of its folder; return the outcome and the new files."""
+    """Solve a job in a worker from the files of its folder; return the outcome and the new files."""
     with scratch_folder("solve") as scratch:
         folder = scratch / "solve"
         if before:
@@ -44,7 +44,7 @@ def packed(folder: Path) -> Files:
 
 
 def unpack(files: Files, folder: Path) -> None:
-    """Replace a folder by files, in one step; if that fails, the folder is what it was.
+    """Replace a folder's files in one step; after a failure the folder is unchanged.
 
     Raises:
         PeerError: `packed` cannot have made these files; nothing is written.
@@ -80,7 +80,7 @@ def _put_back(old: Path, folder: Path) -> None:
 
 
 def _require_files(files: Any) -> None:
-    """Refuse files that `packed` cannot have made, such as names that lead out of the folder."""
+    """Refuse files that `packed` cannot have made, such as names that lead outside the folder."""
     subject = "folder of a solve, from the other end of a cluster"
     if not isinstance(files, dict):
         raise PeerError(f"{subject}: expected files by their paths, found {shown(files)}")
@@ -92,5 +92,5 @@ def _require_files(files: Any) -> None:
 
 
 def _stays(name: str) -> bool:
-    """Return whether a path stays below the folder that it begins in."""
+    """Whether a path stays inside its folder."""
     return "\0" not in name and not {"", ".", ".."} & set(name.split("/"))

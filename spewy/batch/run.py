@@ -1,12 +1,12 @@
-"""Runs a batch: several solves at once in worker processes or on a cluster, or one after the other in this process.
+"""Run a batch: several solves at once in worker processes or on a cluster, or one by one in this process.
 
-The first Ctrl-C in the parent tells every worker to save and return; workers take no notice of Ctrl-C themselves, which
-a terminal sends to all.
+The first Ctrl-C in the parent tells every worker to save and return; workers ignore Ctrl-C themselves, although
+a terminal sends it to all processes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +54,7 @@ class BatchCost:
 
     @property
     def disk_bytes(self) -> int:
-        """Most bytes on disk of all lockers together: whole while a job is solved, then as it is kept."""
+        """Largest disk space of all lockers together, in bytes: complete while a job runs, reduced afterwards."""
         whole = sorted((cost.disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True)
         return self.kept_bytes + sum(whole[: self.at_once])
 
@@ -78,13 +78,13 @@ class BatchCost:
 
     @property
     def seconds_per_sweep(self) -> float | None:
-        """Rough seconds of a sweep of all jobs together on one core, or None if a job's are not known."""
+        """Approximate seconds of a sweep of all jobs together on one core; None if a job's are unknown."""
         seconds = [cost.seconds_per_sweep for cost in self.estimates.values()]
         return None if None in seconds else sum(each for each in seconds if each is not None)
 
 
 class BatchReporter(Protocol):
-    """Called as a batch goes on."""
+    """Listens to the progress of a batch."""
 
     def laid_out(self, done: int, total: int) -> None:
         """Called with the number of jobs whose cost is known, and of all."""
@@ -116,7 +116,7 @@ def processes(batch: Batch, asked: int | None = None) -> int:
 
 
 def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> tuple[Outcome, ...]:
-    """Solve what is to be solved; return an outcome for each entry.
+    """Solve all unfinished entries; return an outcome for each entry.
 
     Within ``joblib.parallel_config(backend="dask")`` the cluster's workers solve, a job for each of their threads.
 
@@ -159,7 +159,7 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
 
 
 class _Here:
-    """Solves one job after the other, in this process."""
+    """Solves jobs one by one in this process."""
 
     def estimates(self, batch: Batch) -> Iterator[tuple[int, WalkedCost]]:
         for i in batch.to_do:
@@ -222,11 +222,26 @@ class _InPool:
     def solve(
         self, batch: Batch, cost: BatchCost, report: BatchReporter, stop: Stop
     ) -> Iterator[tuple[int, Outcome]]:
+        died: list[int] = []
+        yield from self._solve_some(batch, batch.to_do, cost, report, stop, died)
+        if died:
+            yield from self._solve_some(batch, died, cost, report, stop)
+
+    def _solve_some(
+        self,
+        batch: Batch,
+        numbers: Sequence[int],
+        cost: BatchCost,
+        report: BatchReporter,
+        stop: Stop,
+        died: list[int] | None = None,
+    ) -> Iterator[tuple[int, Outcome]]:
+        """Solve some entries; ``died`` gets those to try again since all workers of a cluster have left."""
         begun: list[int] = []  # number of the entry, by number of the task
         refused: dict[int, str] = {}
 
         def tasks() -> Iterator[tuple[Any, ...]]:
-            for i in batch.to_do:
+            for i in numbers:
                 if stop.is_set():
                     return
                 try:
@@ -249,16 +264,18 @@ class _InPool:
             i = begun[message.task]
             if message.kind == "news":
                 report.check(i, message.value)
+            elif message.kind == "died" and died is not None and not self._pool.shares_files:
+                died.append(i)
             else:
                 yield i, self._ended(batch.entries[i], message)
-        for i in batch.to_do:
+        for i in numbers:
             if i in refused:
                 yield i, Outcome(error=refused[i], stored=batch.stored[i])
             elif i not in begun:
                 yield i, Outcome(stored=batch.stored[i])
 
     def _ended(self, entry: BatchJob, message: Message) -> Outcome:
-        """Return the outcome of an entry at its end; a nonsensical answer fails this entry alone."""
+        """Make the outcome of an ended entry; an invalid answer fails only this entry."""
         try:
             if message.kind == "died":
                 raise InputError(f"its process {message.value}")

@@ -1,4 +1,4 @@
-"""One job on many boards, solved and looked at from Python."""
+"""Solve one job on many boards from Python, and read the solutions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BatchResult:
-    """The solves of one job on many boards.
+    """Solves of one job on many boards.
 
     Attributes:
         folder: folder of the boards' folders.
@@ -55,11 +55,11 @@ class BatchResult:
         return pd.DataFrame(rows)
 
     def report(self, line: str = "") -> Report:
-        """Both ranges at a line on every board, and on average: see `spewy.look.board_report.report_boards`."""
+        """Report both ranges at a line on every board and on average: see `spewy.look.board_report.report_boards`."""
         return report_boards([self.folder], line)
 
     def solution(self, board: str) -> Solution:
-        """The solution of a board, as the frame names it.
+        """Open the solution of a board, named as in the frame.
 
         Raises:
             InputError: the batch lacks the board.
@@ -79,7 +79,7 @@ def solve_batch(
     jobs: int | None = None,
     reporter: BatchReporter | None = None,
 ) -> BatchResult:
-    """Solve a spot on many boards; boards that are solved already are only read.
+    """Solve a spot on many boards; finished boards are only read.
 
     >>> import spewy
     >>> batch = spewy.solve_batch("examples/F1.toml", ["Ks7h2d", "Qc8d3s"], "results/set")  # doctest: +SKIP

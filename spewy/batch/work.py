@@ -1,4 +1,4 @@
-"""Solves one job of a batch in one process, and reports its checks."""
+"""Solve one job of a batch in a process, and report its checks."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ class News:
 
 
 class Relay(Silent):
-    """A reporter that passes checks on."""
+    """A reporter that forwards checks to the batch."""
 
     def __init__(self, told: Callable[[News], None]) -> None:
         self._told = told
         self.done_before = 0
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Remember the sweep at which the solve began."""
+        """Record the sweep at which the solve began."""
         self.done_before = done
 
     def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
-        """Pass the check on."""
+        """Forward the check as `News`."""
         self._told(News(sweep, found, unit, seconds_left))
 
 
 def solve_task(
     parent: Parent, text: str, folder: Path, save_every: float | None, again: bool, cost: WalkedCost
 ) -> Outcome:
-    """In a worker: solve a job.
+    """Solve a job in a worker.
 
     An attempt after the first goes on from what the attempt before has saved, if that has begun to save.
     """
@@ -105,12 +105,12 @@ def left(job: Job, folder: Path) -> Stored:
 
 
 def estimate_task(parent: Parent, text: str, label: str) -> WalkedCost:
-    """In a worker: estimate the cost of a job."""
+    """Estimate the cost of a job in a worker."""
     return estimate_job(parse_job(text), label)
 
 
 def refuse_impossible(job: Job, label: str) -> None:
-    """Refuse a job that is too large by bounds that are known before it is laid out."""
+    """Refuse a job by its lower bounds, before it is laid out."""
     try:
         require_possible(job)
     except InputError as error:
@@ -118,7 +118,7 @@ def refuse_impossible(job: Job, label: str) -> None:
 
 
 def estimate_job(job: Job, label: str) -> WalkedCost:
-    """Lay a job out and return its cost; refuse a job that needs more than it may. `refuse_impossible` comes first."""
+    """Lay a job out and return its cost; refuse a job that exceeds its limits."""
     try:
         plan = WalkedPlan.counted(job, streaming=False)
         plan.require()
@@ -128,12 +128,12 @@ def estimate_job(job: Job, label: str) -> WalkedCost:
 
 
 def job_text(job: Job) -> str:
-    """Write a job for a worker, where `parse_job` reads it."""
+    """Serialise a job for a worker; `parse_job` reads it."""
     return job.model_dump_json(by_alias=True)
 
 
 def parse_job(text: str) -> Job:
-    """Read a job that `job_text` has written."""
+    """Read a job from the text of `job_text`."""
     return Job.of(json.loads(text))
 
 

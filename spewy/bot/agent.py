@@ -41,7 +41,7 @@ def open_bot(
     strict: bool = False,
     ready: bool = True,
 ) -> LockerBot:
-    """Open a bot that plays a whole game from a solve's folder; the solve may go on meanwhile.
+    """Open a bot that plays a whole game from a solve's folder; the solve may be running.
 
     Args:
         folder: folder of the solve, or a copy of its strategy locker.
@@ -90,7 +90,7 @@ def bot_of(folder: str | Path, options: Options) -> LockerBot:
 
 
 def _make_ready(bot: LockerBot) -> None:
-    """Compile what re-solving needs, unless it is compiled already."""
+    """Compile the kernels for re-solving, unless they are cached."""
     from spewy.run.warmup import warm_up
 
     game = bot.game
@@ -129,7 +129,7 @@ class LockerBot(Closing):
         return self._builder.game
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Begin a hand, and forget what was solved for the one before."""
+        """Begin a hand, and forget the re-solved subgames of the last one."""
         del hand
         self._seat, self._seed = seat, seed
         self._beliefs = self._new_beliefs()
@@ -173,7 +173,7 @@ class LockerBot(Closing):
         return self._beliefs.answer(self._beliefs.at(hand))
 
     def warm_up(self) -> None:
-        """Load what decisions need and time a solve, so that the first decision takes no longer than later ones.
+        """Load code and data for decisions and time a solve, so that the first decision is as fast as later ones.
 
         Errors are only logged; if an error happens again in a decision, the tally counts it.
         """
@@ -202,16 +202,16 @@ class LockerBot(Closing):
 
     @property
     def hands(self) -> np.ndarray:
-        """``[hand of the deck, hole card]``."""
+        """All hands of the deck: ``[hand of the deck, hole card]``."""
         return self._blueprint.hands
 
     @property
     def initial_ranges(self) -> tuple[np.ndarray, np.ndarray]:
-        """``[hand of the deck]``, both players' ranges at the deal."""
+        """Both players' ranges at the deal: ``[hand of the deck]``."""
         return self._blueprint.initial_range(0), self._blueprint.initial_range(1)
 
     def begins_subgame(self, hand: Hand) -> bool:
-        """Whether a subgame begins where a player is to act."""
+        """Whether a subgame begins at the player's decision."""
         return self._beliefs.at(hand).begins_subgame
 
     def best_values(self, hand: Hand, player: int) -> np.ndarray:
@@ -232,7 +232,7 @@ class LockerBot(Closing):
         return self._beliefs.range(state, 0), self._beliefs.range(state, 1)
 
     def hand_over(self, hand: Hand) -> None:
-        """Forget what was solved for the hand."""
+        """Forget the re-solved subgames of the hand."""
         del hand
         self._beliefs = self._new_beliefs()
 

@@ -110,7 +110,7 @@ class Beliefs:
         self._states: dict[tuple[str, tuple[int, ...]], PublicState] = {}
 
     def at(self, hand: Hand) -> PublicState:
-        """Follow a hand to its present public state; the time of a decision begins."""
+        """Follow a hand to its current public state, and start the time of a decision."""
         self._budget.start()
         state = self._known(Hand.start(self._game))
         for t, actions in enumerate(hand.betting.rounds):
@@ -154,7 +154,7 @@ class Beliefs:
     # Ranges
 
     def _updated(self, reach: Floats, state: PublicState, player: int) -> Floats:
-        """A player's range after the action or the cards that led to a state."""
+        """Update a player's range by the action or the cards that led to a state."""
         above = state.above
         if above is None:
             return reach
@@ -201,7 +201,7 @@ class Beliefs:
         )
 
     def _resolved(self, subgame: Subgame, state: PublicState) -> Answer | None:
-        """The strategy of a re-solved subgame at a state; None if the subgame has none."""
+        """Return the strategy of a re-solved subgame at a state; None if the subgame has none."""
         player = state.hand.to_act
         assert player is not None
         if not subgame.can_answer(state.betting, player):
@@ -213,7 +213,7 @@ class Beliefs:
         return Answer(subgame.actions(state.betting), frequencies, "re-solved")
 
     def _enter(self, subgame: Subgame) -> None:
-        """Set the ranges at the root of a subgame and of those around it, the outermost first."""
+        """Set the ranges at the root of a subgame and of the enclosing subgames, the outermost first."""
         around: list[Subgame] = []
         each: Subgame | None = subgame
         while each is not None and each.ranges is None:
@@ -225,14 +225,14 @@ class Beliefs:
                 one.ranges = self.range(root, 0), self.range(root, 1)
 
     def _actions(self, state: PublicState) -> Sequence[str]:
-        """The actions at a state, without the strategy."""
+        """Return the actions at a state."""
         if state.subgame is not None:
             return state.subgame.actions(state.betting)
         node = self._node(state)
         return passive_actions(state.hand) if node is None else legal_actions(node, state.betting)
 
     def _node(self, state: PublicState) -> Node | None:
-        """The decision of the blueprint's tree."""
+        """Return the decision in the blueprint's tree; None if the tree lacks it."""
         if state.blueprint_line is None or state.hand.to_act is None:
             return None
         return self._blueprint.node(state.blueprint_line)
@@ -260,7 +260,7 @@ class Beliefs:
         return state
 
     def _after(self, hand: Hand, above: PublicState, action: str) -> PublicState:
-        """The state after an action."""
+        """Return the state after an action."""
         before, betting = above.betting, hand.betting
         line, exact = self._blueprint_line(above, betting, action)
         state = PublicState(
@@ -308,12 +308,12 @@ class Beliefs:
         return node is None or node.put_in != betting.spent or self._stored(state) is None
 
     def _when(self, t: int) -> Resolve:
-        """When subgames that begin in a round are re-solved."""
+        """When to re-solve subgames that begin in a round."""
         first = self._options.first_round(self._game.num_rounds)
         return self._options.resolve if t >= first else "never"
 
     def _subgame(self, state: PublicState, extra_bets: tuple[str, ...] = ()) -> Subgame | None:
-        """A subgame with its root at a state; None if its betting is impossible."""
+        """Make a subgame with its root at a state; None if its betting is impossible."""
         betting, stack, chips = state.betting, self._blueprint.smallest_stack, state.put_in_before
         root = Root(
             betting.round,

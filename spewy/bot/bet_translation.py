@@ -1,4 +1,4 @@
-"""Translates bets that a betting tree lacks into bets of the tree, and the tree's bets into bets at the table.
+"""Translate the opponent's bets into bets of the betting tree, and the tree's bets into bets at the table.
 
 The pseudo-harmonic mapping (S. Ganzfried and T. Sandholm, "Action Translation in Extensive-Form Games with Large
 Action Spaces", IJCAI 2013) translates a bet of x between the tree's bets a < b into a with probability
@@ -21,7 +21,7 @@ from spewy.game.nodes import Node
 
 
 def probability_of_smaller(x: float, smaller: float, larger: float) -> float:
-    """The probability that a bet of x is translated into the smaller of two bets.
+    """Probability that a bet of x is translated into the smaller of two bets.
 
     >>> f = probability_of_smaller
     >>> f(1.0, 0.5, 1.0), f(0.5, 0.5, 1.0), round(f(0.75, 0.5, 1.0), 3)
@@ -31,7 +31,7 @@ def probability_of_smaller(x: float, smaller: float, larger: float) -> float:
 
 
 def nearest_size(x: float, sizes: Sequence[float], draw: float = 0.5) -> int:
-    """Return the number of the size that a bet is translated into; outside of all sizes the nearest.
+    """Number of the size that a bet is translated into; beyond all sizes, the nearest one.
 
     Args:
         x: the bet.
@@ -45,7 +45,7 @@ def nearest_size(x: float, sizes: Sequence[float], draw: float = 0.5) -> int:
 
 
 def pot_share(total: int, spent: tuple[int, int]) -> float:
-    """A bet or raise to a total as a share of the pot after a call."""
+    """Convert a bet or raise to a total into a share of the pot after a call."""
     highest = max(spent)
     return (total - highest) / max(2 * highest, 1)
 
@@ -62,7 +62,7 @@ def raise_total(action: str, betting: Betting) -> int:
 def translate_action(
     action: str, actions: Sequence[str], betting: Betting, seed: int, how: Translation
 ) -> int | None:
-    """Return the number of the action that a legal action is translated into; None if no action is of its kind.
+    """Number of the action that a legal action is translated into; None if no action has the same kind.
 
     A random choice depends on the seed and the line alone.
     """
@@ -106,7 +106,7 @@ def legal_actions(node: Node, betting: Betting) -> list[str]:
 
 
 def uniform_draw(seed: int, text: str) -> float:
-    """Return a random number from [0, 1) that depends on a seed and a text alone."""
+    """Return a pseudo-random number from [0, 1) that depends only on a seed and a text."""
     return float(np.random.default_rng([abs(seed), zlib.crc32(text.encode())]).random())
 
 

@@ -1,4 +1,4 @@
-"""The stored strategy of a whole game, each decision as one array over all hands of the deck."""
+"""The stored strategy of a whole game; each decision is one array over all hands of the deck."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Blueprint:
 
     @property
     def smallest_stack(self) -> int | None:
-        """The smaller of both players' stacks at the deal; None: unlimited."""
+        """Smaller of both players' stacks at the deal; None if stacks are unlimited."""
         return None if self.game.stacks is None else min(self.game.stacks)
 
     def node(self, line: str) -> Node:

@@ -1,4 +1,4 @@
-"""Protocols of bots: what tables, clients and judges need."""
+"""Protocols of bots, for tables, clients and judges."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Bot(Protocol):
         ...
 
     def act(self, hand: Hand) -> str:
-        """Return a legal ACPC action; it is the bot's turn."""
+        """Return a legal ACPC action; the bot is the player to act."""
         ...
 
     def hand_over(self, hand: Hand) -> None:

@@ -1,4 +1,4 @@
-"""Plays by pot odds where no strategy is known: checks, and calls a bet if the hand's equity pays for it."""
+"""Play by pot odds where no strategy is known: check, and call a bet if the hand's equity suffices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from solvers.tree import Floats
 from spewy.game.hand import Hand
 
 BOARDS = 300
-"""Number of final boards that are sampled for equities; if at most one card is to come, all boards count."""
+"""Number of sampled final boards for equities; with at most one card to come, all boards are used."""
 
 
 def passive_actions(hand: Hand) -> tuple[str, ...]:
@@ -24,7 +24,7 @@ def passive_actions(hand: Hand) -> tuple[str, ...]:
 
 
 def pot_odds(hand: Hand, opponent_range: Floats, seed: int) -> Floats:
-    """Return ``[action of passive_actions, hand of the deck]``: a hand calls if its equity pays for the call.
+    """Return ``[action of passive_actions, hand of the deck]``; a hand calls if its equity pays for the call.
 
     Args:
         hand: a hand in which somebody acts.

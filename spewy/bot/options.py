@@ -45,7 +45,7 @@ class Options:
     strict: bool = False
 
     def first_round(self, n_rounds: int) -> int:
-        """The first round, in a game of a number of rounds, that may be re-solved."""
+        """First round that may be re-solved in a game of ``n_rounds`` rounds."""
         return max(1, n_rounds - self.rounds)
 
     def __post_init__(self) -> None:

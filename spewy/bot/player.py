@@ -1,4 +1,4 @@
-"""One seat of a hand that is reported in single observations.
+"""One seat in a hand that is reported by single observations of actions and cards.
 
 >>> from spewy import Player, open_bot
 >>> with open_bot("results/limit", resolve="always") as bot:  # doctest: +SKIP
@@ -35,7 +35,7 @@ class Player:
 
     @property
     def hand(self) -> Hand:
-        """The hand as far as it was observed.
+        """The hand as observed so far.
 
         Raises:
             InputError: no hand has begun.
@@ -74,7 +74,7 @@ class Player:
             self.bot.hand_over(self._hand)
 
     def act(self) -> str:
-        """Return the bot's action, which has to be observed like any other.
+        """Return the bot's action; the caller must also pass it to `observe`.
 
         Raises:
             InputError: it is not this player's turn.

@@ -1,4 +1,4 @@
-"""Counts a bot's decisions by source, and its failed re-solves, which say whose strategy a score measures."""
+"""Count a bot's decisions by source and its failed re-solves, to tell whose strategy a score measures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def is_expected(error: Exception) -> bool:
 
 @dataclass(frozen=True)
 class Failure:
-    """A re-solve, or a whole decision, that failed.
+    """A failed re-solve, or a decision that failed as a whole.
 
     Attributes:
         reason: the error's class.
@@ -68,7 +68,7 @@ class Tally:
         return total
 
     def at(self, place: str) -> Tally:
-        """A copy of the tally, with ``place`` before the text of each failure."""
+        """Return a copy of the tally with ``place`` before the text of each failure."""
         return Tally(self.sources, [replace(each, text=f"{place}: {each.text}") for each in self.failures])
 
     @property
@@ -77,7 +77,7 @@ class Tally:
         return Counter(failure.reason for failure in self.failures)
 
     def failed(self, line: str, error: Exception) -> None:
-        """Count an error after a betting line."""
+        """Record an error after a betting line."""
         self.failures.append(Failure(type(error).__name__, f"line {line!r}: {error}"))
 
     def take(self) -> Tally:

@@ -82,7 +82,7 @@ class BucketLocker:
     def labels(
         self, board: Sequence[int], k: int, deck: Deck | None = None, hole: int = 2, n_board: int = 5
     ) -> NDArray[np.int32]:
-        """Return the bucket of each hand of the deck, as `BoardTree.labels`."""
+        """Return the bucket of each hand of the deck: see `BoardTree.labels`."""
         return self.tree(board, deck, hole, n_board).labels(board, k)
 
     def missing(self, n_cards: int) -> list[tuple[int, ...]]:
@@ -161,7 +161,7 @@ class BucketCache:
             self._do_without_writing(error)
 
     def labels(self, board: Sequence[int], k: int, deck: Deck, hole: int, n_board: int) -> NDArray[np.int32]:
-        """Return the bucket of each hand of the deck, as `BucketLocker.labels`."""
+        """Return the bucket of each hand of the deck: see `BucketLocker.labels`."""
         labels = self._tried(lambda locker: locker.labels(board, k, deck, hole, n_board))
         if labels is None:
             return BoardTree.of(canonical_board(board, deck), deck, hole, n_board).labels(board, k)

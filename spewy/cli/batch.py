@@ -71,7 +71,7 @@ class BatchLines:
             say(line)
 
     def started(self, number: int) -> None:
-        """Write the job's folder, and the sweep from which it goes on."""
+        """Report the start of a job: its folder, and the sweep that it continues from."""
         entry, sweeps = self._batch.entries[number], self._batch.stored[number].sweeps
         further = f", going on after sweep {sweeps}" if sweeps and not self._batch.again else ""
         say(f"{entry.label}: lockers in {entry.folder}{further}")
@@ -85,7 +85,7 @@ class BatchLines:
             say(f"{self._batch.entries[number].label}: sweep {check.sweep}: {found}")
 
     def ended(self, number: int, outcome: Outcome) -> None:
-        """Write how the job has ended."""
+        """Report the end of a job."""
         self._ended += 1
         place = f"{self._ended} of {len(self._batch.to_do)}"
         say(f"{self._batch.entries[number].label}: {ending(outcome)} ({place})")
@@ -122,7 +122,7 @@ class BatchBar(BatchLines):
             self._bar = self._new("solving", len(batch.to_do))
 
     def started(self, number: int) -> None:
-        """Draw the job."""
+        """Show the job as running."""
         self._running[number] = "..."
         self._show()
 
@@ -142,7 +142,7 @@ class BatchBar(BatchLines):
         self._show()
 
     def end(self) -> None:
-        """Leave the bar as it is."""
+        """Close the bar in its last state."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None

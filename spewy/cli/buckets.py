@@ -31,16 +31,19 @@ WORKERS = 2
     type=click.IntRange(min=1),
     default=DEFAULT_ROWS,
     show_default=True,
-    help="Number of buckets, at most.",
+    help="Largest number of buckets.",
 )
 @click.option(
-    "--range", "range_text", metavar="RANGE", help='Range whose weights the hands get, such as "QQ+,AKs:0.5".'
+    "--range",
+    "range_text",
+    metavar="RANGE",
+    help='Range that gives the hands their weights, such as "QQ+,AKs:0.5".',
 )
 @click.option(
     "--clustering",
     default="equation-1",
     show_default=True,
-    help="Clustering algorithm, as rows.clustering of a job.",
+    help="Clustering algorithm, as for rows.clustering in a job.",
 )
 @plot_option("the buckets' outcome curves and a chart of hands")
 @click.option(

@@ -31,13 +31,15 @@ MOST_HANDS, MOST_LINES = 20, 8
 @click.argument("b", metavar="B", type=click.Path(path_type=Path))
 @line_option("A decision of both solves, such as cr120 or 'x b60%'; default: the root.")
 @click.option(
-    "--board", metavar="CARDS", help="All public cards, of both solves; default: each one's root's."
+    "--board",
+    metavar="CARDS",
+    help="All public cards, for both solves; default: the cards of each solve's root.",
 )
 @click.option(
     "--sort",
     type=click.Choice(["ev", "moved", "reach", "hand"]),
     default="ev",
-    help="Order of the hands: by difference in EV, by how often they do something else, by reach, or by name.",
+    help="Order of the hands: difference in EV, share of different play, reach, or name.",
 )
 @click.option(
     "--all", "every", is_flag=True, help="Show all hands and lines, not only those that differ most."

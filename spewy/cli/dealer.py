@@ -44,11 +44,13 @@ _MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
     show_default=True,
     help="Set of rules. 2007: folds are free, and the dealer folds to the end for a player who is out of time or gone.",
 )
-@click.option("-f", "fixed", is_flag=True, help="Keep the positions of the seats.")
+@click.option("-f", "fixed", is_flag=True, help="Keep the players' positions in every hand.")
 @click.option("-q", "quiet", is_flag=True, help="Print only warnings, errors and the score.")
-@click.option("-l/-L", "no_log", is_flag=True, help="Write no NAME.log / write it, which is the default.")
 @click.option(
-    "-T/-t", "transactions", is_flag=True, help="Write NAME.tlog / write none, which is the default."
+    "-l/-L", "no_log", is_flag=True, help="Write no NAME.log (-l), or write NAME.log (-L, the default)."
+)
+@click.option(
+    "-T/-t", "transactions", is_flag=True, help="Write NAME.tlog (-T), or no NAME.tlog (-t, the default)."
 )
 @click.option("-a", "again", is_flag=True, help="Go on from NAME.tlog; needs -T.")
 @click.option(

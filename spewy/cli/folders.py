@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 BOTS = "bots.json"
 """File beside the logs that lists the word of each bot."""
@@ -33,8 +32,10 @@ def logs_folder(out: Path | None, name: str, bots: Mapping[str, str]) -> Iterato
         with FolderLock(out, name), _remembered(out, bots):
             yield out
         return
-    with TemporaryDirectory(prefix=f"spewy-{name}-") as folder:
-        yield Path(folder)
+    from spewy.system.scratch import scratch_folder
+
+    with scratch_folder(name) as folder:
+        yield folder
 
 
 def solved_folder(given: Path | None) -> Path:

@@ -72,7 +72,7 @@ def target_option(function: Decorated) -> Decorated:
     return click.option(
         "--target",
         metavar="TARGET",
-        help="Accuracy to which dropped rounds are solved, such as 0.1%, which is of the pot where the round begins; "
+        help="Accuracy of re-solving dropped rounds, such as 0.1% of the pot at the beginning of the round; "
         "default: the target of the solve.",
     )(function)
 

@@ -24,7 +24,7 @@ BOARDS = 4
     "--round",
     "first",
     metavar="ROUND",
-    help="First round whose matrices are made (flop, turn or river); those of later rounds are made too. "
+    help="First round (flop, turn or river) to compute matrices for; later rounds are included. "
     "Default: turn, or the last round of a shorter game.",
 )
 @click.option(

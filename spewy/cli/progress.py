@@ -106,7 +106,7 @@ class SolveBar(Lines):
         self._bar.show(text)
 
     def end(self) -> None:
-        """Leave the bar as it is."""
+        """Close the bar in its last state."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None

@@ -62,7 +62,10 @@ if TYPE_CHECKING:
     help="Compute EVs and equities, which takes most of the time, or leave them out.",
 )
 @click.option(
-    "--all", "every", is_flag=True, help="List all hands, also those that are not held or do not fit."
+    "--all",
+    "every",
+    is_flag=True,
+    help="List all hands, even beyond the screen's height and with zero reach.",
 )
 @plot_option("the grids of both players, or --heat,")
 @csv_option("all hands into a .csv, .parquet or .json, in the columns of spewy export")

@@ -39,7 +39,11 @@ MOST_TOLD = 5
     help="First seed of the cards.",
 )
 @click.option(
-    "--rounds", type=click.IntRange(1, 10**6), default=100, show_default=True, help="Most rounds in a game."
+    "--rounds",
+    type=click.IntRange(1, 10**6),
+    default=100,
+    show_default=True,
+    help="Largest number of hands in a game.",
 )
 @click.option(
     "--chips",
@@ -49,7 +53,9 @@ MOST_TOLD = 5
     help="Chips that each bot begins with.",
 )
 @click.option(
-    "--most", type=click.IntRange(2, 10**6), help="Most chips that may be pushed in a hand; default: all."
+    "--most",
+    type=click.IntRange(2, 10**6),
+    help="Largest number of chips that a player may put in during a hand; default: all.",
 )
 @click.option(
     "--old-labels", is_flag=True, help="Name the other blind in START, as engines before October 2023 did."

@@ -175,7 +175,7 @@ class JobBase(Section):
     def manifest(self) -> dict[str, Any]:
         """The part of a job that identifies its folder: all keys except the deals' seed, stopping rules and workers.
 
-        With board buckets, the method of their clustering belongs to it too, since it decides what numbers mean.
+        With board buckets, the manifest also names the method of their clustering, on which the stored numbers depend.
         """
         data = json.loads(self.model_dump_json(by_alias=True))
         for key in NOT_OF_THE_FOLDER:

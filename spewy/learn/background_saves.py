@@ -1,4 +1,4 @@
-"""Saves of a solve that deals boards: in the background while it goes on, and a last one when it has stopped.
+"""Save a solve that deals boards: in the background while it runs, and finally when it has stopped.
 
 Between two portions of deals nobody changes the numbers. At such a moment a save notes how often each class was
 visited. A thread of its own then writes the classes that were visited since the save before; it copies them between
@@ -33,11 +33,11 @@ from spewy.system.closing import Closing
 from spewy.system.turns import TakingTurns
 
 Opener = Callable[[], AbstractContextManager[Store]]
-"""Opens a store for writing. Touched pages count as memory until the store is closed, which is soon."""
+"""Opens a store for writing; touched pages count as memory until the store is closed soon after."""
 
 
 class Learner(Protocol):
-    """The engine, as its saves see it.
+    """The engine, from the point of view of its saves.
 
     Attributes:
         earlier: the mark of the last save of earlier runs.
@@ -50,23 +50,23 @@ class Learner(Protocol):
     changing: TakingTurns
 
     def visits(self) -> list[Ints]:
-        """Per round ``[player, bucket]``: how often each was visited."""
+        """Per round ``[player, bucket]``: number of visits of each bucket."""
         ...
 
     def visits_of_deals(self) -> list[Ints]:
-        """Per round ``[player, bucket]``: how often the counted deals have visited each bucket."""
+        """Per round ``[player, bucket]``: number of visits of each bucket by the counted deals."""
         ...
 
     def copied(self, t: int, class_: int) -> BucketNumbers:
-        """A copy of the numbers of a bucket; the caller holds `changing`."""
+        """Return a copy of a bucket's numbers; the caller holds `changing`."""
         ...
 
     def class_bytes(self, t: int) -> int:
-        """Bytes of the regrets and sums of a bucket of round t."""
+        """Size in bytes of the regrets and sums of a bucket of round t."""
         ...
 
     def bytes_of(self, numbers: BucketNumbers) -> tuple[Bytes, Bytes]:
-        """The average strategy of a bucket, as a strategy locker has it."""
+        """Return the average strategy of a bucket in the bytes of a strategy locker."""
         ...
 
 
@@ -102,7 +102,7 @@ class BackgroundSaves(Closing):
         return self._running is not None and not self._running.done()
 
     def begin(self, mark: Mark) -> None:
-        """Begin a save in the background, unless one runs or there is nothing new; the engine does not run.
+        """Begin a background save, unless one is running or nothing is new; the engine must be idle.
 
         Raises:
             lockers.LockerError: an earlier save has failed.
@@ -112,7 +112,7 @@ class BackgroundSaves(Closing):
             self._running = self._thread.submit(self._save, mark, *self._visits())
 
     def finish(self, mark: Mark) -> None:
-        """Save the rest in this thread; the engine does not run until this returns.
+        """Save the rest in this thread; the engine must be idle until this returns.
 
         Raises:
             lockers.LockerError: the lockers cannot be written.
@@ -122,7 +122,7 @@ class BackgroundSaves(Closing):
             self._save(mark, *self._visits())
 
     def collect(self, *, wait: bool = False) -> None:
-        """Raise the error of a save in the background that has failed.
+        """Raise the error of a failed background save.
 
         Args:
             wait: whether to wait for the save that runs.
@@ -132,12 +132,12 @@ class BackgroundSaves(Closing):
             ended.result()
 
     def close(self) -> None:
-        """Break off what is running, between two transactions."""
+        """Abort a running save between two transactions."""
         self._broken_off.set()
         self._thread.shutdown()
 
     def _visits(self) -> tuple[list[Ints], list[Ints]]:
-        """Visits of each board bucket, in all and by the counted deals; the engine must not run."""
+        """Visits of each board bucket, in total and by the counted deals; the engine must be idle."""
         return self._engine.visits(), self._engine.visits_of_deals()
 
     def _save(self, mark: Mark, visits: list[Ints], of_deals: list[Ints]) -> None:
@@ -165,7 +165,7 @@ class BackgroundSaves(Closing):
         self.took = time.perf_counter() - begun
 
     def _portions(self, visits: list[Ints]) -> Iterator[list[BucketNumbers]]:
-        """Yield copies of the buckets that were visited since the last save, made between portions of deals."""
+        """Yield copies of the buckets visited since the last save; each copy is made between portions of deals."""
         places = [
             (t, c)
             for t, (now, before) in enumerate(zip(visits, self._seen, strict=True))
@@ -188,7 +188,7 @@ class BackgroundSaves(Closing):
 
 
 def _cut(classes: list[BucketNumbers], n_bytes: int) -> Iterator[list[BucketNumbers]]:
-    """Cut a list into runs of at most ``n_bytes`` each; a single larger bucket is a run of its own."""
+    """Split a list into runs of at most ``n_bytes`` each; a single larger bucket forms its own run."""
     some, n_held = list[BucketNumbers](), 0
     for numbers in classes:
         if some and n_held + numbers.nbytes > n_bytes:

@@ -1,4 +1,4 @@
-"""Trees of all boards that can follow a first board, with the hands and rows on each, for the sampled engine's judge.
+"""Trees of all boards that can follow a first board, with hands and rows, for exact best responses.
 
 *First boards* are the boards, up to suits, of the first round with public cards; each stands for a number of boards. If
 the game begins without public cards, a tree begins with the board without cards, above its first board.
@@ -91,7 +91,7 @@ class BoardTrees:
 
     @property
     def per_pair(self) -> float:
-        """Ratio of the number of all first boards to the number that a pair of hands leaves possible."""
+        """Ratio of the number of all first boards to the number that is possible with a pair of hands."""
         k, left = self.game.num_board_cards[self.first_round], len(self.deck) - 2 * self.hole
         return comb(len(self.deck), k) / comb(left, k)
 
@@ -106,7 +106,7 @@ class BoardTrees:
 
     @property
     def most_hands(self) -> list[int]:
-        """Per round, number of hands that a board leaves."""
+        """Per round, number of hands that share no card with a board."""
         return [comb(len(self.deck) - n, self.hole) for n in self.game.board_sizes]
 
     @property
@@ -158,7 +158,7 @@ class BoardTrees:
         return self._in_depth(levels, stopped)
 
     def _start(self, history: History) -> list[CanonicalBoard]:
-        """Return a level with one board, which stands for itself alone."""
+        """Return a level with a single board, which represents only itself."""
         return next(board_levels(self.deck, (), self.perms, history))
 
     def _level(self, t: int, canonical: list[CanonicalBoard]) -> _Level:

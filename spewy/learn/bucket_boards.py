@@ -50,7 +50,7 @@ class BucketBoard:
 
 @dataclass(frozen=True)
 class BucketGame:
-    """The part that the layouts of all boards of a game share.
+    """The data that the layouts of all boards of a game share.
 
     Args:
         problem: the whole game.
@@ -75,7 +75,7 @@ class BucketGame:
 
     @cached_property
     def players(self) -> dict[str, int]:
-        """Who acts after each line that leads to a decision."""
+        """Player to act after each line that leads to a decision."""
         nodes = [node for bets in self.betting for node in bets.nodes]
         return {node.line: node.player for node in nodes if node.player is not None and node.actions}
 
@@ -116,7 +116,7 @@ class BucketGame:
     def _round(
         self, problem: Problem, t: int, histories: Sequence[History], entries: tuple[Branch, ...]
     ) -> tuple[BoardRound, Ints]:
-        """Return the boards of a round, all below the only board above, and their buckets."""
+        """Return the boards of a round below a single board of the round above, and their buckets."""
         game, by_hand = problem.game, replace(problem, rows=(None,) * problem.game.num_rounds)
         cards = np.array([[card for group in history for card in group] for history in histories])
         buckets, rows = self.abstraction.boards(t, cards.reshape(len(histories), -1).astype(np.int64))
@@ -137,7 +137,7 @@ Drawn = list[tuple[tuple[int, ...], int]]
 
 
 def drawn_boards(abstraction: Abstraction, t: int, seed: int, n: int, turn: int = 0) -> list[Drawn]:
-    """Draw ``[bucket]``, boards of round t from random deals; boards that are equal up to suits count as one.
+    """Draw boards of round t for each bucket from random deals; boards equal up to suits count as one.
 
     Args:
         abstraction: board buckets of the game.
@@ -168,7 +168,7 @@ def drawn_boards(abstraction: Abstraction, t: int, seed: int, n: int, turn: int 
 
 
 def _together(abstraction: Abstraction, t: int, boards: Sequence[tuple[int, ...]]) -> Drawn:
-    """Count boards that differ in suits alone as one."""
+    """Merge boards that differ only in suits, and add their counts."""
     perms, sizes = suit_permutations(abstraction.deck), [n for n in abstraction.board_sizes[: t + 1] if n]
     counts: dict[History, tuple[tuple[int, ...], int]] = {}
     for board in boards:

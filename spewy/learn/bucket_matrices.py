@@ -21,14 +21,14 @@ from spewy.learn.chunk_matrices import FOLD_OPERATOR, Weighing, build_chunk, per
 from spewy.learn.playdown import PlayDown
 
 TREMBLE = 1e-3
-"""Weight that is added to every hand, as a share of the range's largest weight on the board."""
+"""Weight added to every hand, as a share of the range's largest weight on the board."""
 LEAST = 1e-12
-"""Weight that counts as the largest in an empty range."""
+"""Largest weight that is assumed for an empty range."""
 
 Strategy = Callable[[int, int, int], ChunkStrategy]
-"""(t, bucket, line) → per player ``[slot, row]``, to be normalised."""
+"""Maps (t, bucket, line) to both players' unnormalised strategies ``[slot, row]``."""
 Continuation = Callable[[int, int, int], Floats]
-"""(t, bucket, line) → the payoff matrix ``[row of player 0, row of player 1]``."""
+"""Maps (t, bucket, line) to the payoff matrix ``[row of player 0, row of player 1]``."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def trembling(layout: Layout, t: int, ranges: tuple[Floats, Floats], tremble: fl
 
 
 def _filled(total: Floats, joint: Floats) -> Floats:
-    """Divide weighted payoffs by their weights; where no pair of hands is possible, take the mean of the rows."""
+    """Divide weighted payoffs by their weights; impossible pairs of rows get a mean over rows."""
     out = per_pair(total, joint)
     there = joint > 0
     for axis in (1, 0):

@@ -15,11 +15,11 @@ from solvers.tree import Floats
 from spewy.records.strategy_locker import StrategyLocker
 
 BUCKETS = 64
-"""Number of decoded board buckets that are kept."""
+"""Number of cached decoded board buckets."""
 
 
 class BucketStrategies:
-    """Reads a strategy locker; the latest decoded board buckets are kept.
+    """Reads a strategy locker, with a cache of decoded board buckets.
 
     Args:
         averages: the strategy locker.
@@ -43,7 +43,7 @@ class BucketStrategies:
 
     @property
     def class_bytes(self) -> int:
-        """Memory of one player's strategy in a bucket of the largest round."""
+        """Memory in bytes of one player's strategy in a bucket of the largest round."""
         return max(8 * int(tables.first[-1]) for pair in self._tables for tables in pair)
 
     def mark(self) -> str:

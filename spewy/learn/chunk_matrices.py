@@ -21,10 +21,10 @@ from spewy.chunks.layout import Layout, RowMaps
 FOLD_OPERATOR, SHOWDOWN_OPERATOR, FIRST_CHANCE_OPERATOR = range(3)
 
 LEAST_JOINT = 1e-13
-"""Smallest joint weight of two rows, as a share of the largest, that does not count as a rounding error."""
+"""Joint weight of two rows, as a share of the largest, below which it counts as a rounding error."""
 
 Payoffs = Callable[[int, int, int], Floats]
-"""(t, b, r) → payoff matrices ``[view, row of player 0, row of player 1]``; a single view serves both players."""
+"""Maps (t, b, r) to payoff matrices ``[view, row of player 0, row of player 1]``; both players may share one view."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def two_views(layout: Layout, t: int, b: int, ranges: Sequence[Floats]) -> Weigh
 
 
 def one_view(layout: Layout, t: int, b: int, ranges: Sequence[Floats], tremble: float) -> Weighing:
-    """Return the one view of a whole chunk's solution; ``range + tremble · initial`` keeps every row alive."""
+    """Return the single view of a whole chunk's solution; ``range + tremble · initial`` keeps every row alive."""
     rows = layout.board(t, b).hands
     (first, alive0), (second, alive1) = (
         _revive(rows[p], ranges[p] + tremble * rows[p].weight) for p in (0, 1)
@@ -147,7 +147,7 @@ def chance_matrices(
 
 
 def _revive(rows: BoardHands, weights: Floats) -> tuple[Floats, Floats]:
-    """Return weights in which rows without range weigh as initially, and the mask ``[row]`` of rows with range."""
+    """Weights in which rows without range have their initial weight, and the mask ``[row]`` of rows with range."""
     living = np.bincount(rows.row, weights=weights, minlength=rows.n_rows) > 0
     return np.where(living[rows.row], weights, rows.weight), living.astype(np.float64)
 
@@ -159,7 +159,7 @@ def _view(payoffs: Floats, p: int) -> Floats:
 
 
 def _unmoved(image: RowMaps, sides: Sequence[tuple[Ints, Floats]]) -> bool:
-    """Whether a permutation of hands leaves each player's rows and weights as they are."""
+    """Whether a permutation of hands leaves each player's rows and weights unchanged."""
     return all(
         np.array_equal(group[to], group) and np.array_equal(weight[to], weight)
         for to, (group, weight) in zip(image, sides, strict=True)

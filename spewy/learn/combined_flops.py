@@ -1,4 +1,4 @@
-"""Findings on first boards put together: best responses before these boards, and errors of samples.
+"""Combine measurements on first boards: best responses before these boards, and errors of samples.
 
 A sample of flops gives an estimate. After the flop it is right in the mean. The response before it can only be chosen
 on flops that were drawn: chosen on those that it is measured on it looks too good (``high``), chosen for each draw on
@@ -62,7 +62,7 @@ class Before:
     def respond(self, p: int, best: Floats, chosen_on: Floats | None = None) -> float:
         """Return the chips per deal of player p's best response, given the values ``best[line, kind]`` of flops.
 
-        It is chosen where they are worth ``chosen_on``, if that is given.
+        With ``chosen_on``, the response is chosen by these values instead of by ``best``.
         """
         exits, chosen = (
             None if worth is None else self.per_pair * worth[:, self.kinds] for worth in (best, chosen_on)
@@ -85,7 +85,7 @@ def of_all(before: Before, findings: list[FlopFinding], counts: Ints) -> Finding
 
 
 def of_sample(before: Before, findings: list[FlopFinding], times: Ints) -> Finding:
-    """Combine measurements of flops that were drawn, weighted by how often each was drawn."""
+    """Combine measurements of drawn flops, weighted by how often each was drawn."""
     best, values, seconds = _together(before, findings)
     total, value = int(times.sum()), float(times @ values / times.sum())
     high = _at_once(before, best, times)
@@ -112,7 +112,7 @@ def of_sample(before: Before, findings: list[FlopFinding], times: Ints) -> Findi
 
 
 def _together(before: Before, findings: list[FlopFinding]) -> tuple[Floats, Floats, float]:
-    """Return best responses ``[board, player, line, kind]``, values ``[board]``, and the time that they took."""
+    """Stack best responses ``[board, player, line, kind]`` and values ``[board]``, and sum their times."""
     best = np.stack([finding.best for finding in findings])
     values = before.values(np.array([finding.own for finding in findings]))
     return best, values, sum(finding.seconds for finding in findings)

@@ -1,4 +1,4 @@
-"""The protocol of engines: what a solve runs, measures and saves, whichever way it learns.
+"""The protocol of engines: everything that a solve runs, measures and saves.
 
 *Live* (`spewy.learn.live`): all chunks are in memory, and a parent's chance leaves recurse into the chunks below; with
 a row per hand that is an exact solver. *Stored* (`spewy.learn.stored`, Spewy Louie's way): every chunk is visited on
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 
 class Stop(Protocol):
-    """Tells a running solve to save and return; a `threading.Event` is one."""
+    """Tells a running solve to save and return, like a `threading.Event`."""
 
     def is_set(self) -> bool:
-        """Whether to stop after this visit."""
+        """Whether to stop after the current visit."""
         ...
 
 
 Progress = Callable[[int, int, int], object]
-"""Called with the number of the sweep under way, the visits made in it, and the visits of the whole sweep."""
+"""Called with the number of the current sweep, its finished visits, and its total visits."""
 Counted = Literal["sweeps", "deals"]
 Saves = Literal["checked", "at once", "in background"]
-"""Moment at which an engine saves: after the check of a state in memory, at each visit, or while it goes on."""
+"""When an engine saves: after a check, at each visit, or in the background."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """Bounds of a portion of work.
+    """Limits of a portion of work.
 
     Attributes:
         target: exploitability in chips; a check that finds at most so much ends the portion.
@@ -53,7 +53,7 @@ class Goal:
     together: bool = True
 
     def left(self, done: int) -> int | None:
-        """Number of sweeps or deals until the next check or the last one; None: any number."""
+        """Number of sweeps or deals until the next check or the last one; None without a limit."""
         bounds = [] if self.last is None else [self.last - done]
         if self.every is not None:
             bounds.append(self.every - done % self.every)
@@ -88,7 +88,7 @@ class Check:
 
     @classmethod
     def of(cls, done: int, at: float, took: float, measured: Exploitability) -> Check:
-        """The check that found ``measured``."""
+        """Make the check for the measurement ``measured``."""
         return cls(done, at, took, measured.value, measured.expected, measured.bracket)
 
 
@@ -117,17 +117,17 @@ class Engine(Protocol):
 
     @property
     def done(self) -> int:
-        """Number of sweeps or deals that are finished, saved or not."""
+        """Number of finished sweeps or deals, saved or not."""
         ...
 
     @property
     def threads(self) -> int:
-        """Number of threads or processes that work at once."""
+        """Number of threads or processes that work in parallel."""
         ...
 
     @property
     def settled(self) -> bool:
-        """Whether the strategies are those of the work that `done` counts, so that they may be saved."""
+        """Whether the strategies belong exactly to the work that `done` counts, so that they may be saved."""
         ...
 
     @property
@@ -137,11 +137,11 @@ class Engine(Protocol):
 
     @property
     def save_took(self) -> float | None:
-        """Duration of the last save in seconds; None: nothing was saved yet."""
+        """Duration of the last save in seconds; None before the first save."""
         ...
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Do a portion of work, short enough that saves and Ctrl-C need not wait for long.
+        """Do a portion of work, short enough for prompt saves and Ctrl-C.
 
         Args:
             goal: bounds of the portion, which `done` has not reached.
@@ -166,7 +166,7 @@ class Engine(Protocol):
         ...
 
     def expected_values(self) -> tuple[float, float] | None:
-        """Both players' chips per deal when both follow the average strategies; None: only a check tells."""
+        """Both players' chips per deal under the average strategies; None if only a check computes them."""
         ...
 
     def spread(self) -> tuple[Spread, ...] | None:
@@ -182,7 +182,7 @@ class Engine(Protocol):
         ...
 
     def save(self, seconds: float, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Make all finished work last: what was saved survives any interruption.
+        """Save all finished work, so that it survives any interruption.
 
         Args:
             seconds: seconds of work so far, all runs together.
@@ -198,12 +198,12 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """Stop helpers."""
+        """Stop threads and processes."""
         ...
 
 
 class Timer:
-    """The time since it was made, in the two numbers that a `Check` has of it."""
+    """Measures the time since its creation, as a `Check` stores it."""
 
     def __init__(self) -> None:
         self._begun = time.perf_counter()
@@ -215,5 +215,5 @@ class Timer:
 
 
 def visits_at_once(chunks: int, workers: int) -> int:
-    """How many of a level's chunks are visited at a time: processes are not worth their trouble for a few."""
+    """Number of a level's chunks to visit at a time; processes do not pay off for a few chunks."""
     return workers if chunks >= 2 * workers else 1

@@ -31,9 +31,9 @@ from spewy.records.chunks import read_payoffs
 
 Estimate = Literal["no-betting", "closest", "regression"]
 StoredMatrix = Callable[[int, int, int], Floats | None]
-"""(t, board or bucket, line) → the stored matrix; None if there is none."""
+"""Maps (t, board or bucket, line) to the stored matrix; None if there is none."""
 Share = Callable[[int, int], Floats]
-"""(t, board or bucket) → ``[row, row]``, what player 0 wins of a stake of 1 without more betting."""
+"""Maps (t, board or bucket) to ``[row, row]``: player 0's win from a stake of 1 without further betting."""
 
 MOST_SAMPLES = 200_000
 """Largest number of pairs of rows that a regression is trained on."""
@@ -42,7 +42,7 @@ MOST_CHUNKS = 512
 
 
 def estimator(name: Estimate, layout: Layout, store: Reads) -> Payoffs:
-    """Make an estimate for the chunks of a layout, which reads the matrices that earlier visits have stored.
+    """Make an estimator for the chunks of a layout, which reads the matrices that earlier visits have stored.
 
     Args:
         name: "no-betting", "closest" or "regression".
@@ -75,7 +75,7 @@ class NoMoreBetting:
         return (self._layout.problem.pot / 2 + min(root.put_in)) * self.share(t, b)[None]
 
     def share(self, t: int, b: int) -> Floats:
-        """Return ``[row, row]``, what player 0 wins of a stake of 1 on a board."""
+        """Return ``[row, row]``: player 0's win from a stake of 1 on a board."""
         share = self._shares.get((t, b))
         if share is None:
             layout = self._layout
@@ -181,7 +181,7 @@ class Regression:
         return HistGradientBoostingRegressor(max_iter=150, random_state=self._seed)
 
     def _inputs(self, b: int, r: int) -> Floats:
-        """``[pair of rows, feature]``."""
+        """Features of all pairs of rows: ``[pair of rows, feature]``."""
         share, bets = self._share(self._t, b), self._lines.bets(self._t, r)
         k, m = share.shape
         own, other = share.mean(axis=1)[:, None], share.mean(axis=0)[None]
@@ -203,7 +203,7 @@ class Bets(NamedTuple):
 
 
 class Lines:
-    """The lines that enter chunks, as estimates describe them.
+    """Features of the lines that enter chunks.
 
     Args:
         betting: betting of all rounds.
@@ -235,19 +235,19 @@ class Lines:
         return Bets((counts[0], counts[1]), aggressor)
 
     def shape(self, t: int, r: int) -> bytes:
-        """The betting of a chunk without amounts: equal for chunks whose betting differs by amounts alone."""
+        """Signature of a chunk's betting without amounts; equal if two chunks differ only in amounts."""
         a = self._betting[t].chunks[r].forest.arrays
         return bytes(np.stack([a.kind, a.player, a.n_actions]).astype(np.int8).tobytes())
 
     @cached_property
     def _players(self) -> dict[str, int]:
-        """The player who acts after each line that leads to a decision."""
+        """Player to act after each line that leads to a decision."""
         nodes = [node for bets in self._betting for node in bets.nodes]
         return {node.line: node.player for node in nodes if node.player is not None and node.actions}
 
 
 class _TrainedOnStore:
-    """A regression for each round, trained again at request 1, 8, 64 and so on."""
+    """A regression for each round, retrained at requests 1, 8, 64 and so on."""
 
     def __init__(self, layout: Layout, lines: Lines, stored: StoredMatrix, plain: NoMoreBetting) -> None:
         self._layout, self._lines, self._stored, self._plain = layout, lines, stored, plain
@@ -263,7 +263,7 @@ class _TrainedOnStore:
         return self._models[t](t, b, r)[None] if t in self._models else self._plain(t, b, r)
 
     def _train(self, t: int) -> None:
-        """Train on some of the chunks that are stored by now, if there are any."""
+        """Train on some of the chunks that are stored by now; None if there are none."""
         chunks = list(self._layout.chunks(t))
         order = np.random.default_rng(0).permutation(len(chunks))[:MOST_CHUNKS]
 

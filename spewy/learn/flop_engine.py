@@ -1,4 +1,4 @@
-"""A whole game learnt on a cluster by flops: each worker owns buckets of flops, with all turns and rivers below them.
+"""Learn a whole game on a cluster by flops: each worker owns some flop buckets with all later turns and rivers.
 
 Buckets of later rounds remember the bucket of the flop, so nothing below the flop is ever exchanged. The deals of an
 interval are those of one process; each worker does the deals of its own flops. Then the rounds before the flop, in
@@ -41,21 +41,21 @@ if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
 
 SECONDS = 1.5
-"""Duration of an interval, once enough deals are done."""
+"""Duration of an interval in seconds, after enough deals."""
 STEP = 1.0
-"""Deals of an interval at most, times the square root of all deals so far; and at most as many as there are flops.
+"""Factor of the largest number of deals in an interval, times the square root of all deals so far.
 
 Within an interval a worker's first round learns from the worker's own flops alone. As long as the interval has no more
 deals than there are flops, that is no worse than the noise of as many random deals (docs/scale.md).
 """
 COUNTED = 1 << 15
-"""Deals by which buckets of flops are handed out, so that workers have the same amount of work."""
+"""Number of deals whose flops are counted, so that all workers get the same amount of work."""
 MOST_BYTES = 32 << 20
-"""Bytes of numbers in a message."""
+"""Largest number of bytes of regrets and sums in a message."""
 
 
 class FlopEngine(SampledEngine):
-    """A solve by dealt boards on a cluster, which goes on from what a store holds.
+    """A solve by dealt boards on a cluster; continues from a store.
 
     Args:
         game, rounds, abstraction, seed, short, cfr_br, opened, check_flops: as `SampledEngine` takes them.
@@ -111,11 +111,11 @@ class FlopEngine(SampledEngine):
 
     @property
     def settled(self) -> bool:
-        """Whether all numbers of the deals that are done are in this process."""
+        """Whether this process has the regrets and sums of all finished deals."""
         return all(self._gathered[share] == self._stands[share] for share in self._stands)
 
     def deal(self, n: int, stop: Stop) -> None:
-        """Do ``n`` deals more, an interval, unless ``stop`` is set while the cluster has no worker.
+        """Do ``n`` more deals as one interval, unless ``stop`` is set while the cluster has no worker.
 
         Raises:
             PeerError: the scheduler is gone, no worker answers, or a worker answers nonsense.
@@ -138,7 +138,7 @@ class FlopEngine(SampledEngine):
         self._cfr.iteration += n
 
     def next_portion(self, n: int, seconds: float) -> int:
-        """Return the number of deals of an interval, after one of ``n`` deals that took so long."""
+        """Number of deals of the next interval, after an interval of ``n`` deals that took ``seconds``."""
         shares = max(1, len(self._workers))
         most = min(self._n_flop_boards, max(shares, math.ceil(STEP * math.sqrt(self.done + 1))))
         if self._interval is not None:
@@ -146,7 +146,7 @@ class FlopEngine(SampledEngine):
         return max(1, min(most, 2 * n, int(n * SECONDS / max(seconds, 1e-9))))
 
     def save(self, seconds: float, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Save as `SampledEngine.save` does, with what the workers have learnt."""
+        """Save like `SampledEngine.save`, after fetching the workers' regrets and sums."""
         assert self._saving is not None, "save_to comes first"
         if wait or not self._saving.is_busy:
             self._gather()
@@ -204,7 +204,7 @@ class FlopEngine(SampledEngine):
         return [part_of(self.numbers, t, np.zeros(1, dtype=np.int64)) for t in range(self._flop_round)]
 
     def _assign(self, stop: Stop) -> bool:
-        """Hand out the flops to the workers that are there; return whether there is one."""
+        """Distribute the flops among the present workers; return whether there is a worker."""
         there = sorted(self._cluster.workers(stop))
         if not there:
             return False
@@ -228,7 +228,7 @@ class FlopEngine(SampledEngine):
         return True
 
     def _open_share(self, share: int) -> bool:
-        """Send a worker a share as it stands in this process; return whether that has worked."""
+        """Send a share's state from this process to its worker; return whether that succeeded."""
         worker, done = self._workers[share], self._gathered[share]
         try:
             if self._given is None or self._given.status != "finished":  # who had it has left
@@ -250,7 +250,7 @@ class FlopEngine(SampledEngine):
         return True
 
     def _repair(self, share: int, attempts: Attempts) -> None:
-        """Have another worker take a share, and do again the deals that this process lacks of it.
+        """Move a share to another worker, which repeats the deals whose results this process lacks.
 
         Raises:
             PeerError: the scheduler is gone, no worker answers, or ``stop`` was set while there was none.
@@ -267,7 +267,7 @@ class FlopEngine(SampledEngine):
             attempts.ended(fruitful=False)
 
     def _deal_again(self, share: int, wanted: int) -> bool:
-        """Do the deals of a share up to the deal ``wanted``; the rounds before the flop have learnt of them already."""
+        """Repeat a share's deals up to deal ``wanted``; the rounds before the flop keep what they have learnt."""
         while (first := self._stands[share]) < wanted:
             n = min(wanted - first, max(1, self._portion))
             arguments = (self._setup.solve, share, first, self._before(), first, n)
@@ -283,7 +283,7 @@ class FlopEngine(SampledEngine):
         work: str,
         stop: Stop | None = None,
     ) -> dict[int, Any]:
-        """Call a function for some shares, each in its worker; shares of workers that leave are taken by others.
+        """Call a function for some shares in their workers; if a worker leaves, another one takes the share.
 
         Raises:
             PeerError: the scheduler is gone, or no worker answers.
@@ -308,13 +308,13 @@ class FlopEngine(SampledEngine):
         return found
 
     def _told(self, worker: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Call a function in a worker; return None if it has left."""
+        """Call a function in a worker; return None if the worker has left."""
         with closing(self._cluster.call([(worker, function, arguments)])) as answers:
             answer = next(answers)
         return None if isinstance(answer, Lost) else answer
 
     def _gather(self) -> None:
-        """Fetch what the workers have learnt since the last time, a share whole or not at all."""
+        """Fetch the workers' changes since the last time; a share is fetched completely or not at all."""
         for share in [s for s, done in self._stands.items() if self._gathered[s] != done]:
             parts: list[Part] = []
             while True:
@@ -347,7 +347,7 @@ class FlopEngine(SampledEngine):
 
 
 def require_learnt(answer: Any, share: int, before: Sequence[Part], numbers: Numbers, worker: str) -> None:
-    """Refuse an answer that no share can have learnt.
+    """Refuse an answer that no share can have produced.
 
     Raises:
         PeerError: it is none, or has other buckets, or numbers that are not finite.

@@ -1,4 +1,4 @@
-"""Numbers of some board buckets, as they go between the process of a solve and workers that own flops."""
+"""Regrets and sums of some board buckets, exchanged between the solve's process and workers that own flops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from solvers.tree import Ints
 
 
 class Part(NamedTuple):
-    """Numbers of some buckets of a round.
+    """Regrets and sums of some buckets of a round.
 
     Attributes:
         t: the round.
@@ -31,7 +31,7 @@ class Part(NamedTuple):
 
 
 def part_of(numbers: Numbers, t: int, buckets: Ints) -> Part:
-    """Copy the numbers of some buckets."""
+    """Copy the regrets and sums of some buckets."""
     (r0, r1), (s0, s1) = (
         tuple(_by_bucket(whole, numbers, t)[buckets] for whole in pair)
         for pair in (numbers.regrets[t], numbers.sums[t])
@@ -40,7 +40,7 @@ def part_of(numbers: Numbers, t: int, buckets: Ints) -> Part:
 
 
 def put(numbers: Numbers, part: Part) -> None:
-    """Overwrite the numbers of some buckets."""
+    """Overwrite the regrets and sums of some buckets."""
     wholes = (*numbers.regrets[part.t], *numbers.sums[part.t])
     for whole, some in zip(wholes, (*part.regrets, *part.sums), strict=True):
         _by_bucket(whole, numbers, part.t)[part.buckets] = some
@@ -49,7 +49,7 @@ def put(numbers: Numbers, part: Part) -> None:
 
 
 def parts_of(numbers: Numbers, t: int, buckets: Ints, most_bytes: int) -> list[Ints]:
-    """Cut buckets of a round into pieces, each of which has at most ``most_bytes`` of numbers or is a single bucket."""
+    """Split buckets of a round into pieces of at most ``most_bytes``; a larger bucket forms its own piece."""
     wholes = (*numbers.regrets[t], *numbers.sums[t])
     each = max(1, sum(whole.nbytes for whole in wholes) // numbers.visits[t].shape[1])
     at_once = max(1, most_bytes // each)
@@ -57,7 +57,7 @@ def parts_of(numbers: Numbers, t: int, buckets: Ints, most_bytes: int) -> list[I
 
 
 def averaged(before: Part, after: Sequence[Part], gamma: float) -> Part:
-    """Put together what shares have made of the same buckets.
+    """Merge the results of several shares for common buckets.
 
     With ``m_s`` visits of share s after ``V`` visits, ``M = sum m_s``, and the weight ``w(V, m)`` that ``m`` visits
     leave to the average of the ``V`` visits before them (`weight_left`):
@@ -95,7 +95,7 @@ def averaged(before: Part, after: Sequence[Part], gamma: float) -> Part:
 
 
 def _added(before: np.ndarray, after: Sequence[np.ndarray], made: Ints) -> np.ndarray:
-    """Put together the regrets that shares have made with so many visits each."""
+    """Merge the regrets from shares with ``made`` visits each."""
     total = made.sum()
     if not total:
         return before
@@ -107,7 +107,7 @@ def _added(before: np.ndarray, after: Sequence[np.ndarray], made: Ints) -> np.nd
 
 
 def weight_left(visits: Ints, more: Ints, gamma: float) -> np.ndarray:
-    """The weight of the average over ``visits`` visits in the average after ``more`` further ones; 0 without visits.
+    """Weight of an average over ``visits`` visits within the average after ``more`` further ones; 0 without visits.
 
     By `solvers.sampled.passes.share`, n visits together weigh ``n (n + 1) .. (n + a)``, where ``a`` is ``gamma``.
     """
@@ -116,7 +116,7 @@ def weight_left(visits: Ints, more: Ints, gamma: float) -> np.ndarray:
 
 
 def is_part(part: Any, numbers: Numbers) -> bool:
-    """Return whether something is numbers of buckets of a round, each once, and finite."""
+    """Whether a value is a valid `Part` with finite numbers and no bucket twice."""
     n_buckets = [visits.shape[1] for visits in numbers.visits]
     if not isinstance(part, Part) or part.t not in range(len(n_buckets)):
         return False

@@ -1,4 +1,4 @@
-"""A share of a whole game in a worker of a cluster: some buckets of flops, and all turns and rivers below them.
+"""A share of a whole game in a worker of a cluster: some flop buckets with all later turns and rivers.
 
 Buckets below the flop belong to a single share, and nobody else learns them. The rounds before the flop have a single
 bucket each, in which all shares learn; `spewy.learn.flop_engine` averages them.
@@ -62,7 +62,7 @@ class Learnt(NamedTuple):
 
 
 class FlopShare(SampledEngine):
-    """An engine that deals the boards of some buckets of flops.
+    """An engine that deals only boards with the share's flop buckets.
 
     Args:
         setup: arguments of all shares.
@@ -90,7 +90,7 @@ class FlopShare(SampledEngine):
         self._sent = [visits.copy() for visits in self.numbers.visits]
 
     def take(self, parts: Sequence[Part]) -> None:
-        """Begin with numbers of buckets that this share owns."""
+        """Load the regrets and sums of buckets that this share owns."""
         for part in parts:
             put(self.numbers, part)
             self._sent[part.t][:, part.buckets] = part.visits
@@ -109,7 +109,7 @@ class FlopShare(SampledEngine):
         return Learnt(self._share, parts, time.perf_counter() - begun)
 
     def changed(self, most_bytes: int) -> list[Part]:
-        """Return some buckets that have learnt since they were returned last; [] if there are none."""
+        """Return some buckets that have changed since the last call; [] if there are none."""
         for t in range(self._flop_round, len(self._sent)):
             visits, sent = self.numbers.visits[t], self._sent[t]
             new = np.flatnonzero((visits != sent).any(axis=0)).astype(np.int64)
@@ -151,14 +151,14 @@ _shares: dict[tuple[str, int], FlopShare] = {}
 
 
 def open_share(setup: Setup, share: int, owners: Ints, threads: int, done: int) -> bool:
-    """In a worker: make a share, which has learnt nothing yet."""
+    """Make a new share in a worker."""
     close_share(setup.solve, share)
     _shares[setup.solve, share] = FlopShare(setup, share, owners, threads, done)
     return True
 
 
 def give(solve: str, share: int, parts: Sequence[Part]) -> bool | None:
-    """In a worker: have a share begin with numbers; return None if the worker does not have the share."""
+    """Give a share in a worker its regrets and sums; return None if the worker lacks the share."""
     found = _shares.get((solve, share))
     if found is not None:
         found.take(parts)
@@ -166,13 +166,13 @@ def give(solve: str, share: int, parts: Sequence[Part]) -> bool | None:
 
 
 def learn(solve: str, share: int, stands: int, before: Sequence[Part], first: int, n: int) -> Learnt | None:
-    """In a worker: have a share do its deals of an interval; return None if the worker lacks the share's last state."""
+    """Let a share in a worker do its deals of an interval; return None if its state is not the expected one."""
     found = _shares.get((solve, share))
     return None if found is None or found.stands != stands else found.learn(before, first, n)
 
 
 def changed(solve: str, share: int, stands: int, most_bytes: int) -> list[Part] | None:
-    """In a worker: return some buckets that have learnt; return None if the worker lacks the share's last state."""
+    """Return changed buckets from a share in a worker; None if its state is not the expected one."""
     found = _shares.get((solve, share))
     return None if found is None or found.stands != stands else found.changed(most_bytes)
 
@@ -180,19 +180,19 @@ def changed(solve: str, share: int, stands: int, most_bytes: int) -> list[Part] 
 def flops(
     solve: str, share: int, stands: int, before: Sequence[Part], firsts: Sequence[int]
 ) -> list[FlopFinding] | None:
-    """In a worker: measure some flops of a share; return None if the worker lacks the share's last state."""
+    """Measure some flops of a share in a worker; return None if its state is not the expected one."""
     found = _shares.get((solve, share))
     return None if found is None or found.stands != stands else found.flops(before, firsts)
 
 
 def stop_measuring(solve: str) -> None:
-    """In a worker: end what `flops` does for a solve."""
+    """Stop the calls of `flops` for a solve in a worker."""
     for key, share in list(_shares.items()):
         if key[0] == solve:
             share.ended.set()
 
 
 def close_share(solve: str, share: int | None = None) -> None:
-    """In a worker: forget a share, or all shares of a solve."""
+    """Forget a share, or all shares of a solve, in a worker."""
     for key in [key for key in _shares if key[0] == solve and share in (None, key[1])]:
         _shares.pop(key).close()

@@ -1,4 +1,4 @@
-"""Leaf evaluators: what follows a chunk's chance leaves while a visit improves the chunk.
+"""Leaf evaluators: compute the values of a chunk's chance leaves while a visit improves the chunk.
 
 - `MatrixLeaves`: payoff matrices stand for the chunks below, stored or estimated, whose strategies are fixed during the
   visit.
@@ -31,7 +31,7 @@ from spewy.learn.chunk_matrices import Payoffs, build_chunk, per_pair, root_payo
 from spewy.records.chunks import Chunks, Kind
 
 Arrays = Mapping[bytes, Mapping[Kind, ChunkStrategy]]
-"""Chunk's key → kind → per player ``[slot, row]``."""
+"""Arrays ``[slot, row]`` per player, by the chunk's key and by kind."""
 
 
 class LeafEvaluator(Protocol):
@@ -43,7 +43,7 @@ class LeafEvaluator(Protocol):
 
 
 class EnteredChunk(Protocol):
-    """A chunk with both players' ranges at its root, and with the regrets and sums that its lockers hold."""
+    """A chunk with both players' ranges at its root, and with its stored regrets and sums."""
 
     def iterate(self, start: int, iterations: int) -> None:
         """Do the CFR iterations ``start + 1 .. start + iterations``."""
@@ -59,7 +59,7 @@ class EnteredChunk(Protocol):
 
 
 class MatrixLeaves:
-    """Payoff matrices stand for the chunks below; a visit improves one chunk.
+    """Evaluates chance leaves by payoff matrices of the chunks below; a visit improves one chunk.
 
     Args:
         layout: layout of the chunks.
@@ -104,7 +104,7 @@ class _MatrixChunk:
 
 
 class LiveLeaves:
-    """The chunks below are entered too; a visit improves the chunk and everything that follows it on its board.
+    """Evaluates chance leaves by entering the chunks below; a visit improves the whole subgame.
 
     Args:
         subgames: the chunks' subgames, which several visits share.
@@ -166,7 +166,7 @@ class _LiveChunk:
         return np.array(out)
 
     def whole(self) -> Mapping[Kind, Strategies]:
-        """Return the arrays of each kind as the live game lays them out."""
+        """Return the arrays of each kind in the layout of the live game."""
         cfr = self.cfr
         guesses = {} if cfr.guesses is None else {Kind.GUESSES: cfr.guesses}
         return {Kind.REGRETS: cfr.regrets, Kind.SUMS: cfr.sums, **guesses}

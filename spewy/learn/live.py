@@ -81,11 +81,11 @@ class LiveEngine:
 
     @property
     def done(self) -> int:
-        """Number of iterations that are done."""
+        """Number of finished iterations."""
         return self.solver.iteration
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Do several checks' worth of sweeps in one go if they are short, else a few sweeps up to the next check."""
+        """Do short sweeps with several checks in one call, or some longer sweeps up to the next check."""
         checks = self._sprint(goal)
         if not checks:
             left = goal.left(self.done)
@@ -99,7 +99,7 @@ class LiveEngine:
     def measure(
         self, stop: Stop | None = None, tell: Callable[[int, int], object] = lambda done, of: None
     ) -> Check:
-        """Measure by the solver, whatever ``stop`` says: only measured strategies are saved."""
+        """Measure with the solver; ``stop`` is ignored, since only measured strategies are saved."""
         timer = Timer()
         measured = self.solver.exploitability()
         return Check.of(self.done, *timer.times(), measured)
@@ -109,11 +109,11 @@ class LiveEngine:
         return self.solver.expected_values()
 
     def spread(self) -> tuple[Spread, ...] | None:
-        """None: every sweep visits all boards."""
+        """None, since every sweep visits all boards."""
         return None
 
     def saved(self) -> int:
-        """Number of sweeps that the lockers hold."""
+        """Number of sweeps in the lockers."""
         return self._saved
 
     def save(self, seconds: float = 0.0, dropping: int | None = None, *, wait: bool = True) -> None:
@@ -157,7 +157,7 @@ class LiveEngine:
         self.solver.close()
 
     def _sprint(self, goal: Goal) -> list[Check]:
-        """Do sweeps with several checks in one go, from a check on; do nothing if sweeps are longer."""
+        """Do short sweeps with several checks in one call, starting from a check; do nothing if sweeps are long."""
         done, every = self.done, goal.every
         if not goal.together or every is None or goal.last is None or done % every:
             return []
@@ -173,7 +173,7 @@ class LiveEngine:
         return [Check.of(m.iteration, started + m.seconds, m.took, m.exploitability) for m in measured]
 
     def _portions(self, dropping: int | None) -> Iterator[list[tuple[int, int]]]:
-        """Yield boards (t, b) that are saved together; memory that a portion has touched is freed after it."""
+        """Yield groups of boards (t, b) to save together; mapped memory is released after each group."""
         rounds = self.layout.boards
         boards = [
             (t, b) for t, b in self.layout.every_board() if dropping is None or rounds[t].round < dropping
@@ -185,7 +185,7 @@ class LiveEngine:
             yield boards[start : start + at_once]
 
     def _read(self, kind: Kind, t: int, b: int) -> ChunkStrategy:
-        """Arrays ``[slot of the round, row]`` per player; sums of locked decisions have the locked frequencies."""
+        """Arrays ``[slot of the round, row]`` per player; locked decisions have their locked frequencies."""
         numbers = self.solver.read(PARTS[kind], t, b)
         for lock in self._locks if kind is Kind.SUMS else ():
             if lock.round == t:

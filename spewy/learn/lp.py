@@ -22,7 +22,7 @@ from spewy.system.local_pool import LocalPool
 from spewy.system.worker import Parent
 
 METHOD: Method = "highs-ipm"
-"""Interior point, then crossover to a vertex: as exact as simplex, and up to five times as fast on larger games."""
+"""Interior point with crossover: as exact as the simplex method, and up to five times as fast on larger games."""
 
 
 class LpEngine:
@@ -48,7 +48,7 @@ class LpEngine:
 
     @property
     def done(self) -> int:
-        """1 when the program is solved."""
+        """Whether the program is solved, as a number of sweeps: 0 or 1."""
         return self._done
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
@@ -77,15 +77,15 @@ class LpEngine:
         return self._judge.expected_values(self._plans)
 
     def spread(self) -> tuple[Spread, ...] | None:
-        """None: the program has all boards."""
+        """None, since the program includes all boards."""
         return None
 
     def saved(self) -> int:
-        """1 when the lockers hold both plans."""
+        """Whether the lockers hold both plans, as a number of sweeps: 0 or 1."""
         return self._saved
 
     def save(self, seconds: float = 0.0, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Write both plans, of all rounds, if they are new.
+        """Write both plans for all rounds if they are new.
 
         Raises:
             SpewyError: another process has saved to this folder meanwhile.
@@ -105,7 +105,7 @@ class LpEngine:
         return first[b], second[b]
 
     def _solve(self, stop: Stop, progress: Progress) -> Strategies | None:
-        """Both plans; None if ``stop`` was set before the end."""
+        """Solve the program for both plans; None if ``stop`` was set earlier."""
         with closing(LocalPool(1)) as pool:
             for message in pool.results(_solve, [(self.layout.live, METHOD)]):
                 if message is not None:

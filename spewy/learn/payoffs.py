@@ -1,4 +1,4 @@
-"""Payoff matrices of the chunks below a chunk's leaves: stored by the last visits, estimated, or of the averages.
+"""Payoff matrices of the chunks below a chunk's leaves, from stored visits, estimates or average strategies.
 
 Each source is a `Payoffs`: (t, b, r) → ``[view, row of player 0, row of player 1]``, net chips of player 0 in the whole
 hand.

@@ -15,11 +15,11 @@ from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 
 Reader = Callable[[int, int, int], tuple[Floats, Floats] | None]
-"""(t, b, r) → per player ``[slot, row]``, regrets or sums to be normalised; None: the uniform strategy."""
+"""Maps (t, b, r) to regrets or sums ``[slot, row]`` of both players; None means the uniform strategy."""
 
 
 class PlayDown:
-    """Ranges at chunk roots; computed ranges are kept, so an instance is valid as long as the strategies do not change.
+    """Ranges at chunk roots; an instance caches them, so it is valid as long as the strategies do not change.
 
     Args:
         layout: layout of the chunks.

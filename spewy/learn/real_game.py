@@ -1,4 +1,4 @@
-"""Measures exploitability in the real game: best responses know each hand and each board, not buckets.
+"""Measure exploitability in the real game, where best responses know each hand and each board.
 
 A game is judged first board by first board (`spewy.learn.board_trees`), in hold'em flop by flop: on one of them,
 everything that can follow is walked, exactly. What is found is put together by `spewy.learn.combined_flops`.
@@ -39,7 +39,7 @@ from spewy.records.bucket_policy import BoardAbstraction
 from spewy.records.response_cache import FlopFinding
 
 FEW_BOARDS = 10_000
-"""Final boards of a game that is judged on all first ones, whatever sample is asked for: seconds."""
+"""Number of final boards up to which a game is measured on all first boards, whatever sample is requested."""
 
 SEED = 0
 """Default seed of a sample of flops."""
@@ -47,11 +47,11 @@ SEED = 0
 GOLDEN = (5**0.5 - 1) / 2
 
 Draw = Mapping[int, int]
-"""First boards by number, each with how often it was drawn."""
+"""First boards by number, with how often each was drawn."""
 
 
 class RealGame:
-    """A game, and average strategies by board bucket and row whose exploitability it measures.
+    """A game with average strategies by board bucket and row, whose exploitability is measured.
 
     Args:
         game: the rules.
@@ -92,7 +92,7 @@ class RealGame:
         return self._first_betting().n_pairs
 
     def desk(self) -> Buffers:
-        """Make the buffers of a thread."""
+        """Make the buffers for a thread."""
         return self._judge.buffers()
 
     def drawn(self, flops: int | None, seed: int) -> Draw | None:
@@ -140,9 +140,9 @@ class RealGame:
         return FlopFinding(np.array(best), float(found.own.sum()), time.thread_time() - start)
 
     def later(self, first: int, desk: Buffers) -> Floats:
-        """Return ``[round - 1]``: chips per deal that best responses win on a first board if they begin in that round.
+        """Return ``[round - 1]``: chips per deal of best responses on a first board that begin in each round.
 
-        It is half the sum of both players', as exploitability is, of which the last round's share comes last.
+        The numbers are half the sum for both players, as exploitability is.
         """
         found = self._judge.later(tree(self.trees.tree(first)), desk)
         out: Floats = self.trees.per_pair * found.sum(axis=1) / 2 / self.n_pairs
@@ -199,7 +199,7 @@ class RealGame:
         return self.combined(findings, draw)
 
     def combined(self, findings: Mapping[int, FlopFinding], draw: Draw | None) -> Finding:
-        """Return the findings on all first boards of a draw, put together."""
+        """Combine the findings on all first boards of a draw."""
         trees = self.trees
         before = Before(self._first_betting(), trees.kinds, trees.per_pair)
         mine = [findings[first] for first in self.to_judge(draw)]
@@ -208,7 +208,7 @@ class RealGame:
         return of_sample(before, mine, np.array([draw[first] for first in sorted(draw)]))
 
     def _first_betting(self) -> FirstRound:
-        """Return the betting before the first boards; a single exit if there is no such betting."""
+        """Return the betting before the first boards; a single chance leaf if there is none."""
         cards, n_cards = self.trees.root_cards
         if self.trees.first_round:
             rows = self.trees.root_rows()
@@ -229,5 +229,5 @@ def _looks(history: History) -> tuple[list[int], list[int], list[int]]:
 
 
 def rows_know_suits(arrays: Mapping[str, np.ndarray]) -> bool:
-    """Return whether the rows of some round are single hands, so that mirrored hands have different rows."""
+    """Whether rows of some round are single hands, so that hands that differ in suits have different rows."""
     return BY_HAND in arrays["kinds"]

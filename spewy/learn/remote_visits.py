@@ -1,4 +1,4 @@
-"""Visits of a sweep by workers that have no lockers: a task carries what its visits read, the answer what they leave.
+"""Visits by workers without lockers: a task carries the entries to read, and the answer carries the results.
 
 The process of the solve commits the answers, visit by visit, as if it had made the visits itself. So a worker that is
 lost on the way has changed nothing.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from spewy.learn.engine import Stop
 
 MOST_BYTES = 32 * 2**20
-"""Bytes of entries that a task carries, unless a single visit reads more."""
+"""Largest number of bytes of entries in a task, unless a single visit reads more."""
 ITEMSIZE = 8
 
 Place = tuple[int, int]
@@ -54,7 +54,7 @@ class RemoteTask:
 
 
 class RemoteVisits:
-    """Packs tasks of one solve, and commits their answers.
+    """Packs visits of a solve into tasks, and commits the answers.
 
     Args:
         parts: of the problem's layout.
@@ -68,7 +68,7 @@ class RemoteVisits:
         self._known: dict[tuple[int, Place], Shapes] = {}
 
     def portions(self, t: int, sweep: int, workers: int) -> Iterator[list[Place]]:
-        """Yield the chunks of a round that a sweep has not visited, in portions that are several for each worker."""
+        """Yield unvisited chunks of a round in portions, several for each worker."""
         places = [place for place in self._layout.chunks(t) if self._seen(t, place)[1] < sweep]
         most, portion, weight = -(-len(places) // (4 * workers)), list[Place](), 0
         for place in places:
@@ -139,7 +139,7 @@ class RemoteVisits:
         return found
 
     def _weight(self, t: int, place: Place) -> int:
-        """Return the bytes that a visit reads, without strategies above."""
+        """Number of bytes that a visit reads, without the strategies above."""
         layout, settings = self._layout, self._settings
         arrays = sum(x * y for shapes in self._shapes(t, place).values() for x, y in shapes)
         matrices = 0
@@ -149,7 +149,7 @@ class RemoteVisits:
         return ITEMSIZE * (len(settings.kept) * arrays + matrices)
 
     def _require(self, task: RemoteTask, shapes: Sequence[Shapes], found: Any, who: str) -> None:
-        """Refuse an answer that visits of these chunks cannot have left."""
+        """Refuse an answer that cannot result from visits of these chunks."""
         layout, t, settings = self._layout, task.t, self._settings
         subject = (
             f"{who}, {len(task.places):,} visits from chunk {layout.key(t, *task.places[0]).decode()} on"
@@ -171,7 +171,7 @@ def _shapes(layout: Layout, t: int, b: int, r: int) -> tuple[Shape, Shape]:
 
 
 def _is_whole(visit: Visit, shapes: Shapes, kept: set[Any], payoffs: tuple[int, ...] | None) -> bool:
-    """Return whether a visit left finite arrays of these shapes, by key, and payoffs of that shape."""
+    """Whether a visit's result has finite arrays and payoffs of the expected shapes."""
     try:
         arrays: list[tuple[Any, Any]] = [
             (array, shape)
@@ -200,7 +200,7 @@ _mine = threading.local()
 
 
 def kept_parts(token: str, layout: Callable[[], Layout]) -> Subgames:
-    """Subgames of a layout, the same for all portions of a solve that this thread is asked for."""
+    """Return the subgames of a layout, cached for all portions of a solve in this thread."""
     if getattr(_mine, "token", None) != token:
         _mine.parts, _mine.token = Subgames(layout()), token
     parts: Subgames = _mine.parts
@@ -210,7 +210,7 @@ def kept_parts(token: str, layout: Callable[[], Layout]) -> Subgames:
 def do_remote_task(
     parent: Stop, token: str, layout: Layout, settings: VisitSettings, task: RemoteTask
 ) -> list[Visit]:
-    """In a worker: make the visits of a task; fewer if the parent asks to return early."""
+    """Make the visits of a task in a worker; fewer if the parent asks to return early."""
     improver = Improver(layout, task.read, settings, kept_parts(token, lambda: layout))
     found = []
     for (b, r), (number, _) in zip(task.places, task.seen, strict=True):

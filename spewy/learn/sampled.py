@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 PORTION_SECONDS = 0.3
-"""Seconds of a portion of deals."""
+"""Duration of a portion of deals in seconds."""
 
 
 class SampledEngine(Closing):
-    """Engine that deals boards, from the numbers that a store holds.
+    """Engine that deals boards; continues from the numbers in a store.
 
     Args:
         game: the rules.
@@ -116,7 +116,7 @@ class SampledEngine(Closing):
 
     @property
     def done(self) -> int:
-        """Number of deals that are done, earlier runs' included."""
+        """Number of finished deals, including those of earlier runs."""
         return self._cfr.iteration
 
     @property
@@ -126,21 +126,21 @@ class SampledEngine(Closing):
 
     @property
     def settled(self) -> bool:
-        """Whether the numbers are those of the deals that are counted."""
+        """Whether the numbers include exactly the counted deals."""
         return True
 
     @property
     def seconds_before(self) -> float:
-        """Seconds of work in earlier runs, and in the solve that this one has started from."""
+        """Seconds of work in earlier runs, and in the solve from which this solve started."""
         return self.earlier.seconds + self._inherited
 
     @property
     def save_took(self) -> float | None:
-        """Duration of the last save in seconds; None: there was none."""
+        """Duration of the last save in seconds; None before the first save."""
         return None if self._saving is None else self._saving.took
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Do a portion of deals, up to the last; when this returns, nobody writes to the numbers."""
+        """Do a portion of deals; when this returns, no thread writes to the numbers."""
         left = goal.left(self.done)
         n = self._portion if left is None else min(self._portion, left)
         begun = time.perf_counter()
@@ -166,7 +166,7 @@ class SampledEngine(Closing):
         *,
         short: bool,
     ) -> None:
-        """Begin with the numbers of another solve of the game, with other board buckets and rows.
+        """Start from another solve of the game with other board buckets and rows.
 
         Args:
             opened: opens the store, to read it.
@@ -187,7 +187,7 @@ class SampledEngine(Closing):
         self._cfr.iteration, self._inherited = mark.deals, mark.seconds
 
     def copied(self, t: int, class_: int) -> BucketNumbers:
-        """A copy of the numbers of a board bucket; the caller holds `changing`."""
+        """Return a copy of a board bucket's numbers; the caller holds `changing`."""
         numbers = self.numbers
         visits = numbers.visits[t][:, class_].copy()
 
@@ -205,7 +205,7 @@ class SampledEngine(Closing):
         return n_bytes // int(self.numbers.visits[t].shape[1])
 
     def bytes_of(self, numbers: BucketNumbers) -> tuple[Bytes, Bytes]:
-        """The average strategy of a board bucket, as a strategy locker has it.
+        """Return the average strategy of a board bucket in the bytes of a strategy locker.
 
         Raises:
             SolveError: it has what is no number.
@@ -219,11 +219,11 @@ class SampledEngine(Closing):
             ) from None
 
     def visits(self) -> list[Ints]:
-        """Per round ``[player, class]``: how often each was visited."""
+        """Per round ``[player, class]``: number of visits of each bucket."""
         return [visits.copy() for visits in self.numbers.visits]
 
     def visits_of_deals(self) -> list[Ints]:
-        """Per round ``[player, class]``: how often the counted deals have visited each class."""
+        """Per round ``[player, class]``: number of visits of each bucket by the counted deals."""
         return [v - ahead for v, ahead in zip(self.numbers.visits, self.numbers.ahead, strict=True)]
 
     def spread(self) -> tuple[Spread, ...]:
@@ -233,7 +233,7 @@ class SampledEngine(Closing):
         )
 
     def measure(self, stop: Stop, tell: Callable[[int, int], object]) -> Check | None:
-        """Measure on flops that are drawn, the same ones each time; None within tenths of a second of ``stop``."""
+        """Measure on a fixed random sample of flops; None soon after ``stop`` is set."""
         begun, done = time.perf_counter(), self.done
         finding = self.judge(self._check_flops, stop, tell)
         if finding is None:
@@ -255,11 +255,11 @@ class SampledEngine(Closing):
         return self._real_game.judge(flops, threads=self.threads, stop=stop, tell=tell)
 
     def expected_values(self) -> tuple[float, float] | None:
-        """None: only a check tells."""
+        """None, since only a check computes expected values."""
         return None
 
     def save_to(self, store: Opener, play: Opener) -> None:
-        """Save to lockers from now on.
+        """Save to these lockers from now on.
 
         Args:
             store: opens the lockers of regrets and sums.
@@ -268,7 +268,7 @@ class SampledEngine(Closing):
         self._saving = BackgroundSaves(self, store, play)
 
     def saved(self) -> int:
-        """Deals that the last finished save tells.
+        """Number of deals in the last finished save.
 
         Raises:
             lockers.LockerError: a save in the background has failed.
@@ -279,7 +279,7 @@ class SampledEngine(Closing):
         return self._saving.saved.deals
 
     def save(self, seconds: float, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Save what was learnt since the last save, in the background unless ``wait``."""
+        """Save new numbers, in the background unless ``wait``."""
         assert self._saving is not None, "save_to comes first"
         mark = Mark(self.done, seconds)
         if wait:
@@ -288,7 +288,7 @@ class SampledEngine(Closing):
             self._saving.begin(mark)
 
     def _dealt(self, first: int, n: int) -> Dealt:
-        """Deals ``first`` to ``first + n`` of the endless sequence."""
+        """Return deals ``first`` to ``first + n - 1`` of the endless sequence."""
         return self._abstraction.deal(self._seed, range(first, first + n))
 
     @cached_property

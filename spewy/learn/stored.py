@@ -1,4 +1,4 @@
-"""Engine that visits stored chunks one by one; the last rounds may be live below the stored ones.
+"""Engine that visits stored chunks one by one; the last rounds may be live.
 
 Visits are made in a pool's processes, which open the lockers, or by a cluster's workers, who have none.
 """
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 Order = Literal["bottom-up", "top-down"]
 MOST_FRUITLESS = 3
-"""Number of times in a row that all visits of a level may be lost with their workers."""
+"""Largest number of consecutive attempts in which all visits of a level are lost with their workers."""
 
 
 class StoredEngine:
@@ -100,11 +100,11 @@ class StoredEngine:
 
     @property
     def threads(self) -> int:
-        """Number of processes, or of a cluster's threads."""
+        """Number of processes, or of the cluster's threads."""
         return self._workers if self._cluster is None else self._cluster.threads
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Make a sweep, or go on with one that was interrupted; each visit is saved at once."""
+        """Make or resume a sweep; each visit is saved at once."""
         number, layout, first_live = self.done + 1, self.layout, self.settings.first_live
         levels = range(layout.n_rounds)
         if first_live is not None:
@@ -135,15 +135,15 @@ class StoredEngine:
         return self._judge.expected_values(Chunks(self.layout, self.store).whole())
 
     def spread(self) -> tuple[Spread, ...] | None:
-        """None: every sweep visits all boards."""
+        """None, since every sweep visits all boards."""
         return None
 
     def saved(self) -> int:
-        """All finished sweeps, since each visit is saved at once."""
+        """Number of finished sweeps; each visit is saved at once."""
         return self._sweeps
 
     def save(self, seconds: float = 0.0, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Ask the disk to write; visits of all rounds were saved as they were made."""
+        """Flush the store to the disk; the visits themselves were saved before."""
         timer = Timer()
         self.store.flush()
         _, self.save_took = timer.times()
@@ -155,7 +155,7 @@ class StoredEngine:
             self._cluster.close()
 
     def _steps(self, levels: range, number: int, stop: Stop) -> Iterator[Generator[int, None, None]]:
-        """The steps of a sweep, one for each level; a first sweep with estimates that learn is one step."""
+        """Yield the steps of a sweep, one per level; a first sweep with learning estimates is one step."""
         if not self._sweeps and self.settings.estimate != "no-betting" and self.order == "top-down":
             yield self._visit_in_depth(levels, number)
             return
@@ -163,9 +163,9 @@ class StoredEngine:
             yield self._visit(t, number, stop)
 
     def _visit_in_depth(self, levels: range, number: int) -> Generator[int, None, None]:
-        """Visit each chunk before the chunks below it, and these before the next chunk of its round.
+        """Visit each chunk before the chunks below it, depth first.
 
-        So estimates learn from the chunks of other lines and boards that were visited before.
+        In this order estimates learn from the chunks of other lines and boards that were visited before.
         """
         layout = self.layout
         estimate = estimator(self.settings.estimate, layout, self.store)
@@ -181,7 +181,7 @@ class StoredEngine:
                 ][::-1]
 
     def _visit(self, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
-        """Visit a level's chunks; yield numbers of visits, and 0 now and then for a look at ``stop``."""
+        """Visit a level's chunks; yield numbers of visits, and sometimes 0 so that the caller can check ``stop``."""
         chunks = list(self.layout.chunks(t))
         at_once = self._processes if self._cluster is None else self._cluster.threads
         if visits_at_once(len(chunks), at_once) == 1:
@@ -207,7 +207,7 @@ class StoredEngine:
                 yield 0 if message is None else message.value
 
     def _remotely(self, cluster: Cluster, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
-        """Have a cluster make a level's visits; visits of workers that leave go to others.
+        """Visit a level on a cluster; other workers take over the visits of workers that leave.
 
         Raises:
             PeerError: a worker answered nonsense, the scheduler is gone, or whoever is asked leaves.
@@ -267,7 +267,7 @@ def _visit_portion(
     number: int,
     chunks: Sequence[tuple[int, int]],
 ) -> int:
-    """Visit chunks in a worker, which keeps the layout of the problem for later portions."""
+    """Visit chunks in a worker, which caches the problem's layout for later portions."""
     parts = kept_parts(token, lambda: Layout.of(problem))
     visitor = Visitor(parts.layout, store, settings, parts)
     for b, r in chunks:

@@ -1,4 +1,4 @@
-"""Visits: a visit reads what a chunk needs, improves the chunk, and integrates the result in one transaction.
+"""Visits: a visit reads a chunk's data, improves the chunk, and stores the result in one transaction.
 
 - ``regret``: a few CFR iterations from the stored regrets, with ranges of the *current* strategies above and payoffs of
   the current strategies below. Strategy sums weigh by own reach, root range included. If each sweep visits every chunk,
@@ -51,18 +51,18 @@ class VisitSettings:
 
     @property
     def played(self) -> Kind:
-        """The kind of arrays whose strategies other chunks see of a chunk."""
+        """Kind of arrays from which other chunks read this chunk's strategies."""
         if self.integrate == "average":
             return Kind.SUMS
         return Kind.GUESSES if variant(self.variant).predictive else Kind.REGRETS
 
     @property
     def kept(self) -> tuple[Kind, ...]:
-        """The kinds of arrays that a visit reads and writes of its own chunk."""
+        """Kinds of arrays that a visit reads and writes for its own chunk."""
         return (Kind.SUMS,) if self.integrate == "average" else kinds(variant(self.variant))
 
     def enters_live(self, layout: Layout, t: int) -> bool:
-        """Whether the chunks below round t of a layout improve with those of round t."""
+        """Whether the chunks below round t of a layout are live, and improve together with round t."""
         return layout.boards[t].round + 1 == self.first_live
 
     def views(self, layout: Layout, t: int) -> int:
@@ -111,7 +111,7 @@ class Improver:
         return improve(t, b, r, number)
 
     def _regret(self, t: int, b: int, r: int, number: int) -> Visit:
-        """CFR iterations; discounts depend on the number of visits, not on that of sweeps."""
+        """Improve a chunk by CFR; discounts depend on its number of visits, not of sweeps."""
         layout, iterations = self.layout, self.settings.iterations
         live = self.settings.enters_live(layout, t)
         leaves: LeafEvaluator = self._live if live else self._matrices
@@ -162,7 +162,7 @@ class Visitor:
         self._improver = Improver(layout, store, settings, subgames, threads, estimate)
 
     def visit(self, t: int, b: int, r: int, sweep: int) -> bool:
-        """Visit chunk (t, b, r) for a sweep; return False, without a change, if the sweep has visited it already."""
+        """Visit chunk (t, b, r) in a sweep; return False if the sweep has already visited the chunk."""
         while True:
             seen = visits(self.layout, self.store, t, b, r)
             if seen[1] >= sweep:

@@ -1,4 +1,4 @@
-"""Exact values by the reference walk through everything that follows a board."""
+"""Exact values from the reference walk through all boards and betting that follow a board."""
 
 from __future__ import annotations
 

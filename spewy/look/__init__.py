@@ -19,3 +19,8 @@ _MODULES = {"BoardBuckets": "buckets", "one_chunk": "chunk_game"}
 
 if not TYPE_CHECKING:  # a type checker would take every name for one that is there
     __getattr__ = lazy_names(__name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    """Public names, loaded or not."""
+    return sorted(__all__)

@@ -1,7 +1,8 @@
 """Export the decisions of a solve or of a batch as frames, streamed into a CSV or Parquet file.
 
-What is stored for each board by itself is exported hand by hand, with reach, EV and equity. A whole game with board
-buckets is exported hand by hand on one board, or row by row of each board bucket, where strategies alone are known.
+Strategies that are stored board by board are exported hand by hand, with reach, EV and equity. A whole game with board
+buckets is exported hand by hand on one board; without a board, the export has the strategies of each board bucket, row
+by row.
 """
 
 from __future__ import annotations

@@ -177,10 +177,11 @@ def _task(parent: Parent, play: Path, decoded: Path, first: int) -> FlopFinding:
 
 def _task_of_parcel(parent: Parent, parcel: Parcel, name: str, first: int) -> FlopFinding:
     """Judge one first board in a worker of a cluster, which has received the game as a parcel."""
-    if name not in _unpacked:
-        _unpacked.clear()
-        _unpacked[name] = parcel.game()
-    game = _unpacked[name]
+    game = _unpacked.get(name)
+    if game is None:
+        game = parcel.game()
+        _unpacked.clear()  # threads of other tasks may do the same meanwhile
+        _unpacked[name] = game
     return game.flop(first, game.desk(), parent.is_set)
 
 

@@ -1,7 +1,7 @@
 """Text of the ACPC's protocol 2.0.0: match states, replies and lines of a match's log.
 
-Nothing here knows sockets or strategies. The parsers accept only text that would be written byte for byte as it came,
-and raise an `InputError` for any other. Positions are players' numbers: 0 is the big blind.
+This module knows neither sockets nor strategies. The parsers accept only text in canonical form, and raise an
+`InputError` for any other text. Positions are players' numbers: 0 is the big blind.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from spewy.match.score import Result, Score
 from spewy.match.seat import Seat
 from spewy.match.table import Played, play_hand
 from spewy.system.clock import MOST_SECONDS
+from spewy.system.scratch import scratch_folder
 
 MOST_HANDS = 10**7
 
@@ -141,8 +141,8 @@ def play_match(
     match = Match(game_of(game, entrants), entrants, hands, tuple(seeds), aivat, seconds)
     if folder is not None:
         return run_match(match, Path(folder), workers=workers)
-    with TemporaryDirectory(prefix="spewy-match-") as temporary:
-        return run_match(match, Path(temporary), workers=workers)
+    with scratch_folder("match") as temporary:
+        return run_match(match, temporary, workers=workers)
 
 
 def game_of(name: str | Path | None, entrants: Sequence[Entrant]) -> Game:

@@ -1,6 +1,6 @@
 """Strength of a hand without further betting: share against each other hand, equity, and percentile.
 
-Where many final boards follow, some are drawn, the same ones for a seed.
+If many final boards can follow, a sample of them is used, which depends only on the seed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Let a person play a bot in words; after each hand, tell what the bot would have done with the person's cards.
 
-Nothing here knows a terminal: functions ask for lines and print text.
+This module does not depend on a terminal: functions ask for lines and print text.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class Chunks:
     def whole(self, into: Strategies | None = None) -> Strategies:
         """Return the arrays of all chunks in the layout of the live game; zeros where nothing is stored.
 
-        Strategies show what locks say, whatever is stored.
+        Locked decisions have their locked frequencies, whatever is stored.
 
         Raises:
             InputError: a chunk that sweeps have visited has nothing.

@@ -1,7 +1,8 @@
 """Delete dispensable data from a folder, to free disk space.
 
-Of a solve that walks through all boards the last rounds go, strategies and regrets; of a solve by dealt boards the
-regrets and sums, while the strategy locker stays, from which bots and looks go on.
+From a solve that walks through all boards, the last rounds can be dropped, with their strategies and regrets. From a
+solve by dealt boards, the regrets and sums can be dropped; the strategy locker stays, and bots and looks continue to
+work.
 
 The steps of dropping rounds are in an order in which a kill between any two of them leaves a folder that tells the
 truth: the values of the leaves that led there, the mark that the rounds are dropped, the deletions, the compaction. The

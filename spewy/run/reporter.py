@@ -17,7 +17,7 @@ _LOG = logging.getLogger(__name__)
 def unfailing(reporter: Listener) -> Listener:
     """Wrap a reporter so that it stays silent after one of its methods raises; the error is logged.
 
-    Nothing is logged of a pipe that nobody reads any more: who closed it knows.
+    A closed pipe is not logged, since whoever closed the pipe knows.
     """
     return cast(Listener, _Unfailing(reporter))
 
@@ -45,16 +45,16 @@ class Reporter(Protocol):
     """Listens to the progress of a solve."""
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Called before the first sweep or deal, with the cost and the number that earlier runs have done."""
+        """Called before the first sweep or deal; ``done`` is their number from earlier runs."""
 
     def note(self, text: str) -> None:
-        """Called with a text that the user should know."""
+        """Called with a message for the user."""
 
     def sweep(self, number: int, done: int, total: int) -> None:
         """Called within sweep ``number``, with the visits done so far and in all."""
 
     def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
-        """Called after a check, with sweeps or deals, exploitability in the target's unit, and a forecast."""
+        """Called after a check; the exploitability is in the target's unit, ``seconds_left`` a forecast."""
 
     def boards(self, done: int, total: int) -> None:
         """Called while boards are bucketed or measured, with the boards done so far and in all."""

@@ -87,7 +87,7 @@ class WalkedPlan(Plan):
     ) -> WalkedPlan:
         """Make a plan to estimate the cost of a job; buckets of hands are counted, not computed.
 
-        They are made where the count is only a bound that the job's memory does not hold.
+        Buckets are computed only if the count is an upper bound and exceeds the job's memory.
 
         Raises:
             InputError: the tree, or the linear program of the whole game, is too large, or the precision is not one of

@@ -34,7 +34,7 @@ def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], No
         note: called with a text before compilation begins.
 
 
-    Where machine code cannot be kept, it is compiled by the process that needs it, when it needs it.
+    If the machine code cannot be cached, the process that needs it compiles it.
     """
     mark = f"{n_rounds}{'s' * short}" if engine == "exact" else f"{engine}-{n_rounds}{'s' * short}"
     there = stamp(Path(solvers.__file__).parent, mark)

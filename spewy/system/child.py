@@ -16,11 +16,11 @@ from typing import Any
 from spewy.system.interrupts import deaf_children
 
 STOPPED_SECONDS = 5.0
-"""Time after which a worker that a signal has stopped is killed."""
+"""Seconds after which a worker that a signal has stopped is killed."""
 ORPHANED = 1
-"""Exit code of a child whose parent is gone; nobody reads it."""
+"""Exit code of a child whose parent has gone; nobody reads it."""
 HOME = os.fspath(Path(__file__).resolve().parents[2])
-"""Folder of the packages. A parent may have found them in its current folder, where a child does not look."""
+"""Folder that contains the packages, which a child needs on its import path."""
 
 
 def start_python(
@@ -49,7 +49,7 @@ def start_python(
 
 
 def end_with_parent(parent: int, last: Callable[[], object] = lambda: None) -> None:
-    """Have this process end within a second after its parent, whatever it does.
+    """Let this process end within a second after its parent, whatever it is doing.
 
     Args:
         parent: process number of the parent, from the parent itself, which may end before this process has begun.
@@ -66,7 +66,7 @@ def end_with_parent(parent: int, last: Callable[[], object] = lambda: None) -> N
 
 
 def is_stopped(process: int) -> bool:
-    """Return whether a signal has stopped a process."""
+    """Whether a signal has stopped a process."""
     with suppress(OSError, IndexError):
         return Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] == "T"
     return False

@@ -1,4 +1,4 @@
-"""How long anything may be waited for."""
+"""Upper bound on waiting times."""
 
 MOST_SECONDS = 1e9
-"""Thirty years; the timers of the system refuse three hundred."""
+"""Thirty years in seconds; the system's timers refuse three hundred years."""

@@ -1,4 +1,4 @@
-"""Connects to a Dask cluster, knows its workers, and calls functions in certain workers.
+"""Connect to a Dask cluster, track its workers, and call functions in chosen workers.
 
 Workers need the same version of spewy and share no folder: everything that a task needs goes with the task. A worker of
 another version is asked nothing. Workers may join and leave at any time; while there is none, the cluster waits for
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 LOOK_SECONDS = 1.0
-"""Seconds between two looks at the workers."""
+"""Seconds between two updates of the list of workers."""
 SPEAK_SECONDS = 10.0
-"""Seconds without a worker before a message, and between two messages."""
+"""Seconds without a worker before a message, and between messages."""
 MOST_DEATHS = 10
-"""Number of workers in a row that may leave without an answer."""
+"""Largest number of consecutive workers that leave without an answer."""
 MOST_FRUITLESS = 10
-"""Number of attempts in a row without an answer, after which the solve ends."""
+"""Largest number of consecutive attempts without an answer."""
 PAUSE_SECONDS = 1.0
 """Pause after an attempt without an answer."""
 Note = Callable[[str], None]
@@ -43,7 +43,7 @@ _clusters: WeakKeyDictionary[Client, Cluster] = WeakKeyDictionary()
 
 
 class Stop(Protocol):
-    """Tells a waiting function to give up; a `threading.Event` is one."""
+    """Tells a waiting function to give up, like a `threading.Event`."""
 
     def is_set(self) -> bool:
         """Whether to give up."""
@@ -55,11 +55,11 @@ class NoWorkerError(PeerError):
 
 
 class Lost:
-    """Stands for an answer that will not come, since the worker has left."""
+    """Placeholder for an answer that will not come, since the worker has left."""
 
 
 class Attempts:
-    """Counts attempts in a row that have brought no answer, and raises an error after too many.
+    """Counts consecutive attempts without an answer, and raises an error after too many.
 
     Args:
         cluster: the cluster whose workers are asked.
@@ -72,7 +72,7 @@ class Attempts:
         self._fruitless = 0
 
     def ended(self, *, fruitful: bool) -> None:
-        """Count an attempt; after one without an answer, wait a moment for workers to return.
+        """Count an attempt; after one without an answer, wait for workers to return.
 
         Raises:
             PeerError: the attempt was the last one.
@@ -156,7 +156,7 @@ class Cluster(Closing):
         return dict(self._there)
 
     def there(self) -> dict[str, int]:
-        """Return the addresses and numbers of threads of the workers that are there now.
+        """Return the addresses and numbers of threads of the present workers.
 
         Raises:
             PeerError: the scheduler is gone.
@@ -175,7 +175,7 @@ class Cluster(Closing):
         return sum(self._there.values())
 
     def is_there(self, worker: str) -> bool:
-        """Return whether a worker was there a second ago."""
+        """Whether a worker was connected a second ago."""
         self._look()
         return worker in self._there
 
@@ -218,7 +218,7 @@ class Cluster(Closing):
                 self.client.cancel([future for future in futures if future is not None])
 
     def given(self, data: Any, *, everywhere: bool = False) -> Future:
-        """Send data to one worker, from which others fetch it; return what stands for the data among arguments.
+        """Send data to one worker, from which other workers fetch it; return a placeholder to pass as an argument.
 
         Args:
             data: the data.
@@ -301,7 +301,7 @@ class Cluster(Closing):
         return bool(self._there)
 
     def _tell(self, left: Sequence[str], came: Sequence[str], now: float) -> None:
-        """Note which workers have come or left, and that a cluster has no worker."""
+        """Report workers that have come or left, and a cluster without workers."""
         for address in left:
             self._note(f"{self.name}: worker {address} has left, {len(self._there)} left")
         if self._begun:
@@ -325,7 +325,7 @@ class Cluster(Closing):
         return {address: int(one["nthreads"]) for address, one in told.items()}
 
     def _note_silent(self, seen: Mapping[str, float]) -> None:
-        """Note which workers the scheduler has not heard from for long; it gives them up after some minutes."""
+        """Report workers that the scheduler has not heard from for long; after some minutes it drops them."""
         now = time.monotonic()
         before, self._seen = self._seen, {}
         for address, when in seen.items():
@@ -338,7 +338,7 @@ class Cluster(Closing):
                 )
 
     def _welcomed(self, came: Sequence[str], found: dict[str, int]) -> dict[str, int]:
-        """Return the new workers that have this program's version."""
+        """Return the new workers whose version of spewy equals this process's."""
         ours = identity()
         told = self.client.run(identity, workers=list(came), on_error="return")
         good: dict[str, int] = {}
@@ -356,7 +356,7 @@ class Cluster(Closing):
         return good
 
     def require_scheduler(self) -> None:
-        """Make sure that the scheduler has not left.
+        """Refuse to go on if the scheduler has left.
 
         Raises:
             PeerError: it has.

@@ -1,4 +1,4 @@
-"""Pauses Python's garbage collector while millions of small objects are made that stay."""
+"""Pause Python's garbage collector while millions of small lasting objects are made."""
 
 import gc
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ __all__ = ["collection_put_off"]
 
 @contextmanager
 def collection_put_off() -> Iterator[None]:
-    """Pause the garbage collector within the block, where it would go through all objects again and find nothing."""
+    """Pause the garbage collector within the block, since it would repeatedly scan objects that stay."""
     on = gc.isenabled()
     gc.disable()
     try:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 5.0
 MOST_GREETING = 1 << 20
-"""Upper bound on the bytes of a scheduler's first message, which has some hundred."""
+"""Upper bound on the size in bytes of a scheduler's first message, which has some hundred."""
 SOURCES = ("spewy", "solvers", "buckets", "lockers", "compiled")
-"""Packages whose sources have to be the same in all processes."""
+"""Packages whose sources must be equal in all processes."""
 
 
 def identity() -> tuple[str, ...]:
@@ -42,7 +42,7 @@ def identity() -> tuple[str, ...]:
 
 
 def identity_text(found: object) -> str:
-    """Format the identity of a process, or whatever it has answered instead, for a message."""
+    """Describe the identity of a process, or its other answer, for a message."""
     if isinstance(found, tuple) and len(found) == 5:
         sources, python, numpy, numba, dask = found
         return (

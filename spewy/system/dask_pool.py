@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster that work through tasks, and the choice between them and processes on this machine.
+"""Workers of a Dask cluster that do tasks, and the choice between them and local processes.
 
 A cluster works for everything within ``joblib.parallel_config(backend="dask", client=client)``, as it does for any
 program that runs on joblib. joblib's own backend for Dask was tried: it never reports a task whose workers were killed
@@ -49,7 +49,7 @@ def active_cluster() -> Cluster | None:
 
 
 class DaskPool(WorkerPool):
-    """A cluster's workers, a task for each of their threads.
+    """A pool of a cluster's workers, with one task per thread.
 
     Dask itself submits the task of a lost worker again, until it has lost several.
 
@@ -74,7 +74,7 @@ class DaskPool(WorkerPool):
         return max(1, self.cluster.threads)
 
     def share(self, data: Any) -> Any:
-        """Send data to all workers; return what stands for the data among the arguments of a task.
+        """Send data to all workers; return a placeholder to pass as an argument of tasks.
 
         Raises:
             NoWorkerError: all workers have left.
@@ -83,12 +83,12 @@ class DaskPool(WorkerPool):
         return self.cluster.given(data, everywhere=True)
 
     def stop(self) -> None:
-        """Ask the running tasks to return early, and submit no other task; results count as any other."""
+        """Ask the running tasks to return early, and submit no further task; results are still yielded."""
         self._stopping = True
         self.cluster.tell_all(_stop, self._token)
 
     def close(self) -> None:
-        """Give up the running tasks."""
+        """Cancel the running tasks."""
         if self._running:
             self.stop()
             with suppress(Exception):  # of a scheduler that is gone
@@ -135,18 +135,18 @@ class DaskPool(WorkerPool):
         future.add_done_callback(lambda _: self._ended.set())
 
     def _threads_there(self) -> int:
-        """Return the number of threads of the workers to use that are there."""
+        """Return the number of threads of the selected workers that are present."""
         there = self.cluster.there()
         return sum(there.get(worker, 0) for worker in (there if self._only is None else self._only))
 
     def _lost(self) -> Iterator[Message]:
-        """Give up what runs on workers none of whom is there any more."""
+        """Cancel tasks whose workers have all left."""
         self.cluster.client.cancel(list(self._running.values()))
         while self._running:
             yield Message(self._running.popitem()[0], "died", "has left the cluster")
 
     def _heard(self, news: SimpleQueue[tuple[int, bytes]]) -> Iterator[Message | None]:
-        """Yield the messages that there are; None if there is none for a while."""
+        """Yield the available messages; None if there is none for a while."""
         said = False
         self._ended.clear()
         while True:
@@ -179,7 +179,7 @@ class DaskPool(WorkerPool):
 
 
 class _Parent:
-    """The calling process, as a task on a cluster knows it; see `spewy.system.worker.Parent`."""
+    """The calling process, as seen by a task on a cluster; see `spewy.system.worker.Parent`."""
 
     heard = False
 
@@ -191,7 +191,7 @@ class _Parent:
         return self._token in _stopped
 
     def tell(self, news: object) -> None:
-        """Report before the end of the task."""
+        """Send a report before the end of the task."""
         from distributed import get_worker
 
         get_worker().log_event(self._token, (self._number, pickle.dumps(news)))

@@ -1,4 +1,4 @@
-"""Tells failures of the machine from bad input: a full or broken disk, too many open files, too little memory.
+"""Distinguish failures of the machine from bad input: full or broken disks, too many open files, lack of memory.
 
 This module compares errors by the names of their classes and imports nothing of the house, so that ``--help`` stays
 fast, and so that it works when no more files can be opened.
@@ -14,7 +14,7 @@ _FAILURES = {
     *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO),
 }
 _NO_SPACE = ("failed to map segment", "cannot map zero-fill pages", "cannot allocate")
-"""Messages of the dynamic loader if there is no address space for a library; such errors have no number."""
+"""Messages of the dynamic loader when a library finds no address space; such errors have no number."""
 _NAMED = (
     "lockers.errors.StorageError",
     "spewy.errors.MissingError",
@@ -25,7 +25,7 @@ _NAMED = (
 
 
 def failure_text(error: BaseException) -> str | None:
-    """Return the message of an error that a failure of the machine caused; None for other errors."""
+    """Return the message of an error caused by a failure of the machine; None for other errors."""
     if is_a(error, *_NAMED):
         return str(error)
     if _wants_memory(error):
@@ -40,7 +40,7 @@ def failure_text(error: BaseException) -> str | None:
 
 
 def _wants_memory(error: BaseException) -> bool:
-    """Return whether memory ran out, or address space for a thread or a library (``ulimit -v``)."""
+    """Whether memory ran out, or address space for a thread or library (``ulimit -v``)."""
     if is_a(error, "builtins.RuntimeError") and str(error) == "can't start new thread":
         return True
     loading = is_a(error, "builtins.ImportError") or (isinstance(error, OSError) and error.errno is None)
@@ -49,14 +49,14 @@ def _wants_memory(error: BaseException) -> bool:
 
 
 def _has_no_space(error: BaseException) -> bool:
-    """Return whether the dynamic loader has found no address space, by the messages of an error and its causes."""
+    """Whether the dynamic loader found no address space, by the messages of an error and its causes."""
     cause = error.__cause__ or error.__context__
     told = any(text in str(error).lower() for text in _NO_SPACE)
     return told or (cause is not None and _has_no_space(cause))
 
 
 def is_a(error: BaseException, *names: str) -> bool:
-    """Return whether the class of an error, or one of its bases, has one of these names.
+    """Whether the class of an error, or one of its bases, has one of these names.
 
     >>> is_a(KeyError(), "builtins.LookupError"), is_a(KeyError(), "builtins.OSError")
     (True, False)

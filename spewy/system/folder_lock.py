@@ -1,4 +1,4 @@
-"""A lock on a folder, so that only one process at a time works in it; the system releases it when the process ends.
+"""A lock on a folder for a single process; the system releases it when the process ends.
 
 The lock is on a file in the folder, which names the command that holds the lock. A process that only reads takes no
 lock and never waits. The file is removed with the lock; a process that is killed leaves the file, which then locks
@@ -22,9 +22,9 @@ from spewy.errors import InputError, path_text
 from spewy.system.closing import Closing
 
 TRIES, PAUSE = 20, 0.05
-"""Number of tries for a lock, and seconds between two tries: `is_locked` holds the lock for a moment."""
+"""Number of attempts to lock, and seconds between two attempts, since `is_locked` holds the lock for a moment."""
 UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
-"""Errors of a file system without locks, on which several processes can work in a folder."""
+"""Error numbers of file systems without locks, where several processes can work in a folder."""
 MOST_OF_NAME = 100
 """Bytes of the command's name that are read from the file."""
 
@@ -66,13 +66,13 @@ class FolderLock(Closing):
         self._release()
 
     def leave(self) -> None:
-        """Close the file in a forked child without releasing the lock, which stays with the parent."""
+        """Close the file in a forked child; the parent keeps the lock."""
         if self._release.detach() is not None:
             os.close(self._descriptor)
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether a process holds the lock of a folder right now.
+    """Whether a process holds the lock of a folder now.
 
     Raises:
         InputError: the lock's file cannot be opened.
@@ -156,7 +156,7 @@ def _holder(descriptor: int) -> str:
 
 
 def _release(descriptor: int, path: Path, made: list[Path]) -> None:
-    """Remove the file while the lock is held, then those of the folders ``made`` that are empty."""
+    """Remove the file while the lock is held, then the empty ones of the folders ``made``."""
     with suppress(OSError):
         if _is_there(descriptor, path):
             path.unlink()
@@ -175,7 +175,7 @@ def _is_there(descriptor: int, path: Path) -> bool:
 
 
 def _missing(folder: Path) -> list[Path]:
-    """The folders that have to be made for a folder, itself included, the innermost first."""
+    """Missing folders on the path to a folder, itself included, the innermost first."""
     folder = folder.absolute()
     try:
         return [path for path in (folder, *folder.parents) if not path.exists()]

@@ -11,7 +11,7 @@ _WORDS = "text-align: left"
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table below its title: text to the left, numbers to the right, None and NaN as dashes; of many rows the first.
+    """Write a titled table: text left, numbers right, None and NaN as dashes; long tables are cut.
 
     >>> "&lt;b&gt;" in table("hands", ["hand", "reach"], [("<b>", 0.5)])
     True
@@ -35,7 +35,7 @@ def heading(title: str) -> str:
 
 
 def told(value: object) -> str:
-    """A value in few characters.
+    """Format a value in few characters.
 
     >>> told(12345.678), told(0.0123456), told(float("nan")), told(12345678), told("AsKs")
     ('12345.7', '0.01235', '–', '12,345,678', 'AsKs')

@@ -20,7 +20,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def interrupted_by_signals() -> Iterator[None]:
-    """Run a command: a signal raises KeyboardInterrupt, or ends the process during imports and after the block.
+    """Run a command; a signal raises KeyboardInterrupt, or ends the process during imports and after the block.
 
     The exit code tells of an interruption, even if code on the way has caught the exception.
     """
@@ -70,7 +70,7 @@ def interruptible() -> Iterator[threading.Event]:
 
 @contextmanager
 def deaf_children() -> Iterator[None]:
-    """Block these signals within the block, so that processes that start there inherit the mask and ignore Ctrl-C."""
+    """Block these signals within the block, so that new processes inherit the mask and ignore Ctrl-C."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield
@@ -80,7 +80,7 @@ def deaf_children() -> Iterator[None]:
 
 @contextmanager
 def hearing_children() -> Iterator[None]:
-    """Unblock these signals, so that a `kill` ends processes that start within the block; this process ignores them.
+    """Unblock these signals for processes that start within the block, so that `kill` ends them.
 
     In a thread other than the main thread nothing changes.
     """
@@ -103,7 +103,7 @@ def _pass_over(number: int, frame: FrameType | None) -> None:
 
 
 def _heard() -> list[signal.Signals]:
-    """Return the signals to handle: all but a hang-up that `nohup` makes the process ignore."""
+    """Return the signals to handle: all, except a hang-up that `nohup` ignores."""
     return [
         number
         for number in SIGNALS

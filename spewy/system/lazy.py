@@ -1,4 +1,4 @@
-"""Public names of a package that are loaded at their first use (PEP 562), so that the package imports at once."""
+"""Load public names of a package at first use (PEP 562), so that importing the package is fast."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from spewy.system.scratch import scratch_folder
 
 
 class LocalCluster(Closing):
-    """A scheduler in this process, and workers of one thread each, which are processes of their own."""
+    """A scheduler in this process, and worker processes of one thread each."""
 
     def __init__(self, size: int) -> None:
         from spewy.system.dask_worker import local_scheduler
@@ -31,7 +31,7 @@ class LocalCluster(Closing):
         self.top_up()
 
     def top_up(self) -> None:
-        """Start workers in place of those that have ended, or that a signal has stopped for some time."""
+        """Replace workers that have ended, or that a signal stopped some time ago."""
         now = time.monotonic()
         stopped = [worker.pid for worker in self._workers if is_stopped(worker.pid)]
         self._stopped = {process: self._stopped.get(process, now) for process in stopped}

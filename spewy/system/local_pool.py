@@ -1,4 +1,4 @@
-"""Processes on this machine that work through tasks: joblib's process pool (loky), and what tasks on it need besides.
+"""A pool of local processes on top of joblib's (loky), with news, retries and early stops of tasks.
 
 loky starts the processes, hands out tasks and reports errors. `joblib.Parallel` on top of it was tried: its generator
 cannot look up between two results, so Ctrl-C would wait for a task, and a worker that dies fails all tasks together.
@@ -19,6 +19,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import threading
 import time
 import warnings
 from collections import deque
@@ -38,15 +39,15 @@ from spewy.system.worker import SAFE_PATH, begin, call
 from spewy.system.worker_pool import POLL_SECONDS, Message, WorkerPool
 
 MOST_DEATHS = 3
-"""Workers that a task may kill; the last attempt runs alone, since two tasks may need more memory than there is."""
+"""Largest number of workers that a task may kill; its last attempt runs alone, in case memory was short."""
 MOST_BARREN = 10
-"""Pools in a row that may break before any of their tasks begins."""
+"""Largest number of consecutive pools that may break before any task begins."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass
 class _Task:
-    """A task of `LocalPool`, and the files ``stem.*`` that it and its worker write.
+    """A task of `LocalPool`, and the files ``stem.*`` that both sides write.
 
     Attributes:
         number: number of the task.
@@ -62,17 +63,17 @@ class _Task:
 
     @property
     def worker(self) -> int | None:
-        """Process number of the worker that has begun the task; None if no worker has."""
+        """Process number of the worker that runs the task; None if none does."""
         with suppress(OSError, ValueError):
             return int(self._file("worker").read_text())
         return None
 
     def begin_again(self) -> None:
-        """Forget the last attempt, but for its news."""
+        """Forget the last attempt, except for its news."""
         self._file("worker").unlink(missing_ok=True)
 
     def news(self) -> Iterator[Message]:
-        """Read the latest news, if there are any that were not read."""
+        """Yield the latest news, unless it was read before."""
         with suppress(FileNotFoundError):
             stamp = self._file("news").stat().st_mtime_ns
             if stamp != self.heard:
@@ -80,7 +81,7 @@ class _Task:
                 yield Message(self.number, "news", pickle.loads(self._file("news").read_bytes()))
 
     def answer(self) -> Message | None:
-        """Read the result or error, and remove the task's files; None if its worker has not written one."""
+        """Read the result or error, and remove the task's files; None if there is no answer yet."""
         try:
             kind, value = pickle.loads(self._file("answer").read_bytes())
         except FileNotFoundError:
@@ -110,7 +111,7 @@ class _Run:
 
 
 class LocalPool(WorkerPool):
-    """Processes on this machine, which start with the first task and are kept until the pool is closed.
+    """Processes on this machine, which start with the first task and last until the pool is closed.
 
     Args:
         size: number of workers.
@@ -139,12 +140,12 @@ class LocalPool(WorkerPool):
         return [] if self._executor is None else list(self._executor._processes)
 
     def stop(self) -> None:
-        """Ask the running tasks to return early; their results count as any other."""
+        """Ask the running tasks to return early; their results are still yielded."""
         if self._current is not None:
             (self._current.folder / "stop").touch()
 
     def close(self) -> None:
-        """End the workers, whatever they do."""
+        """End the workers, whatever they are doing."""
         self._end_executor()
         self._files.close()
         self._scratch = None
@@ -170,7 +171,7 @@ class LocalPool(WorkerPool):
             rmtree(run.folder, ignore_errors=True)
 
     def _is_alone(self, run: _Run) -> bool:
-        """Whether the task that runs is to run alone."""
+        """Whether the running task must run alone."""
         return any(task.deaths and task.deaths == self._most_deaths - 1 for task in run.running.values())
 
     def _next(
@@ -209,7 +210,7 @@ class LocalPool(WorkerPool):
         raise ChildProcessError("worker processes end as soon as they are started")
 
     def _heard(self, run: _Run) -> Iterator[Message | None]:
-        """Yield the messages that there are; None if there is none for a while."""
+        """Yield the available messages; None if there is none for a while."""
         ended, _ = wait(run.running, POLL_SECONDS, FIRST_COMPLETED)
         said = broken = False
         for future in ended:
@@ -232,7 +233,7 @@ class LocalPool(WorkerPool):
             yield None
 
     def _end_of(self, run: _Run, task: _Task, error: BaseException | None) -> Iterator[Message]:
-        """Yield the last messages of a task that has ended; put a task of a broken pool with those to submit again."""
+        """Yield the last messages of an ended task; a task of a broken pool is queued again."""
         yield from task.news()
         answer = task.answer()
         if answer is not None:
@@ -250,7 +251,7 @@ class LocalPool(WorkerPool):
             run.again.append(task)
 
     def _broken(self, run: _Run) -> Iterator[Message]:
-        """End the broken pool, after the tasks that ran on it."""
+        """End the broken pool after its tasks."""
         while run.running:
             future, task = run.running.popitem()
             yield from self._end_of(run, task, future.exception())
@@ -267,14 +268,14 @@ class LocalPool(WorkerPool):
         self._end_executor()
 
     def _note_deaths(self, future: Future[None]) -> None:
-        """Remember which workers have died; called in loky's thread, before loky kills the other workers."""
+        """Record which workers have died; called in loky's thread, before loky kills the other workers."""
         if isinstance(future.exception(), _broken_pool()) and not self._dead and self._executor is not None:
             processes = dict(self._executor._processes)
             codes = {number: process.exitcode for number, process in processes.items()}
             self._dead = {number: code for number, code in codes.items() if code is not None}
 
     def _kill_stopped(self) -> None:
-        """Kill workers that a signal has stopped for several looks in a row; this process may be stopped meanwhile."""
+        """Kill workers that a signal has stopped for several checks in a row."""
         if time.monotonic() - self._looked < 1.0:
             return
         self._looked = time.monotonic()
@@ -330,15 +331,19 @@ def _start_trackers() -> None:
 
     from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
-    before = os.environ.get("PYTHONWARNINGS")
-    os.environ["PYTHONWARNINGS"] = "ignore"
-    try:
-        resource_tracker.ensure_running()
-        loky_tracker.ensure_running()
-    finally:
-        del os.environ["PYTHONWARNINGS"]
-        if before is not None:
-            os.environ["PYTHONWARNINGS"] = before
+    with _STARTING_TRACKERS:  # the environment belongs to all threads
+        before = os.environ.get("PYTHONWARNINGS")
+        os.environ["PYTHONWARNINGS"] = "ignore"
+        try:
+            resource_tracker.ensure_running()
+            loky_tracker.ensure_running()
+        finally:
+            del os.environ["PYTHONWARNINGS"]
+            if before is not None:
+                os.environ["PYTHONWARNINGS"] = before
+
+
+_STARTING_TRACKERS = threading.Lock()
 
 
 def _threads(workers: int) -> dict[str, str]:
@@ -360,7 +365,7 @@ def _broken_pool() -> type[Exception]:
 
 
 def _ending(code: int) -> str:
-    """Tell how a process has ended."""
+    """Describe how a process has ended."""
     if code >= 0:
         return f"exited with {code}"
     cause = " (killed from outside, or out of memory?)" if code == -signal.SIGKILL else ""

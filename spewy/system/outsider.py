@@ -1,4 +1,4 @@
-"""Runs a program of other people, such as a bot: it ignores Ctrl-C and ends with all processes that it has started.
+"""Run other people's programs, such as bots: they ignore Ctrl-C, and end with all of their processes.
 
 Ending its process group is not enough: a process that starts a session of its own leaves the group, and a process whose
 parent has ended is nobody's child. So each program gets a mark in its environment, which its children inherit. `end`
@@ -23,21 +23,21 @@ from typing import Any
 from spewy.system.interrupts import hearing_children
 
 MARKS = "SPEWY_OUTSIDER"
-"""Environment variable with a program's mark, after the marks of the programs that started it."""
+"""Environment variable with a program's mark, after the marks of its ancestors."""
 MOST_ROUNDS = 20
-"""Most rounds in which `end` looks for processes: a program may start new ones while others end."""
+"""Largest number of rounds in which `end` looks for processes, since new ones may start meanwhile."""
 END_SECONDS = 5.0
-"""Seconds to wait for a killed process; one of another user, or one that waits for a disk, may stay."""
+"""Seconds to wait for a killed process; another user's process, or one waiting for a disk, may stay."""
 _PROC = Path("/proc")
 
 
 def new_mark() -> str:
-    """Make a mark that no process has."""
+    """Make a unique mark."""
     return uuid.uuid4().hex
 
 
 def marked(mark: str) -> dict[str, str]:
-    """Return the environment variable that gives a new process a mark, beside the marks of this process."""
+    """Make the environment variable that marks a new process, in addition to this process's marks."""
     return {MARKS: f"{os.environ.get(MARKS, '')}:{mark}"}
 
 
@@ -51,7 +51,7 @@ def end_marked(mark: str) -> None:
 
 
 def own_mark() -> str:
-    """Return the mark that this process was started with."""
+    """Return the mark of this process."""
     return os.environ[MARKS].rpartition(":")[2]
 
 
@@ -87,7 +87,7 @@ class Outsider(subprocess.Popen[bytes]):
             self.wait(END_SECONDS)
 
     def _started(self) -> Iterator[int]:
-        """Yield the program, if it runs, and all processes that bear its mark or descend from it, without zombies."""
+        """Yield the running program and all processes with its mark or descent, without zombies."""
         parents = dict(_running())
         ours = {self.pid} if self.poll() is None else set()
         size = -1

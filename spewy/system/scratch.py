@@ -1,4 +1,4 @@
-"""Temporary folders for large files; the next process removes folders that a killed process has left.
+"""Temporary folders for large files; later processes remove the folders of killed processes.
 
 A folder is locked while it is needed (`flock`), so that one whose process is gone can be told from one in use.
 """
@@ -16,7 +16,7 @@ from tempfile import gettempdir, mkdtemp
 
 @contextmanager
 def scratch_folder(kind: str) -> Iterator[Path]:
-    """Make a folder among the system's temporary files, and remove it after the block.
+    """Make a temporary folder, and remove it after the block.
 
     Args:
         kind: part of the folder's name; left folders of the same kind are removed.
@@ -48,7 +48,7 @@ def _remove_if_left(folder: Path) -> None:
 
 
 def _locked(folder: Path) -> int:
-    """Open and lock a folder; return its descriptor, whose end unlocks the folder."""
+    """Open and lock a folder; return the descriptor, which unlocks the folder when it is closed."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

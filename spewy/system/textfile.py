@@ -1,4 +1,4 @@
-"""Reads paths and text files from outside; refuses anything but regular files, since a pipe would wait for ever."""
+"""Read paths and text files from outside; only regular files are accepted, since a pipe could block for ever."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = {
 
 
 def as_path(given: object, subject: str) -> Path:
-    """Return the path that a caller has passed.
+    """Convert an argument to a path.
 
     Raises:
         InputError: it is none.
@@ -59,7 +59,7 @@ def require_regular(path: Path, subject: str) -> None:
 
 
 def exists(path: Path) -> bool:
-    """Return whether a path exists; False for text that cannot be a path."""
+    """Whether a path exists; False for text that cannot be a path."""
     try:
         return path.exists()
     except (OSError, ValueError):

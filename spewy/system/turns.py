@@ -1,4 +1,4 @@
-"""A lock that threads take in turns."""
+"""A lock that threads acquire in turn."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from types import TracebackType
 from typing import Self
 
 LOOKS = 0.2
-"""Seconds between two looks at ``given_up``."""
+"""Seconds between two checks of ``given_up``."""
 
 
 class TakingTurns:
-    """A lock for ``with`` that a waiting thread gets next, even if the last holder asks for it again at once.
+    """A fair lock for ``with``: a waiting thread precedes the last holder.
 
     An ordinary lock goes to the thread that asks first after a release, which is nearly always the last holder.
     """
@@ -37,5 +37,5 @@ class TakingTurns:
         return True
 
     def release(self) -> None:
-        """Let go of the lock."""
+        """Release the lock."""
         self._lock.release()

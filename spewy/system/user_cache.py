@@ -10,7 +10,7 @@ from lockers import FORMAT
 
 
 def user_cache(name: str) -> Path | None:
-    """Return the folder of a store in the user's cache, or None for a user without a home.
+    """Return the folder of a store in the user's cache; None for a user without a home.
 
     The folder's name ends with the lockers' format version, so that another version of the program has its own store.
     """

@@ -1,4 +1,4 @@
-"""The worker's side of a `spewy.system.local_pool.LocalPool`: it does tasks and reports to its parent by files."""
+"""The worker's side of a `spewy.system.local_pool.LocalPool`: does tasks and reports to its parent by files."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from spewy.system.child import end_with_parent
 from spewy.system.outsider import end_marked, own_mark
 
 NEWS_SECONDS = 0.1
-"""Time between two reports of a task."""
+"""Seconds between two reports of a task."""
 SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable that keeps a worker from importing other people's modules from the current folder."""
 
 
 class Parent:
-    """The calling process, as a task in a worker knows it; a `spewy.learn.engine.Stop`.
+    """The calling process, as seen by a task in a worker; a `spewy.learn.engine.Stop`.
 
     Attributes:
         heard: whether an earlier attempt of the task, whose worker has died, has reported news.
@@ -32,17 +32,17 @@ class Parent:
         self._told = 0.0
 
     def is_set(self) -> bool:
-        """Return whether the parent has asked tasks to return early."""
+        """Whether the parent has asked tasks to return early."""
         self._pass_on()
         return os.path.exists(self._stop)
 
     def tell(self, news: object) -> None:
-        """Report before the end of the task; the parent may miss all but the latest report."""
+        """Send a report before the end of the task; the parent may miss all but the latest one."""
         self._waiting = [news]
         self._pass_on()
 
     def _pass_on(self) -> None:
-        """Write the latest report, unless the parent has hardly had time to read the one before."""
+        """Write the latest report, unless the previous one is too recent."""
         if self._waiting and time.monotonic() - self._told > NEWS_SECONDS:
             _replace(self._news, pickle.dumps(self._waiting.pop()))
             self._told = time.monotonic()
@@ -61,7 +61,7 @@ def call(stem: str) -> None:
 
 
 def portable(error: Exception) -> Exception:
-    """Return an error that can be pickled, with a note that has its traceback."""
+    """Return an error that can be pickled, with its traceback in a note."""
     error.add_note(traceback.format_exc())
     try:
         pickle.loads(pickle.dumps(error))
@@ -78,7 +78,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def begin(parent: int, safe_before: bool) -> None:
-    """Make this process a worker: it reads and writes no terminal, and ends with its parent."""
+    """Make this process a worker, which uses no terminal and ends with its parent."""
     if not safe_before:
         os.environ.pop(SAFE_PATH, None)  # which is not for programs that tasks start
     null = os.open(os.devnull, os.O_RDWR)

@@ -1,4 +1,4 @@
-"""Processes that work through tasks for this one, whether they run here or on a cluster."""
+"""The protocol of pools of worker processes, local or on a cluster."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Message:
 
 
 class WorkerPool(Closing):
-    """Processes that work through tasks.
+    """A pool of processes that do tasks.
 
     A function that is called in a worker gets a `spewy.system.worker.Parent` before its other arguments.
 
@@ -62,7 +62,7 @@ class WorkerPool(Closing):
     def results(
         self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
     ) -> Generator[Message | None, None, None]:
-        """Call a function with the arguments of each task, as `work` does; yield only messages of tasks that are done.
+        """Like `work`, but yield only messages of tasks that are done.
 
         Raises:
             ChildProcessError: a task has killed too many workers.
@@ -78,16 +78,16 @@ class WorkerPool(Closing):
                     raise ChildProcessError(f"a worker process {message.value} during its task")
 
     def share(self, data: Any) -> Any:
-        """Send data to all workers; return what stands for the data among the arguments of a task."""
+        """Send data to all workers; return a placeholder to pass as an argument of tasks."""
         return data
 
     @abstractmethod
     def stop(self) -> None:
-        """Ask the running tasks to return early; their results count as any other."""
+        """Ask the running tasks to return early; their results are still yielded."""
 
     @abstractmethod
     def close(self) -> None:
-        """End the workers, whatever they do."""
+        """End the workers, whatever they are doing."""
 
     @abstractmethod
     def _work(

@@ -317,3 +317,14 @@ def test_a_store_that_lost_a_data_file_is_removed_all_the_same(tmp_path):
     remove_store(tmp_path / "s")
     assert not holds_store(tmp_path / "s")
     open_store(tmp_path / "s", {"a": 2}).close()
+
+
+def test_keys_that_are_read_on_after_the_end_open_no_file(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "a", {})
+    store.transact(lambda t: [t.put("payoff", b"%05d" % i, np.array(1)) for i in range(3000)])
+    keys = store.keys("payoff")
+    next(keys)
+    store.close()
+    with pytest.raises(LockerError, match="expected an open store, found a closed one"):
+        list(keys)
+    assert not in_use(tmp_path)

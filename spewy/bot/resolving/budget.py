@@ -1,4 +1,4 @@
-"""The time of one decision, and predictions of how long the stages of a solve take.
+"""Time limit of one decision, and predictions of how long the stages of a solve take.
 
 A bot skips stages that do not fit into a decision's time. Predictions come from earlier times on the wall clock, so a
 busy machine counts as a slow one.
@@ -26,15 +26,15 @@ Stage = Literal["read", "first", "iterate", "judge"]
 
 
 PATIENCE = 10
-"""Refusals of a stage that would fit at its fastest speed, until the stage counts as that fast again."""
+"""Number of refusals of a stage, after which its fastest measured speed counts again."""
 
 
 class OutOfTimeError(SpewyError):
-    """A stage of a solve did not fit into a decision's time."""
+    """A stage of a solve does not fit into a decision's time."""
 
 
 class Budget:
-    """The time of one decision.
+    """Time limit of one decision.
 
     Args:
         seconds: seconds of each decision; None: no limit.
@@ -52,13 +52,13 @@ class Budget:
         self.deadline = None if self._seconds is None else time.monotonic() + self._seconds
 
     def after(self, share: float) -> float | None:
-        """Return the moment when a share of the remaining time will have passed."""
+        """Return the moment when a share of the remaining time will be over."""
         now = time.monotonic()
         return None if self.deadline is None else now + share * (self.deadline - now)
 
     @contextmanager
     def limited(self, share: float) -> Iterator[None]:
-        """Limit the block to a share of the remaining time; the deadline is back as it was after the block."""
+        """Limit the block to a share of the remaining time; the old deadline returns after the block."""
         deadline, self.deadline = self.deadline, self.after(share)
         try:
             yield
@@ -72,8 +72,9 @@ class Pace:
     The speed is total seconds divided by total numbers; each new measurement halves the weight of all earlier ones. A
     small subgame has little weight, since most of its time can be that of other processes.
 
-    One measurement taken while the machine stood still would rule a stage out forever, since a refused stage is not
-    measured. So after `PATIENCE` refusals a stage counts as fast as at its fastest, and is tried once more.
+    A measurement taken while the machine stood still would rule a stage out forever, since a refused stage is not
+    measured. After `PATIENCE` refusals the budget therefore assumes the stage's fastest measured speed, and tries the
+    stage once more.
     """
 
     def __init__(self) -> None:
@@ -82,7 +83,7 @@ class Pace:
         self._refused = Counter[Stage]()
 
     def forget(self) -> None:
-        """Forget all measurements; until a stage is measured again, it counts as taking no time."""
+        """Forget all measurements; unmeasured stages count as taking no time."""
         self._done.clear()
         self._fastest.clear()
         self._refused.clear()
@@ -108,7 +109,7 @@ class Pace:
 
     @contextmanager
     def timed(self, stage: Stage, size: int) -> Iterator[None]:
-        """Record how long the block takes as the time of a stage, also if an error ends the block."""
+        """Record the duration of the block as the time of a stage, even if the block raises an error."""
         began, whole = time.monotonic(), False
         try:
             yield
@@ -135,7 +136,7 @@ class Pace:
         )
 
     def _refuse(self, stage: Stage) -> None:
-        """Count a refusal; after `PATIENCE` of them the stage counts as fast as at its fastest."""
+        """Count a refusal; after `PATIENCE` refusals, assume the stage's fastest measured speed."""
         self._refused[stage] += 1
         if self._refused[stage] == PATIENCE:
             _, numbers = self._done[stage]

@@ -1,4 +1,4 @@
-"""Betting trees and solvers of subgames: all that can follow a public state with the actual bets, a row per hand.
+"""Betting trees and solvers of subgames, with the actual bets and a row per hand.
 
 A subgame is built like a spot of the round in which it begins: its lines begin with the round, and its amounts count
 from the beginning of the round. A subgame ends with the hand. Betting trees and tables of boards recur from hand to
@@ -34,10 +34,10 @@ from spewy.game.treeconfig import TreeConfig
 from spewy.records.policy import Stacked
 
 TREES, BOARDS = 64, 4
-"""Betting trees and root boards that are kept; all boards that can follow a turn take some 5 MB."""
+"""Number of cached betting trees and of cached root boards; all boards that can follow a turn take some 5 MB."""
 
 PlayerStrategy = Callable[[list[str], tuple[int, ...]], Stacked]
-"""(lines of a player's decisions in one round of a subgame, board) → the frequencies of the player's actions."""
+"""Maps (lines of a player's decisions in one round of a subgame, board) to frequencies of actions."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class SubgameBuilder:
 
 
 def strategy_size(layout: Layout) -> int:
-    """Count the numbers in both players' strategies: hands times actions, on all boards."""
+    """Number of entries in both players' strategies: hands times actions, on all boards."""
     return sum(
         slots * len(table.boards) * len(table.boards[0].hands[p].numbers)
         for bets, table in zip(layout.betting, layout.boards, strict=True)
@@ -172,7 +172,7 @@ def strategy_size(layout: Layout) -> int:
 
 
 def live_game(layout: Layout, ranges: tuple[Floats, Floats]) -> LiveGame:
-    """Make the game of a subgame from both ranges ``[hand of the deck]``, the largest weight of each scaled to 1.
+    """Make the game of a subgame from both ranges ``[hand of the deck]``, each scaled to a largest weight of 1.
 
     Raises:
         solvers.errors.SolverError: no hand of one player goes with a hand of the other.

@@ -1,4 +1,4 @@
-"""Solves a subgame while a hand waits for an answer, up to a number of iterations or a deadline.
+"""Solve a subgame within a decision's time, up to a number of iterations or a deadline.
 
 Either both ranges are taken as estimated (unsafe), or one player is re-solved so that the opponent gains nothing
 (`solvers.resolve`), which needs the opponent's values against the blueprint.
@@ -31,16 +31,16 @@ from spewy.bot.resolving.warm_start import start_warm, write_strategy
 from spewy.chunks.layout import Layout
 
 BATCH = 0.25
-"""Share of the remaining time that one batch of iterations may take before the clock is read again."""
+"""Share of the remaining time for one batch of iterations between two looks at the clock."""
 PAGE, PAGES = 4096, 2048
-"""Bytes of a page of memory, and number of pages that are touched before the clock is read again."""
+"""Size of a memory page in bytes, and number of pages touched between two looks at the clock."""
 SHORTEST: tuple[Stage, ...] = ("first", "judge", "judge")
 """Stages of the shortest solve: one iteration and both best responses."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a solve, which ends at the first limit that it reaches.
+    """Limits of a solve; the first limit reached ends the solve.
 
     A solve fails if there is no time for one iteration and both best responses.
 
@@ -57,7 +57,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Safety:
-    """How to re-solve one player so that no hand of the opponent gains.
+    """Settings for re-solving one player so that no hand of the opponent gains.
 
     Attributes:
         player: the player who is re-solved.
@@ -124,7 +124,7 @@ def best_responses(
     strategy: PlayerStrategy,
     deadline: float | None = None,
 ) -> Floats:
-    """Compute ``[hand of the deck]``, the values of the opponent's best response to a player's strategy in a subgame.
+    """Values ``[hand of the deck]`` of the opponent's best response to a player's strategy in a subgame.
 
     The values are counterfactual against the player's range with its largest weight scaled to 1.
 
@@ -155,7 +155,7 @@ def best_responses(
 def _with_gadget(
     layout: Layout, game: LiveGame, solver: Solver, ranges: tuple[Floats, Floats], safety: Safety
 ) -> Callable[[int], None]:
-    """Return the function that does iterations of a safe solve."""
+    """Make the function that runs iterations of a safe solve."""
     opponent = 1 - safety.player
     hands = layout.board(0, 0).hands[opponent].numbers
     estimated = ranges[opponent][hands]
@@ -174,19 +174,19 @@ def _against_all(player: int, reach: Floats) -> tuple[Floats, Floats]:
 
 
 def _compatible(game: LiveGame, player: int) -> Floats:
-    """``[row of the opponent]``: mass of a player's range that shares no card with the hand."""
+    """``[row of the opponent]``: weight of a player's range that shares no card with each hand."""
     rows = game.rounds[0].hands
     mass = compatible_reach(rows[1 - player], rows[player], 0, game.reach[player][0], game.n_ids)
     return np.where(mass > 1e-9, mass, 0.0)
 
 
 def _latest_start(deadline: float, pace: Pace, size: int) -> float:
-    """The latest start of the first iteration, so that this and both best responses end before a deadline."""
+    """Latest start of the first iteration that leaves time for it and both best responses before a deadline."""
     return deadline - sum(pace.seconds(stage, size) for stage in SHORTEST)
 
 
 def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
-    """Touch a solve's memory before its first iteration.
+    """Touch the memory of a solve before its first iteration.
 
     A busy machine is slow to provide memory, and an iteration cannot be broken off.
 
@@ -203,7 +203,7 @@ def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
 
 
 def _run(run: Callable[[int], None], limits: Limits, pace: Pace, size: int) -> None:
-    """Do iterations up to a limit, in smaller batches as time runs out, and leave time for both best responses.
+    """Run iterations up to a limit, in smaller batches as time runs out, and leave time for both best responses.
 
     Raises:
         OutOfTimeError: there is no time for one iteration and the best responses.

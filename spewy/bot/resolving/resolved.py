@@ -15,7 +15,7 @@ from spewy.chunks.layout import Layout
 from spewy.errors import SolveError
 
 BOARDS_KEPT = 4
-"""Boards whose numbers stay unpacked."""
+"""Number of boards whose numbers are cached unpacked."""
 
 _Numbers = tuple[ChunkStrategy, ChunkStrategy]
 
@@ -51,7 +51,7 @@ class Resolved:
 
     @property
     def n_bytes(self) -> int:
-        """The memory of regrets and sums, in bytes."""
+        """Memory of regrets and sums in bytes."""
         return self._solver.state_bytes
 
     def frequencies(self, line: str, board: tuple[int, ...]) -> Floats:
@@ -91,7 +91,7 @@ class Resolved:
         return self._best_values[player]
 
     def _read(self, t: int, b: int) -> _Numbers:
-        """Read sums and regrets of a board; the latest are kept."""
+        """Read sums and regrets of a board, with a cache of the latest boards."""
         if (t, b) not in self._numbers:
             self._numbers[t, b] = self._solver.read("sums", t, b), self._solver.read("regrets", t, b)
         self._numbers.move_to_end((t, b))
@@ -101,7 +101,7 @@ class Resolved:
 
 
 def best_values(builder: SubgameBuilder, layout: Layout, solver: Solver, player: int) -> Floats:
-    """Compute ``[hand of the deck]``, values of a player's best response to the opponent's strategy in a solver.
+    """Values ``[hand of the deck]`` of a player's best response to the opponent's average strategy in a solver.
 
     Raises:
         SolveError: a value is not finite.

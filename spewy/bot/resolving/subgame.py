@@ -1,4 +1,4 @@
-"""Subgames of one hand: each is solved when its strategy is asked for, and knows what the blueprint does in its place.
+"""Subgames of one hand; each is solved on demand, and knows the blueprint's values and strategy there.
 
 In a safe solve the opponent's values are best responses to the strategy that would be played without the re-solve: that
 of the enclosing re-solved subgame, or the blueprint. The blueprint's subgame may have another pot, if bets were
@@ -35,11 +35,11 @@ from spewy.records.policy import Stacked
 
 LOG = logging.getLogger(__name__)
 READING = 0.5
-"""Share of a decision's time that may go into best responses to the blueprint."""
+"""Share of a decision's time for best responses to the blueprint."""
 BEFORE = 0.5
-"""Share of a solve's time that may go into other solves that it needs first."""
+"""Share of a solve's time for other solves that must come first."""
 MOST_KEPT = 1 << 30
-"""Bytes of solved subgames that are kept; older ones are solved again when they are needed."""
+"""Memory in bytes for solved subgames; older ones are solved again on demand."""
 
 SolveKey = tuple[str, tuple[int, ...], tuple[str, ...], int]
 
@@ -65,7 +65,7 @@ class HandContext:
     solved: OrderedDict[SolveKey, Resolved] = field(default_factory=OrderedDict)
 
     def keep(self, key: SolveKey, resolved: Resolved) -> Resolved:
-        """Keep a solved subgame as the latest; the oldest are given up if all together are too large."""
+        """Store a solved subgame; drop the oldest ones if all together are too large."""
         self.solved[key] = resolved
         self.solved.move_to_end(key)
         while sum(each.n_bytes for each in self.solved.values()) > MOST_KEPT and len(self.solved) > 1:
@@ -198,7 +198,7 @@ class Subgame:
     # Re-solving
 
     def _resolved(self, player: int) -> Resolved:
-        """Solve the subgame for a player, unless the solve is kept."""
+        """Solve the subgame for a player, unless the solve is cached."""
         key = self.betting.line, self.board, self.root.extra_bets, self._solved_for(player)
         try:
             resolved = self._context.solved.get(key) or self._solve(self._solved_for(player))
@@ -219,18 +219,18 @@ class Subgame:
         return resolve(self._builder, self.root, self.board, self.ranges, limits, warm, safety)
 
     def _solved_for(self, player: int) -> int:
-        """The player whom a solve is for: each player in safe solves; in unsafe ones 0, for both."""
+        """Player that a solve is for: in safe solves each player separately, in unsafe ones 0 for both."""
         return player if self._options.safe is not None else 0
 
     def _warm_start(self) -> tuple[PlayerStrategy, PlayerStrategy] | None:
-        """Both players' blueprint strategies with this subgame's bets; None if one is not known."""
+        """Both players' blueprint strategies with this subgame's bets; None if one is unknown."""
         if not self._options.warm:
             return None
         first, second = self._translated_strategy(0), self._translated_strategy(1)
         return None if first is None or second is None else (first, second)
 
     def _played(self, player: int, betting: Betting) -> Resolved | None:
-        """The solve that a player follows at a betting inside of this subgame; None if the player follows none."""
+        """Solve that a player follows at a betting inside this subgame; None: the player follows the blueprint."""
         if not self.can_answer(betting, player):
             return None
         try:
@@ -247,18 +247,18 @@ class Subgame:
     # Comparing with the blueprint
 
     def _is_worse(self, player: int) -> bool:
-        """Whether a player loses more to the opponent's estimated range by the re-solved strategy than without it."""
+        """Whether the re-solved strategy loses more against the opponent's estimated range than the blueprint."""
         if player not in self._worse:
             self._worse[player] = self._is_comparable(player) and self._loses_more(player)
         return self._worse[player]
 
     def _is_comparable(self, player: int) -> bool:
-        """Whether the blueprint has the same subgame; it does not have extra bets, and nothing is solved to compare."""
+        """Whether the blueprint has the same subgame, without extra bets, and no earlier re-solve is involved."""
         blueprint = None if self.root.extra_bets else self.blueprint_strategy(player)
         return blueprint is not None and blueprint.root == self.root
 
     def _loses_more(self, player: int) -> bool:
-        """Whether best responses win more against the re-solved strategy, or there is no time to compare."""
+        """Whether best responses win more against the re-solved strategy, or time is too short to compare."""
         values, opponent = self.blueprint_values(player), 1 - player  # which takes of the solve's time
         if player in self._out_of_time:
             LOG.info("line %r: too large to be solved in time", self.betting.line)
@@ -340,7 +340,7 @@ class Subgame:
         return BlueprintStrategy(root, self._read_once(player, read))
 
     def _read_once(self, player: int, read: PlayerStrategy) -> PlayerStrategy:
-        """Return a strategy that is read once for each board during a solve.
+        """Cache a strategy by board during a solve.
 
         A strategy that was read for the blueprint's values also serves the warm start, as far as both ask for the same
         lines.

@@ -1,4 +1,4 @@
-"""Translates a strategy of one betting tree into another tree of the same round with other bets.
+"""Translate a strategy from one betting tree to another tree of the same round with other bets.
 
 Both trees are gone down together. A decision of the first tree corresponds to the decision of the second that the same
 actions lead to, where each bet counts as the likelier of its two neighbours in the other tree
@@ -55,7 +55,7 @@ def translate_subgame(
 
 
 class Counterpart(NamedTuple):
-    """The decision of the known tree that corresponds to a decision of the other tree.
+    """Decision of the known tree that corresponds to a decision of the other tree.
 
     Attributes:
         line: line of the decision in the known tree; None if there is none.
@@ -73,7 +73,7 @@ class Counterpart(NamedTuple):
 def counterparts_of(
     root: Node, known: Node, put_in_before: int, known_put_in_before: int
 ) -> Iterator[tuple[str, Counterpart]]:
-    """Yield the line of each decision of a tree with its counterpart in a known tree of the same round.
+    """Yield the line of each decision of a tree, and its counterpart in a known tree of the same round.
 
     Args:
         root: a decision.
@@ -107,7 +107,7 @@ def counterparts_of(
 
 
 class _Moves(NamedTuple):
-    """How the actions of some known decisions, one after another, become actions of the other tree.
+    """Maps actions of consecutive known decisions to actions of the other tree.
 
     Attributes:
         lines: lines of the known decisions.
@@ -146,7 +146,7 @@ def _moves(counterparts: Sequence[Counterpart]) -> _Moves:
 
 
 def _decided(node: Node) -> Node | None:
-    """The decision at a node, or after the cards that are dealt there; None if the hand is over."""
+    """Decision at a node, or after the cards dealt there; None if the hand is over."""
     while node.kind == "chance":
         (node,) = node.children
     return node if node.kind == "decision" else None

@@ -1,4 +1,4 @@
-"""Starts a solve from strategies that are known, and writes strategies into solvers.
+"""Start a solve from known strategies, and write strategies into solvers.
 
 The start follows N. Brown and T. Sandholm, "Strategy-Based Warm Starting for Regret Minimization in Games" (AAAI
 2016), but the size of its regrets depends on the pot alone. A few iterations from such a start are worth many
@@ -26,7 +26,7 @@ from spewy.records.policy import Stacked
 
 LOG = logging.getLogger(__name__)
 ITERATIONS, REGRET = 5, 0.15
-"""A start counts as so many iterations; its regrets are so many pots, times the opponent's number of hands."""
+"""Number of iterations that a warm start counts as, and its regrets in pots times the opponent's number of hands."""
 
 
 def start_warm(
@@ -38,7 +38,7 @@ def start_warm(
     strategies: tuple[PlayerStrategy, PlayerStrategy],
     latest: float | None,
 ) -> int:
-    """Set a solver's regrets by both players' strategies; return the number of iterations that this counts as.
+    """Set a solver's regrets from both players' strategies; return the number of iterations this counts as.
 
     Reading takes at most half of the time until ``latest`` (on the clock of `time.monotonic`). If not everything can be
     read, the solve starts from the part that was read, which is better than nothing.
@@ -85,7 +85,7 @@ def write_strategy(
 
 
 def _in_pots(builder: SubgameBuilder, root: Root, strategy: PlayerStrategy, factor: float) -> PlayerStrategy:
-    """Multiply a strategy by a factor and by the pot of each decision, counted as if the bet there were called."""
+    """Multiply a strategy by a factor and by each decision's pot after a call."""
 
     @lru_cache(None)
     def sizes(lines: tuple[str, ...]) -> Floats:

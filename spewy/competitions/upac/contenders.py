@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from spewy.competitions.upac.package import open_tables, require_small
@@ -24,6 +23,7 @@ from spewy.match.entrant import Entrant, apart, parse_entrant, plain_name
 from spewy.match.process import Program
 from spewy.system.closing import Closing
 from spewy.system.failures import failure_text
+from spewy.system.scratch import scratch_folder
 
 BUILD_SECONDS = 60.0
 BUILD_POLL_SECONDS = 0.05
@@ -100,7 +100,7 @@ class Contenders(Closing):
         if entrant.kind == "tables":
             return self._from_tables(entrant)
         if entrant.kind == "package":
-            folder = Path(self._held.enter_context(TemporaryDirectory(prefix="spewy-upac-")))
+            folder = self._held.enter_context(scratch_folder("upac"))
             bot = unpack(Path(entrant.value), folder)
             return command_contender(entrant.called or bot.name, bot.run, bot.folder)
         return command_contender(entrant.name, entrant.value)

@@ -93,6 +93,28 @@ def test_the_job_of_a_worker_that_dies_is_solved_by_another(cluster, tmp_path):
     assert all(outcome.done for outcome in outcomes)
 
 
+def test_jobs_are_solved_by_workers_that_join_when_all_others_have_left(cluster, tmp_path):
+    batch = Batch.load(
+        [write(tmp_path, BATCH)], ["solve.target=0 chips", "solve.max_sweeps=2000"], tmp_path / "out"
+    )
+
+    def leave():
+        for _ in range(2):
+            cluster.kill_one()
+        joining.start()
+
+    def join():
+        for _ in range(2):
+            cluster.join()
+
+    joining = threading.Timer(5.0, join)
+    with on_cluster(cluster.address, None):
+        outcomes = run_batch(batch, Telling(batch, leave))
+    joining.join()
+    assert [outcome.error for outcome in outcomes] == [None] * 3
+    assert all(outcome.done for outcome in outcomes)
+
+
 def test_ctrl_c_brings_back_what_was_solved(cluster, tmp_path):
     job = write(tmp_path, BATCH)
     batch = Batch.load([job], ["solve.target=0 chips", "solve.max_sweeps=10000000"], tmp_path / "out")

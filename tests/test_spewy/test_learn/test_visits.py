@@ -59,7 +59,7 @@ def test_a_visit_is_plain_cfr(live, name, hole, held, rows):
     _, problem = three_rounds(hole, held=held, rows=rows)
     layout, schedule, views = Layout.of(problem), variant(name), 2 if rows else 1
     below = None if live else payoffs_below(layout, views)
-    twin = NaiveChunks(layout, *drawn(layout, 3, signed=not schedule.clip), below)
+    twin = NaiveChunks(layout, *drawn(layout, 3, signed=not schedule.discount.clip), below)
     store = stored(layout, twin, tickets=(2, 3, 9))
     place = 1, 5, 2
     assert len({(len(side.numbers), side.n_rows) for side in layout.board(1, 5).hands}) == 2

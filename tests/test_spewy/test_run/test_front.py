@@ -15,56 +15,73 @@ from lockers import LockerError
 from spewy.run.reporter import Silent
 
 ROOT = EXAMPLES.parent
-PACKAGES = (
-    "buckets",
+PUBLIC = (
+    "buckets.abstraction",
+    "buckets.cards",
     "buckets.kernels",
+    "compiled",
     "lockers",
-    "solvers",
     "solvers.exact",
     "spewy",
     "spewy.cli",
+    "spewy.game.ranges",
+    "spewy.look",
+    "spewy.match",
     "spewy.plot",
 )
+"""Packages that name what is public, in `__all__`."""
 ROOMS = {
-    f"spewy.{name}"
-    for name in (
-        "batch",
-        "bot",
-        "chunks",
-        "competitions",
-        "competitions.acpc",
-        "competitions.higc",
-        "competitions.tournament",
-        "competitions.upac",
-        "game",
-        "job",
-        "learn",
-        "look",
-        "match",
-        "records",
-        "run",
-        "system",
-    )
-} | {"solvers.sampled"}
-"""What is inside is not public by itself: `spewy` and `solvers` name what is."""
+    "buckets",
+    "solvers",
+    "solvers.matrix",
+    "solvers.reference",
+    "solvers.sampled",
+    *(
+        f"spewy.{name}"
+        for name in (
+            "batch",
+            "bot",
+            "bot.resolving",
+            "chunks",
+            "competitions",
+            "competitions.acpc",
+            "competitions.higc",
+            "competitions.tournament",
+            "competitions.upac",
+            "competitions.upac.runtime",
+            "game",
+            "job",
+            "learn",
+            "records",
+            "run",
+            "system",
+        )
+    ),
+}
+"""Packages whose modules are imported by their own names."""
+DOORS = ("For researchers", "For authors of bots")
+"""Sections of the README with programs that read a solve of T1."""
 
 
 def readme_example():
-    """The programs under "From Python", one after the other."""
-    section = (ROOT / "README.md").read_text().split("## From Python")[1].split("\n## ")[0]
-    return "\n".join(block.split("```")[0] for block in section.split("```python\n")[1:])
+    """The Python programs of the README, one after the other."""
+    text = (ROOT / "README.md").read_text()
+    sections = [text.split(f"\n## {door}\n")[1].split("\n## ")[0] for door in DOORS]
+    programs = [block.split("```")[0] for section in sections for block in section.split("```python\n")[1:]]
+    assert len(programs) == text.count("```python\n")
+    return "\n".join(programs)
 
 
 def test_these_are_all_packages():
     found = {
         ".".join(init.parent.relative_to(ROOT).parts)
-        for name in ("buckets", "lockers", "solvers", "spewy")
+        for name in ("buckets", "compiled", "lockers", "solvers", "spewy")
         for init in (ROOT / name).rglob("__init__.py")
     }
-    assert found == set(PACKAGES) | ROOMS | {"spewy.competitions.upac.runtime"}
+    assert found == set(PUBLIC) | ROOMS
 
 
-@pytest.mark.parametrize("name", PACKAGES)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_a_package_names_what_is_public(name):
     package = importlib.import_module(name)
     scope = {}
@@ -79,7 +96,7 @@ def test_dir_tells_names_that_are_not_loaded():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("name", ["buckets", "solvers", "spewy"])
+@pytest.mark.parametrize("name", ["buckets.abstraction", "spewy", "spewy.look"])
 def test_an_unknown_name_is_an_attribute_error(name):
     with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'Nothing'"):
         importlib.import_module(name).Nothing  # noqa: B018
@@ -161,16 +178,17 @@ def test_what_is_no_path_is_named(wrong, told):
         wrong()
 
 
-def test_the_readme_example_runs(tmp_path, monkeypatch):
+def test_the_readme_example_runs(tmp_path, monkeypatch, capsys):
     (tmp_path / "examples").symlink_to(EXAMPLES)
     monkeypatch.chdir(tmp_path)
     scope = {}
     exec(readme_example(), scope)
-    assert scope["result"].exploitability_pct < 0.1
-    assert scope["decision"].frequencies.shape == (
-        len(scope["decision"].actions),
-        len(scope["decision"].names),
-    )
+    assert scope["solution"].result.exploitability_pct < 0.3
+    with spewy.Solution.open("results/T1") as continued:
+        assert continued.result.exploitability_pct < 0.1
+    assert sum(scope["node"].action_probabilities("AsKs").values()) == pytest.approx(1)
+    policy = capsys.readouterr().out.splitlines()[-1].strip("[]").split()
+    assert sum(map(float, policy)) == pytest.approx(1)
 
 
 @pytest.mark.slow

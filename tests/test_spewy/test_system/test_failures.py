@@ -106,8 +106,10 @@ def limited(kind, limit):
     return {"preexec_fn": limit_process}
 
 
-def test_too_many_open_files(solved):
-    assert "Too many open files" in failed(process("show", solved, **limited(resource.RLIMIT_NOFILE, 12)))
+def test_too_many_open_files(tmp_path):
+    few = limited(resource.RLIMIT_NOFILE, 7)  # Python takes four, a store two
+    run = process("solve", write(tmp_path, LEDUC), "--out", tmp_path / "out", **few)
+    assert "Too many open files" in failed(run)
 
 
 def test_a_limit_on_file_sizes(solved, tmp_path):

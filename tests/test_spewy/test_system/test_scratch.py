@@ -6,6 +6,7 @@ import tempfile
 
 import pytest
 
+from spewy.cli.folders import logs_folder
 from spewy.system.scratch import scratch_folder
 
 HOLD = """
@@ -51,3 +52,12 @@ def test_what_a_killed_process_left_goes_and_what_is_in_use_stays(tmp_path, hold
     assert theirs.exists()
     with scratch_folder("test") as folder:
         assert sorted(tmp_path.iterdir()) == sorted([folder, *others])
+
+
+def test_logs_of_a_killed_match_go(tmp_path):
+    left = tmp_path / "spewy-match-left"
+    left.mkdir()
+    (left / "seed-1.log").write_text("x")
+    with logs_folder(None, "match", {}) as folder:
+        assert list(tmp_path.iterdir()) == [folder]
+    assert not list(tmp_path.iterdir())

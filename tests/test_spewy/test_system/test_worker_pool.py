@@ -53,6 +53,20 @@ def test_fewer_at_once(pool):
     assert all(first[1] <= second[0] for first, second in pairwise(one_by_one))
 
 
+def test_pools_in_several_threads_at_once():
+    code = (
+        "import os, pool_tasks; from concurrent.futures import ThreadPoolExecutor; from contextlib import closing\n"
+        "from spewy.system.local_pool import LocalPool\n"
+        "def squared(i):\n"
+        "    with closing(LocalPool(1)) as pool:\n"
+        "        return [m.value for m in pool.results(pool_tasks.square, [(i,)]) if m is not None]\n"
+        "with ThreadPoolExecutor(4) as threads:\n"
+        "    print(list(threads.map(squared, range(4))), os.environ.get('PYTHONWARNINGS'))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (told.stdout, told.stderr) == ("[[0], [1], [4], [9]] None\n", "")
+
+
 def test_large_arguments_and_results(pool):
     data = bytes(3 * 2**20)
     assert values(pool.results(pool_tasks.die_at, [(data, None)] * 3)) == dict.fromkeys(range(3), data)
