@@ -106,7 +106,10 @@ def folder(tmp_path):
 def test_matrices_are_made_and_told(folder):
     result = spewy("payoffs", folder, "--workers", 1)
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[:2] == ["job      leduc, 3 deals", "flop     2 board buckets of 5 lines each"]
+    assert result.stdout.splitlines()[:2] == [
+        "job      leduc, 3 deals",
+        "flop     2 board buckets of 5 lines each",
+    ]
     assert result.stderr.splitlines()[0].startswith(
         "leduc: 2 board buckets of flop to do, 4 boards each, 1 at a time; "
     )
@@ -139,7 +142,9 @@ def test_ctrl_c_keeps_what_was_made(folder, monkeypatch):
     monkeypatch.setattr(BucketPayoffs, "keep", put_and_interrupt)
     assert spewy("payoffs", folder, "--workers", 1).exit_code == 130
     monkeypatch.undo()
-    assert "1 board buckets of flop to do, 1 kept from before" in spewy("payoffs", folder, "--workers", 1).stderr
+    assert (
+        "1 board buckets of flop to do, 1 kept from before" in spewy("payoffs", folder, "--workers", 1).stderr
+    )
 
 
 def test_one_process_and_two_make_the_same(folder, tmp_path_factory):
