@@ -72,5 +72,5 @@ class DiskSize:
         return DiskSize(self.own + PAGE * int(pages.sum()), self.entries + entries)
 
     def plus_visits(self, key: bytes, number: int) -> DiskSize:
-        """Return the size with counted visits of a number of keys as long as ``key``."""
+        """Add the size of ``number`` visit counters whose keys are as long as ``key``."""
         return self.plus(VISITS, key, np.full(number, VISIT_BYTES))

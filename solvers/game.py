@@ -83,7 +83,10 @@ class Hands(NamedTuple):
 
 @dataclass(frozen=True)
 class Deal:
-    """From the boards of one round to those of the next.
+    """Links each board of a round to the boards that can follow it in the next round.
+
+    An *entry* is one link from a parent board to a child board. The *images* of an entry are the dealt boards that are
+    equal to the child up to suits.
 
     Attributes:
         first: entries ``first[b] .. first[b + 1] - 1`` lead from board b.

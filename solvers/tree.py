@@ -204,7 +204,7 @@ class Forest:
 
 
 def _breadth_first(roots: Sequence[Tree]) -> list[tuple[Tree, int, int]]:
-    """List (tree, number of the parent, action at the parent) in the order of the numbers."""
+    """List the nodes of the trees breadth first, each as (subtree, parent's index or -1, action at the parent)."""
     order: list[tuple[Tree, int, int]] = []
     queue: deque[tuple[Tree, int, int]] = deque((root, -1, 0) for root in roots)
     while queue:

@@ -116,7 +116,7 @@ class Abstraction:
 
     @property
     def all_remember(self) -> bool:
-        """Whether in all later rounds a board's class determines the class of its first board."""
+        """Whether every bucket of a later round lies within one flop bucket."""
         dealt = [t for t, size in enumerate(self.board_sizes) if size]
         groups, memory = (self.arrays["groups"] > 0).sum(axis=1), self.arrays["memory"][:, 0]
         return all(memory[t] or groups[t] == i + 1 for i, t in enumerate(dealt))

@@ -66,7 +66,7 @@ def board_features(
 
 
 def start_kinds(deck: Deck, hole: int) -> NDArray[np.int64]:
-    """Number the kinds of hands that differ by suits alone: ``[hand]``; hold'em's kinds as in `preflop_classes`."""
+    """Number the classes of hands that are equal up to suits: ``[hand]``; hold'em has the 169 of `preflop_classes`."""
     if hole == 2 and deck == Deck():
         return preflop_classes()[0].astype(np.int64)
     return hand_orbits((), hands(deck, hole), deck)

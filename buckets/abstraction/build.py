@@ -204,7 +204,7 @@ class _Builder:
         return self._alike(self._features(table), table.counts, n_classes)
 
     def _classes_of_pairs(self, t: int, table: BoardMap, pairs: Pairs) -> NDArray[np.int32]:
-        """Assign each pair to a board bucket; each bucket of first boards gets a share of the buckets."""
+        """Cluster round t's boards within each flop bucket, which gets board buckets in proportion to its weight."""
         features, n_classes = self._features(table), self.spec.classes[t]
         assert n_classes != "all"
         shares = shared_out(n_classes, np.bincount(pairs.first, weights=pairs.counts))

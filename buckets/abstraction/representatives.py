@@ -72,7 +72,7 @@ def ward_tree(rows: Ints, weights: NDArray[np.integer]) -> MergeTree:
 
 
 def _balanced(rows: Ints, wanted: Ints, mass: Ints, members: list[Ints], first: list[int]) -> Ints:
-    """Exchange representatives within their clusters until no exchange brings their sum nearer to the target."""
+    """Choose one representative a cluster by local search, so that weighted feature rows add up to `wanted`."""
     chosen = np.array(first, dtype=np.int64)
     off = mass @ rows[chosen] - wanted
     for _ in range(MAX_SWEEPS):

@@ -196,7 +196,7 @@ class Context:
         return aligned(sum(sizes)), sizes[0]
 
     def leaf_values(self, kept: np.ndarray, second: int) -> LeafValues:
-        """The values of all chance leaves in the last two passes, which filled the array of `room_to_keep`."""
+        """Return both players' values at all chance leaves, as their last passes wrote them to ``kept``."""
         out: LeafValues = {}
         for t, deal in enumerate(self.deals):
             for b in range(len(self.hands[t][0].count)):
@@ -256,7 +256,7 @@ class Context:
 
 
 def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
-    """Buffers for passes of traverser p over one round; ``largest``: both players' most blocks on a board."""
+    """Allocate buffers for p's passes over a round; ``largest``: per player the most 16-hand blocks of a board."""
     own, other = WIDTH * largest[p], WIDTH * largest[1 - p]
     n_lanes, n_exits, n_roots = steps.n_lanes, steps.n_exit_lanes, steps.n_root_lanes
     return Workspace(

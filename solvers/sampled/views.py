@@ -86,14 +86,14 @@ class BoardNode(NamedTuple):
 
 
 class Boards(NamedTuple):
-    """Boards in the order of a walk; see `solvers.sampled.boards`.
+    """Arrays of all boards that a pass visits, in the order of the visits; see `solvers.sampled.boards`.
 
     Attributes:
         nodes: `BoardNode` of each board.
         cards: ``[hand, 2]``.
         rows, strength: ``[hand]``.
-        parent_hand: ``[image, hand]`` of each board: the hand above.
-        direct: whether one board is below each, with the same hands.
+        parent_hand: ``[dealt board, hand]``: index of the hand on the parent board.
+        direct: whether each board has one child, with the same hands.
     """
 
     nodes: Records

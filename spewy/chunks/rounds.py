@@ -165,7 +165,7 @@ def _spec(node: Node, config: TreeConfig, below: list[Node]) -> f.Tree:
 
 
 def _breadth_first(roots: Sequence[Node]) -> tuple[Node, ...]:
-    """List betting nodes in the order of the forest."""
+    """List the betting nodes below the roots breadth first, as `solvers.tree.Forest` numbers them."""
     order: list[Node] = []
     queue = deque(roots)
     while queue:

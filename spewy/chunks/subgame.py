@@ -46,7 +46,7 @@ class Subgames:
         self._board: tuple[tuple[int, int], Layout] | None = None
 
     def of(self, t: int, b: int, r: int) -> Layout:
-        """Return the subgame of chunk (t, b, r), which is chunk (0, 0, 0) of the subgame."""
+        """Return the layout of the subgame that begins with round t, board b and root r: its chunk (0, 0, 0)."""
         line = self._lines.get((t, r))
         if line is None:
             line = self._lines[t, r] = subgame_of_line(self.layout, t, r)

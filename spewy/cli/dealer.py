@@ -42,7 +42,7 @@ _MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
     type=click.Choice(["2.0.0", "2007"]),
     default="2.0.0",
     show_default=True,
-    help="Set of rules. 2007: folds are free, and the dealer folds to the end for a player who is out of time or gone.",
+    help="Rules. 2007: a player may fold when checking is free, and the dealer folds for a player who is late or gone.",
 )
 @click.option("-f", "fixed", is_flag=True, help="Keep the players' positions in every hand.")
 @click.option("-q", "quiet", is_flag=True, help="Print only warnings, errors and the score.")
@@ -176,7 +176,7 @@ def _header(game: str, terms: Terms) -> Iterator[str]:
 
 
 def _check_cards(log: Path, game: str, seed: int) -> None:
-    """Check the cards of the log beside a transaction log, which itself has no cards."""
+    """Check that an existing match log has the game and the seed; a transaction log has no cards."""
     from spewy.errors import InputError, path_text, shown
     from spewy.system.textfile import exists, read_text
 

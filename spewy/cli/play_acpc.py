@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Seed of the bot's random choices.",
 )
-@log_option("File to add all lines of both sides to.")
+@log_option("File to append all protocol lines to, received and sent.")
 @click.option(
     "--wait",
     type=Seconds(),

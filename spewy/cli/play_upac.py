@@ -17,7 +17,7 @@ from spewy.cli.progress import say
 @click.command()
 @click.argument("package", metavar="PACKAGE.zip", type=click.Path(path_type=Path))
 @bot_seed_option
-@log_option("File to add all lines of both sides to.")
+@log_option("File to append all protocol lines to, received and sent.")
 @verbose_option
 def upac(package: Path, seed: int | None, log: Path | None) -> None:
     """Play UPAC's games on stdin and stdout.

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     "filters",
     metavar="KINDS",
     multiple=True,
-    help='Only these hands: "pair+,flushdraw" (comma: or; plus: this or better; & or the option again: and).',
+    help='Show only matching hands, such as "pair+,flushdraw": a comma means or, & means and, + means or better.',
 )
 @click.option(
     "--sort",

@@ -58,7 +58,7 @@ MOST_TOLD = 5
     help="Largest number of chips that a player may put in during a hand; default: all.",
 )
 @click.option(
-    "--old-labels", is_flag=True, help="Name the other blind in START, as engines before October 2023 did."
+    "--old-labels", is_flag=True, help="Swap SB and BB in START, as engines before October 2023 did."
 )
 @click.option(
     "--seconds",

@@ -156,7 +156,7 @@ class SampledJob(Job):
         """Nothing of a job by dealt boards contradicts another key that is allowed."""
 
     def _require_used(self) -> None:
-        """Sections of this kind of jobs refuse keys without effect."""
+        """Do nothing: the sections of a game with board buckets refuse keys without effect themselves."""
 
 
 class SpotJob(Job):

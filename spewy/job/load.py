@@ -16,7 +16,7 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """Read a job file into nested dictionaries with the overrides of `Job.load`, without validation.
 
     Raises:
-        InputError: the file cannot be read, is not TOML, or an override is none.
+        InputError: the file cannot be read or is not TOML, or an override is malformed.
     """
     path = as_path(path, "job")
     subject = f"job {path_text(path)}"

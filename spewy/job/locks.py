@@ -59,7 +59,7 @@ def node_locks(
     """Find the lines, boards and hands that locks name in a tree whose root has the public cards ``root``.
 
     Raises:
-        InputError: one that is not there, frequencies that are none, or a hand that is locked twice.
+        InputError: a line, board or hand does not exist, frequencies are invalid, or two locks name one hand.
     """
     locks = [_node_lock(f"lock.{i}", section, tree, root, ranges) for i, section in enumerate(sections)]
     deck, hole = tree.config.game.deck, tree.config.game.num_hole_cards

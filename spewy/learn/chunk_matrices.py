@@ -49,7 +49,7 @@ class Weighing:
 
 
 def two_views(layout: Layout, t: int, b: int, ranges: Sequence[Floats]) -> Weighing:
-    """Return the two views of regret updates."""
+    """Return the hand weights of both players' regret updates: own hands by initial range, the opponent's by reach."""
     rows = layout.board(t, b).hands
     (first, alive0), (second, alive1) = (_revive(rows[p], ranges[p]) for p in (0, 1))
     return Weighing((rows[0].weight, rows[1].weight), (first, second), (alive0, alive1), 2)

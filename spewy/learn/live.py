@@ -99,7 +99,7 @@ class LiveEngine:
     def measure(
         self, stop: Stop | None = None, tell: Callable[[int, int], object] = lambda done, of: None
     ) -> Check:
-        """Measure with the solver; ``stop`` is ignored, since only measured strategies are saved."""
+        """Measure the exploitability; ``stop`` has no effect, since only measured strategies are saved."""
         timer = Timer()
         measured = self.solver.exploitability()
         return Check.of(self.done, *timer.times(), measured)

@@ -154,7 +154,7 @@ class SampledEngine(Closing):
             self._cfr.run(n)
 
     def next_portion(self, n: int, seconds: float) -> int:
-        """Number of deals of the next portion, after ``n`` deals that took ``seconds``."""
+        """Number of deals for about a third of a second, given that the last ``n`` deals took ``seconds``."""
         return max(1, min(2 * n, int(n * PORTION_SECONDS / seconds)))
 
     def start_from(

@@ -246,6 +246,6 @@ def _sources(text: str) -> list[list[str]]:
 
 
 def _has_equal(text: str) -> bool:
-    """Whether a source occurs twice."""
+    """Whether a ``# sources`` comment names a source of decisions twice."""
     names = [source for source, _ in _sources(text)]
     return len(set(names)) < len(names)

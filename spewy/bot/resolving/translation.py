@@ -107,15 +107,15 @@ def counterparts_of(
 
 
 class _Moves(NamedTuple):
-    """Maps actions of consecutive known decisions to actions of the other tree.
+    """Maps actions of the known subgame's tree to actions of the target subgame's tree.
 
     Attributes:
         lines: lines of the known decisions.
-        sources: numbers of the known actions, ordered by the actions that they become.
-        begins: places in that order where the next action begins.
-        targets: numbers of the actions that they become.
-        calls: numbers of the actions that are always taken.
-        n_actions: the number of actions of the other tree's decisions.
+        sources: known actions, sorted by their target action.
+        begins: index in ``sources`` where the group of each target action begins.
+        targets: the target action of each group.
+        calls: target actions that are always taken, since the known tree has no decision there.
+        n_actions: number of actions of the target tree's decisions.
     """
 
     lines: list[str]

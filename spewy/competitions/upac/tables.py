@@ -276,7 +276,7 @@ class _FreeSlots:
         self._known: dict[str, Mapping[str, int]] = {}
 
     def first(self, root: Node, node: Node) -> int:
-        """The first free slot of a decision."""
+        """Return the index of a decision's first stored frequency; the last action's frequency is not stored."""
         enters = entry_line(node.line)
         if enters not in self._known:
             self._known[enters] = self._of(root, enters)
