@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def speed(args: argparse.Namespace) -> None:
-    """One thread against two on the same tables, dealing alone, and judged flops."""
+    """Time deals with one thread and with two, and best responses on flops."""
     if args.quick:
         args.job, args.seconds, args.rounds = EXAMPLES / "flop-holdem.toml", 1.0, 1
     job = Job.load(args.job)

@@ -19,7 +19,7 @@ LP = {"simplex": "highs-ds", "interior point": "highs-ipm"}
 
 @dataclass(frozen=True)
 class CfrRun:
-    """One variant on one chunk: per target the iterations and seconds, None where the limit came first."""
+    """Iterations and seconds of a CFR variant to each target on a chunk; None if the limit came first."""
 
     iterations: dict[float, int | None]
     seconds: dict[float, float | None]
@@ -36,7 +36,7 @@ class CfrRun:
 
 @dataclass(frozen=True)
 class LpRun:
-    """One LP method on one chunk."""
+    """Result of an LP method on a chunk."""
 
     seconds: float
     accuracy: float
@@ -45,7 +45,7 @@ class LpRun:
 
 @dataclass
 class Measured:
-    """One chunk at one number of rows."""
+    """Results of all methods on a chunk with a number of rows."""
 
     chunk: OneChunk
     cfr: dict[str, CfrRun] = field(default_factory=dict)

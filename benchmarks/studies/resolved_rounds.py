@@ -150,7 +150,7 @@ class Judge:
     def solved_gain(
         self, locker: LockerBot, blueprint: Blueprint, few: int, warm: bool, state: Hand, seed: int
     ) -> float:
-        """The same of a subgame that is solved in a few iterations."""
+        """Measure a subgame that is re-solved in a few iterations."""
         locker.new_hand(state, 0, seed)
         ranges, plays = locker.ranges(state), self.stored(blueprint, state)
         begin = (plays, plays) if warm else None
@@ -158,7 +158,7 @@ class Judge:
         return self.lost(state, ranges, (solved.best_values(0), solved.best_values(1)))
 
     def taken_gain(self, locker: LockerBot, blueprint: Blueprint, state: Hand, seed: int) -> float:
-        """The same of what is stored, with a bet more that is taken for another."""
+        """Measure the stored strategy with an extra bet, which it translates to a bet of its tree."""
         locker.new_hand(state, 0, seed)
         root, ranges, plays = self.root(state), locker.ranges(state), self.stored(blueprint, state)
 

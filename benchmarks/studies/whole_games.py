@@ -173,7 +173,7 @@ def curve(args: argparse.Namespace) -> int:
 
 
 def study(args: argparse.Namespace) -> None:
-    """One abstraction after another."""
+    """Solve with each abstraction for equal time, and measure exploitability."""
     if args.quick:
         args.seconds = [1.0]
     job = Job.load(EXAMPLES / "flop-holdem.toml")
@@ -190,7 +190,7 @@ def study(args: argparse.Namespace) -> None:
 
 
 def schedules(args: argparse.Namespace) -> None:
-    """One schedule after another, for as many deals each."""
+    """Solve with each discount schedule for the same number of deals, and measure exploitability."""
     job = Job.load(EXAMPLES / "flop-holdem.toml")
     made, found = abstraction(abstraction_spec(job), progress_note("boards")), []
     for discount in SCHEDULES:
@@ -207,7 +207,7 @@ def schedules(args: argparse.Namespace) -> None:
 
 
 def answers(args: argparse.Namespace) -> None:
-    """One abstraction after another, with more and more answers."""
+    """Solve with each abstraction and each share of CFR-BR, and measure exploitability."""
     job = Job.load(EXAMPLES / "flop-holdem.toml")
     found = []
     for classes, rows in ANSWERED:
