@@ -101,6 +101,23 @@ def board_folder(folder: str | Path, board: str | None) -> Path:
     )
 
 
+def require_one_solve(folder: str | Path) -> None:
+    """Refuse the folder of a batch, for work that needs the folder of a single solve.
+
+    Raises:
+        InputError: the folder is that of a batch; the message names its solves.
+    """
+    batch = batch_folders(folder)
+    if batch is None:
+        return
+    names = [path_text(each) for each in batch.folders[:MOST_NAMED]]
+    more = len(batch.folders) - MOST_NAMED
+    raise InputError(
+        f"folder {path_text(as_path(folder, 'folder'))} is a batch of several solves; give the folder of one solve: "
+        f"{', '.join(names)}{f' or {more:,} more' if more > 0 else ''}"
+    )
+
+
 def write_weights(folder: Path, weights: Mapping[str, int]) -> None:
     """Write the weights of the boards in a folder."""
     folder.mkdir(parents=True, exist_ok=True)

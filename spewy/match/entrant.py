@@ -124,9 +124,11 @@ class Entrant:
         Raises:
             InputError: no bot can play from this folder.
         """
-        from spewy.bot.agent import bot_of  # which loads the solvers
+        from spewy.bot.agent import bot_of  # this import loads the solvers
         from spewy.bot.options import Options
+        from spewy.look.boards import require_one_solve
 
+        require_one_solve(self.value)
         with bot_of(self.value, Options(resolve="never")) as bot:
             return bot.game
 
@@ -147,8 +149,10 @@ class Entrant:
         return self.value
 
     def _from_folder(self, game: Game) -> Bot:
-        from spewy.bot.agent import open_bot  # which loads the solvers
+        from spewy.bot.agent import open_bot  # this import loads the solvers
+        from spewy.look.boards import require_one_solve
 
+        require_one_solve(self.value)
         bot = open_bot(self.value, strict=True, **dict(self.settings))
         if not same_rules(bot.game, game):
             bot.close()

@@ -130,7 +130,7 @@ def test_bad_words():
     assert "game: expected a game" in refused("match", "call", "call")
     assert "--seeds: expected numbers" in refused("match", "call", "call", "--game", "leduc", "--seeds", "x")
     assert "LBR setting" in refused("match", "lbr:x", "call", "--game", "leduc")
-    assert "bots: expected a port for each, found 7001 for both" in refused(
+    assert "both bots are tcp:7001; give each bot a port of its own" in refused(
         "match", "tcp:7001", "tcp:7001", "--game", "leduc"
     )
     assert "expected hold'em" in refused(
@@ -157,7 +157,7 @@ def test_who_is_waited_for_is_told():
     first, *_, last = result.stderr.splitlines()
     assert (
         first
-        == f"tcp-{port}: a client of the ACPC's protocol is waited for at 127.0.0.1:{port}, once in each of 2 runs"
+        == f"tcp-{port}: waiting for a client of the ACPC's protocol at 127.0.0.1:{port}, once in each of 2 runs"
     )
     assert last == f"Error: tcp-{port}: expected to connect in time, found nobody"
 

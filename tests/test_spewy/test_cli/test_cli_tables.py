@@ -122,7 +122,7 @@ def test_ctrl_c_keeps_what_was_dealt(tmp_path):
         (("a", "kuhn", 5, 0, "A", "B", "-p", "70000,70001"), "ports: expected numbers up to 65535"),
         (
             ("a", "kuhn", 5, 0, "A", "B", "-p", "7001,7001"),
-            "ports: expected one for each seat, found '7001,7001'",
+            "ports: expected two different numbers, one for each player, found '7001,7001'",
         ),
         (
             ("a", "kuhn", 5, 0, "A", "B", "--bind", "256.0.0.1"),
@@ -136,12 +136,12 @@ def test_ctrl_c_keeps_what_was_dealt(tmp_path):
             ("a", "kuhn", 5, 0, "A", "B", "--bind", ""),
             "address: expected one of this machine, or 0.0.0.0 for all",
         ),
-        (("a", "kuhn", 5, 0, "A", "B", "-a"), "-a goes on from a transaction log: expected -T too"),
+        (("a", "kuhn", 5, 0, "A", "B", "-a"), "-a continues from a transaction log, which -T writes; add -T"),
         (
             ("no/folder/a", "kuhn", 5, 0, "A", "B", "-T", "-a"),
             "transaction log no/folder/a.tlog: expected a readable",
         ),
-        (("no/folder/a", "kuhn", 5, 0, "A", "B"), "file no/folder/a.log: expected to be able to write it"),
+        (("no/folder/a", "kuhn", 5, 0, "A", "B"), "file no/folder/a.log cannot be written"),
     ],
 )
 def test_dealers_that_are_refused(args, told, tmp_path, monkeypatch):

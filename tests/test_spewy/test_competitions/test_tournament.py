@@ -59,7 +59,7 @@ def test_clients_at_one_port_play_one_run_after_the_other(tmp_path):
     with clients_at(port):
         result = spewy("tournament", file, "--workers", 2)
     assert result.exit_code == 0, result.stderr
-    assert f"two: a client of the ACPC's protocol is waited for at 127.0.0.1:{port}" in result.stderr
+    assert f"two: waiting for a client of the ACPC's protocol at 127.0.0.1:{port}" in result.stderr
 
 
 def test_logs_are_not_kept_in_a_file(tmp_path):

@@ -429,7 +429,9 @@ def test_lines_that_nobody_asked_for_are_told(tmp_path):
         "2",
     )
     result = spewy(*call, "--seconds", "30")
-    assert re.search(r"bot: wrote [0-9]+ lines unasked; each counts as its next answer", result.stderr)
+    assert re.search(
+        r"bot wrote [0-9]+ lines before it was asked; each counts as its next answer", result.stderr
+    )
     assert good_json(*call, "--seconds", "30")["spent"][0]["unasked"] > 0
 
 

@@ -143,7 +143,7 @@ def test_ctrl_c_keeps_what_was_made(folder, monkeypatch):
     assert spewy("payoffs", folder, "--workers", 1).exit_code == 130
     monkeypatch.undo()
     assert (
-        "1 board buckets of flop to do, 1 kept from before" in spewy("payoffs", folder, "--workers", 1).stderr
+        "1 board buckets of flop to do, 1 computed before" in spewy("payoffs", folder, "--workers", 1).stderr
     )
 
 

@@ -149,7 +149,7 @@ def test_a_solve_starts_from_its_own_game_only(flop, leduc, solved, tmp_path):
     assert "expected a job with [boards]" in refused(
         "solve", write(tmp_path, 'name = "leduc"\n[game]\nfile = "leduc"\n'), "--start-from", coarse
     )
-    assert "expected one job, found several" in refused("solve", job, leduc[0], "--start-from", coarse)
+    assert "--start-from works for one job only" in refused("solve", job, leduc[0], "--start-from", coarse)
     assert not (tmp_path / "out").exists()  # nor are classes and rows looked for, which takes minutes
 
 
@@ -546,7 +546,7 @@ def test_interrupted_everything_is_saved(leduc, tmp_path, number):
     assert process.returncode == 130, err
     told = json.loads(said)
     assert told["interrupted"] is True
-    assert err.endswith(f"after sweep {told['sweeps']}; everything is saved, the same command goes on\n")
+    assert err.endswith(f"after sweep {told['sweeps']}; everything is saved, the same command continues\n")
     assert "Traceback" not in err
     assert "leduc-dealt: saving what was learnt; another interruption breaks off\n" in err
     assert status_of(folder).ended == "interrupted"
@@ -637,7 +637,7 @@ def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkey
         result = spewy("solve", leduc[0], "--out", folder, "--save-every", every)
     assert result.exit_code == 130
     assert result.stderr.endswith("interrupted; everything that was saved is kept\n")
-    assert status_of(folder).ended == "broken off"
+    assert status_of(folder).ended == "stopped at once by a second interruption"
     assert deals_saved(folder) == 500
     assert good("check", folder).endswith(": healthy\n")
     assert sum(map(sum, visits_in(folder).values())) > 4 * 500  # two rounds, two players
@@ -775,11 +775,11 @@ def test_regrets_that_are_needed_are_not_dropped(leduc, solved, tmp_path):
     assert "found 0 of 3,000 deals in it" in refused("drop", folder, "--regrets")
     assert numbers_in(folder) == numbers_in(solved[1])
     good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "walked", "--set", "solve.max_sweeps=1")
-    assert "expected a whole game with [boards], whose regrets can be dropped" in refused(
+    assert "only whole games with [boards] can do without their regrets" in refused(
         "drop", tmp_path / "walked", "--regrets"
     )
     for options in ((), ("--regrets", "--round", "flop")):
-        assert "expected either --round or --regrets" in refused("drop", folder, *options)
+        assert "give either --round or --regrets" in refused("drop", folder, *options)
 
 
 @pytest.mark.parametrize("within", ["play", "judged", "payoffs"])

@@ -178,9 +178,7 @@ def test_what_needs_all_rounds_says_so(turn, tmp_path):
 def test_bad_input(turn, tmp_path):
     whole, small = turn
     for name, found in (("turn", "turn"), ("flop", "flop"), ("ocean", "ocean")):
-        assert f"round: expected one after the root's, river, found {found}" in refused(
-            "drop", whole, "--round", name
-        )
+        assert f"round: expected river, found {found}" in refused("drop", whole, "--round", name)
     assert "expected a store" in refused("drop", tmp_path, "--round", "river")
     assert "target: expected a number" in refused("show", small, "--target", "good")
     assert "expected % of the pot or chips for a spot, found mbb" in refused(
@@ -195,7 +193,9 @@ def test_bad_input(turn, tmp_path):
 def test_a_river_has_nothing_to_drop(tmp_path):
     text = TURN.replace("Qs 7h 2d 3c", RIVER).replace("bets.turn", "bets.river")
     folder = solve(tmp_path, text)
-    assert "none, for nothing follows the river" in refused("drop", folder, "--round", "river")
+    assert "round: no round follows the river, with which this solve begins" in refused(
+        "drop", folder, "--round", "river"
+    )
 
 
 def test_a_solve_begins_again(tmp_path):
@@ -309,7 +309,7 @@ def test_more_than_the_memory_allows(tmp_path):
 
 
 def test_killed_between_the_mark_and_the_deletions(turn, tmp_path, monkeypatch):
-    """What is still there is not believed, and the same command goes on."""
+    """What is still there is not believed, and the same command continues."""
     import spewy.run.drop as drop
 
     shutil.copytree(turn[0], tmp_path / "f")

@@ -113,7 +113,7 @@ def test_stdout_closed(tmp_path):
     """There is nowhere to put the result, which is said before anything starts."""
     result = closed("solve", write(tmp_path, KUHN), "--out", tmp_path / "out", which=1)
     assert result.returncode == 2
-    assert result.stderr == "Error: stdout: expected to be open, for results; found it closed\n"
+    assert result.stderr == "Error: stdout is closed, for results; found it closed\n"
     assert not (tmp_path / "out").exists()
 
 
