@@ -68,7 +68,7 @@ class VisitSettings:
         return layout.boards[t].round + 1 == self.first_live
 
     def views(self, layout: Layout, t: int) -> int:
-        """Number of payoff matrices that a chunk of round t stores: one for the regrets of each player, or one for both.
+        """Number of payoff matrices that a chunk of round t stores: one for each player's regrets, or one for both.
 
         One matrix is enough if rows are single hands, because then the weight of a hand cancels out.
         """
