@@ -173,8 +173,8 @@ class RemoteVisits:
             payoffs = (settings.views(layout, t), *layout.n_rows(t, b)) if t else None
             if not (isinstance(visit, Visit) and _is_whole(visit, of_chunk, set(settings.kept), payoffs)):
                 raise PeerError(
-                    f"{subject}: the arrays of chunk {layout.key(t, b, r).decode()} have other shapes than expected, "
-                    "or numbers that are not finite"
+                    f"{subject}: expected all arrays of chunk {layout.key(t, b, r).decode()}, with finite numbers, "
+                    "found a missing array, another shape, or numbers that are not finite"
                 )
 
 
