@@ -8,7 +8,7 @@ from typing import Any
 from llvmlite import ir
 from numba.extending import intrinsic as _intrinsic
 
-intrinsic: Any = _intrinsic  # typed as Any, since kernels call intrinsics with fewer arguments than the decorated functions have
+intrinsic: Any = _intrinsic  # typed as Any: kernels call an intrinsic without its first argument
 FLOAT = ir.FloatType()
 FUSE = ("contract",)
 """Fast-math flags of all arithmetic: LLVM may compute a product and a sum in one instruction."""
