@@ -243,7 +243,7 @@ class _Builder:
         return model.fit(features, sample_weight=counts).labels_
 
     def _features(self, table: BoardMap) -> NDArray[Any]:
-        """Return the features of boards, ``[board, axis]``, from the cache; missing features are computed and stored."""
+        """Return the features of boards, ``[board, axis]``, from the cache; compute and store missing features."""
         name = _feature_name(table.boards.shape[1])
         if name not in self.cache:
             features = board_features(self._percentiles, table.boards, table.counts, self._tell)
