@@ -226,7 +226,7 @@ class Subgame:
         return resolve(self._builder, self.root, self.board, self.ranges, limits, warm, safety)
 
     def _solved_for(self, player: int) -> int:
-        """Player in a solve's cache key: ``player`` in a safe solve; 0 in an unsafe solve, which serves both players."""
+        """Player in a solve's cache key: ``player`` in a safe solve, and 0 in an unsafe solve for both players."""
         return player if self._options.safe is not None else 0
 
     def _warm_start(self) -> tuple[PlayerStrategy, PlayerStrategy] | None:
