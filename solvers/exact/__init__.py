@@ -1,4 +1,4 @@
-"""The exact engine: games with a row for each hand of two cards, solved in explicit vectors and threads.
+"""The exact engine: games with a row for each hand of two cards, computed with vectors and in threads.
 
 `engine.ExactCfr` solves what `solvers.reference` solves, many times faster, and is tested against it. The files in the
 order in which data flows: `program` (betting as lists of steps), `tables` (boards), `storage` (regrets and sums),
