@@ -264,7 +264,7 @@ class ExactCfr:
     def _plan(
         self, iterations: int, every: int = 0, target: float = -np.inf, measured: Floats = NOTHING
     ) -> Plan:
-        """Make the plan of the next iterations; every ``every`` iterations best responses are written to ``measured``."""
+        """Make the plan of the next iterations; ``measured`` gets both best responses every ``every`` iterations."""
         numbers, fractions = _numbers(self.variant, self.iteration, iterations, self._short)
         clip = self.variant.discount.clip
         return Plan(
