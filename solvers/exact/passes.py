@@ -250,7 +250,7 @@ def _last_board(above: Cursor, c: Cursor, deals: Deals, e: int) -> None:
 
 @inlined
 def _middle_board(above: Cursor, c: Cursor, view: GameView, work: Workspace, entry: int) -> None:
-    """Compute reach and values on a board of the second of three rounds, with all boards of the third below."""
+    """Compute reach and values on a board of the second of three rounds, and on all boards that follow it."""
     forward_reach(c, _entry(above, view.deals[0], entry))
     opposing_totals(c)
     _clear_values(c.work.continuation, 0, _n_values(c))
@@ -381,7 +381,10 @@ def _clear_values(values: Address, start: int, n: int) -> None:
 
 @inlined
 def _collect(deal: DealTable, entry: int, above: Cursor, c: Cursor, values: Address, start: int) -> None:
-    """Add a board's root values to the chance leaves of the board above, once for each dealt board of the entry."""
+    """Add a board's root values to the previous round's chance leaves, once for each dealt board of the entry.
+
+    An entry leads to a board of the next round. It stands for one or several dealt boards that are equal up to suits.
+    """
     count, stride = int64_at(above.round.own.count, above.board), above.round.program.n_exit_lanes
     for m in range(int64_at(deal.first_image, entry), int64_at(deal.first_image, entry + 1)):
         for h in range(count):

@@ -1,4 +1,4 @@
-"""Step 1 of a pass: the opponent's reach, from the board above down to folds, showdowns and chance leaves.
+"""Step 1 of a pass: the opponent's reach, from the previous round down to folds, showdowns and chance leaves.
 
 With σ_a the frequency of action a, for hand h,
 

@@ -39,7 +39,7 @@ class Context:
         numbers: regrets and averages to learn or to measure.
         most_hands: largest number of hands that are possible on a board, per round.
         most_cards: largest number of cards that are not on a board.
-        probabilities: probability of a board given both hands and the board above, per round; 1 if boards are drawn.
+        probabilities: probability of a board given both hands and the previous board, per round; 1 if boards are drawn.
         gains: factor of instantaneous regrets, per round.
     """
 

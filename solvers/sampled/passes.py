@@ -1,6 +1,6 @@
 """Passes over boards: the opponent's reach goes down from board to board, and values come up.
 
-`walk` processes boards in depth-first order; a board's values are complete when all boards below it are done.
+`walk` processes boards in depth-first order; a board's values are complete when all boards that follow it are done.
 `learn_paths` learns from deals, in one pass for each player. A deal has one board per round, and all its rounds have
 the hands that are possible on the full board.
 """
@@ -206,8 +206,8 @@ def _sum_rows(c: Cursor) -> None:
 def _go_up(w: Walk, t: int, dither: int) -> None:
     """Process round t's current board on the way up: compute values and update regrets.
 
-    The values come from folds and showdowns and, before the last round, from the boards below. They are added to the
-    board of the previous round.
+    The values come from folds and showdowns and, before the last round, from the boards of the next round. They are
+    added to the board of the previous round.
     """
     views, works, mode, mode_above = w.views[0], w.works[0], _mode_of(w, t), _mode_of(w, t - 1)
     x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(w.boards)

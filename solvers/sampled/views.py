@@ -96,7 +96,7 @@ class Boards(NamedTuple):
         cards: ``[hand, 2]``, the cards of each hand.
         rows, strength: ``[hand]``, row and strength of each hand.
         parent_hand: ``[dealt board, hand]``, number of the hand on the board of the previous round.
-        direct: whether each board has one board below, with the same hands.
+        direct: whether each board has one board of the next round, with the same hands.
     """
 
     nodes: Records
@@ -154,7 +154,7 @@ class RoundView(NamedTuple):
         visits: ``[board bucket]``, number of updates of the traverser's regrets.
         ahead: ``[board bucket]``, number of coming visits that the regrets already include; such a visit learns
             nothing.
-        probability: probability of a board of this round given both hands and the board above; 1 for drawn boards.
+        probability: probability of a board of this round given both hands and the previous board; 1 for drawn boards.
     """
 
     program: Program
