@@ -1,13 +1,14 @@
 """Step 2 of a pass: totals of the opponent's reach, overall and by card, at the sequences that end in leaves.
 
-Before the last round these are ``total = Σ reach`` and ``by_card[c] = Σ reach of hands with card c``. In the last round
-also
+Before the last round the totals are ``total = Σ reach`` and ``by_card[c] = Σ reach of hands with card c``. In the last
+round also
 
     wins[h] = Σ reach of weaker hands + Σ reach of weaker and equal hands
 
-where both sums leave out hands that share a card with h. They are computed by inclusion and exclusion (Johanson et al.
+where both sums leave out hands that share a card with h. Wins are computed by inclusion and exclusion (Johanson et al.
 2011): hands of equal strength form groups, the groups are processed in ascending order, and a group reads the totals
-before and after its own opposing hands are added. Slow twin: `solvers.reference.kernels.terminal_values`.
+before and after its own opposing hands are added. Slow, plain version:
+`solvers.reference.kernels.terminal_values`.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ def _add_hand(c: Cursor, first: int, row: int, lanes: Any, total):  # type: igno
 
 @inlined
 def _sharing_a_card(c: Cursor, first: int, row: int, lanes: Any):  # type: ignore[no-untyped-def]
-    """Total of the opposing hands with the own hand's first card, plus the total of those with its second card."""
+    """Add two totals: of the opposing hands with the first card of the traverser's hand, and with its second card."""
     a, b = cards_of(c.round.own, first + row)
     return load_each(c.work.by_card, _of_card(lanes, a)) + load_each(c.work.by_card, _of_card(lanes, b))
 

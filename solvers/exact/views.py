@@ -1,10 +1,10 @@
 """Records that the exact engine's kernels read: a round for one traverser, a thread's buffers, and a cursor.
 
-The table lists one thread's buffers, with bytes for the river of the flop spot P1 (400 hands on each side) and the
-processor cache that each is meant for. H and H' are the numbers of hands of the traverser and of the opponent on a
-board, N of nodes, S of the opponent's sequences, E of chance leaves and R of lines that enter the round. L is the
-number (40) of leaf pairs: a fold, a showdown, or one of each, all after the same sequence of the opponent. An axis of
-16 is a block of 16 hands, or a batch of 16 leaf pairs.
+The table lists one thread's buffers, with sizes in bytes for the river of the flop spot P1 (400 hands on each side) and
+the processor cache that each buffer is meant for. H and H' are the numbers of hands of the traverser and of the
+opponent on a board, N of nodes, S of the opponent's sequences, E of chance leaves and R of lines that enter the round.
+L is the number (40) of leaf pairs: a fold, a showdown, or one of each, all after the same sequence of the opponent. An
+axis of 16 is a block of 16 hands, or a batch of 16 leaf pairs.
 
 | buffer | shape | bytes | written by, read by | cache |
 |---|---|---|---|---|
@@ -34,7 +34,7 @@ from solvers.exact.program import Program
 from solvers.exact.tables import ClassTable, HandTable
 
 N_CARDS = 53
-"""Number of cards of a deck plus one, for the card of padding rows."""
+"""53: the number of cards of a deck, and one more for padding rows."""
 
 
 class PassFactors(NamedTuple):
@@ -158,7 +158,7 @@ class Cursor(NamedTuple):
 
 @inlined
 def share(c: Cursor, n: int) -> tuple[int, int]:
-    """First of the thread's items among n items of a step, and the item after its last."""
+    """Range of the thread's items among n items of a step: the first item, and the item after the last."""
     return c.part * n // c.n_parts, (c.part + 1) * n // c.n_parts
 
 

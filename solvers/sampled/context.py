@@ -1,4 +1,4 @@
-"""Passes over boards, with everything they need: each traverser's betting steps, regrets and averages, and buffers."""
+"""Passes over boards with their tables and buffers: each traverser's betting steps, regrets and averages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LARGEST_SUM = 32768.0
 BOARDS_AT_ONCE = 8
 """Number of boards between two calls of ``stopped``; one board of hold'em takes up to some hundredths of a second."""
 Works = tuple[Packed, Packed]
-"""Buffers of each round for kernels: of a pass, and of the opponent's best response in the pass (CFR-BR)."""
+"""Buffers of each round, packed for kernels: for the traverser, and for the opponent's best response (CFR-BR)."""
 
 
 class Context:
@@ -37,9 +37,9 @@ class Context:
         batches: the batches of lines of each round.
         n_rows: number of rows of a board bucket, per round.
         numbers: regrets and averages to learn or to measure.
-        most_hands: largest number of hands that a board leaves, per round.
-        most_cards: largest number of cards that a board leaves.
-        probabilities: probability of a board given both hands and the board above, per round; 1 if boards are drawn.
+        most_hands: largest number of hands that are possible on a board, per round.
+        most_cards: largest number of cards that are not on a board.
+        probabilities: probability of a board given both hands and the previous board, per round; 1 if boards are drawn.
         gains: factor of instantaneous regrets, per round.
     """
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LANES = 16
 """Number of lanes in a batch of lines."""
 MOST = 255
-"""Sum of a decision's numbers, with the last action's number."""
+"""Sum of the numbers of a decision, with the number of its last action."""
 
 Bytes = NDArray[np.uint8]
 
@@ -201,7 +201,11 @@ def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
 
 @kernel
 def _restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> int:
-    """Fill ``out`` with frequencies in 255ths; return the number of decisions whose bytes exceed `MOST` together."""
+    """Fill ``out`` with frequencies in 255ths.
+
+    Returns:
+        The number of decisions whose bytes add up to more than `MOST`.
+    """
     wrong = 0
     for batch in range(len(tables.n_slots)):
         for row in range(n_rows):

@@ -5,7 +5,7 @@ With σ_a the frequency of action a at a decision,
     reach[row][child a] = reach[row][decision] · σ_a[row]
     average[row] ← average[row] + share · (row_reach[row] · reach[row] − average[row])
 
-where ``row_reach`` is the opponent's reach at the start of the round, summed over the row's hands. Slow twin:
+where ``row_reach`` is the opponent's reach at the start of the round, summed over the row's hands. Slow, plain version:
 `solvers.reference.kernels.reach_down`, and for averages `tests/naive_averages.py`.
 """
 
@@ -66,7 +66,7 @@ def _reach(
 
 @inlined
 def update_averages(c: Cursor, f: VisitFactors) -> None:
-    """Move the opponent's averages the fraction ``f.share`` of the way to its reach in this visit."""
+    """Move the opponent's averages the fraction ``f.share`` of the way to its reach under the current strategy."""
     x, program = c.round, c.round.program
     start, width = c.board.class_ * program.other_size + c.batch.other_first, other_width(c)
     for row in range(program.n_rows):
