@@ -309,7 +309,9 @@ def test_bad_wishes_are_refused(changed, message):
 def test_what_is_too_much_for_the_last_round_is_refused_at_once(monkeypatch):
     monkeypatch.setattr("buckets.abstraction.build.Percentiles", None)
     rows = (50, 6, 5)
-    with pytest.raises(BucketError, match="classes of round 2: expected 1 to 95, the number of its boards, got 96"):
+    with pytest.raises(
+        BucketError, match="classes of round 2: expected 1 to 95, the number of its boards, got 96"
+    ):
         Abstraction.build(AbstractionSpec(SMALL, 2, (0, 2, 1), ("all", 4, 96), rows))
     with pytest.raises(BucketError, match=r"boards of \(3, 1, 1\) cards: expected at most 4,000,000"):
         Abstraction.build(AbstractionSpec(FULL, 2, (0, 3, 1, 1), ("all", 100, 200, "all"), (169, 40, 40, 40)))
