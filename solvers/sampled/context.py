@@ -112,7 +112,7 @@ class Context:
         out: np.ndarray,
         number: int,
     ) -> None:
-        """Update regrets and averages by n deals.
+        """Update regrets and averages from n deals.
 
         Args:
             discount: discount of earlier visits.
@@ -120,7 +120,7 @@ class Context:
             works: the thread's buffers.
             boards: boards of the deals, as `paths` makes them.
             n: number of deals.
-            out: the thread's array from `out`.
+            out: the thread's array from the method `out`.
             number: number of the first deal, counted from the start of the solve.
         """
         job = Walk(UPDATE, 0, discount, cfr_br, self._learning, works, boards, self.n_rounds, out.ctypes.data)

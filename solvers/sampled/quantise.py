@@ -55,7 +55,7 @@ class ByteTables(NamedTuple):
 
 
 def byte_tables(batches: LineBatches, p: int, n_rows: int) -> ByteTables:
-    """Make the tables of player p for batches of lines with ``n_rows`` rows."""
+    """Make the `ByteTables` of player p for batches of lines with ``n_rows`` rows."""
     slots, counts = [], []
     for shape in batches.shapes:
         decisions = _decisions(shape, p)
