@@ -166,17 +166,17 @@ class Context:
             depth = walk(job, first, last, 0, depth, last == n_boards)
         return out.reshape(-1, self._most_hands[0], WIDTH).astype(np.float64)
 
-    def _mirror(self, t: int, mine: Workspace) -> Workspace:
+    def _mirror(self, t: int, traverser: Workspace) -> Workspace:
         """Buffers of round t for CFR-BR's best response of the opponent.
 
-        The arrays that the best response does not change are those of the traverser's buffers ``mine``.
+        The arrays that the best response does not change are those of the buffers ``traverser``.
         """
         shared = (
             *("counts", "held", "places", "n_places", "holders", "n_holders"),
             *("segment_end", "segment_row", "segment_level", "tie_end", "open"),
             *("nodes", "row_exits", "hand_values", "hand_exits", "continuation"),
         )
-        return self._workspace(t)._replace(**{name: getattr(mine, name) for name in shared})
+        return self._workspace(t)._replace(**{name: getattr(traverser, name) for name in shared})
 
     def _workspace(self, t: int) -> Workspace:
         size, n_hands, n_rows = self._sizes[t], self._most_hands[t], self._n_rows[t]
