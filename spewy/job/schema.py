@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
 from spewy.game.names import SEAT_NAMES
-from spewy.job.base import JobBase
 from spewy.job.job import GameJob, Job, SampledJob, SpotJob
-from spewy.job.sections import SampledRows, SampledSave, SampledSolve, Section, WalkedSolve
+from spewy.job.sections import Section
 
 __all__ = ["job_schema"]
 
@@ -36,9 +39,9 @@ def job_schema() -> dict[str, Any]:
     """
     _, schema = models_json_schema([(kind, "validation") for kind in KINDS], by_alias=True)
     parts = schema["$defs"]
-    sections: tuple[type[Section], ...] = (*KINDS, WalkedSolve, SampledSolve, SampledRows, SampledSave)
-    for section in sections:
-        _describe(parts[section.__name__], section)
+    for section in _sections(Section):
+        if section.__name__ in parts:
+            _describe(parts[section.__name__], section)
     for key in ("spot", "boards"):
         del parts[GameJob.__name__]["properties"][key]
     del parts[SpotJob.__name__]["properties"]["boards"]
@@ -53,13 +56,39 @@ def job_schema() -> dict[str, Any]:
     return {"$schema": DIALECT, "title": "Job", "description": Job.__doc__, "anyOf": kinds, "$defs": parts}
 
 
+def _sections(base: type[Section]) -> Iterator[type[Section]]:
+    """Yield all classes derived from a section."""
+    for derived in base.__subclasses__():
+        yield derived
+        yield from _sections(derived)
+
+
 def _describe(part: dict[str, Any], section: type[Section]) -> None:
-    """Drop keys that do not apply to a section's kind of jobs, and add descriptions from the base section."""
+    """Drop keys that do not apply to a section's kind of jobs, and describe the others by their docstrings."""
     for key in section.without_effect:
         part["properties"].pop(key, None)
+    docstrings: dict[str, str] = {}
+    for cls in reversed(section.__mro__):
+        if issubclass(cls, Section):
+            docstrings |= _docstrings(cls)
     for name, field in section.model_fields.items():
         key_schema = part["properties"].get(field.alias or name)
-        if key_schema is not None and "description" not in key_schema:
-            above = next(base for base in section.__mro__[1:] if issubclass(base, Section))
-            described = JobBase if issubclass(section, Job) else above
-            key_schema["description"] = described.model_fields[name].description
+        if key_schema is not None:
+            key_schema["description"] = docstrings[name]
+
+
+def _docstrings(section: type[Section]) -> dict[str, str]:
+    """Read the docstring behind each key of a section from its source.
+
+    Pydantic can do this too, but reads the sources at each import, which takes longer than a small solve.
+    """
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body
+    assert isinstance(definition, ast.ClassDef)
+    return {
+        key.target.id: inspect.cleandoc(text.value.value)
+        for key, text in zip(definition.body, definition.body[1:], strict=False)
+        if isinstance(key, ast.AnnAssign) and isinstance(key.target, ast.Name)
+        if isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+        and isinstance(text.value.value, str)
+    }

@@ -33,7 +33,7 @@ MOST_INTEGER = 2**63 - 1
 class Section(BaseModel):
     """A table of the file; unknown keys and values of a wrong type are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
     without_effect: ClassVar[tuple[str, ...]] = ()
     """Keys without effect for a section's kind of jobs."""
@@ -229,7 +229,7 @@ class SampledSave(SaveSection):
 
     without_effect: ClassVar[tuple[str, ...]] = ("rounds",)
     _unused = no_effect(
-        SaveSection, without_effect, f"{WITH_BOARDS}, where spewy drop --regrets makes folders small"
+        SaveSection, without_effect, f"{WITH_BOARDS}, where `spewy drop` makes a finished folder smaller"
     )
 
 

@@ -1,8 +1,7 @@
-"""The average strategies of single chunks in a store, read without laying out all boards and betting.
+"""Average strategies of single chunks in a store.
 
-A `spewy.records.chunks.Chunks` knows all chunks of a layout, for which every board was listed and the whole betting
-tree built. A `ChunkPolicy` finds the key of the one chunk that a line and a board are in, by the betting of that round
-and the rows of that board alone, and caches a few of both.
+`spewy.records.chunks.Chunks` needs a list of all boards and the whole betting tree. `ChunkPolicy` needs only the
+betting of one round and the hands on one board to read a chunk, so it can show a decision at once.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ class ChunkPolicy(Policy):
     """Average strategies of a store; a running solve may be writing to it meanwhile.
 
     Args:
-        problem: problem that the store was made for.
+        problem: game or spot that was solved.
         store: lockers of the solve; `close` closes them.
-        patched: the store with the strategies that were solved again for dropped rounds, in which the problem has a row
-            for each hand; None reads the store alone.
+        patched: the store together with re-solved strategies of dropped rounds, where ``problem`` must have a row for
+            each hand; None reads the store alone.
     """
 
     def __init__(self, problem: Problem, store: Store, patched: PatchedReads | None = None) -> None:
@@ -51,7 +50,7 @@ class ChunkPolicy(Policy):
     def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
         """Return the decision after ``line`` on ``board`` for all hands: see `Policy.decision`.
 
-        Boards that are the same up to suits are solved once: strategies of the solved board are mapped onto ``board``.
+        The store has one board of all that are equal up to suits; its strategies are mapped onto ``board``.
         """
         node, first, slots = self._node(line, board)
         player = node.player
@@ -69,12 +68,12 @@ class ChunkPolicy(Policy):
         return saved_sweeps(self.store)
 
     def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
-        """All decisions of the chunk that ``line`` (``""``, or ending in ``/``) enters on ``board``, from one read.
+        """Read all strategies of the chunk that ``line`` (``""``, or ending in ``/``) enters on ``board``.
 
         Before the first finished sweep all strategies are uniform.
 
         Raises:
-            InputError: as `decision`.
+            InputError: the line enters no chunk, the board cannot follow, or the chunk was dropped.
         """
         root = self._root(line)
         held = self._hands(root.round, board_cards(self.problem, root.round, board))
@@ -92,18 +91,18 @@ class ChunkPolicy(Policy):
         self.store.close()
 
     def _frequencies(self, node: Node, first: int, held: _Board, sums: tuple[Floats, Floats]) -> Floats:
-        """``[action, hand]`` of a decision, from the stored sums of its chunk."""
+        """Frequencies ``[action, hand]`` at a decision, from the strategy sums of its chunk."""
         assert node.player is not None
-        mine = held.players[node.player]
+        player_hands = held.players[node.player]
         taken = sums[node.player][first : first + len(node.actions)].astype(np.float64)
         for lock in self.problem.locks:
             if lock.line == node.line:
-                lock.write(taken, held.history, mine.rows.numbers)
-        return normalised(taken)[:, mine.row]
+                lock.write(taken, held.history, player_hands.rows.numbers)
+        return normalised(taken)[:, player_hands.row]
 
     def _sums(self, node: Node, held: _Board, slots: tuple[int, int]) -> tuple[Floats, Floats]:
-        """The stored sums of a node's chunk, per player ``[slot, row]``."""
-        subject, dropped = f"line {node.line!r}: expected a strategy that is stored", self._reads.first
+        """Read the strategy sums of a node's chunk, per player ``[slot, row]``, with a slot for each action."""
+        subject, dropped = f"line {node.line!r}: expected a stored strategy", self._reads.first
         if not self._has_swept():
             raise InputError(f"{subject}, found no finished sweep")
         n_rows = held.n_rows
@@ -117,7 +116,7 @@ class ChunkPolicy(Policy):
         return split(require_size(found, size, Kind.SUMS, key), slots, n_rows)
 
     def _has_swept(self) -> bool:
-        """Whether a sweep was finished; the answer is cached once it is True."""
+        """Whether the store has a finished sweep."""
         self._swept = self._swept or saved_sweeps(self.store) > 0
         return self._swept
 
@@ -140,7 +139,14 @@ def _nothing(slots: tuple[int, int], n_rows: tuple[int, int]) -> tuple[Floats, F
 
 
 class _Held(NamedTuple):
-    """A player's hands on the requested board, ascending, with their rows on the solved board."""
+    """A player's hands on the requested board, and their rows on the solved board, which equals it up to suits.
+
+    Attributes:
+        rows: hands and rows of the player on the solved board.
+        hands: ``[hand]``, numbers of the hands on the requested board, ascending.
+        rows_of_hands: ``[hand]``, number of the equal hand among those of ``rows``.
+        row: ``[hand]``, row of the strategy for each hand.
+    """
 
     rows: BoardHands
     hands: Ints
@@ -149,16 +155,16 @@ class _Held(NamedTuple):
 
 
 class _Board(NamedTuple):
-    """The board that was solved in place of the requested one, with the hands of both players."""
+    """The solved board that equals a requested board up to suits, and both players' hands."""
 
     history: History
     players: tuple[_Held, _Held]
 
     @property
     def n_rows(self) -> tuple[int, int]:
-        """Number of rows of both players' strategies."""
+        """Number of strategy rows of each player."""
         return self.players[0].rows.n_rows, self.players[1].rows.n_rows
 
     def key(self, t: int, line: str) -> bytes:
-        """Key of the chunk that a line enters on the board."""
+        """Key in the lockers of the chunk that a line enters on the board in round t."""
         return Place(t, self.history, line).key(self.n_rows)

@@ -498,7 +498,7 @@ def test_sums_that_are_no_numbers_fail_and_are_not_saved(leduc, tmp_path, monkey
 
     monkeypatch.setattr(SampledEngine, "deal", spoilt)
     monkeypatch.setattr(SampledEngine, "judge", lambda engine, *asked: None)
-    with pytest.raises(SolveError, match="round 0, class 0: expected finite numbers, found others"):
+    with pytest.raises(SolveError, match="round 0, board bucket 0: expected finite numbers, found others"):
         solve(leduc[0], tmp_path / "out", "solve.max_sweeps=200")
     assert numbers_in(tmp_path / "out") == before
 
@@ -742,7 +742,7 @@ def test_a_solve_whose_regrets_were_dropped_says_so(leduc, played_only):
     folder, _ = played_only
     settings = ("--set", "solve.max_sweeps=50")
     line = refused("solve", leduc[0], "--out", folder, *settings)
-    assert "out: expected regrets and sums to go on from, found them dropped; " in line
+    assert "out: expected regrets and sums to continue with, found them dropped; " in line
     assert good_json("solve", leduc[0], "--out", folder, *settings, "--again")["sweeps"] == 50
     assert good_json("solve", leduc[0], "--out", folder, "--set", "solve.max_sweeps=60")["sweeps"] == 60
 
@@ -752,7 +752,7 @@ def test_a_play_locker_is_not_solved_into(leduc, solved, tmp_path):
     before = sorted(path.name for path in alone.iterdir())
     for options in (("--out", alone), ("--out", tmp_path / "out", "--start-from", alone)):
         line = refused("solve", leduc[0], "--set", "solve.max_sweeps=3010", *options)
-        assert "alone: expected regrets and sums to go on from, found a strategy locker alone" in line
+        assert "alone: expected regrets and sums to continue with, found a strategy locker alone" in line
     assert sorted(path.name for path in alone.iterdir()) == before
 
 
