@@ -1,4 +1,4 @@
-"""``spewy check``: audit the lockers in a folder."""
+"""``spewy check``: check the lockers in a folder for damage."""
 
 from __future__ import annotations
 

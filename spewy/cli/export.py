@@ -104,7 +104,7 @@ def export(
 
 
 def _warn_of_rows(rows: int, wide: bool) -> None:
-    """Warn if the file will have more rows than a spreadsheet can open."""
+    """Warn the user if the file will have more rows than a spreadsheet can open."""
     if rows < SPREADSHEET_ROWS:
         return
     fewer = "--line, --board, --round and --player" + ("" if wide else ", and --wide,")

@@ -283,7 +283,7 @@ def _checked(text: str, subset: int | None) -> Job:
 
     Raises:
         InputError: an option makes the job invalid.
-        buckets.BoardError: the subset shall have more flops than exist.
+        buckets.BoardError: the subset has more flops than there are.
     """
     import tomllib
 

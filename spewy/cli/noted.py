@@ -18,7 +18,7 @@ from spewy.errors import one_line
 def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
     """Yield a function that writes a line to the log, with the time; warnings and errors are also printed on stderr.
 
-    The bot's own warnings, which come through `logging`, take the same way.
+    The bot's own warnings, which come through `logging`, are treated in this way too.
     """
     with line_writer(log, add=True) as write:
 

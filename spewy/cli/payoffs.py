@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spewy.look.payoffs import PayoffCost, PayoffResult
 
 BOARDS = 4
-"""Default number of boards drawn from each bucket."""
+"""Default number of random boards in each board bucket."""
 
 
 @click.command()

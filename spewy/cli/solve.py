@@ -150,7 +150,7 @@ def solve(
 
 
 def default_folder(name: str) -> Path:
-    """Return ``results/<job name>``; a name with slashes or dots gives a folder within ``results`` too.
+    """Return the folder ``results/NAME`` for the name of a job; slashes and leading dots of the name are replaced.
 
     >>> default_folder("Rhode Island").as_posix(), default_folder("../T1").as_posix()
     ('results/Rhode Island', 'results/-T1')

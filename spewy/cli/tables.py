@@ -65,7 +65,7 @@ def line_text(line: str, words: str) -> str:
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> str:
-    """Format (name, value) rows in two columns.
+    """Format rows, each a name and a text, in two columns.
 
     >>> print(facts([("EV", "1"), ("sweeps", "20")]))
     EV      1

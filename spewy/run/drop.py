@@ -139,7 +139,7 @@ def _keep_leaves(layout: Layout, store: Store, first: int, threads: int, progres
 
 
 def _require_play(folder: Path, deals: int) -> None:
-    """Refuse to drop regrets and strategy sums from which the strategy locker was not yet brought up to date.
+    """Refuse to drop regrets and strategy sums if the strategy locker lacks some of their deals.
 
     Args:
         folder: folder of the solve.

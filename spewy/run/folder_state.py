@@ -34,7 +34,7 @@ class Stored:
 
 
 def look(job: Job, folder: Path) -> Stored:
-    """Read the state of a job's folder; a missing folder holds nothing.
+    """Read the state of a job's solve from its folder; for a missing folder it has no sweeps.
 
     Raises:
         lockers.ManifestMismatchError: the folder holds another job.

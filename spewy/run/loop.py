@@ -17,7 +17,7 @@ from spewy.run.stopping import INTERRUPTED, REACHED, Stopping, forecast
 from spewy.run.stores import Stores
 
 Log = Callable[[str, str], None]
-"""Writes a line to the log: an event and a text."""
+"""Function that writes a line to the log, given an event and a text."""
 
 
 class Loop:
@@ -158,7 +158,7 @@ class Loop:
         return self._stopping.is_check_due(self._engine.done, time.perf_counter() - self._checked)
 
     def _goes_on(self) -> bool:
-        """Whether more work follows."""
+        """Whether the run continues after the current step."""
         return not (
             self._stop.is_set()
             or self._stopping.is_reached(self.current)

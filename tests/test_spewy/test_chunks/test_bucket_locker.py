@@ -241,7 +241,7 @@ def test_fewer_kinds_than_rows_is_said(tmp_path):
         "estimate", write(tmp_path, TURN), "--set", "rows.river=2000"
     )
     run = spewy("solve", write(tmp_path, TURN), "--set", "rows.river=2000", "--out", tmp_path / "out")
-    assert "48 boards with fewer kinds of hands than rows asked for" in run.stderr
+    assert "48 boards with fewer different hands than rows asked for" in run.stderr
 
 
 def warnings_of(caplog):

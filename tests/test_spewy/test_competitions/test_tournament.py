@@ -49,7 +49,7 @@ def test_a_command_that_is_too_long_for_a_path_is_run(tmp_path):
     file = write(tmp_path, ACPC.format("points").replace('"raise"', f'"cmd:true {"x" * 300}"'))
     result = spewy("tournament", file, "--workers", 1)
     assert result.exit_code == 1
-    assert "two: expected to connect, found that it ended with 0" in result.stderr
+    assert "two ended with exit code 0 before it connected" in result.stderr
 
 
 def test_clients_at_one_port_play_one_run_after_the_other(tmp_path):

@@ -145,8 +145,8 @@ def test_a_solve_starts_from_its_own_game_only(flop, leduc, solved, tmp_path):
     folder = tmp_path / "empty"
     with Session(Job.load(job), folder):
         pass
-    assert "none that were saved" in refused(*start, folder)
-    assert "expected a job with [boards]" in refused(
+    assert "no deals are saved there" in refused(*start, folder)
+    assert "only a job with [boards] can start from another solve" in refused(
         "solve", write(tmp_path, 'name = "leduc"\n[game]\nfile = "leduc"\n'), "--start-from", coarse
     )
     assert "--start-from works for one job only" in refused("solve", job, leduc[0], "--start-from", coarse)
@@ -293,7 +293,7 @@ def test_again_removes_nothing_for_a_job_that_is_refused(leduc, tmp_path):
     again = ("solve", leduc[0], "--out", folder, "--again")
     assert "solve.memory: " in refused(*again, "--set", "solve.memory=1 KiB")
     assert "found no manifest" in refused(*again, "--start-from", nowhere)
-    assert "expected another folder beside --again" in refused(*again, "--start-from", folder)
+    assert "start from a copy of the folder" in refused(*again, "--start-from", folder)
     with FolderLock(folder, "solve"):  # the lock of a solve that runs there
         assert "is in use by another `spewy solve`" in refused(*again)
     assert deals_saved(folder) == 50
@@ -548,7 +548,7 @@ def test_interrupted_everything_is_saved(leduc, tmp_path, number):
     assert told["interrupted"] is True
     assert err.endswith(f"after sweep {told['sweeps']}; everything is saved, the same command continues\n")
     assert "Traceback" not in err
-    assert "leduc-dealt: saving what was learnt; another interruption breaks off\n" in err
+    assert "leduc-dealt: saving; another interruption stops at once and loses the last work\n" in err
     assert status_of(folder).ended == "interrupted"
     assert good("check", folder).endswith(": healthy\n")
     settings = f"solve.max_sweeps={told['sweeps'] + 10}"
@@ -831,7 +831,7 @@ def test_a_tree_with_more_lines_than_memory_holds_is_refused_without_being_built
 def test_too_little_room_is_told_before_anything_is_there(leduc, tmp_path, monkeypatch):
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
-    assert "of room on its disk, found 0.00095 MiB" in refused("solve", leduc[0], "--out", tmp_path / "out")
+    assert "of disk space, and 0.00095 MiB are free" in refused("solve", leduc[0], "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
