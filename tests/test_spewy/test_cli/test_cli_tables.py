@@ -284,7 +284,7 @@ def test_a_client_waits_for_a_dealer_that_comes_later():
 @pytest.mark.parametrize("host", ["a" * 300, "\x00"])
 def test_hosts_that_are_none(host):
     with pytest.raises(
-        PeerError, match=":1: (this is not the name of a host|no program accepts the connection)"
+        PeerError, match=r":1: (this is not the name of a host|no program accepts the connection)"
     ):
         connect(host, 1)
 

@@ -147,10 +147,8 @@ def test_costs_are_told_where_somebody_works_them_out():
         ]
 
     told, _, _ = sat(Tells(LIMIT), ["f"], review=review)
-    assert (
-        "  preflop (first): folds (an action that the strategy lacks); the strategy calls 20%, raises to 20 80%; cost 1.25 chips"
-        in told
-    )
+    done = "  preflop (first): folds (an action that the strategy lacks)"
+    assert f"{done}; the strategy calls 20%, raises to 20 80%; cost 1.25 chips" in told
     assert "  preflop (first): folds; the strategy folds 20%, raises to 20 80%; cost 0.00 chips" in told
 
 
