@@ -772,7 +772,7 @@ def test_regrets_that_are_needed_are_not_dropped(leduc, solved, tmp_path):
     with FolderLock(folder, "solve"):
         assert "is in use by `spewy solve`" in refused("drop", folder, "--regrets")
     shutil.rmtree(folder / "play")
-    assert "found 0 of 3,000 deals in it" in refused("drop", folder, "--regrets")
+    assert "the strategy locker is missing" in refused("drop", folder, "--regrets")
     assert numbers_in(folder) == numbers_in(solved[1])
     good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "walked", "--set", "solve.max_sweeps=1")
     assert "only whole games with [boards] can do without their regrets" in refused(
