@@ -1,6 +1,7 @@
 """Charts on axes and whole figures, for commands and notebooks.
 
-Each chart takes ``ax``, matplotlib's axes to draw on, and gives them back; without, it makes a figure of its own.
+The argument ``ax`` of a chart are matplotlib's axes to draw on, which the chart returns. If ``ax`` is None, the chart
+makes a new figure.
 
 >>> from spewy import Solution, plot
 >>> with Solution.open("results/T1") as solution:  # doctest: +SKIP
