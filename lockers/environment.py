@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import NoReturn, TypeAlias, TypeVar
 
 import lmdb
 
@@ -65,14 +65,21 @@ class Environment:
     """An LMDB environment that is opened when needed, grows by itself and survives a fork.
 
     Args:
-        path: The data file; the lock file stands beside it under the same name and ``-lock``.
-        short: Whether to open a file that lacks pages; touching one of them ends the process.
+        path: The data file. Its lock file has the same name with ``-lock`` added.
+        short: Whether to open a file that lacks pages. Reading a missing page ends the process.
+
+    Attributes:
+        users: Number of open stores that use the environment.
+        writers: Number of these stores that may write.
+        closed: Whether the last store was closed. Later reads and writes are refused, because they would open the file
+            again, and LMDB opens a file only once in a process.
     """
 
     def __init__(self, path: Path, *, short: bool = False) -> None:
         self.path = path
         self.users = 0
         self.writers = 0
+        self.closed = False
         self._inode = 0
         self._last_page = 0
         self._short = short
@@ -162,7 +169,8 @@ class Environment:
         the write lock is alone, and others who open the file wait until it is released. This process must not have
         the lock file open elsewhere: closing a file gives up all of a process's locks on it.
         """
-        self._require_no_orphan()
+        if self._orphan or self.closed:
+            self._refuse()
         with self._lock.alone():
             self._drop_env()
             try:
@@ -239,7 +247,8 @@ class Environment:
         while True:
             self._lock.share()
             try:
-                self._require_no_orphan()
+                if self._orphan or self.closed:
+                    self._refuse()
                 with self._opening:
                     if self._env is None:
                         self._env = self._open()
@@ -251,11 +260,12 @@ class Environment:
             self._lock.unshare()
             self.close()  # it was opened for readers only, before the first writer came
 
-    def _require_no_orphan(self) -> None:
+    def _refuse(self) -> NoReturn:
         if self._orphan:
             raise LockerError(
                 f"{self.path}: this process was forked during an open transaction and cannot use the store"
             )
+        raise LockerError(f"{self.path}: the store was closed, so it can no longer be used; open it again")
 
     def _open(self) -> lmdb.Environment:
         writable = self.writers > 0

@@ -225,10 +225,11 @@ class LmdbStore:
 
     def close(self) -> None:
         """Close the files once no other thread runs a transaction; a second call does nothing."""
-        self._closed = True
-        self._release()
-        self._release = _nothing
-        self._environment = None
+        with _OPENING:  # another thread may be about to open the files
+            self._closed = True
+            release, self._release = self._release, _nothing
+            self._environment = None
+        release()
 
     def __enter__(self) -> Self:
         return self
@@ -377,12 +378,12 @@ def _nothing() -> None:
     """Release nothing: the store was never opened, or is closed."""
 
 
-_OPENING = threading.Lock()
+_OPENING = threading.RLock()
 
 
 def _after_fork_in_child() -> None:
     global _OPENING
-    _OPENING = threading.Lock()
+    _OPENING = threading.RLock()
 
 
 os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -26,6 +26,7 @@ def attach(path: Path, *, writer: bool) -> Environment:
         if environment is None or environment.replaced():
             environment = _TABLE[path] = Environment(path)
             _ALL.add(environment)
+        environment.closed = False
         environment.users += 1
         environment.writers += writer
     return environment
@@ -36,7 +37,7 @@ def detach(environment: Environment, *, writer: bool) -> None:
     with _TABLE_LOCK:
         environment.users -= 1
         environment.writers -= writer
-        last = not environment.users
+        last = environment.closed = not environment.users
     if last:
         environment.close()  # outside of the table's lock: a transaction may open another store meanwhile
         with _TABLE_LOCK:

@@ -229,7 +229,7 @@ class SampledSave(SaveSection):
 
     without_effect: ClassVar[tuple[str, ...]] = ("rounds",)
     _unused = no_effect(
-        SaveSection, without_effect, f"{WITH_BOARDS}, where spewy drop --regrets makes folders small"
+        SaveSection, without_effect, f"{WITH_BOARDS}, where `spewy drop` makes a finished folder smaller"
     )
 
 

@@ -252,3 +252,10 @@ def test_sessions_take_a_folder_as_text(tmp_path):
     session.solve()
     session.close()
     assert (tmp_path / "lockers" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("override", ["=1", "solve.target", "solve..target=1", "name.first=1"])
+def test_errors_of_the_library_name_no_options(override, tmp_path):
+    with pytest.raises(InputError, match="override ") as caught:
+        Job.load(write(tmp_path, TURN), [override])
+    assert "--" not in str(caught.value)
