@@ -112,7 +112,7 @@ def alike_boards(job: Job) -> int:
 
 
 def _unit(solution: Solution) -> float:
-    """Factor between the weights of pairs of hands in the job's ranges and those in the solve."""
+    """Factor from the weight of a pair of hands in the solve to its weight in the ranges of the job."""
     problem = solution.problem
     if problem.units is None:
         return 1.0

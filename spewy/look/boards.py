@@ -85,7 +85,7 @@ def board_folder(folder: str | Path, board: str | None) -> Path:
 
     Args:
         folder: folder of a batch, or of a single solve, which is returned.
-        board: public cards; the first of them are the board of a solve in the batch.
+        board: public cards, which may have cards of later rounds than the board of the solve.
 
     Raises:
         InputError: the batch has no solve for the board.
@@ -119,7 +119,7 @@ def _listed(folder: Path) -> list[tuple[tuple[int, ...], float]]:
     The list is empty if the folder has no such file.
 
     Raises:
-        InputError: the file cannot be read, or a line has another form.
+        InputError: the file cannot be read, or a line is not a board with a weight.
     """
     path = folder / WEIGHTS_FILE
     if not path.exists():

@@ -38,7 +38,7 @@ Cards = tuple[int, ...]
 LEAST_MASS = 1e-9
 """Smallest share of the opponent's range that must be compatible with a hand, so that its EV is computed."""
 NOTHING = 1e-13
-"""Share of all pairs of hands below which the compatible pairs at a node count as none, since sums are rounded."""
+"""A node counts as unreached if compatible pairs have a smaller share of all pairs of hands: a rounding error."""
 CHUNKS, BOARDS = 128, 4
 """Number of cached chunks, and number of boards with cached matrices of pairs of hands (some megabytes each)."""
 
@@ -68,7 +68,8 @@ class ChunkReads(Closing):
             line: line that enters the chunk, ``""`` or ending in ``/``.
             cards: public cards, the root's first.
             ev: whether to compute EVs and equities, which are NaN otherwise.
-            equity: whether to compute equities before the last round, if there is a limit on final boards.
+            equity: whether to compute equities before the last round; without a limit on final boards they are always
+                computed.
         """
         self.require(line, cards)
         play, ranges, config = (
@@ -156,7 +157,8 @@ class NodeTotals:
             ``r0`` and ``r1`` at the node; ``compat`` is 1 for two hands without a common card, else 0.
         frequencies: ``[action]``, share of the acting range that takes each action.
         ev: each player's expected share of the pot, averaged over all pairs of hands; NaN if no pair reaches the node.
-        equity: each player's chance to win without further betting, averaged over all pairs of hands; NaN likewise.
+        equity: each player's chance to win without further betting, averaged over all pairs of hands; NaN if no pair
+            reaches the node.
     """
 
     weight: float

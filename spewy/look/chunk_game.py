@@ -176,7 +176,7 @@ class OneChunk:
         return first, second
 
     def payoff_frame(self, line: str | None = None, solution: ChunkSolution | None = None) -> pd.DataFrame:
-        """Return a payoff matrix in chips of player 0 as a frame: index are player 0's rows, columns player 1's.
+        """Return a payoff matrix in chips of player 0 as a frame, with a column for each row of player 1.
 
         Args:
             line: line of a leaf; None for the payoff matrix of the root.

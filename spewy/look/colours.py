@@ -20,7 +20,7 @@ SEATS: tuple[Colour, Colour] = (123, 63, 160), (24, 138, 110)
 """Colours of oop and ip: purple and green."""
 _QUIET = {"Fold": FOLD, "Check": PASSIVE, "Call": PASSIVE}
 UNUSED: Colour = (236, 236, 236)
-"""Colour of hands that nobody holds."""
+"""Colour of hands that are not in the range."""
 
 
 def action_colours(labels: Sequence[str]) -> list[Colour]:

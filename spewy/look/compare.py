@@ -318,7 +318,7 @@ def _pot(solution: SolveView, node: Node) -> float:
 
 
 def _require_comparable(a: SolveView, b: SolveView) -> None:
-    """Check that two solves have equal cards, rounds and units, and that both are spots of one round or whole games."""
+    """Check that two solves have the same cards, rounds and units, and begin in the same round."""
     games = [solution.job.rules for solution in (a, b)]
     for name in ("deck", "num_hole_cards", "num_board_cards", "num_rounds"):
         values = [getattr(game, name) for game in games]

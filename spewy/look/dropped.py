@@ -3,7 +3,7 @@
 The subgame from a chunk of the first dropped round on is a game of its own, with the ranges, pot, stacks and betting of
 the solve. It is solved with a row for each hand until its own exploitability reaches a target, and kept in memory. Its
 value equals the value of the dropped strategies up to the targets of both solves. Its strategies can differ from the
-dropped ones, because a game can have many equilibria, and most of all after lines that are hardly ever reached.
+dropped ones, because a game can have many equilibria. They differ most after lines that are hardly ever reached.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class StoreReads(ChunkReads):
 
     @property
     def n_solved(self) -> int:
-        """Number of chunks that were re-solved."""
+        """Number of subgames that were re-solved."""
         return len(self._solved)
 
     def require(self, line: str, cards: Cards) -> None:

@@ -124,7 +124,7 @@ class Export(Closing):
         """Yield the frames of all solutions, one for each decision and board, or for each board bucket and round.
 
         Raises:
-            InputError: the decisions are on all boards, and their rounds were dropped.
+            InputError: decisions of a dropped round are selected, and no board is given.
         """
         actions = tuple(dict.fromkeys(a for _, selection in self._parts for a in selection.actions))
         for solution, selection in self._parts:

@@ -33,7 +33,7 @@ SHORT = {
     "middle pair": "second pair",
     "air": "nothing",
 }
-"""Aliases of the names of hand kinds."""
+"""Short names of made hands and draws."""
 
 
 def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:

@@ -147,7 +147,8 @@ def _result(job: Job, deals: int, finding: Finding) -> ExploitResult:
 class _Work:
     """The task that computes best responses on a first board, for local processes or for the workers of a cluster.
 
-    Local processes read the strategies from files; a cluster's workers get a `Parcel`.
+    Local processes read the strategies from files; a cluster's workers get a `Parcel` with the game and its
+    strategies.
 
     Args:
         play: folder of the strategy locker.

@@ -122,7 +122,7 @@ def _symmetries(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> Pe
 
 
 def _renamed(game: Game, perm: Perms) -> Ints:
-    """Number of the hand that a suit permutation makes of each hand (an array ``[hand of the deck]``)."""
+    """Number of the hand into which a suit permutation turns each hand (an array ``[hand of the deck]``)."""
     return hand_permutation(game.deck, game.num_hole_cards, perm)
 
 

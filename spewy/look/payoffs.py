@@ -1,4 +1,4 @@
-"""Compute the payoff matrices of board buckets of a whole game in several processes, from the last round on.
+"""Compute the payoff matrices of board buckets of a whole game in several processes, beginning with the last round.
 
 The matrices of each board bucket are stored as soon as they are computed, so an interrupted command can continue. They
 are valid until the solve saves new strategies, or until another sample of boards is drawn.

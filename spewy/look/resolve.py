@@ -99,7 +99,7 @@ class Resolve:
         yield Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
 
     def _solve(self, solver: Solver) -> bool:
-        """Solve to the target, and note the result; return False if a number became infinite or NaN."""
+        """Solve to the target, and tell the user the result; return False if a number became infinite or NaN."""
         amount, unit = parse_target(self._target)
         pot = self._part.problem.pot + sum(self._part.tree(0, 0).nodes[0].put_in)
         chips = pot / 100 if unit == "%" else unit_chips(self._job.rules, self._job.pot, unit)

@@ -96,7 +96,7 @@ class Solution(SolveView):
         board: str | Sequence[int] | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Report:
-        """Report both ranges at a line, on every card that can be dealt before it: see `spewy.look.report.report`.
+        """Report both ranges after a line, for every card that can be dealt: see `spewy.look.report.report`.
 
         Raises:
             InputError: the line does not exist or has no deal, or the board is impossible before the deal.

@@ -1,7 +1,6 @@
 """Charts on axes and whole figures, for commands and notebooks.
 
-The argument ``ax`` of a chart are matplotlib's axes to draw on, which the chart returns. If ``ax`` is None, the chart
-makes a new figure.
+Each chart draws on matplotlib's axes ``ax``, or on a new figure if ``ax`` is None, and returns the axes.
 
 >>> from spewy import Solution, plot
 >>> with Solution.open("results/T1") as solution:  # doctest: +SKIP
