@@ -116,9 +116,9 @@ def _unit(solution: Solution) -> float:
     problem = solution.problem
     if problem.units is None:
         return 1.0
-    held = (units[weights > 0] for units, weights in zip(problem.units, problem.ranges, strict=True))
+    positive = (units[weights > 0] for units, weights in zip(problem.units, problem.ranges, strict=True))
     return float(
-        np.prod([units.min() for units in held])
+        np.prod([units.min() for units in positive])
     )  # larger for a hand that no opposing hand is compatible with
 
 

@@ -93,12 +93,12 @@ class Grid:
         weights = np.zeros((1 + len(actions), NUM_HANDS))
         weights[0, numbers] = reach
         weights[1:, numbers] = reach * strategy
-        left = ~blocked(hands(Deck(), 2), board)
+        allowed = ~blocked(hands(Deck(), 2), board)
         mass, *taken = (_by_class(of_hands) for of_hands in weights)
         mixes, total = np.array(taken).reshape(-1, SIZE, SIZE), float(reach.sum())
         shares = strategy @ reach / total if total > 0 else np.full(len(actions), np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return cls(tuple(actions), mass / _by_class(left), mixes / mass, shares, player)
+            return cls(tuple(actions), mass / _by_class(allowed), mixes / mass, shares, player)
 
     @property
     def colours(self) -> list[Colour]:
@@ -110,8 +110,8 @@ class Grid:
         highest = max(float(np.nanmax(self.reach, initial=0.0)), NOBODY)
         for (row, column), reach in np.ndenumerate(self.reach):
             mix = self.frequencies[:, row, column] if self.actions else np.ones(1)
-            held = reach >= NOBODY and not np.isnan(mix).any()
-            fill = min(1.0, float(reach) / highest) if held else 0.0
+            in_range = reach >= NOBODY and not np.isnan(mix).any()
+            fill = min(1.0, float(reach) / highest) if in_range else 0.0
             yield Cell(row, column, class_name(row, column), float(reach), fill, mix)
 
     def plot(self, ax: Any = None) -> Any:

@@ -68,9 +68,9 @@ def pairs(
     n_left, missing = len(game.deck) - len(board) - 2 * game.num_hole_cards, _missing(game, board)
     if most_boards is not None and comb(n_left, missing) > most_boards:
         return Pairs(together, None)
-    held = np.zeros(len(deck), dtype=np.bool_)
-    held[np.concatenate(hands)] = True  # np.union1d would load numpy.ma, which takes longer than a river
-    every = np.flatnonzero(held)
+    in_ranges = np.zeros(len(deck), dtype=np.bool_)
+    in_ranges[np.concatenate(hands)] = True  # np.union1d would load numpy.ma, which takes longer than a river
+    every = np.flatnonzero(in_ranges)
     wins = _wins(game, deck, every, board)
     first, second = (np.searchsorted(every, player_hands) for player_hands in hands)
     ahead = wins[np.ix_(first, second)].astype(np.float64) - wins[np.ix_(second, first)].T
@@ -115,10 +115,10 @@ def _wins(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> NDArray[
 
 def _symmetries(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> Perms:
     """Suit permutations that fix the board and the set of hands."""
-    held = np.zeros(len(deck), dtype=np.bool_)
-    held[every] = True
+    in_set = np.zeros(len(deck), dtype=np.bool_)
+    in_set[every] = True
     keeping = stabilizer((tuple(sorted(board)),), suit_permutations(game.deck))
-    return keeping[[np.array_equal(held[_renamed(game, perm)], held) for perm in keeping]]
+    return keeping[[np.array_equal(in_set[_renamed(game, perm)], in_set) for perm in keeping]]
 
 
 def _renamed(game: Game, perm: Perms) -> Ints:

@@ -177,8 +177,10 @@ def _cost(work: Work, rounds: Sequence[int], boards: int, missing: int, processe
     n_bytes = sum(4 * n * a * b * c for n, (a, b, c) in zip(classes, shapes, strict=True))
     lines = tuple(shape[0] for shape in shapes)
     names = tuple(ROUND_NAMES[t] for t in rounds)
-    held = CLASSES * (max(4 * a * b * c for a, b, c in shapes) + work.strategies.class_bytes)
-    return PayoffCost(names, classes, lines, boards, sum(classes) - missing, n_bytes, processes, held)
+    process_bytes = CLASSES * (max(4 * a * b * c for a, b, c in shapes) + work.strategies.class_bytes)
+    return PayoffCost(
+        names, classes, lines, boards, sum(classes) - missing, n_bytes, processes, process_bytes
+    )
 
 
 def _made(

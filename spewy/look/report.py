@@ -337,15 +337,15 @@ def _after_deal(solution: SolveView, line: str) -> Node:
 
 def average(rows: Sequence[CardRow], pot: float) -> CardRow:
     """Weighted mean of some rows at a pot; NaN if no row has weight."""
-    kept = [row for row in rows if row.weight > 0]
-    if not kept:
+    weighted = [row for row in rows if row.weight > 0]
+    if not weighted:
         nothing = (np.nan, np.nan)
         frequencies = np.full(len(rows[0].frequencies), np.nan)
         return CardRow.of((), np.nan, NodeTotals(0.0, frequencies, nothing, nothing), pot)
-    weights = np.array([row.weight for row in kept])
-    frequencies = weights @ np.array([row.frequencies for row in kept])
-    ev = weights @ np.array([row.ev for row in kept])
-    equity = weights @ np.array([row.equity for row in kept])
+    weights = np.array([row.weight for row in weighted])
+    frequencies = weights @ np.array([row.frequencies for row in weighted])
+    ev = weights @ np.array([row.ev for row in weighted])
+    equity = weights @ np.array([row.equity for row in weighted])
     pairs = [(float(x), float(y)) for x, y in (ev, equity)]
     total = float(weights.sum())
     return CardRow.of((), total, NodeTotals(total, frequencies, pairs[0], pairs[1]), pot)

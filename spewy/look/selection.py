@@ -67,11 +67,11 @@ class Selection:
             t, only = _one_board(problem, board, rounds)
             rounds = {t}
         every = {node.round: [(node,)]} if node is not None else _decisions(problem, rounds)
-        kept = {
+        selected = {
             t: tuple(tuple(node for node in nodes if player in (None, node.player)) for nodes in every[t])
             for t in sorted(rounds & set(every))
         }
-        chunks = {t: tuple(nodes for nodes in kept[t] if nodes) for t in kept if any(kept[t])}
+        chunks = {t: tuple(nodes for nodes in selected[t] if nodes) for t in selected if any(selected[t])}
         if not chunks:
             words = [None if line is None else f"line {line_as_written(line)!r}", board and f"board {board}"]
             words += [round_name, None if player is None else SEAT_NAMES[player]]

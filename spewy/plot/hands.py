@@ -174,10 +174,10 @@ def name_cells(ax: Any, reach: Floats) -> None:
 
     style = {"ha": "center", "va": "center", "fontsize": 1.15 * _cell_font()}
     for (row, column), weight in np.ndenumerate(reach):
-        held = weight >= NOBODY
-        colour = "black" if held else "#9a9a9a"
+        in_range = weight >= NOBODY
+        colour = "black" if in_range else "#9a9a9a"
         text = ax.text(column + 0.5, row + 0.5, class_name(row, column), color=colour, **style)
-        if held:
+        if in_range:
             text.set_path_effects([withStroke(linewidth=2, foreground="white", alpha=0.75)])
     _frame(ax)
 

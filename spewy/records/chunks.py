@@ -108,9 +108,9 @@ class Chunks:
         out = self._layout.live.zeros() if into is None else into
         for t in range(self._layout.n_rounds):
             places = list(self._layout.chunks(t))
-            for (b, r), found in zip(places, self.get_many(t, places), strict=True):
-                if found is not None:
-                    self._layout.place(out, t, b, r, found)
+            for (b, r), chunk_arrays in zip(places, self.get_many(t, places), strict=True):
+                if chunk_arrays is not None:
+                    self._layout.place(out, t, b, r, chunk_arrays)
         if self._kind is Kind.SUMS:
             self._layout.live.pin(out)
         return out
