@@ -1,4 +1,4 @@
-"""A data file that is open in LMDB, as one process uses it. (LMDB calls an open file an *environment*.)
+"""A data file that is open in LMDB, which LMDB calls an *environment*, as one process uses it.
 
 LMDB asks five things of a process:
 
