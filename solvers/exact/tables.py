@@ -29,8 +29,8 @@ class HandTable(NamedTuple):
         count: ``[board]``, number of hands.
         first_block: ``[board + 1]``, first block of each board.
         cards: ``[row, 2]``, cards of each hand, for the rows of all blocks of the round.
-        same_cards: ``[row]``, the opponent's row on the board with the same two cards; without such a row, the row
-            after all blocks of the opponent, which is always 0.
+        same_cards: ``[row]``, the opponent's row on the board with the same two cards. If there is no such row, the row
+            after the opponent's last block, in which buffers have 0.
     """
 
     count: Ints  # type: ignore[assignment]  # tuples have a method of that name
@@ -62,8 +62,8 @@ class DealTable(NamedTuple):
         n_entries: number of entries.
         child: ``[entry]``, the board of the next round.
         first_row: ``[entry]``, place of the entry's first row in ``parent_row``.
-        parent_row: for each row of the entry's board of the next round, the row of the same hand in this round; padding
-            rows have a row that is always 0.
+        parent_row: for each row of the entry's board of the next round, the row of the same hand in this round. Padding
+            rows have the row after the last block, in which buffers have 0.
         first_image: entry e stands for the dealt boards ``first_image[e] .. first_image[e + 1] - 1``.
         child_row_width: number of rows of ``child_row`` for a dealt board.
         child_row: ``[dealt board, row]``, the next round's row of each row of this round, or -1.
@@ -87,7 +87,7 @@ def n_blocks(count: int) -> int:
 
 
 def hand_table(rows: Hands, other: Hands) -> HandTable:
-    """Make the table of a player's hands ``rows`` against the hands ``other`` of the opponent."""
+    """Make the `HandTable` of a player's hands ``rows`` against the hands ``other`` of the opponent."""
     blocks = np.array([n_blocks(int(n)) for n in rows.n_hands])
     first = np.concatenate([[0], np.cumsum(blocks)]).astype(np.int64)
     cards = np.full((WIDTH * first[-1], 2), NO_CARD, dtype=np.int32)
@@ -103,7 +103,7 @@ def hand_table(rows: Hands, other: Hands) -> HandTable:
 
 
 def class_table(own: Hands, other: Hands) -> ClassTable:
-    """Make the table of equally strong hands of both players; ``own`` are the hands of the table's player."""
+    """Make the `ClassTable` of a round with showdowns; ``own`` are the hands of the player whose table it is."""
     first, ends = [0], []
     for b in range(len(own.n_hands)):
         own_strength, other_strength = (
@@ -120,12 +120,12 @@ def class_table(own: Hands, other: Hands) -> ClassTable:
 
 
 def no_classes() -> ClassTable:
-    """Make the table of a round without showdowns."""
+    """Make the `ClassTable` of a round without showdowns."""
     return ClassTable(np.zeros(1, dtype=np.int64), np.zeros((0, 2), dtype=np.int32))
 
 
 def deal_table(deal: Deal, above: Hands, below: Hands, p: int) -> DealTable:
-    """Make player p's maps of a deal from the hands ``above`` to the hands ``below`` of the next round."""
+    """Make player p's `DealTable` from the hands ``above`` to the hands ``below`` of the next round."""
     parent_of = np.repeat(np.arange(len(deal.first) - 1), np.diff(deal.first))
     lengths = [WIDTH * n_blocks(int(below.n_hands[c])) for c in deal.child]
     first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
