@@ -141,7 +141,7 @@ def test_a_lower_target_takes_longer(turn):
         line = result.stderr.splitlines()[-1]
         said[target] = float(line.split("exploitability ")[1].split("%")[0].split(" ")[0])
         assert said[target] <= float(target.strip("% chips"))
-        assert "which is not the target" not in line
+        assert "which misses the target" not in line
     assert said["0.01%"] < said["5%"]
 
 
@@ -149,7 +149,7 @@ def test_a_target_out_of_reach_ends(turn, monkeypatch):
     monkeypatch.setattr(resolve, "MAX_ITERATIONS", 20)
     result = spewy("show", turn[1], "--line", "cc/", "--board", RIVER, "--target", "0%")
     assert result.exit_code == 0
-    assert ", which is not the target after 20 iterations" in result.stderr
+    assert ", which misses the target after 20 iterations" in result.stderr
 
 
 def test_a_solution_solves_each_chunk_once(turn):
@@ -295,7 +295,7 @@ def test_a_line_that_nobody_takes(tmp_path):
     small = dropped(solve(tmp_path, TURN + lock), tmp_path / "small")
     result = spewy("show", small, "--line", "r50c/", "--board", RIVER, "--all", "--json")
     assert result.exit_code == 0
-    assert "nobody comes there" in result.stderr
+    assert "no hands reach it" in result.stderr
     assert all(row["reach"] == 0 for row in json.loads(result.stdout)["hands"].values())
 
 
@@ -332,7 +332,7 @@ def test_a_chunk_that_single_precision_leaves_without_finite_numbers_is_solved_i
     monkeypatch.setattr(ExactCfr, "finite", lambda self: False)
     found = spewy(*command)
     assert found.exit_code == 0
-    assert "single precision left numbers that are not finite; solving in double" in found.stderr
+    assert "numbers overflowed in single precision; solving in double precision" in found.stderr
     assert found.stdout.splitlines()[:4] == expected.splitlines()[:4]
     monkeypatch.setattr(Cfr, "finite", lambda self: False)
     failed = spewy(*command)
