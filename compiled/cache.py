@@ -1,15 +1,12 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,import-untyped,misc"
 """Cache of machine code in the user's cache folder, in a subfolder named after a hash of the sources.
 
-Numba by itself keeps machine code beside each source file and notices changes of that file only, though kernels call
-kernels in other files. Here the name of the folder depends on all files of a package, so changed sources never run old
-code, every copy of the same sources shares one folder, and nothing is written where the packages are installed.
+Numba's own cache keeps machine code beside each source file and notices changes of that file only, though kernels call
+kernels in other files. Here the name of the subfolder depends on all files of a package. So changed sources never run
+old code, every copy of the same sources shares one subfolder, and nothing is written where the packages are installed.
 
-The folder is ``$SPEWY_KERNELS``, by default ``kernels`` in the cache of spewy; it may be deleted at any time. If the
-folder cannot be written, functions that it lacks are compiled in every process.
-
-Numba's setting ``NUMBA_CACHE_LOCATOR_CLASSES`` could name the locator, but it holds for all packages of a process, and
-the class `Cache` would be needed beside it, so that loading machine code does not import Numba's compiler.
+The cache folder is ``$SPEWY_KERNELS``, by default ``kernels`` in Spewy's cache folder; it may be deleted at any time.
+If it cannot be written, every process compiles the functions whose machine code is missing.
 """
 
 from __future__ import annotations
@@ -34,14 +31,14 @@ from platformdirs import user_cache_path
 
 VARIABLE = "SPEWY_KERNELS"
 UNUSED_DAYS = 60
-"""Days after which an unused subfolder for other sources is removed."""
+"""Number of days after which a folder of machine code that no process has used is deleted."""
 
 _log = logging.getLogger("compiled")
 
 
 @cache
 def folder(package: Path) -> Path:
-    """Folder for the machine code of a package's functions.
+    """Folder for the machine code of a package's functions; it is created if possible.
 
     Args:
         package: the folder of the package's sources.
@@ -61,7 +58,10 @@ def folder(package: Path) -> Path:
 
 
 def _root() -> Path:
-    """Folder of all packages' machine code; a path that cannot be created if the user has no home."""
+    """Folder of all packages' machine code.
+
+    If the user has no home folder, the result is a path that cannot be created.
+    """
     if above := os.environ.get(VARIABLE):
         return Path(above)
     try:
@@ -71,7 +71,7 @@ def _root() -> Path:
 
 
 def stamp(package: Path, name: str) -> Path:
-    """File whose existence means that a set of functions is compiled for this processor."""
+    """Path of a file that exists once a named set of the package's functions is compiled for this processor."""
     return folder(package) / f"ready-{name}-{_processor()}"
 
 
@@ -84,14 +84,14 @@ def _processor() -> str:
 
 
 def _remove_unused(root: Path) -> None:
-    """Remove the folders that no process has used for `UNUSED_DAYS`."""
+    """Delete the folders in ``root`` that no process has used for `UNUSED_DAYS` days."""
     for other in root.iterdir():
         if other.is_dir() and time.time() - other.stat().st_mtime > UNUSED_DAYS * 86400:
             shutil.rmtree(other, ignore_errors=True)
 
 
 class _Locator(_CacheLocator):
-    """Tells Numba where to cache machine code."""
+    """Tells Numba in which folder to cache the machine code of a function."""
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
         self._line = function.__code__.co_firstlineno
@@ -115,18 +115,19 @@ class _Locator(_CacheLocator):
 
 
 class _Files(CompileResultCacheImpl):
-    _locator_classes = [_Locator]  # noqa: RUF012 - Numba's own is a list
+    _locator_classes = [_Locator]  # noqa: RUF012 - Numba expects a list
 
 
 class Cache(FunctionCache):
-    """The machine code of one function."""
+    """Numba's cache of one function's machine code, in the folder that `folder` returns."""
 
     _impl_class = _Files
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """Load the machine code for a signature; None, with a log message, if it must be compiled.
+        """Load the function's machine code for given argument types; None if the function must be compiled.
 
-        Numba would first import everything that it can compile, which takes half a second and helps the compiler only.
+        Numba's own method first imports the support of every type that Numba can compile. That takes half a second, and
+        only compiling needs it.
         """
         loaded = None
         try:
@@ -134,8 +135,8 @@ class Cache(FunctionCache):
             loaded = self._load_overload(signature, target)
         except OSError as error:
             _log.debug("machine code of %s cannot be read: %s", self._name, error)
-        except Exception as error:  # a damaged pickle may raise anything
-            _log.warning("machine code of %s is damaged and compiled again: %r", self._name, error)
+        except Exception as error:  # reading a damaged pickle may raise any error
+            _log.warning("machine code of %s is damaged; compiling it again: %r", self._name, error)
             with suppress(OSError):
                 self.flush()
         if loaded is None:
@@ -148,4 +149,4 @@ class Cache(FunctionCache):
         try:
             super().save_overload(*compiled)
         except OSError as error:
-            _log.debug("machine code of %s is not kept: %s", self._name, error)
+            _log.debug("machine code of %s cannot be saved: %s", self._name, error)

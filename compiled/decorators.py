@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,import-untyped,misc"
-"""Decorators that compile functions with Numba and keep their types for strict checking."""
+"""Decorators that compile functions with Numba; mypy still sees the types of the functions."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def kernel(function: F) -> F: ...
 @overload
 def kernel(**options: Any) -> Callable[[F], F]: ...
 def kernel(function: F | None = None, **options: Any) -> F | Callable[[F], F]:
-    """Compile a function, cache its machine code on disk, and run it without the interpreter lock.
+    """Compile a function with Numba; its machine code is cached on disk, and calls release the interpreter lock.
 
     Args:
-        function: the function.
+        function: the function to compile; None if the decorator is used with options.
         options: further options of `numba.njit`, such as ``fastmath``.
     """
     if function is None:
@@ -31,11 +31,11 @@ def kernel(function: F | None = None, **options: Any) -> F | Callable[[F], F]:
 
 
 def inlined(function: F) -> F:
-    """Compile a part of a kernel that is always inlined, since calls would copy its tuples."""
+    """Compile a helper function that Numba always inlines into kernels, since a call would copy its tuples."""
     return _compiled(function, forceinline=True)
 
 
 def _compiled(function: F, **options: Any) -> F:
     dispatcher = numba.njit(nogil=True, **options)(function)
-    dispatcher._cache = Cache(function)  # what njit(cache=True) does with Numba's own
+    dispatcher._cache = Cache(function)  # njit(cache=True) sets Numba's own cache here
     return cast(F, dispatcher)

@@ -1,9 +1,9 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,import-untyped"
-"""Arrays mapped from a file, whose memory is released part by part during passes.
+"""Arrays mapped from a temporary file, so that kernels can release their memory during a solve.
 
-The file has no name, so it disappears with its process, however the process ends. Its space is allocated at once, so a
-full disk is an error here and not later. Released pages stay in memory as long as the operating system has memory to
-spare, and are read from the disk otherwise.
+The file has no name, so it disappears with its process, however the process ends. Its space is allocated at once: a
+full disk is an error when the array is made, and not later. Released pages stay in memory while the operating system
+has memory to spare; otherwise they are read from the file when a kernel needs them again.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ from numba.core import cgutils
 from compiled.llvm import intrinsic
 
 PAGE = mmap.PAGESIZE
-_DONT_NEED = 4  # POSIX leaves the number to the system; Linux and macOS agree
+_DONT_NEED = 4  # the value of MADV_DONTNEED on Linux and macOS; POSIX does not fix it
 
 
 def mapped(folder: Path, size: int, dtype: Any) -> tuple[np.ndarray, mmap.mmap | None]:
-    """A zeroed array mapped from an unlinked temporary file in a folder, and the mapping (None for size 0).
+    """Make an array of zeros that is mapped from an unnamed temporary file in ``folder``.
+
+    Returns:
+        The array, and the mapping of its file; the mapping is None if ``size`` is 0.
 
     Raises:
         OSError: the folder cannot be written, or its disk has no room.
@@ -42,7 +45,7 @@ def mapped(folder: Path, size: int, dtype: Any) -> tuple[np.ndarray, mmap.mmap |
 
 @intrinsic
 def release_pages(typing_context: Any, address: Any, start: Any, stop: Any) -> Any:
-    """Release the whole pages within bytes ``start`` to ``stop`` of a mapped array."""
+    """Release the memory of all whole pages between bytes ``start`` and ``stop`` of the mapped array at ``address``."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         number, small = ir.IntType(64), ir.IntType(32)

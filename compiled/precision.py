@@ -1,17 +1,18 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
-"""Numbers stored in single or half precision, and computed in single precision.
+"""Numbers that are stored in single or half precision and computed in single precision.
 
-The *kind* of a number is a constant of a Numba type of its own, `SINGLE` or `HALF`, so kernels are compiled for one or
-the other. With an address a and an offset i in elements:
+The precision of an array is its *kind*: the constant `SINGLE` or `HALF`. The two constants have different Numba types,
+so Numba compiles each kernel separately for the two precisions. In the list below, a is the address of an array, i an
+offset in elements, and x a vector of 16 float32:
 
     load_as(kind, a, i)           16 consecutive numbers as a vector of float32
-    store_as(kind, a, i, x, d)    store them; a half is rounded toward 0 after adding d / `DITHER_STEPS` of its last bit
-    prefetch_as(kind, a, i)       ask for the cache line of a number
-    size_of(kind)                 bytes of a number
-    quantum_of(kind, x)           distance from x >= 0 to the next larger stored number, a power of 2
+    store_as(kind, a, i, x, d)    write vector x; `HALF` adds d / `DITHER_STEPS` of the last bit, then rounds toward 0
+    prefetch_as(kind, a, i)       prefetch the cache line of a number
+    size_of(kind)                 size of a number in bytes
+    quantum_of(kind, x)           distance from each x >= 0 to the next larger stored number, a power of 2
 
-The dither d changes from iteration to iteration, so rounding is right on average, and a change that is smaller than
-the last bit takes effect in some iterations.
+The dither d changes from iteration to iteration. So rounding is right on average, and a change that is smaller than the
+last bit takes effect in some iterations.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ from compiled.llvm import FLOAT, intrinsic, pointer, shuffle, spread
 from compiled.vector import VECTORS, WIDTH
 
 SINGLE, HALF = np.int32(0), np.int16(0)
-"""Kinds of stored numbers: float32 and float16."""
+"""The two precisions of stored numbers: float32 and float16."""
 
 DITHER_STEPS = 1 << 13
-"""Last bit of a float16 in units of the last bit of a float32."""
+"""Size of a float16's last bit, counted in last bits of a float32."""
 
 LARGEST = 65504.0
-"""Largest number of a float16."""
+"""Largest finite number of a float16."""
 
 _HALVES = ir.VectorType(ir.IntType(16), WIDTH)
 _QUANTA = {types.int32: (2.0**-23, 2.0**-100), types.int16: (2.0**-10, 2.0**-24)}
-"""Quantum of numbers in [1, 2) and smallest used quantum, by kind.
+"""Distance between neighbouring numbers in [1, 2), and smallest distance in use, by precision.
 
-Single precision has smaller quanta, but arithmetic with numbers that small is slow.
+Near 0 single precision has smaller distances, but arithmetic with such small numbers is slow.
 """
 _TRUNCATES = bool(get_host_cpu_features().get("f16c"))
 _KINDS = {types.int32: (ir.VectorType(FLOAT, WIDTH), 4), types.int16: (_HALVES, 2)}
@@ -48,7 +49,7 @@ _KINDS = {types.int32: (ir.VectorType(FLOAT, WIDTH), 4), types.int16: (_HALVES, 
 
 @intrinsic
 def load_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
-    """Read 16 consecutive numbers of a kind as a vector of float32."""
+    """Read 16 consecutive numbers of precision ``kind`` as a vector of float32."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return read_as(builder, sig.args[0], *args[1:])
@@ -58,7 +59,7 @@ def load_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
 
 @intrinsic
 def store_as(typing_context: Any, kind: Any, address: Any, index: Any, value: Any, dither: Any) -> Any:
-    """Write a vector to 16 consecutive numbers of a kind; float16 overflow becomes `LARGEST`."""
+    """Write a vector to 16 consecutive numbers of precision ``kind``; a float16 gets at most `LARGEST`."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         write_as(builder, sig.args[0], *args[1:])
@@ -80,7 +81,7 @@ def prefetch_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any
 
 @intrinsic
 def size_of(typing_context: Any, kind: Any) -> Any:
-    """Size in bytes of a number of a kind."""
+    """Size in bytes of a number of precision ``kind``."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return context.get_constant(types.intp, _KINDS[sig.args[0]][1])
@@ -90,7 +91,7 @@ def size_of(typing_context: Any, kind: Any) -> Any:
 
 @intrinsic
 def quantum_of(typing_context: Any, kind: Any, x: Any) -> Any:
-    """The spacing of numbers of a kind at each number of a vector; see the module."""
+    """Distance from each number x >= 0 of a vector to the next larger number of precision ``kind``, a power of 2."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         words = ir.VectorType(ir.IntType(32), WIDTH)
@@ -133,7 +134,7 @@ def _widened(builder: Any, value: Any) -> Any:
 
 
 def _halved(builder: Any, value: Any, dither: Any) -> Any:
-    """Round to float16 after adding the dither to the float32's bits."""
+    """Emit the conversion of a vector to float16: add the dither to the bits of each float32, then round toward 0."""
     words = ir.VectorType(ir.IntType(32), WIDTH)
     bits = builder.add(builder.bitcast(value, words), spread(builder, dither, WIDTH))
     if _TRUNCATES:
@@ -150,7 +151,10 @@ def _halved(builder: Any, value: Any, dither: Any) -> Any:
 
 
 def _truncated(builder: Any, value: Any, start: int) -> Any:
-    """Convert eight numbers by the instruction that rounds toward 0, infinity excluded."""
+    """Emit the conversion of eight float32 to float16, from element ``start`` on.
+
+    The processor's instruction rounds toward 0, so it never gives infinity.
+    """
     eight, number = ir.VectorType(FLOAT, 8), ir.IntType(32)
     function = ir.FunctionType(ir.VectorType(ir.IntType(16), 8), [eight, number])
     called = cgutils.get_or_insert_function(builder.module, function, "llvm.x86.vcvtps2ph.256")

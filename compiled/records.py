@@ -1,12 +1,12 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
-"""Named tuples in memory, whose fields kernels read from one address.
+"""Named tuples that kernels read from memory by their address.
 
-Numba takes a named tuple apart number by number at every call of a kernel, a fifth of a microsecond each. A `Packed`
-tuple lies in memory once, and a call passes its address. In a kernel ``unpack(packed)`` is the tuple, and
-``unpack_at(packed, i)`` is part ``i`` of a tuple whose parts have one type.
+When Python passes a named tuple to a kernel, Numba copies its numbers one by one, a fifth of a microsecond each. A
+`Packed` object copies a tuple into memory once, and a call passes only its address. Inside a kernel ``unpack(packed)``
+is the tuple. If all elements of the tuple are tuples of one type, ``unpack_at(packed, i)`` is element ``i``.
 
-`Records` are a table of whole numbers whose rows are named tuples: in a kernel ``record_at(records, i)`` is row ``i``,
-of which only the fields that are used are loaded.
+`Records` is a table of whole numbers whose rows are named tuples. Inside a kernel ``record_at(records, i)`` is row
+``i``, and only the fields that the kernel uses are loaded.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _FORMATS: dict[type, tuple[str, int]] = {
     np.int32: ("i", 4),
     np.int16: ("h", 2),
 }
-"""`struct` code and size in bytes for each class of number."""
+"""Code of the module `struct`, and size in bytes, for each type of number."""
 
 
 R = TypeVar("R", bound=tuple[int, ...])
 
 
 class RecordsType(types.Type):
-    """The address of a table whose rows are named tuples of a class."""
+    """Numba's type of a `Records` table: the address of rows that are named tuples of one class."""
 
     def __init__(self, row: type) -> None:
         fields: tuple[str, ...] = row._fields
@@ -72,7 +72,7 @@ _records: dict[type, RecordsType] = {}
 
 
 class PackedType(types.Type):
-    """The address of a tuple of a type."""
+    """Numba's type of a `Packed` tuple: the address of a tuple of a given Numba type."""
 
     def __init__(self, bundle: Any) -> None:
         self.bundle = bundle
@@ -87,7 +87,7 @@ class _AddressModel(PrimitiveModel):
 
 
 class Packed:
-    """A tuple of numbers, arrays and tuples, with a copy in memory that holds addresses instead of arrays.
+    """A tuple of numbers, arrays and tuples, copied into memory with addresses in place of its arrays.
 
     The object keeps the arrays alive.
     """
@@ -105,11 +105,12 @@ class Packed:
 
 
 _types: dict[Any, tuple[PackedType, struct.Struct]] = {}
-"""Cached types and layouts by shape, since Numba takes milliseconds to type a large tuple."""
+"""Numba type and memory layout by the result of `_shape`, cached since Numba takes milliseconds to type a large tuple.
+"""
 
 
 def _shape(bundle: Any) -> Any:
-    """Class of a tuple and shapes of its members; records also have the class of their rows."""
+    """Class of a tuple together with the classes of its members, nested; for `Records` also the class of the rows."""
     if isinstance(bundle, Records):
         return Records, bundle.row
     kind = type(bundle)
@@ -117,7 +118,7 @@ def _shape(bundle: Any) -> Any:
 
 
 def _flat(bundle: Any) -> list[Any]:
-    """List all numbers of nested tuples in order; records give their address."""
+    """List all numbers of nested tuples in order, with the address in place of each `Records` table."""
     if isinstance(bundle, Records):
         return [bundle.address]
     if not isinstance(bundle, tuple):
@@ -126,7 +127,7 @@ def _flat(bundle: Any) -> list[Any]:
 
 
 def _format(shape: Any) -> tuple[str, int]:
-    """`struct` format of a shape in LLVM's layout, and its alignment."""
+    """Format of a tuple for the module `struct`, in LLVM's layout, and its alignment in bytes; see `_shape`."""
     if not isinstance(shape, tuple):
         return _FORMATS[shape]
     if shape[0] is Records:
@@ -149,7 +150,7 @@ def _unbox(kind: Any, packed: Any, c: Any) -> Any:
 
 @intrinsic
 def unpack(typing_context: Any, packed: Any) -> Any:
-    """Load the tuple from its address."""
+    """Load the tuple of a `Packed` object, inside a kernel."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         kind = context.get_value_type(sig.return_type)
@@ -160,7 +161,7 @@ def unpack(typing_context: Any, packed: Any) -> Any:
 
 @intrinsic
 def unpack_at(typing_context: Any, packed: Any, index: Any) -> Any:
-    """Load part ``index`` of a tuple of tuples of one type."""
+    """Load element ``index`` of a `Packed` tuple whose elements are tuples of one type, inside a kernel."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         kind = context.get_value_type(sig.return_type)
@@ -172,7 +173,7 @@ def unpack_at(typing_context: Any, packed: Any, index: Any) -> Any:
 
 @intrinsic
 def record_at(typing_context: Any, records: Any, index: Any) -> Any:
-    """Load row ``index`` of a table of records."""
+    """Load row ``index`` of a `Records` table as a named tuple, inside a kernel."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         n = sig.return_type.count

@@ -1,26 +1,28 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
-"""Several vectors of 16 numbers in one variable; loops over them are unrolled and stay in registers.
+"""Several vectors of 16 float32 in one variable; operations on them are unrolled and stay in registers.
 
-How many there are is the length of a tuple of offsets, so a kernel that takes such a tuple is compiled for each length
-that it is called with. With an address a, an offset i, tuples t of offsets in elements, and several vectors x and y:
+The number of vectors is the length of a tuple of offsets, so Numba compiles a kernel once for each length of the tuple.
+In the list below, a is the address of an array, t a tuple of offsets (in array elements), i, n, step and most are whole
+numbers, c is a number or a vector, v one vector, and x and y are several vectors:
 
-    stepped(t, i, step)           (i, i + step, i + 2 * step, ...), as many as t has
-    clamped(t, most)              the smaller of each offset and ``most``
-    shifted(t, i), scaled(t, n)   the sum and the product of each offset and a number
-    int64_each(a, t)              the offsets a[t[0]], a[t[1]], ...
-    int32_each(a, t)              the same of 32-bit numbers
-    load_each(a, t)               16 numbers from each offset on
-    store_each(a, t, x)           the other way, in order
-    fill_each(t, c)               the number c everywhere, as many vectors as t has
-    load_each_as(kind, a, t), store_each_as(kind, a, t, x, d), prefetch_each(kind, a, t)
-                                  as in `compiled.precision`
+    stepped(t, i, step)           the offsets (i, i + step, i + 2 * step, ...), as many as t has
+    clamped(t, most)              the offsets of t, with ``most`` in place of larger offsets
+    shifted(t, i), scaled(t, n)   the offsets of t, each plus i or times n
+    int64_each(a, t)              the int64 numbers a[t[0]], a[t[1]], ..., as offsets
+    int32_each(a, t)              the int32 numbers a[t[0]], a[t[1]], ..., as offsets
+    load_each(a, t)               a vector for each offset k of t: a[k : k + 16]
+    store_each(a, t, x)           write vector n of x to a[t[n] : t[n] + 16], for all n
+    fill_each(t, c)               a vector for each offset of t, with the number c in all elements
+    load_each_as(kind, a, t)      like load_each, for 32-bit or 16-bit numbers (`compiled.precision`)
+    store_each_as(kind, a, t, x, d)   like store_each, for 32-bit or 16-bit numbers, with dither d
+    prefetch_each(kind, a, t)     prefetch the cache lines of a[t[0]], a[t[1]], ...
     positive_each(x)              the larger of each number and 0
-    where_each(c, x, v)           x where the vector c is positive, else the vector v
+    where_each(c, x, v)           the numbers of x where the vector c is positive, the numbers of v elsewhere
     total_each(x)                 x[0] + x[1] + ..., from left to right
-    x + y, x - y, x * y           vector by vector; one of them may be one vector, for all of the other; y one float32
-    first_only(x, n)              x with zeros from vector n on
+    x + y, x - y, x * y           vector by vector; x or y may be one vector for all, and y also one float32
+    first_only(x, n)              x with zeros in place of vectors n, n + 1, ...
     chain(v, x, y)                v + x[0] * y[0] + x[1] * y[1] + ..., from left to right
-    paired(x, y)                  (x[0] * y[0] + x[1] * y[1]) + (x[2] * y[2] + x[3] * y[3]) of four each
+    paired(x, y)                  (x[0] * y[0] + x[1] * y[1]) + (x[2] * y[2] + x[3] * y[3]), of four vectors each
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ _VECTOR, _LONG = ir.VectorType(FLOAT, WIDTH), ir.IntType(64)
 
 
 class SeveralType(types.Type):
-    """Type of ``n`` vectors of 16 numbers."""
+    """Numba's type of ``n`` vectors of 16 float32."""
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -56,7 +58,7 @@ class _SeveralModel(PrimitiveModel):
 
 
 def _parts(builder: Any, several: Any) -> list[Any]:
-    """List the members of an LLVM array."""
+    """List the elements of an LLVM array."""
     return [builder.extract_value(several, k) for k in range(several.type.count)]
 
 
@@ -68,13 +70,13 @@ def _joined(builder: Any, parts: list[Any]) -> Any:
 
 
 def _offsets(n: Any) -> Any:
-    """Type of n offsets."""
+    """Numba's type of a tuple of n offsets."""
     return types.UniTuple(types.int64, n)
 
 
 @intrinsic
 def stepped(typing_context: Any, like: Any, first: Any, step: Any) -> Any:
-    """Make equally spaced offsets."""
+    """Make equally spaced offsets ``first``, ``first + step``, ..., as many as the tuple ``like`` has."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         steps = (builder.mul(args[2], ir.Constant(_LONG, k)) for k in range(like.count))
@@ -86,7 +88,7 @@ def stepped(typing_context: Any, like: Any, first: Any, step: Any) -> Any:
 def _each_with_number(compute: Any) -> Any:
     @intrinsic
     def function(typing_context: Any, offsets: Any, number: Any) -> Any:
-        """Compute each offset with a number."""
+        """Shift, scale or cap each offset of a tuple by a number."""
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             return _joined(builder, [compute(builder, k, args[1]) for k in _parts(builder, args[0])])
@@ -104,7 +106,7 @@ scaled = _each_with_number(lambda b, k, by: b.mul(k, by))
 def _each_from(kind: Any, n_bytes: int) -> Any:
     @intrinsic
     def function(typing_context: Any, address: Any, offsets: Any) -> Any:
-        """Read a whole number at each offset."""
+        """Read the whole number at each offset of an array."""
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             read = (
@@ -123,7 +125,7 @@ int64_each, int32_each = _each_from(_LONG, 8), _each_from(ir.IntType(32), 4)
 
 @intrinsic
 def load_each(typing_context: Any, address: Any, offsets: Any) -> Any:
-    """Read 16 consecutive float32 at each offset."""
+    """Read a vector of 16 consecutive float32 at each offset of an array."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         places = (pointer(builder, args[0], k, _VECTOR, 4) for k in _parts(builder, args[1]))
@@ -134,7 +136,7 @@ def load_each(typing_context: Any, address: Any, offsets: Any) -> Any:
 
 @intrinsic
 def store_each(typing_context: Any, address: Any, offsets: Any, several: Any) -> Any:
-    """Write 16 consecutive float32 at each offset."""
+    """Write several vectors to a float32 array, one vector at each offset."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         for k, part in zip(_parts(builder, args[1]), _parts(builder, args[2]), strict=True):
@@ -146,7 +148,7 @@ def store_each(typing_context: Any, address: Any, offsets: Any, several: Any) ->
 
 @intrinsic
 def load_each_as(typing_context: Any, kind: Any, address: Any, offsets: Any) -> Any:
-    """Read 16 consecutive numbers of a kind at each offset."""
+    """Read a vector of 16 consecutive numbers of precision ``kind`` at each offset of an array."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return _joined(builder, [read_as(builder, sig.args[0], args[1], k) for k in _parts(builder, args[2])])
@@ -158,7 +160,10 @@ def load_each_as(typing_context: Any, kind: Any, address: Any, offsets: Any) -> 
 def store_each_as(
     typing_context: Any, kind: Any, address: Any, offsets: Any, several: Any, dither: Any
 ) -> Any:
-    """Write 16 consecutive numbers of a kind at each offset."""
+    """Write several vectors to an array of precision ``kind``, one vector at each offset.
+
+    The argument ``dither`` determines the rounding of 16-bit numbers, see `compiled.precision`.
+    """
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         for k, part in zip(_parts(builder, args[2]), _parts(builder, args[3]), strict=True):
@@ -170,7 +175,7 @@ def store_each_as(
 
 @intrinsic
 def prefetch_each(typing_context: Any, kind: Any, address: Any, offsets: Any) -> Any:
-    """Prefetch the cache line of a number of a kind at each offset."""
+    """Prefetch the cache lines at several offsets of an array of precision ``kind``."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         for k in _parts(builder, args[2]):
@@ -182,7 +187,7 @@ def prefetch_each(typing_context: Any, kind: Any, address: Any, offsets: Any) ->
 
 @intrinsic
 def positive_each(typing_context: Any, several: Any) -> Any:
-    """Maximum of each number and 0."""
+    """Replace the negative numbers of several vectors by 0."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         zero = ir.Constant(_VECTOR, [0.0] * WIDTH)
@@ -194,7 +199,7 @@ def positive_each(typing_context: Any, several: Any) -> Any:
 
 @intrinsic
 def where_each(typing_context: Any, condition: Any, several: Any, other: Any) -> Any:
-    """Select several vectors where the condition is positive, and another vector elsewhere."""
+    """Take the numbers of several vectors where vector ``condition`` is positive, else the numbers of ``other``."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         positive = builder.fcmp_ordered(">", args[0], ir.Constant(_VECTOR, [0.0] * WIDTH))
@@ -205,7 +210,7 @@ def where_each(typing_context: Any, condition: Any, several: Any, other: Any) ->
 
 @intrinsic
 def total_each(typing_context: Any, several: Any) -> Any:
-    """Sum several vectors from left to right."""
+    """Add several vectors up, from left to right."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         first, *rest = _parts(builder, args[0])
@@ -218,7 +223,7 @@ def total_each(typing_context: Any, several: Any) -> Any:
 
 @intrinsic
 def fill_each(typing_context: Any, like: Any, number: Any) -> Any:
-    """Fill as many vectors as there are offsets with one number."""
+    """Make as many vectors as the tuple ``like`` has offsets, with ``number`` in all elements."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return _joined(builder, [spread(builder, args[1], WIDTH)] * like.count)
@@ -228,7 +233,7 @@ def fill_each(typing_context: Any, like: Any, number: Any) -> Any:
 
 @intrinsic
 def first_only(typing_context: Any, several: Any, n: Any) -> Any:
-    """Keep the first n vectors, and replace the others by zeros."""
+    """Keep the first n of several vectors, and replace the remaining vectors by zeros."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         zero = ir.Constant(_VECTOR, [0.0] * WIDTH)
@@ -241,7 +246,7 @@ def first_only(typing_context: Any, several: Any, n: Any) -> Any:
 
 @intrinsic
 def chain(typing_context: Any, start: Any, x: Any, y: Any) -> Any:
-    """Add all products to a vector, from left to right."""
+    """Compute ``start + x[0] * y[0] + x[1] * y[1] + ...`` for several vectors x and y, from left to right."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         total = args[0]
@@ -254,7 +259,7 @@ def chain(typing_context: Any, start: Any, x: Any, y: Any) -> Any:
 
 @intrinsic
 def paired(typing_context: Any, x: Any, y: Any) -> Any:
-    """Sum four products pairwise."""
+    """Compute ``(x[0] * y[0] + x[1] * y[1]) + (x[2] * y[2] + x[3] * y[3])`` for four vectors x and four vectors y."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         both = zip(_parts(builder, args[0]), _parts(builder, args[1]), strict=True)
@@ -265,7 +270,7 @@ def paired(typing_context: Any, x: Any, y: Any) -> Any:
 
 
 def _operator(symbol: Any, method: str) -> None:
-    """Implement an arithmetic operator for several vectors with several, one vector or one number."""
+    """Let kernels use ``+``, ``-`` or ``*`` between several vectors and several vectors, one vector or one number."""
 
     class Template(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:

@@ -1,10 +1,12 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
 """Counters, a barrier and a clock for threads that run a kernel together.
 
-Each thread calls one kernel that does not hold the interpreter lock. Counters are eight bytes each at an address that
-all threads share, and only grow while a kernel runs. A thread that waits at the barrier first looks again and again for
-some microseconds, as long as most meetings take; then it offers its processor to other threads; then it sleeps, so that
-on a busy machine the thread that it waits for gets a processor.
+Each thread calls one kernel, which does not hold the interpreter lock. The counters are eight-byte numbers in memory
+that all threads share; they only grow while a kernel runs.
+
+A thread waits at the barrier until all threads have arrived. First it polls for some microseconds, which is usually
+enough. Then it yields its processor to other threads. Finally it sleeps, so that on a busy machine the late threads get
+a processor.
 """
 
 from __future__ import annotations
@@ -21,25 +23,28 @@ from compiled.llvm import intrinsic
 from compiled.vector import Address
 
 MEETING, CLAIMS, JUDGED, STOP, ABSENT = 0, 8, 16, 24, 32
-"""Indices of the counters, each on a cache line of its own."""
+"""Indices of the counters: arrivals at barriers, claimed tasks, measurements, stop signals, threads that never arrive.
+
+Each counter is on a cache line of its own.
+"""
 SYNC_SIZE = 40
 CALLED_OFF = -1
 """Result of `meet` if one of the threads will never arrive."""
 _LOOKS, _OFFERS = 2000, 300
 """Number of polls before a waiting thread yields its processor, and number of yields before it sleeps."""
-_NAP = 20  # microseconds, to which the system adds its own
+_NAP = 20  # microseconds; the operating system makes it longer
 _COUNTER = ir.IntType(64)
 
 
 def _counter(builder: Any, args: Any) -> Any:
-    """Pointer to counter ``args[1]`` after the address ``args[0]``."""
+    """Emit a pointer to the counter with index ``args[1]``; the counters begin at address ``args[0]``."""
     offset = builder.mul(args[1], ir.Constant(_COUNTER, 8))
     return builder.inttoptr(builder.add(args[0], offset), _COUNTER.as_pointer())
 
 
 @intrinsic
 def take(typing_context: Any, counters: Any, index: Any) -> Any:
-    """Add 1 to a counter atomically and return its value before."""
+    """Add 1 to a counter atomically, and return the value before the addition."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.atomic_rmw("add", _counter(builder, args), ir.Constant(_COUNTER, 1), "seq_cst")
@@ -49,7 +54,7 @@ def take(typing_context: Any, counters: Any, index: Any) -> Any:
 
 @intrinsic
 def look(typing_context: Any, counters: Any, index: Any) -> Any:
-    """Read a counter that other threads write."""
+    """Read a counter that other threads may change at the same time."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.load_atomic(_counter(builder, args), "acquire", 8)
@@ -59,7 +64,7 @@ def look(typing_context: Any, counters: Any, index: Any) -> Any:
 
 @intrinsic
 def give_way(typing_context: Any) -> Any:
-    """Yield this processor to other threads: POSIX's sched_yield."""
+    """Yield this processor to other threads (POSIX's sched_yield)."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         function = ir.FunctionType(ir.IntType(32), [])
@@ -70,7 +75,7 @@ def give_way(typing_context: Any) -> Any:
 
 @intrinsic
 def nap(typing_context: Any, microseconds: Any) -> Any:
-    """Sleep for at least some microseconds: POSIX's usleep."""
+    """Sleep for at least the given number of microseconds (POSIX's usleep)."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         function = ir.FunctionType(ir.IntType(32), [ir.IntType(32)])
@@ -82,7 +87,7 @@ def nap(typing_context: Any, microseconds: Any) -> Any:
 
 @intrinsic
 def now(typing_context: Any) -> Any:
-    """Read `clock`'s time in seconds, inside kernels."""
+    """Time in seconds, inside a kernel; `clock` gives the same time outside kernels."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         number, second = ir.IntType(64), ir.DoubleType()
@@ -99,17 +104,17 @@ def now(typing_context: Any) -> Any:
 
 
 def clock() -> float:
-    """Read the kernels' clock in seconds."""
+    """Time in seconds, outside kernels; `now` gives the same time inside kernels."""
     return time.clock_gettime(time.CLOCK_MONOTONIC)
 
 
 @kernel
 def meet(counters: Address, n_threads: int, number: int) -> int:
-    """Wait until all threads have reached meeting ``number`` = 0, 1, ...; return the next number.
+    """Wait at barrier ``number`` = 0, 1, ... until all threads have reached it; return the number of the next barrier.
 
-    Python can raise an error in a thread before the kernel is called, but never inside the kernel. So every kernel
-    begins with a meeting. As soon as a thread is counted as `ABSENT`, this first meeting returns `CALLED_OFF` to all
-    threads that wait in it. Later meetings are never called off.
+    Python can raise an error in a thread before the thread calls its kernel, but never inside the kernel. So every
+    kernel begins with barrier 0. If a thread fails before its kernel, the counter `ABSENT` becomes 1, and barrier 0
+    returns `CALLED_OFF` to all threads that wait at it. Later barriers are never called off.
     """
     if n_threads > 1:
         take(counters, MEETING)

@@ -1,13 +1,13 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
-"""Transposition of 8 x 8 squares of single-precision numbers.
+"""Transposition of squares of 8 x 8 float32 from one array to another.
 
-With r, s < 8:
+Let a be the address of the array that is read, and b the address of the array that is written. For all r, s < 8:
 
     transpose8(a, rows, k, i, b, j, stride)         b[j + s * stride + r] = a[rows[k + r] + i + s]
     transpose8_even(a, i, apart, b, j, stride)      b[j + s * stride + r] = a[i + r * apart + s]
     transpose8_to(a, i, apart, b, columns, k, j)    b[columns[k + s] + j + r] = a[i + r * apart + s]
 
-``rows`` and ``columns`` are addresses of int64 offsets.
+``rows`` and ``columns`` are addresses of arrays of int64 offsets.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from compiled.vector import TILE
 def transpose8(
     typing_context: Any, source: Any, rows: Any, first: Any, shift: Any, target: Any, start: Any, stride: Any
 ) -> Any:
-    """Write eight rows of eight numbers as columns."""
+    """Read eight rows of eight numbers at listed offsets, and write them transposed, ``stride`` numbers apart."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source_, rows_, first_, shift_, target_, start_, stride_ = args
@@ -40,7 +40,7 @@ def transpose8(
 def transpose8_even(
     typing_context: Any, source: Any, first: Any, apart: Any, target: Any, start: Any, stride: Any
 ) -> Any:
-    """Write eight equally spaced rows of eight numbers as columns."""
+    """Read eight rows of eight numbers, ``apart`` numbers apart, and write them transposed, ``stride`` apart."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source_, first_, apart_, target_, start_, stride_ = args
@@ -62,7 +62,7 @@ def transpose8_to(
     number: Any,
     shift: Any,
 ) -> Any:
-    """Write eight equally spaced rows of eight numbers as columns at listed places."""
+    """Read eight rows of eight numbers, ``apart`` numbers apart, and write them transposed to listed offsets."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source_, first_, apart_, target_, *listed = args
@@ -83,7 +83,10 @@ def _listed(context: Any, builder: Any, places: Any, number: Any, shift: Any) ->
 
 
 def _turn(context: Any, builder: Any, source: Any, rows: list[Any], target: Any, columns: list[Any]) -> None:
-    """Transpose eight rows; rows r and r + 4 fill one vector's halves, so that later shuffles stay within halves."""
+    """Emit the transposition of eight rows of eight numbers.
+
+    Four numbers each of rows r and r + 4 fill the halves of one vector, so that later shuffles stay within halves.
+    """
     four, eight = ir.VectorType(FLOAT, 4), ir.VectorType(FLOAT, TILE)
     low, high = [0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15]
     left, right = [0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]

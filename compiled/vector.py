@@ -1,28 +1,28 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
-"""Vector types of the engines: 16 or 8 single-precision numbers in one variable.
+"""Vectors for the engines' kernels: 16 or 8 float32 in one variable.
 
 LLVM turns ``<16 x float>`` into as few machine vectors as the processor needs: one on AVX-512, two on AVX2. So kernels
-say what is computed on how many numbers and do not depend on the auto-vectoriser.
+state how many numbers each operation works on, and do not depend on the auto-vectoriser.
 
 Kernels get *addresses* of arrays, not arrays: Numba counts references to arrays, atomically, at every use, which costs
-more than the arithmetic. `bare` replaces arrays in tuples by their addresses; the owner of the tuple keeps the arrays
-alive. With an address a and an offset i in elements:
+more than the arithmetic. `bare` replaces the arrays of a tuple by their addresses; the owner of the tuple keeps the
+arrays alive. In the list, a is the address of an array, i an offset in elements, x and y are vectors:
 
-    load16(a, i), load8(a, i)     a[i : i + 16], a[i : i + 8] as a vector of float32
+    load16(a, i), load8(a, i)     the vector of the float32 numbers a[i : i + 16] or a[i : i + 8]
     store(a, i, x)                a[i : i + len(x)] = x; x is a vector or one float32
-    int64_at(a, i), int32_at(a, i), float32_at(a, i)
-    put_int64(a, i, n), put_int32(a, i, n), put_float64(a, i, x)
-    fill16(c), fill8(c)           the number c in all lanes
-    x + y, x - y, x * y, x / y    lane by lane; y may be one float32
-    where_positive(c, x, y)       x where c > 0, else y
-    where_number(c, x, y)         x where c is not NaN, else y
-    maximum(x, y), floor16(x)     lane by lane
+    int64_at(a, i), int32_at(a, i), float32_at(a, i)              the number a[i] of an array of that type
+    put_int64(a, i, n), put_int32(a, i, n), put_float64(a, i, n)  a[i] = n
+    fill16(c), fill8(c)           a vector with the number c in all elements
+    x + y, x - y, x * y, x / y    element by element; y may be one float32
+    where_positive(c, x, y)       the elements of x where the vector c is above 0, of y elsewhere
+    where_number(c, x, y)         the elements of x where the vector c is not NaN, of y elsewhere
+    maximum(x, y), floor16(x)     element by element
 
-`compiled.precision` loads and stores numbers in single or half precision, `compiled.transpose` turns squares of 8 x 8
-numbers, `compiled.several` computes with several vectors at once.
+`compiled.precision` loads and stores numbers in single or half precision, `compiled.transpose` transposes squares of 8
+x 8 numbers, and `compiled.several` computes with several vectors at once.
 
-Products that are added may be fused (``contract``), so results are those of one machine, bit for bit; nothing else is
-reordered.
+LLVM may compute a product and a sum in one instruction (``contract``), so the last bits of results depend on the
+processor. It does not reorder other arithmetic.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from compiled.llvm import FLOAT, FUSE, intrinsic, pointer, spread
 
 WIDTH, TILE = 16, 8
-"""Number of elements of a vector, and edge of the squares that `compiled.transpose` transposes."""
+"""Number of elements of a vector, and number of rows of the squares that `compiled.transpose` transposes."""
 
 Address = Any
-"""An array while a tuple is built, and its address in kernels."""
+"""Type of a field or argument that is an array outside kernels and the array's address inside kernels."""
 
 
 class VectorType(types.Type):
-    """Type of ``width`` single-precision numbers."""
+    """Numba's type of a vector of ``width`` float32."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -67,7 +67,7 @@ VECTORS = {width: VectorType(width) for width in (WIDTH, TILE)}
 def _reader(kind: Any, numba_type: Any, n_bytes: int) -> Any:
     @intrinsic
     def read(typing_context: Any, address: Any, index: Any) -> Any:
-        """Read a number at an address."""
+        """Read element ``index`` of the array at ``address``."""
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             return builder.load(pointer(builder, *args, kind, n_bytes), align=n_bytes)
@@ -85,7 +85,7 @@ float32_at = _reader(FLOAT, types.float32, 4)
 
 @intrinsic
 def store(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
-    """Write a vector or one number to consecutive float32."""
+    """Write a vector or one number to a float32 array, from element ``index`` on."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         builder.store(args[2], pointer(builder, *args[:2], args[2].type, 4), align=4)
@@ -97,7 +97,7 @@ def store(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
 def _writer(kind: Any, n_bytes: int) -> Any:
     @intrinsic
     def put(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
-        """Write one number."""
+        """Write ``value`` to element ``index`` of the array at ``address``."""
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             builder.store(args[2], pointer(builder, *args[:2], args[2].type, n_bytes), align=n_bytes)
@@ -118,7 +118,7 @@ put_int64, put_float64, put_int32 = (
 def _filler(width: int) -> Any:
     @intrinsic
     def fill(typing_context: Any, number: Any) -> Any:
-        """Make a vector with one number in all lanes."""
+        """Make a vector with ``number`` in all elements."""
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             return spread(builder, args[0], width)
@@ -133,7 +133,7 @@ fill16, fill8 = _filler(WIDTH), _filler(TILE)
 
 @intrinsic
 def where_positive(typing_context: Any, condition: Any, yes: Any, no: Any) -> Any:
-    """``yes`` where the condition is above 0, else ``no``."""
+    """Take the elements of ``yes`` where the vector ``condition`` is above 0, and the elements of ``no`` elsewhere."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         zero = ir.Constant(args[0].type, [0.0] * sig.args[0].width)
@@ -144,7 +144,7 @@ def where_positive(typing_context: Any, condition: Any, yes: Any, no: Any) -> An
 
 @intrinsic
 def where_number(typing_context: Any, condition: Any, yes: Any, no: Any) -> Any:
-    """``yes`` where the condition is not NaN, else ``no``."""
+    """Take the elements of ``yes`` where the vector ``condition`` is not NaN, and the elements of ``no`` elsewhere."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.select(builder.fcmp_ordered("ord", args[0], args[0]), args[1], args[2])
@@ -154,7 +154,7 @@ def where_number(typing_context: Any, condition: Any, yes: Any, no: Any) -> Any:
 
 @intrinsic
 def maximum(typing_context: Any, x: Any, y: Any) -> Any:
-    """Larger number of each pair."""
+    """Take the larger number of each pair of elements of vectors x and y."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *args), *args)
@@ -175,7 +175,7 @@ def floor16(typing_context: Any, x: Any) -> Any:
 
 
 def _operator(symbol: Any, method: str) -> None:
-    """Implement an arithmetic operator for two vectors, or a vector and a number."""
+    """Let kernels use one of ``+``, ``-``, ``*``, ``/`` between two vectors, or between a vector and a number."""
 
     class Template(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
@@ -208,7 +208,7 @@ for _symbol, _method in (
 
 
 def aligned(size: int, dtype: Any = np.float32) -> np.ndarray:
-    """Allocate zeros that begin on a cache line."""
+    """Allocate an array of zeros that begins on a cache line."""
     item = np.dtype(dtype).itemsize
     room = np.zeros(size * item + 64, dtype=np.uint8)
     start = -room.ctypes.data % 64
@@ -216,7 +216,7 @@ def aligned(size: int, dtype: Any = np.float32) -> np.ndarray:
 
 
 def bare(bundle: Any) -> Any:
-    """A tuple, named or not, with addresses in place of its arrays, and of those of tuples in it.
+    """Copy a tuple, named or not, with addresses in place of its arrays; nested tuples are copied likewise.
 
     The arrays must be C-contiguous and outlive the use of the addresses.
     """

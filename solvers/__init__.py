@@ -1,8 +1,8 @@
 """Two-player zero-sum games as arrays: CFR, LP, best responses.
 
 - `tree`, `game`: betting trees, and games of several rounds; `discount`: the variants of CFR as one schedule.
-- `reference`: CFR for any game in plain loops. The other engines are tested against it.
+- `reference`: CFR for any game in plain loops. Tests compare the other engines with it.
 - `matrix`: one betting round as a matrix game, solved by CFR or by linear programming.
 - `exact`: CFR with a row per hand, in vectors and threads. `sampled`: CFR over sampled boards, for whole games.
-- `measure`: exploitability; `solver`: what all engines can do; `gadget`: re-solving.
+- `measure`: exploitability; `solver`: the protocol of a solve in progress; `resolve`: gadgets for safe re-solving.
 """

@@ -1,14 +1,15 @@
 """Discounts of earlier iterations, and the named variants of counterfactual regret minimisation.
 
-With ``r`` the instantaneous regret of iteration ``t = 1, 2, ...`` one update rule serves all variants:
+One update rule serves all variants. R are the regrets, S the strategy sums, and r is the instantaneous regret of
+iteration ``t = 1, 2, ...``:
 
     R ← (R⁺ · positive − R⁻ · negative) + r,  then R ← R⁺ if ``clip``
     strategy ∝ R⁺, or ∝ (R + r)⁺ if ``predictive``
     S ← S · decay + own reach · strategy
 
 Sources: CFR, Zinkevich et al. 2007; CFR+, Tammelin 2014; LCFR and DCFR(α, β, γ), Brown and Sandholm 2019;
-PCFR+, Farina, Kroer and Sandholm 2021 (quadratic averaging). A linear average ``Σ t · x_t`` is kept as the
-decay ``(t − 1) / t``: the same strategy after normalising, without numbers that grow.
+PCFR+, Farina, Kroer and Sandholm 2021 (quadratic averaging). A linear average ``Σ t · x_t`` is computed with the
+decay ``(t − 1) / t``: this gives the same strategy after normalising, but the sums do not grow without bound.
 """
 
 from dataclasses import dataclass
@@ -22,11 +23,11 @@ from solvers.errors import SolverError
 
 
 class Discount(NamedTuple):
-    """The discount of earlier iterations in the letters of DCFR, for the exact and for the sampled engine.
+    """The discount of earlier iterations, with the parameters of DCFR.
 
     Attributes:
         alpha: after ``t`` iterations positive regrets are multiplied by ``t^α / (t^α + 1)``; infinity: by 1.
-        beta: exponent of the factor of negative regrets; infinity: the factor is 1.
+        beta: after ``t`` iterations negative regrets are multiplied by ``t^β / (t^β + 1)``; infinity: by 1.
         gamma: iteration k weighs about ``k^γ`` in the average strategy.
         clip: whether negative regrets become 0.
     """
@@ -42,7 +43,15 @@ NO_DISCOUNT = Discount()
 
 
 class Factors(NamedTuple):
-    """The factors of one iteration in the module's update rule."""
+    """The factors of one iteration in CFR's update rule.
+
+    Attributes:
+        positive: factor of the positive regrets.
+        negative: factor of the negative regrets.
+        clip: whether negative regrets become 0.
+        predictive: whether strategies follow predicted regrets: the regrets plus the instantaneous regrets.
+        decay: factor of the strategy sums.
+    """
 
     positive: float
     negative: float
@@ -53,17 +62,17 @@ class Factors(NamedTuple):
 
 @dataclass(frozen=True)
 class Variant:
-    """A named variant: its discount, and whether it plays by predicted regrets."""
+    """A variant of CFR: its name, its discount, and whether its strategies follow predicted regrets."""
 
     name: str
     discount: Discount = NO_DISCOUNT
     predictive: bool = False
 
     def factors(self, iteration: int) -> Factors:
-        """The factors of iteration 1, 2, ...
+        """Return the factors of an iteration; the first iteration has number 1.
 
         Raises:
-            SolverError: the iteration is below 1.
+            SolverError: the number is below 1.
         """
         if iteration < 1:
             raise SolverError(f"iteration: expected 1 or more, found {iteration}")
@@ -77,14 +86,22 @@ class Variant:
         )
 
     def weight(self, iterations: NDArray[np.signedinteger[Any]]) -> NDArray[np.float64]:
-        """``Σ_k (k / t)^γ`` over k ≤ t, for each number of iterations t: the sum that `Factors.decay` makes of ones."""
+        """Return the total weight of the iterations in the strategy sums, for each number of iterations.
+
+        After t iterations the total is ``Σ_k (k / t)^γ`` over k from 1 to t. This is the strategy sum of a row that
+        plays an action with probability and reach 1 in every iteration.
+        """
         gamma = self.discount.gamma
         terms = np.arange(1, int(iterations.max(initial=0)) + 1, dtype=np.float64)
         totals = np.concatenate([[0.0], np.cumsum(terms**gamma)])
         return np.asarray(totals[iterations] / np.maximum(iterations, 1) ** gamma)
 
     def table(self, first: int, count: int) -> NDArray[np.float64]:
-        """``[iteration, 3]``: positive, negative and decay of `factors` for ``count`` iterations from ``first`` on."""
+        """Return the factors of ``count`` iterations from iteration ``first`` on.
+
+        Returns:
+            ``[iteration, 3]``: the factors of positive regrets, of negative regrets and of strategy sums.
+        """
         before = np.arange(first - 1, first - 1 + count, dtype=np.float64)
         columns = [
             _retained_each(before, self.discount.alpha),
@@ -95,7 +112,7 @@ class Variant:
 
 
 def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> Variant:
-    """DCFR(α, β, γ); the default is the paper's recommendation."""
+    """Return the variant DCFR(α, β, γ); the defaults are those that Brown and Sandholm recommend."""
     return Variant("dcfr", Discount(alpha, beta, gamma))
 
 
@@ -110,14 +127,14 @@ VARIANTS = {
 
 
 DEFAULT_VARIANT, EXACT_VARIANT = "dcfr", "dcfr-steep"
-"""The variants of jobs that name none: in general, and with a row per hand."""
+"""The variants of jobs that do not name a variant: of most jobs, and of jobs with a strategy row for each hand."""
 
 
 def variant(name: str) -> Variant:
-    """The variant of that name.
+    """Return the variant with a name.
 
     Raises:
-        SolverError: no such name.
+        SolverError: no variant has this name.
     """
     try:
         return VARIANTS[name]
@@ -126,7 +143,7 @@ def variant(name: str) -> Variant:
 
 
 def _retained(before: int, power: float) -> float:
-    """``t^p / (t^p + 1)``, which is ``t / (t + 1)`` for LCFR's p = 1 and 1 for p = ∞."""
+    """Return the factor of regrets after t iterations (``before``): ``t^p / (t^p + 1)`` for a power p; 1 for p = ∞."""
     if power == inf:
         return 1.0
     weight: float = float(before) ** power
@@ -134,7 +151,7 @@ def _retained(before: int, power: float) -> float:
 
 
 def _retained_each(before: NDArray[np.float64], power: float) -> NDArray[np.float64]:
-    """`_retained` after each number of iterations."""
+    """Return the factors of regrets after each number of iterations, as `_retained` computes them."""
     if power == inf:
         return np.ones(len(before))
     weight = before**power

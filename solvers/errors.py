@@ -1,4 +1,4 @@
-"""Errors of the solvers: each message says the subject, what was expected and what was found."""
+"""Errors of the solvers. Each message says the subject, what was expected and what was found."""
 
 
 class SolverError(ValueError):

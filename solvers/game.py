@@ -1,17 +1,20 @@
-"""A public game with live leaves: a walk enters the chunks below every chance leaf.
+"""A game of several betting rounds with live chance leaves: solvers traverse the boards below every chance leaf.
 
-A `LiveGame` is a list of rounds. Each `Round` has one betting forest and a number of *boards*; on a
-board both players hold *rows* (single hands), which know what blocks them, how strong they are and which row of
-the strategy (*group*) plays for them. A `Deal` says how rows pass from a board to those of the next round.
-Nothing here knows cards: a blocker is an id, a strength is a number.
+A `LiveGame` is a list of rounds. A `Round` has a number of boards. All its boards share the same betting trees, one
+tree for each betting line that enters the round. On a board each player has a list of hands; a hand has cards, a
+strength, and a *row* of the strategy, which it may share with other hands. A `Deal` says which boards of the next round
+can follow a board, and which hand of the next board has the cards of a hand. This module does not know the rules of
+poker: a card is a number, and so is a strength.
 
-Symmetric boards are solved once: a deal's entry may stand for several (*images*), which differ by a relabelling
-of the parent's rows. That is exact when root ranges are invariant under the relabellings.
+Boards that are equal up to suits are solved once. This is exact if the ranges at the root are equal up to the same
+renaming of suits.
 
-Rows may be locked: they play given frequencies, and a best response is one of the free rows.
+Hands may be locked: they play fixed frequencies, also in best responses.
 
-Values are counterfactual and not normalised: ``values[h] = Σ_o compat(h, o) · reach[o] · payoff``, chance included.
-Divided by `LiveGame.deal_weight` they are chips per deal.
+Values are counterfactual and not normalised. The value of hand h is ``Σ_o compat(h, o) · reach[o] · payoff``, summed
+over the opponent's hands o and all deals, where compat is 1 if the hands share no card and else 0, and reach is the
+opponent's probability of playing to the payoff, times the weight of o. A player's values, times the weights of the
+player's hands, summed and divided by `LiveGame.deal_weight`, are chips per deal.
 """
 
 from __future__ import annotations
@@ -28,19 +31,22 @@ from solvers.tree import Floats, Forest, Ints
 
 
 class Hands(NamedTuple):
-    """One player's hands on the boards of a round, ascending by strength; shorter boards are padded at the end.
+    """One player's hands on the boards of a round, ascending by strength.
 
-    A strategy has one row per bucket, or per hand. Hands of a single board (see `on`) lack the board axis.
+    A strategy has one row per bucket, or per hand. On boards with fewer hands than other boards the arrays are padded
+    at the end. The arrays of a single board (see `on`) lack the board axis.
 
     Attributes:
         n_hands: ``[board]``, number of hands without the padding.
-        cards: ``[board, hand, k]``, ids of the k cards of each hand. Two hands that share an id exclude each other.
+        cards: ``[board, hand, k]``, numbers of the k cards of each hand. Two hands that share a card exclude each
+            other.
         strength: ``[board, hand]``.
         same_cards: ``[board, hand]``, the opponent's hand with the same cards; -1: the opponent has no such hand.
         row: ``[board, hand]``, the row of the strategy, below `n_rows`.
-        weight: ``[board, hand]``, the hand's weight in the root range, by which the hands of one row count.
+        weight: ``[board, hand]``, the hand's weight in the root range. The regrets of a row are sums over the row's
+            hands, with these weights.
         n_rows: number of rows of the strategy.
-        direct: whether each hand has a row of its own, with the hand's number.
+        direct: whether each hand has a row of its own, which has the hand's number.
     """
 
     n_hands: Ints
@@ -63,12 +69,12 @@ class Hands(NamedTuple):
         weight: Floats,
         n_rows: int,
     ) -> Hands:
-        """Make the record from its arrays; `direct` follows from them."""
+        """Make a record from its arrays, and compute `direct` from them."""
         direct = n_rows == row.shape[-1] and bool(np.all(row == np.arange(n_rows)))
         return cls(n_hands, cards, strength, same_cards, row, weight, n_rows, direct)
 
     def on(self, b: int, n_rows: int) -> Hands:
-        """Return the hands of board b, whose strategies have `n_rows` rows, without the padding."""
+        """Return the hands of board b without the padding; the board's strategy has `n_rows` rows."""
         n = int(self.n_hands[b])
         return Hands.of(
             self.n_hands[b : b + 1],
@@ -83,31 +89,39 @@ class Hands(NamedTuple):
 
 @dataclass(frozen=True)
 class Deal:
-    """Links each board of a round to the boards that can follow it in the next round.
+    """Links from each board of a round (the parent) to the boards of the next round that can follow it (the children).
 
-    An *entry* is one link from a parent board to a child board. The *images* of an entry are the dealt boards that are
-    equal to the child up to suits.
+    The next cards make many boards, called dealt boards here. Of the dealt boards that are equal up to suits only one
+    is solved. So a link from a parent to a child stands for all dealt boards that are equal to the child up to suits.
 
     Attributes:
-        first: entries ``first[b] .. first[b + 1] - 1`` lead from board b.
-        child: the board that each entry leads to.
-        parent_row: per player, the parent's row of each row of the child.
-        first_image: an entry stands for the dealt boards ``first_image[entry] .. first_image[entry + 1] - 1``.
-        child_row: per player and dealt board, the child's row of each row of the parent, or -1.
+        first: ``[board + 1]``; the links of board b have the numbers ``first[b] .. first[b + 1] - 1``.
+        child: ``[link]``, the child.
+        parent_row: per player ``[link, hand of the child]``, the parent's hand that becomes each hand of the child.
+        first_image: ``[link + 1]``; a link stands for the dealt boards with the numbers ``first_image[link] ..
+            first_image[link + 1] - 1``.
+        child_row: per player ``[dealt board, hand of the parent]``, the child's hand that each hand of the parent
+            becomes; -1: the dealt cards block the hand.
         probability: probability of one dealt board, given both hands.
     """
 
-    first: Ints  # [B + 1]
-    child: Ints  # [E]
-    parent_row: tuple[Ints, Ints]  # [E, H']
-    first_image: Ints  # [E + 1]
-    child_row: tuple[Ints, Ints]  # [M, H]
+    first: Ints
+    child: Ints
+    parent_row: tuple[Ints, Ints]
+    first_image: Ints
+    child_row: tuple[Ints, Ints]
     probability: float
 
 
 @dataclass(frozen=True)
 class Round:
-    """One betting round on all its boards; ``deal`` leads to the next and is None in the last."""
+    """One betting round on all its boards.
+
+    Attributes:
+        forest: the betting trees, one for each line that enters the round.
+        hands: both players' hands.
+        deal: links to the boards of the next round; None in the last round.
+    """
 
     forest: Forest
     hands: tuple[Hands, Hands]
@@ -115,38 +129,53 @@ class Round:
 
     @property
     def n_boards(self) -> int:
-        """Number of boards after symmetry."""
+        """Number of boards; boards that are equal up to suits count once."""
         return len(self.hands[0].n_hands)
 
 
 Strategies = list[tuple[Floats, Floats]]
-"""Regrets, sums or similar numbers per round and player: ``[board, slot, group]``, as ``match`` normalises them."""
+"""Regrets or strategy sums, for each round a pair with one array per player: ``[board, slot, row]``.
+
+A *slot* is one action of one of the player's decisions.
+"""
 
 
 LeafValues = dict[tuple[int, int], tuple[Floats, Floats]]
-"""Counterfactual values by (round, board) before the last round: per player ``[chance leaf, row]``, not normalised.
+"""Counterfactual values of the chance leaves by (round, board): for each player ``[chance leaf, hand]``.
 
-Rows behind a board's hands mean nothing.
+The values are not normalised. Numbers behind the hands of a board are undefined.
 """
 
 
 @dataclass(frozen=True)
 class Lock:
-    """Rows that play fixed frequencies at one decision of a round, in best responses too.
+    """Fixed frequencies of some hands at one decision of a round; best responses play them too.
 
-    Every row must be its own group. ``frequencies[b, a, h]`` of board b's row h sum to 1 over the actions; a free row
-    has NaN.
+    The player must have a strategy row for each hand.
+
+    Attributes:
+        round: the round.
+        player: the player who decides.
+        node: the decision's number among the nodes of the round's betting trees.
+        frequencies: ``[board, action, hand]``; they sum to 1 over the actions. A hand without a lock has NaN.
     """
 
     round: int
     player: int
     node: int
-    frequencies: Floats  # [B, action, H]
+    frequencies: Floats
 
 
 @dataclass(frozen=True)
 class LiveGame:
-    """Rounds, and the root ranges ``reach[p][root, h]`` on the one board of round 0; at most one lock per node."""
+    """A game of several betting rounds.
+
+    Attributes:
+        rounds: the rounds; the first round has one board.
+        reach: both players' ranges at the start ``[betting tree, hand]``.
+        n_ids: number of different cards.
+        locks: hands that play fixed frequencies; at most one lock for each decision.
+    """
 
     rounds: Sequence[Round]
     reach: tuple[Floats, Floats]
@@ -154,13 +183,13 @@ class LiveGame:
     locks: tuple[Lock, ...] = ()
 
     def entered(self, p: int, reach: Floats) -> LiveGame:
-        """A copy of the game in which player p's range is ``reach[row]``."""
-        ranges = [mine.copy() for mine in self.reach]
+        """Return a copy of the game in which player p has the range ``reach[hand]``."""
+        ranges = [weights.copy() for weights in self.reach]
         ranges[p][0, : len(reach)] = reach
         return replace(self, reach=(ranges[0], ranges[1]))
 
     def zeros(self, dtype: type = np.float64) -> Strategies:
-        """Fresh arrays for regrets or sums."""
+        """Return new arrays of zeros for regrets or strategy sums."""
 
         def blank(r: Round, p: int) -> Floats:
             return np.zeros((r.n_boards, r.forest.n_slots[p], r.hands[p].n_rows), dtype)
@@ -168,24 +197,27 @@ class LiveGame:
         return [(blank(r, 0), blank(r, 1)) for r in self.rounds]
 
     def pin(self, sums: Strategies) -> None:
-        """Write the locked frequencies over locked rows, so that the normalised sums show them even without reach."""
+        """Write the frequencies of locked hands into the strategy sums.
+
+        Then the normalised sums have these frequencies even where the player never gets to the decision.
+        """
         for lock in self.locks:
             a = self.rounds[lock.round].forest.arrays
             first = int(a.slot[lock.node])
-            there = sums[lock.round][lock.player][:, first : first + int(a.n_actions[lock.node])]
-            np.copyto(there, lock.frequencies, where=~np.isnan(lock.frequencies), casting="same_kind")
+            locked = sums[lock.round][lock.player][:, first : first + int(a.n_actions[lock.node])]
+            np.copyto(locked, lock.frequencies, where=~np.isnan(lock.frequencies), casting="same_kind")
 
     @cached_property
     def raked(self) -> bool:
-        """Whether rake leaves the game, so that it is not zero-sum."""
+        """Whether rake is taken from any pot, so that the game is not zero-sum."""
         return any(r.forest.raked for r in self.rounds)
 
     @cached_property
     def deal_weight(self) -> float:
-        """``Σ_{i, j} compat(i, j) · r0[i] · r1[j]`` over the ranges of root 0: the mass of all deals.
+        """Total weight of the pairs of hands that share no card, by both players' ranges in the first betting tree.
 
         Raises:
-            SolverError: no pair of hands is possible.
+            SolverError: each hand of one player shares a card with each hand of the other player.
         """
         own, other = self.rounds[0].hands
         weight = float(self.reach[0][0] @ compatible_reach(own, other, 0, self.reach[1][0], self.n_ids))
@@ -194,7 +226,11 @@ class LiveGame:
         return weight
 
     def check(self) -> None:
-        """Verify shapes, orders and maps; SolverError names the broken invariant."""
+        """Verify the orders of hands, the links between boards, and the locks.
+
+        Raises:
+            SolverError: the arrays do not make a game; the message says which condition does not hold.
+        """
         self._check_locks()
         for t, r in enumerate(self.rounds):
             r.forest.check()
@@ -207,7 +243,10 @@ class LiveGame:
                             f"round {t}, board {b}, player {p}: hands are not in order of strength"
                         )
                     if n and not (hands.row[b, :n].min() >= 0 and hands.row[b, :n].max() < hands.n_rows):
-                        raise SolverError(f"round {t}, board {b}, player {p}: a row is out of range")
+                        raise SolverError(
+                            f"round {t}, board {b}, player {p}: expected rows from 0 to {hands.n_rows - 1}, "
+                            f"found {hands.row[b, :n].min()} to {hands.row[b, :n].max()}"
+                        )
                     same = hands.same_cards[b, :n]
                     paired = np.flatnonzero(same >= 0)
                     if np.any(hands.cards[b, paired] != r.hands[1 - p].cards[b, same[paired]]):
@@ -216,22 +255,25 @@ class LiveGame:
                         )
             if r.deal is None:
                 if len(r.forest.chance_leaves):
-                    raise SolverError(f"round {t}: chance leaves without a deal")
+                    raise SolverError(
+                        f"round {t}: the betting has chance leaves, but no boards follow (no deal)"
+                    )
                 continue
             below = self.rounds[t + 1]
             if len(r.forest.chance_leaves) != below.forest.n_roots:
                 raise SolverError(
-                    f"round {t}: {len(r.forest.chance_leaves)} chance leaves, "
-                    f"but {below.forest.n_roots} roots in the round below"
+                    f"round {t}: expected as many chance leaves as the next round has betting trees, "
+                    f"{below.forest.n_roots}, found {len(r.forest.chance_leaves)}"
                 )
             for e, c in enumerate(r.deal.child):
-                image = r.deal.first_image[e]
+                dealt_board = r.deal.first_image[e]
                 for p in (0, 1):
                     n = below.hands[p].n_hands[c]
                     parent_row = r.deal.parent_row[p][e, :n]
-                    if not np.array_equal(r.deal.child_row[p][image, parent_row], np.arange(n)):
+                    if not np.array_equal(r.deal.child_row[p][dealt_board, parent_row], np.arange(n)):
                         raise SolverError(
-                            f"round {t}, entry {e}, player {p}: parent_row and child_row disagree"
+                            f"round {t}, link {e} of the deal, player {p}: parent_row and child_row contradict "
+                            "each other"
                         )
 
     def _check_locks(self) -> None:
@@ -239,13 +281,13 @@ class LiveGame:
         for lock in self.locks:
             subject = f"lock of player {lock.player} at node {lock.node} of round {lock.round}"
             if (lock.round, lock.node) in seen:
-                raise SolverError(f"{subject}: expected one lock per node, found another")
+                raise SolverError(f"{subject}: expected one lock per decision, found two")
             seen.add((lock.round, lock.node))
             a, hands = self.rounds[lock.round].forest.arrays, self.rounds[lock.round].hands[lock.player]
             if a.player[lock.node] != lock.player:
-                raise SolverError(f"{subject}: expected the player who acts there")
+                raise SolverError(f"{subject}: this player does not act at this node")
             if not hands.direct:
-                raise SolverError(f"{subject}: expected a row for each hand, found buckets")
+                raise SolverError(f"{subject}: expected a strategy row for each hand, found buckets of hands")
             boards, width = hands.row.shape
             shape = boards, int(a.n_actions[lock.node]), width
             if lock.frequencies.shape != shape:
@@ -253,13 +295,16 @@ class LiveGame:
             total = lock.frequencies.sum(axis=1)
             free = np.isnan(lock.frequencies).all(axis=1)
             if np.any(lock.frequencies < 0) or not np.all(free | (np.abs(total - 1) < 1e-9)):
-                raise SolverError(f"{subject}: expected frequencies from 0 that sum to 1 in each locked row")
+                raise SolverError(
+                    f"{subject}: expected frequencies of at least 0 that sum to 1 for each locked hand"
+                )
 
 
 def compatible_reach(own: Hands, other: Hands, b: int, reach: Floats, n_ids: int) -> Floats:
-    """Sum the opponent's reach over the hands that go with each own hand on board b, see `compatible_sums`.
+    """Sum the opponent's reach over the hands that share no card with each own hand on board b.
 
-    The sum is in double precision; it is 0 for padding.
+    Returns:
+        ``[own hand]``, in double precision; 0 for padding.
     """
     n, m = int(own.n_hands[b]), int(other.n_hands[b])
     mass = reach[:m].astype(np.float64)
@@ -271,16 +316,17 @@ def compatible_reach(own: Hands, other: Hands, b: int, reach: Floats, n_ids: int
 
 
 def compatible_sums(own_cards: Ints, other_cards: Ints, reach: Floats, same: Floats, n_ids: int) -> Floats:
-    """Sum reach over the hands that share no card with each own hand, by inclusion and exclusion.
+    """Sum the opponent's reach over the hands that share no card with each own hand, by inclusion and exclusion.
 
-    ``out[i] = Σ_j reach[j] - Σ_{c in i} Σ_{j with c} reach[j] + (k - 1) · same[i]``
+    For an own hand i with cards c and opposing hands j the sum is
+    ``Σ_j reach[j] - Σ_{c in i} Σ_{j with c} reach[j] + (k - 1) · same[i]``.
 
     Args:
-        own_cards: ``[own hand, k]``, ids of the cards of each own hand.
-        other_cards: ``[hand, k]``, ids of the cards of each hand with reach.
-        reach: ``[hand]``.
-        same: ``[own hand]``, the reach of the hand with the same cards, which was subtracted k times.
-        n_ids: number of card ids.
+        own_cards: ``[own hand, k]``, numbers of the k cards of each own hand.
+        other_cards: ``[opposing hand, k]``, numbers of the k cards of each opposing hand.
+        reach: ``[opposing hand]``, the opponent's reach.
+        same: ``[own hand]``, the reach of the opposing hand with the same cards, which is subtracted k times.
+        n_ids: number of different cards.
     """
     k = own_cards.shape[1]
     by_card = np.zeros(n_ids)

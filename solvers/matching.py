@@ -1,4 +1,7 @@
-"""Regret matching on vectors, shared by both fast engines; `solvers.reference.kernels.match` is the plain version."""
+"""Regret matching in vector instructions, for `solvers.exact` and `solvers.sampled`.
+
+`solvers.reference.kernels.match` computes the same in plain loops.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from compiled.vector import WIDTH, Address, fill16, load16, maximum, store, wher
 from solvers.state import FLOOR
 
 TWO, THREE = (0, 0), (0, 0, 0)
-"""Templates for `stepped`: two and three vectors."""
+"""Arguments of `stepped` that ask for offsets of two and of three vectors."""
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
 _FLOOR: Any = np.float32(FLOOR)
@@ -21,9 +24,10 @@ _FLOOR: Any = np.float32(FLOOR)
 
 @inlined
 def matched(kind: Any, regrets: Address, at: Any, entering):  # type: ignore[no-untyped-def]
-    """Reach after each action, in registers: ``entering · x_a⁺ / Σ x⁺``, with x the regrets at the offsets ``at``.
+    """Return the reach after each action of a decision, ``entering · x_a⁺ / Σ x⁺``, in registers.
 
-    Every action gets the same share where ``Σ x⁺`` is at most `FLOOR`.
+    x are the regrets of the actions, which lie at the offsets ``at``; ``entering`` is the reach before the decision.
+    Where ``Σ x⁺`` is at most `FLOOR`, every action gets the same share.
     """
     weights = positive_each(load_each_as(kind, regrets, at))
     total = total_each(weights)
@@ -35,9 +39,11 @@ def matched(kind: Any, regrets: Address, at: Any, entering):  # type: ignore[no-
 def regret_match(
     kind: Any, regrets: Address, at: int, n_actions: int, reach: Address, parent: int, child: int
 ) -> None:
-    """Reach after one decision, from ``reach[parent]`` to ``reach[child + a]``; see `matched`.
+    """Compute the reach after each action of a decision by regret matching.
 
-    Decisions of two and three actions, nearly all there are, stay in registers.
+    The reach before the decision lies at offset ``parent`` of ``reach``. The reach after the first action goes to
+    offset ``child``, and the other actions follow. Decisions with two or three actions, which are nearly all, are
+    computed in registers.
     """
     entering = load16(reach, parent)
     if n_actions == 2:

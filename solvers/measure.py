@@ -1,9 +1,10 @@
-"""Exploitability: what best responses win against a pair of strategies, in the real game.
+"""Exploitability: what best responses win against a pair of strategies, in the full game without abstraction.
 
-``exploitability = (BR0 + BR1) / 2`` with ``BRp`` the value of player p's best response, row by row, to the other's
-strategy. In a zero-sum game it is 0 at an equilibrium and positive elsewhere; the game's value for player 0 lies
-between ``−BR1`` and ``BR0``. With rake the players' values EV0 and EV1 do not cancel, and it is
-``(BR0 − EV0 + BR1 − EV1) / 2``, half of NashConv: the mean gain of a player who deviates alone. Locked rows play their
+Exploitability is ``(BR0 + BR1) / 2``, where BR0 is the value of player 0's best response to player 1's strategy, and
+BR1 the value of player 1's best response to player 0's. A best response chooses for each hand separately. In a
+zero-sum game exploitability is 0 at an equilibrium and else positive, and the game's value for player 0 lies between
+−BR1 and BR0. With rake the players' values EV0 and EV1 do not cancel, and exploitability is
+``(BR0 − EV0 + BR1 − EV1) / 2``, half of NashConv: the mean gain of a player who deviates alone. Locked hands play their
 frequencies in best responses too, so exploitability is measured in the locked game.
 """
 
@@ -19,11 +20,12 @@ from solvers.stopping import Stopped, never
 
 @dataclass(frozen=True)
 class Exploitability:
-    """Best response values of both players in chips per deal.
+    """Exploitability of a pair of strategies, and the values that it is computed from, in chips per deal.
 
     Attributes:
         best_response: value of each player's best response.
-        expected: both players' values of the measured strategies, in raked games; None without rake.
+        expected: value of each player when both follow the measured strategies; None in games without rake, where
+            exploitability does not depend on it.
     """
 
     best_response: tuple[float, float]
@@ -31,12 +33,12 @@ class Exploitability:
 
     @property
     def value(self) -> float:
-        """(BR0 + BR1) / 2 in chips, with rake (BR0 − EV0 + BR1 − EV1) / 2."""
+        """Exploitability in chips per deal: the mean gain of both best responses over the measured strategies."""
         return (sum(self.best_response) - sum(self.expected or ())) / 2
 
     @property
     def bracket(self) -> tuple[float, float] | None:
-        """Bounds on the game's value for player 0: (−BR1, BR0); None with rake, since the game then has no value."""
+        """Bounds on the game's value for player 0, from both best responses; None with rake (no zero-sum game)."""
         return None if self.expected else (-self.best_response[1], self.best_response[0])
 
 
@@ -45,9 +47,9 @@ class Measurement(NamedTuple):
 
     Attributes:
         iteration: number of iterations.
-        seconds: seconds since the start, with the measurement.
+        seconds: seconds from the start of the run to the end of the measurement.
         took: seconds that the measurement took.
-        exploitability: the exploitability.
+        exploitability: the measured exploitability.
     """
 
     iteration: int
@@ -57,7 +59,7 @@ class Measurement(NamedTuple):
 
 
 def exploitability(walker: Walker, strategies: Strategies, stopped: Stopped = never) -> Exploitability:
-    """The exploitability of the ``strategies``, regrets or sums that are matched first, from root 0.
+    """Measure the exploitability of the strategies that regrets or strategy sums stand for.
 
     Raises:
         StoppedError: ``stopped()``, which is called every few boards, returned True.
@@ -71,7 +73,7 @@ def exploitability(walker: Walker, strategies: Strategies, stopped: Stopped = ne
 
 
 def expected_value(walker: Walker, strategies: Strategies, p: int = 0, stopped: Stopped = never) -> float:
-    """Player p's chips per deal when both follow the matched ``strategies``, from root 0.
+    """Compute player p's chips per deal when both follow the strategies that regrets or strategy sums stand for.
 
     Raises:
         StoppedError: ``stopped()``, which is called every few boards, returned True.

@@ -1,6 +1,7 @@
-"""Betting trees as lists of steps, in the order in which the engines' kernels run through them.
+"""Betting trees as lists of decisions, in the order in which the kernels of the engines process them.
 
-A *row* of a buffer holds `WIDTH` numbers, so offsets in buffers are `WIDTH` times the number of a sequence or node.
+The kernels' buffers hold a vector of `WIDTH` numbers for each node, or for each sequence of a player (see
+`solvers.tree`). So an *offset* in a buffer is `WIDTH` times the number of a node or sequence.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ from compiled.vector import WIDTH
 from solvers.tree import DECISION, Ints
 
 UNLOCKED = -1
+"""Number that stands for a decision without a lock."""
 
 
 class ReachStep(NamedTuple):
-    """One decision on the way down: reach passes from a player's sequence to the sequences of its actions.
+    """A decision as kernels process it when they compute a player's reach, from the root to the leaves.
 
     Attributes:
         n_actions: number of actions.
         parent: offset of the sequence that leads to the decision.
-        slot: number of the first action's slot among the player's slots.
+        slot: number of the first action among all actions of all the player's decisions.
         lock: number of the decision's lock, or `UNLOCKED`.
     """
 
@@ -33,14 +35,14 @@ class ReachStep(NamedTuple):
 
 
 class ValueStep(NamedTuple):
-    """One decision on the way up: its value comes from the values of its children.
+    """A decision as kernels process it when they compute values, from the leaves to the root.
 
     Attributes:
-        own: 1 if the traverser decides, 0 if the opponent does.
+        own: 1 if the player whose values are computed decides, 0 if the opponent decides.
         n_actions: number of actions.
         node: offset of the decision.
-        child: offset of the first action's node; the nodes of the other actions follow.
-        slot: number of the first action's slot among the slots of the player who decides.
+        child: offset of the node after the first action; the nodes after the other actions follow.
+        slot: number of the first action among all actions of all decisions of the player who decides.
         lock: number of the decision's lock, or `UNLOCKED`.
     """
 
@@ -57,12 +59,12 @@ class BettingArrays(Protocol):
 
     @property
     def kind(self) -> Ints:
-        """Kind of each node: ``[node]``."""
+        """Kind of each node (decision, fold, showdown or chance, as in `solvers.tree`): ``[node]``."""
         ...
 
     @property
     def player(self) -> Ints:
-        """Player of each node: ``[node]``."""
+        """The player who decides at each node: ``[node]``."""
         ...
 
     @property
@@ -72,22 +74,25 @@ class BettingArrays(Protocol):
 
     @property
     def first_child(self) -> Ints:
-        """First child of each node: ``[node]``."""
+        """Number of the node after the first action of each decision: ``[node]``."""
         ...
 
     @property
     def slot(self) -> Ints:
-        """First slot of each node: ``[node]``."""
+        """Number of each decision's first action among all actions of the player who decides: ``[node]``."""
         ...
 
     @property
     def sequence(self) -> Ints:
-        """Sequence of each player at each node: ``[player, node]``."""
+        """The last action that each player has taken before each node, as a sequence's number: ``[player, node]``."""
         ...
 
 
 def reach_steps(a: BettingArrays, player: int, locks: Mapping[int, int]) -> list[ReachStep]:
-    """The decisions of a player, parents before children; ``locks`` gives the numbers of locked decisions."""
+    """List the decisions of a player, each before the decisions that follow it.
+
+    ``locks`` maps the nodes of locked decisions to the numbers of their locks.
+    """
     return [
         ReachStep(
             int(a.n_actions[n]), WIDTH * int(a.sequence[player, n]), int(a.slot[n]), locks.get(n, UNLOCKED)
@@ -97,7 +102,11 @@ def reach_steps(a: BettingArrays, player: int, locks: Mapping[int, int]) -> list
 
 
 def value_steps(a: BettingArrays, traverser: int, locks: Mapping[int, int]) -> list[ValueStep]:
-    """All decisions, children before parents."""
+    """List the decisions of both players, each after the decisions that follow it.
+
+    ``traverser`` is the player whose values are computed; ``locks`` maps the nodes of locked decisions to the numbers
+    of their locks.
+    """
     return [
         ValueStep(
             int(a.player[n] == traverser),

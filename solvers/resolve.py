@@ -1,18 +1,18 @@
 """Gadgets for safe re-solving of a subgame, from which the opponent must not gain.
 
-One player, the *resolver*, is re-solved, and enters the subgame with a range. The opponent has a value for each hand:
-the value of a best response to the strategy that the resolver plays in this subgame if it is not re-solved. A gadget is
-a step of the opponent before the subgame:
+The strategy of one player, the *resolver*, is solved again; the resolver enters the subgame with a known range. Each
+hand of the opponent has a value: what a best response wins against the strategy that the resolver plays in this subgame
+without re-solving. A gadget is a step before the subgame, in which the opponent decides:
 
 - CFR-D (N. Burch, M. Johanson and M. Bowling, "Solving Imperfect Information Games Using Decomposition", AAAI 2014):
   with each hand the opponent either enters the subgame or takes the hand's value. The opponent's range in the subgame
   is the strategy of this step, which regret matching improves beside the subgame's own regrets. The resolver's
   strategy then gives no hand more than its value (as far as the solve has converged, and as far as this is possible),
   whatever range was estimated for the opponent.
-- *Mixed*: the opponent's estimated range enters, and in addition all hands enter or take their value as in CFR-D. CFR-D
-  asks the resolver to play no worse than without the re-solve, which is little where that strategy is bad. In the mixed
-  step a hand that gets more than its value still costs the resolver as much as the hand weighs in the range; among
-  strategies that give no hand more than its value, those that are good against the estimated range cost least.
+- *Mixed*: the opponent's estimated range enters the subgame, and in addition each hand enters or takes its value as in
+  CFR-D. CFR-D only asks that the resolver plays no worse than without re-solving, and that strategy may be bad. The
+  mixed step prefers, among the strategies that give no hand more than its value, one that is good against the estimated
+  range.
 
 All values are counterfactual, as in `solvers.game`.
 """
@@ -31,25 +31,25 @@ Gadget = Literal["cfr-d", "mixed"]
 
 
 class GadgetStep(Protocol):
-    """The opponent's step before the subgame."""
+    """The step before the subgame: with each hand the opponent enters the subgame or takes the hand's value."""
 
     def reach(self) -> Floats:
-        """``[row]``: the opponent's range in the subgame."""
+        """Return the opponent's range in the subgame: ``[hand]``."""
         ...
 
     def learn(self, values: Floats) -> None:
-        """Improve the step by the values ``[row]`` of the opponent's hands in the subgame."""
+        """Improve the opponent's strategy in this step, by the values ``[hand]`` of entering the subgame."""
         ...
 
 
 class CfrDStep:
-    """CFR-D's step.
+    """The gadget of CFR-D: with each hand the opponent enters the subgame or takes the hand's value.
 
     Args:
-        blueprint_values: ``[row]``: values that the opponent's hands can take in place of the subgame.
-        compatible: ``[row]``: mass of the resolver's range that shares no card with a hand; a hand without any mass
-            never enters.
-        estimated: ``[row]``: the opponent's estimated range, its largest weight 1; CFR-D does not use it.
+        blueprint_values: ``[hand]``, the values that the opponent's hands can take in place of the subgame.
+        compatible: ``[hand]``, the weight of the resolver's hands that share no card with a hand; a hand for which
+            this is 0 never enters.
+        estimated: ``[hand]``, the opponent's estimated range, its largest weight 1; CFR-D does not use it.
     """
 
     def __init__(self, blueprint_values: Floats, compatible: Floats, estimated: Floats) -> None:
@@ -57,18 +57,18 @@ class CfrDStep:
         self._regrets = np.zeros((2, len(blueprint_values)))
 
     def enters(self) -> Floats:
-        """``[row]``: the probability that each hand enters."""
+        """Return the probability that the opponent enters the subgame with each hand: ``[hand]``."""
         total = self._regrets.sum(axis=0)
         share = np.divide(self._regrets[0], total, out=np.ones_like(total), where=total > 0)
         out: Floats = self._possible * share
         return out
 
     def reach(self) -> Floats:
-        """``[row]``: the probability that each hand enters."""
+        """Return the opponent's range in the subgame, the probability that each hand enters: ``[hand]``."""
         return self.enters()
 
     def learn(self, values: Floats) -> None:
-        """Update the regrets as CFR+ does."""
+        """Improve the opponent's strategy in this step by CFR+, from the values ``[hand]`` of entering the subgame."""
         enters = self.enters()
         expected = enters * values + (1 - enters) * self._blueprint_values
         self._regrets += np.stack([values - expected, self._blueprint_values - expected])
@@ -79,8 +79,9 @@ class MixedStep(CfrDStep):
     """The mixed step: the estimated range enters, and in addition hands enter or take their value as in CFR-D.
 
     Args:
-        blueprint_values, compatible: as in `CfrDStep`.
-        estimated: ``[row]``: the opponent's estimated range, its largest weight 1.
+        blueprint_values: as in `CfrDStep`.
+        compatible: as in `CfrDStep`.
+        estimated: ``[hand]``, the opponent's estimated range, its largest weight 1.
     """
 
     def __init__(self, blueprint_values: Floats, compatible: Floats, estimated: Floats) -> None:
@@ -88,7 +89,7 @@ class MixedStep(CfrDStep):
         self._estimated = self._possible * estimated
 
     def reach(self) -> Floats:
-        """``[row]``: the sum of the estimated range and of the probabilities that hands enter."""
+        """Return the opponent's range: the estimated range plus the probability that each hand enters."""
         out: Floats = self._estimated + self.enters()
         return out
 
@@ -100,7 +101,11 @@ STEPS: dict[Gadget, Callable[[Floats, Floats, Floats], GadgetStep]] = {
 
 
 def run_with_gadget(solver: Solver, opponent: int, step: GadgetStep, iterations: int) -> None:
-    """Do iterations of the subgame, each after an iteration of the opponent's step."""
+    """Run iterations of a subgame with a gadget.
+
+    In each iteration the gadget sets the opponent's range, the solver runs one iteration, and the gadget learns from
+    the values of the opponent's hands.
+    """
     for _ in range(iterations):
         solver.enter(opponent, step.reach())
         solver.run(1)

@@ -1,4 +1,7 @@
-"""The protocol of a solve in progress: `reference.cfr.Cfr` solves any game, `exact.ExactCfr` games of hands."""
+"""The protocol of a solve in progress.
+
+`reference.cfr.Cfr` implements it for any game, `exact.ExactCfr` for games with a strategy row for each hand.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,15 @@ from solvers.measure import Exploitability, Measurement
 from solvers.tree import Floats
 
 Part = Literal["regrets", "sums", "guesses"]
-"""Arrays of a solve: regrets, strategy sums, and the predicted regrets of a predictive variant."""
+"""Name of arrays of a solve: regrets, strategy sums, or a predictive variant's predicted regrets ("guesses")."""
 
 
 class Solver(Protocol):
     """A solve in progress.
 
     Attributes:
-        iteration: number of iterations done; set it before any part is written from outside.
-        parts: the arrays of the solve.
+        iteration: number of iterations done. Whoever writes regrets or sums of an earlier run sets it first.
+        parts: names of the solve's arrays.
     """
 
     iteration: int
@@ -27,82 +30,91 @@ class Solver(Protocol):
 
     @property
     def state_bytes(self) -> int:
-        """Bytes of all parts."""
+        """Size of all arrays of the solve in bytes."""
         ...
 
     def run(self, iterations: int) -> None:
-        """Do more iterations."""
+        """Run more iterations."""
         ...
 
     def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
-        """Run until exploitability, measured every ``every`` iterations, is at most ``target`` chips.
+        """Run until the exploitability is at most ``target`` chips, for at most ``iterations`` iterations.
 
         Returns:
-            All measurements; the last one reached ``target``, or is NaN, or was made after ``iterations``.
+            The measurements, one every ``every`` iterations and one at the end. The run also ends after a measurement
+            that is not a number.
         """
         ...
 
     def exploitability(self) -> Exploitability:
-        """The exploitability of the average strategies, from exact best responses."""
+        """Measure the exploitability of the average strategies, by exact best responses."""
         ...
 
     def expected_values(self) -> tuple[float, float]:
-        """Both players' chips per deal when both follow the average strategies."""
+        """Compute both players' chips per deal when both follow the average strategies."""
         ...
 
     def leaf_values(self) -> LeafValues:
-        """The values of all chance leaves, when both players follow the average strategies."""
+        """Compute the values of all chance leaves when both players follow the average strategies."""
         ...
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Replace player p's range, the game's ``reach[p][0]``, by ``reach[row]`` for all that follows.
+        """Replace player p's range at the root by ``reach[hand]``; later iterations and measurements use it.
 
-        Later iterations and measurements belong to the game with the new range: values weigh hands by both players'
-        current ranges, and chips are per deal from these ranges.
+        Later values and chips per deal refer to deals from the new ranges.
         """
         ...
 
     def root_values(self, p: int) -> Floats:
-        """``[row]``: player p's values in the last iteration, against the opponent's strategy of that iteration.
+        """Return player p's values at the root in the last iteration, when both play that iteration's strategies.
 
-        The values are counterfactual, as in `solvers.game`; rows behind the player's hands mean nothing.
+        Returns:
+            ``[hand]``: counterfactual values, as in `solvers.game`; undefined behind the player's hands.
         """
         ...
 
     def best_values(self, p: int) -> Floats:
-        """``[row]``: values of player p's best response to the opponent's average strategy, as `root_values`."""
+        """Compute the values at the root of player p's best response to the opponent's average strategy.
+
+        Returns:
+            ``[hand]``: counterfactual values, as in `root_values`.
+        """
         ...
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
-        """Copy a part on board b of round t, per player ``[slot, row]``; padding rows are undefined."""
+        """Copy the regrets, sums or guesses of board b of round t.
+
+        Returns:
+            For each player ``[slot, row]``, where a slot is one action of one decision; padding rows are undefined.
+        """
         ...
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        """Write a part as `read` returned it."""
+        """Write the regrets, sums or guesses of board b of round t, in the form that `read` returns."""
         ...
 
     def finite(self) -> bool:
-        """Whether all parts hold finite numbers only."""
+        """Whether all numbers in all arrays of the solve are finite."""
         ...
 
     def let_go(self) -> None:
-        """Release the memory of parts that are mapped from a file."""
+        """Release the memory of arrays that are mapped from a file; the file keeps their content."""
         ...
 
     def close(self) -> None:
-        """Stop the threads."""
+        """Stop the solver's threads."""
         ...
 
 
 def step_by_step(solver: Solver, target: float, iterations: int, every: int) -> list[Measurement]:
-    """Implement `Solver.run_to` by `Solver.run` and `Solver.exploitability`."""
-    started, measured = time.perf_counter(), list[Measurement]()
-    while iterations > 0 and (not measured or measured[-1].exploitability.value > target):
-        few = min(every, iterations)
-        solver.run(few)
-        iterations -= few
-        begun = time.perf_counter()
+    """Implement `Solver.run_to` with calls of `Solver.run` and `Solver.exploitability`."""
+    started, measurements = time.perf_counter(), list[Measurement]()
+    while iterations > 0 and (not measurements or measurements[-1].exploitability.value > target):
+        step = min(every, iterations)
+        solver.run(step)
+        iterations -= step
+        run_ended = time.perf_counter()
         exploitability = solver.exploitability()
         ended = time.perf_counter()
-        measured.append(Measurement(solver.iteration, ended - started, ended - begun, exploitability))
-    return measured
+        measurements.append(Measurement(solver.iteration, ended - started, ended - run_ended, exploitability))
+    return measurements

@@ -1,4 +1,4 @@
-"""Regrets and strategy sums as plain arrays: the frequencies they stand for, and whether they are finite."""
+"""Regrets and strategy sums as plain arrays: their normalised frequencies, and a test for finite numbers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import numpy as np
 from solvers.tree import Floats
 
 FLOOR = 1e-30
-"""Every engine plays uniformly where the positive parts of regrets or sums add up to at most this number.
+"""Where the positive regrets, or the sums, of a row add up to at most this number, the row plays uniformly.
 
-The reciprocal of a number below 2.9e-39 overflows single precision, and infinity times 0 is not a number.
+The reciprocal of a number below 2.9e-39 would overflow in single precision.
 """
 
 
 def normalised(sums: Floats) -> Floats:
-    """Frequencies ``[action, row]`` in proportion to positive parts; uniform for rows whose sum is at most `FLOOR`.
+    """Return the frequencies of regrets or sums ``[action, row]``, in proportion to their positive parts.
+
+    Rows whose positive parts add up to at most `FLOOR` get uniform frequencies.
 
     >>> normalised(np.array([[3.0, -1.0, 1e-31], [1.0, 0.0, 0.0]])).tolist()
     [[0.75, 0.5, 0.5], [0.25, 0.5, 0.5]]
@@ -33,13 +35,16 @@ _EXPONENT: dict[int, np.unsignedinteger[Any]] = {
     4: np.uint32(0x7F800000),
     8: np.uint64(0x7FF0000000000000),
 }
-"""Exponent bits of a floating-point number, by its size in bytes; all of them are 1 in infinities and NaNs only."""
+"""Mask of the exponent bits of a floating-point number, by its size in bytes.
+
+All of these bits are 1 in infinities and NaNs only.
+"""
 
 _SMALL, _AT_ONCE = 1 << 14, 1 << 18
 
 
 def all_finite(*arrays: np.ndarray) -> bool:
-    """Whether all numbers of some floating-point arrays are finite, at the speed of memory and without a large copy.
+    """Whether all numbers of floating-point arrays are finite; runs at the speed of memory, without a large copy.
 
     >>> all_finite(np.ones((2, 3)), np.zeros(0)), all_finite(np.array([1.0, np.nan], dtype=np.float16))
     (True, False)
@@ -54,7 +59,7 @@ def _is_finite(array: np.ndarray) -> bool:
     words = np.ascontiguousarray(array).reshape(-1).view(exponent.dtype)
     out = np.empty(min(_AT_ONCE, len(words)), dtype=words.dtype)
     for first in range(0, len(words), _AT_ONCE):
-        some = words[first : first + _AT_ONCE]
-        if np.bitwise_and(some, exponent, out=out[: len(some)]).max() == exponent:
+        section = words[first : first + _AT_ONCE]
+        if np.bitwise_and(section, exponent, out=out[: len(section)]).max() == exponent:
             return False
     return True

@@ -21,7 +21,7 @@ def never() -> bool:
 
 
 def go_on(stopped: Stopped) -> None:
-    """Raise an error if the computation should stop.
+    """Raise `StoppedError` if the computation should stop.
 
     Raises:
         StoppedError: ``stopped()`` returned True.

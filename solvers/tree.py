@@ -1,17 +1,19 @@
-"""The betting of one round as arrays: a forest with one tree per line that enters the round.
+"""The betting of one round as arrays: a *forest*, that is one betting tree for each line that enters the round.
 
-Cards do not shape betting, so all boards of a round share one forest; a chunk is one of its trees on one board.
+Betting does not depend on cards, so all boards of a round share one forest. A chunk is one of its trees on one board.
 
-Conventions that bite:
+Conventions:
 
-- Nodes are numbered breadth first, so parents come before children, the children of a node are adjacent
-  (``first_child[n] + a``) and nodes ``0 .. n_roots - 1`` are the roots.
-- Each player's decisions own *slots*, one per (node, action): regrets and strategies are arrays ``[slot, row]``.
-- A player's *sequence* at a node is the last slot that the player chose on the way there (von Stengel 1996).
-  Sequences ``0 .. n_roots - 1`` stand for entering by that root; slot ``s`` is sequence ``n_roots + s``.
-  A player's reach at a node depends only on the player's own sequence: ``reach[sequence, row]``.
-- ``stake`` of a fold is what player 0 wins (negative when player 0 folds); of a showdown what the winner wins.
-- ``rake`` is taken from the pot where play ends: whoever wins gets so much less, and a tie costs each player half.
+- Nodes are numbered breadth first. So the roots are the nodes ``0 .. n_roots - 1``, parents come before children, and
+  action ``a`` of node ``n`` leads to node ``first_child[n] + a``.
+- A player's *slot* is one action of one of the player's decisions. Regrets and strategies are arrays ``[slot, row]``.
+- A player's *sequence* at a node is the last slot that the player chose on the way to the node (von Stengel 1996).
+  Sequence ``r < n_roots`` says that the player has not acted yet after entering by root ``r``; slot ``s`` is sequence
+  ``n_roots + s``. A player's reach at a node depends only on the player's own sequence: ``reach[sequence, row]``.
+- The ``stake`` of a fold is what player 0 wins (negative if player 0 folds); the stake of a showdown is what the winner
+  wins.
+- ``rake`` is taken from the pot where play ends: the winner gets less by the rake, and a tie costs each player half
+  of it.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from numpy.typing import NDArray
 
 from solvers.errors import SolverError
 
-Ints = NDArray[np.signedinteger[Any]]  # tables of large games are kept in narrow numbers
+Ints = NDArray[np.signedinteger[Any]]  # tables of large games have 16 or 32 bits per number
 Floats = NDArray[np.floating[Any]]  # single or double precision
 
 DECISION, FOLD, SHOWDOWN, CHANCE = range(4)
@@ -34,7 +36,7 @@ DECISION, FOLD, SHOWDOWN, CHANCE = range(4)
 
 @dataclass(frozen=True)
 class Decision:
-    """A player to act: ``children[a]`` is what follows action ``a``."""
+    """A decision of a player: action ``a`` leads to ``children[a]``."""
 
     player: int
     children: tuple[Tree, ...]
@@ -42,7 +44,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Fold:
-    """Play ends without a showdown: player 0 wins ``stake`` chips (negative: loses), the winner less ``rake``."""
+    """The end of play by a fold: player 0 wins ``stake`` chips (negative: loses); the winner pays ``rake`` chips."""
 
     stake: float
     rake: float = 0.0
@@ -50,7 +52,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class Showdown:
-    """Play ends with a showdown: the stronger hand wins ``stake - rake``, a tie ``-rake / 2``."""
+    """The end of play by a showdown: the stronger hand wins ``stake - rake`` chips; in a tie both get ``-rake / 2``."""
 
     stake: float
     rake: float = 0.0
@@ -58,7 +60,7 @@ class Showdown:
 
 @dataclass(frozen=True)
 class Chance:
-    """The round ends and cards are dealt; play continues at root ``target`` of the next round's forest."""
+    """The end of the round: cards are dealt, and play continues in tree number ``target`` of the next round."""
 
     target: int
 
@@ -67,29 +69,52 @@ Tree = Decision | Fold | Showdown | Chance
 
 
 class ForestArrays(NamedTuple):
-    """Arrays by node, for N nodes; see the module's conventions."""
+    """The betting trees of a round as arrays over their nodes; `solvers.tree` explains slots and sequences.
+
+    Attributes:
+        n_roots: number of trees.
+        kind: ``[node]``, `DECISION`, `FOLD`, `SHOWDOWN` or `CHANCE`.
+        player: ``[node]``, the player who decides; -1 at leaves.
+        first_child: ``[node]``, the node after the first action; -1 at leaves.
+        n_actions: ``[node]``, number of actions.
+        slot: ``[node]``, the first action's slot among the slots of the player who decides.
+        sequence: ``[player, node]``, the player's sequence at the node.
+        stake: ``[node]``, chips that player 0 wins at a fold, or that the winner wins at a showdown.
+        target: ``[node]``, the tree of the next round to which a chance leaf leads; -1 at other nodes.
+        rake: ``[node]``, chips taken from the pot at a fold or showdown; 0 at other nodes.
+    """
 
     n_roots: int
-    kind: Ints  # [N]
-    player: Ints  # [N], -1 at leaves
-    first_child: Ints  # [N], -1 at leaves
-    n_actions: Ints  # [N]
-    slot: Ints  # [N] first slot of a decision among its player's slots
-    sequence: Ints  # [2, N]
-    stake: Floats  # [N]
-    target: Ints  # [N] next root of a chance leaf, -1 elsewhere
-    rake: Floats  # [N] chips taken from the pot at a fold or showdown, 0 elsewhere
+    kind: Ints
+    player: Ints
+    first_child: Ints
+    n_actions: Ints
+    slot: Ints
+    sequence: Ints
+    stake: Floats
+    target: Ints
+    rake: Floats
 
 
 class Lanes(NamedTuple):
-    """The opponent's sequences that end in folds, and those that end in showdowns.
+    """The sequences of one player that lead to folds, and those that lead to showdowns.
 
-    A leaf's value needs only the opponent's reach there, so all leaves of a sequence share one *lane* of totals.
+    The values of a leaf depend on the betting only through the opponent's reach, that is through the opponent's
+    sequence, and a factor. So kernels compute one *lane* (a column of sums) for each such sequence, and all leaves
+    with the same sequence of the opponent share it.
+
+    Attributes:
+        fold_sequence: ``[fold lane]``, the sequence of each lane.
+        fold_leaf: ``[fold]``, the nodes that are folds.
+        fold_lane: ``[fold]``, the lane of each fold.
+        showdown_sequence: ``[showdown lane]``, the sequence of each lane.
+        showdown_leaf: ``[showdown]``, the nodes that are showdowns.
+        showdown_lane: ``[showdown]``, the lane of each showdown.
     """
 
-    fold_sequence: Ints  # [fold lanes]
-    fold_leaf: Ints  # nodes
-    fold_lane: Ints  # lane of each of those nodes
+    fold_sequence: Ints
+    fold_leaf: Ints
+    fold_lane: Ints
     showdown_sequence: Ints
     showdown_leaf: Ints
     showdown_lane: Ints
@@ -97,23 +122,30 @@ class Lanes(NamedTuple):
 
 @dataclass(frozen=True)
 class Forest:
-    """Betting of one round; see the module. Only `build` makes forests."""
+    """The betting trees of one round, one for each line that enters it; `build` makes them.
+
+    Attributes:
+        arrays: the nodes of the trees.
+        n_slots: for each player the number of slots: actions of all the player's decisions.
+        lanes: for each player the sequences that lead to folds and showdowns.
+        chance_leaves: ``[tree of the next round]``, the chance leaf that leads to the tree.
+    """
 
     arrays: ForestArrays
     n_slots: tuple[int, int]
-    lanes: tuple[Lanes, Lanes]  # [q]: lanes over the sequences of player q
-    chance_leaves: Ints  # [next round's roots]: the node that leads there
+    lanes: tuple[Lanes, Lanes]
+    chance_leaves: Ints
 
     @classmethod
     def build(cls, roots: Sequence[Tree]) -> Forest:
-        """Number the nodes of the trees.
+        """Make the arrays of some betting trees.
 
         Raises:
-            SolverError: a decision without actions, a player other than 0 and 1, or chance targets that are
-                not exactly 0 .. n-1, each once.
+            SolverError: a decision has no actions or a player other than 0 and 1, or the targets of the chance leaves
+                are not the numbers from 0 up, each once.
         """
         if not roots:
-            raise SolverError("forest: expected at least one root, found none")
+            raise SolverError("betting of a round: expected at least one tree, found none")
         order = _breadth_first(roots)
         nodes = [tree for tree, _, _ in order]
         n_roots, n_nodes = len(roots), len(order)
@@ -150,8 +182,10 @@ class Forest:
         chance = [n for n in range(n_nodes) if isinstance(nodes[n], Chance)]
         chance.sort(key=lambda n: int(target[n]))
         if [int(target[n]) for n in chance] != list(range(len(chance))):
-            found = [int(target[n]) for n in chance]
-            raise SolverError(f"chance targets: expected 0 .. {len(chance) - 1}, each once, found {found}")
+            targets = [int(target[n]) for n in chance]
+            raise SolverError(
+                f"targets of chance leaves: expected 0 .. {len(chance) - 1}, each once, found {targets}"
+            )
         arrays = ForestArrays(
             n_roots, kind, player, first_child, n_actions, slot, sequence, stake, target, rake
         )
@@ -160,51 +194,56 @@ class Forest:
 
     @property
     def n_nodes(self) -> int:
-        """Number of decisions and leaves of all trees."""
+        """Number of nodes of all trees, decisions and leaves."""
         return len(self.arrays.kind)
 
     @property
     def n_roots(self) -> int:
-        """Number of lines that enter the round."""
+        """Number of trees: of betting lines that enter the round."""
         return self.arrays.n_roots
 
     def n_sequences(self, player: int) -> int:
-        """Number of rows in the player's ``reach`` array."""
+        """Return the number of a player's sequences."""
         return self.n_roots + self.n_slots[player]
 
     @property
     def raked(self) -> bool:
-        """Whether any pot is raked."""
+        """Whether rake is taken from any pot."""
         return bool(self.arrays.rake.any())
 
     def check(self) -> None:
-        """Verify the invariants of the module's text.
+        """Verify that the arrays follow the conventions of `solvers.tree`.
 
         Raises:
-            SolverError: an invariant does not hold.
+            SolverError: a convention is broken.
         """
         a = self.arrays
         ends = (a.kind == FOLD) | (a.kind == SHOWDOWN)
         if np.any(a.rake < 0) or np.any(a.rake[~ends]):
-            raise SolverError("rake: expected at least 0 chips, and none but at folds and showdowns")
+            raise SolverError("rake: expected at least 0 chips at folds and showdowns, and 0 at other nodes")
         for n in range(self.n_nodes):
             if a.kind[n] != DECISION:
                 continue
             children = np.arange(a.first_child[n], a.first_child[n] + a.n_actions[n])
             mover = a.player[n]
             if children[0] <= n or children[-1] >= self.n_nodes:
-                raise SolverError(f"node {n}: expected children behind it, found {children}")
+                raise SolverError(f"node {n}: expected children with larger numbers, found {children}")
             expected = a.n_roots + a.slot[n] + np.arange(a.n_actions[n])
             if not np.array_equal(a.sequence[mover, children], expected):
                 raise SolverError(
-                    f"node {n}: expected sequences {expected} at its children, found other sequences"
+                    f"node {n}: expected sequences {expected} at its children, found "
+                    f"{a.sequence[mover, children]}"
                 )
             if np.any(a.sequence[1 - mover, children] != a.sequence[1 - mover, n]):
-                raise SolverError(f"node {n}: the other player's sequence changes below it")
+                raise SolverError(f"node {n}: the sequence of the player who does not act changes at a child")
 
 
 def _breadth_first(roots: Sequence[Tree]) -> list[tuple[Tree, int, int]]:
-    """List the nodes of the trees breadth first, each as (subtree, parent's index or -1, action at the parent)."""
+    """List the nodes of the trees breadth first.
+
+    Returns:
+        For each node: its subtree, the number of its parent (-1 for a root), and the parent's action that leads to it.
+    """
     order: list[tuple[Tree, int, int]] = []
     queue: deque[tuple[Tree, int, int]] = deque((root, -1, 0) for root in roots)
     while queue:

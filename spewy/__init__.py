@@ -6,7 +6,7 @@
 0.09
 >>> solution.node("x b45").frame()  # doctest: +SKIP
 
-Names are loaded at their first use: ``import spewy`` alone costs nothing.
+Modules are loaded when a name is first used, so ``import spewy`` alone takes no time.
 """
 
 from typing import TYPE_CHECKING
@@ -53,7 +53,9 @@ __all__ = [
     "solve_batch",
 ]
 
-__version__ = "0.1.0"  # setup.cfg reads it here, so that a checkout that nobody installed knows it too
+__version__ = (
+    "0.1.0"  # setup.cfg reads it from here, so that a checkout without installation has a version too
+)
 
 _MODULES = {
     "BatchResult": "batch.solve_batch",
@@ -77,10 +79,10 @@ _MODULES = {
     "solve_batch": "batch.solve_batch",
 }
 
-if not TYPE_CHECKING:  # a type checker would take every name for one that is there
+if not TYPE_CHECKING:  # otherwise a type checker would accept any name
     __getattr__ = lazy_names(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:
-    """Public names, loaded or not."""
+    """List the public names, also of modules that are not loaded yet."""
     return sorted(__all__)

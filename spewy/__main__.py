@@ -1,4 +1,7 @@
-"""The ``spewy`` command and ``python -m spewy``: signals and streams are made safe before anything else is imported."""
+"""Entry point of the ``spewy`` command and of ``python -m spewy``.
+
+It sets up signal handlers and standard streams before it imports the rest of Spewy.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Run the command line, even if the terminal goes away."""
+    """Run the command line; it survives the loss of the terminal."""
     with interrupted_by_signals():
         _leave_first_folder()
         _secure_streams()
@@ -27,13 +30,13 @@ def main() -> None:
 
 
 def _start_fast() -> None:
-    """Run the garbage collector rarely, since imported objects stay, and load no pydantic plugins."""
+    """Shorten the start: run the garbage collector less often, and load no pydantic plugins."""
     gc.set_threshold(50_000, 20, 100)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
 
 
 def _leave_first_folder() -> None:
-    """Remove the first import folder (the current one or that of scripts), unless it contains spewy."""
+    """Remove the first folder of ``sys.path`` (the current folder, or that of the script) unless spewy lies in it."""
     if sys.flags.safe_path:
         return
     with suppress(OSError):
@@ -43,11 +46,13 @@ def _leave_first_folder() -> None:
 
 
 def _secure_streams() -> None:
-    """Reopen closed standard streams, and make stderr ignore writing errors."""
+    """Open closed standard streams on the null device, and make stderr ignore errors of writing."""
     closed = [number for number in range(3) if _is_closed(number)]
     for _ in closed:
-        os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # takes the lowest number that is free
-    # Python's own stderr is such a text stream over a raw file where nothing shall be buffered.
+        os.set_inheritable(
+            os.open(os.devnull, os.O_RDWR), True
+        )  # gets the lowest free number, a closed stream's
+    # Python builds its own stderr in this way if output is unbuffered.
     raw: IO[Any] = _Lasting(2, "w", closefd=False)
     sys.stderr = io.TextIOWrapper(raw, errors="backslashreplace", line_buffering=True, write_through=True)
 
@@ -61,7 +66,7 @@ def _is_closed(number: int) -> bool:
 
 
 class _Lasting(io.FileIO):
-    """A file that ignores writing errors after its reader has gone."""
+    """A file that ignores errors of writing, such as after its reader has ended."""
 
     def write(self, data: Any) -> int:
         try:

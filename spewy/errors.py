@@ -1,4 +1,4 @@
-"""The named errors of spewy. Every message says the subject, what was expected and what was found."""
+"""Errors of Spewy, and functions that format values for error messages."""
 
 __all__ = [
     "MOST_OF_ERROR",
@@ -20,11 +20,11 @@ MOST_SHOWN, MOST_OF_PATH, MOST_OF_ERROR = 60, 300, 200
 
 
 class SpewyError(Exception):
-    """Base of every error that spewy raises on purpose."""
+    """Base class of all errors that Spewy raises deliberately."""
 
 
 class InputError(SpewyError):
-    """Bad input from outside: a file, a range, a bet size, a betting line. The command line exits with 2."""
+    """Bad input, such as in a file, a range, a bet size or a betting line. The command line exits with 2."""
 
 
 class NotSolvedError(InputError):
@@ -32,19 +32,19 @@ class NotSolvedError(InputError):
 
 
 class MissingError(SpewyError):
-    """A package that an extra of the distribution brings is not installed. The command line exits with 1."""
+    """An optional package (of one of the distribution's extras) is not installed. The command line exits with 1."""
 
 
 class SolveError(SpewyError):
-    """A solve that went wrong though its input was right. The command line exits with 1."""
+    """A solve failed although its input was valid. The command line exits with 1."""
 
 
 class PeerError(SpewyError):
-    """The other end of a connection vanished, stalled or talked nonsense. The command line exits with 1."""
+    """The other end of a connection closed it, stalled or broke the protocol. The command line exits with 1."""
 
 
 def visible(text: str) -> str:
-    r"""Escape control characters in a text, since a terminal would obey control characters from outside.
+    r"""Escape control characters in a text, since a terminal would execute them.
 
     >>> visible("Dürer"), visible(chr(27) + "[2J")
     ('Dürer', '\\x1b[2J')
@@ -55,7 +55,7 @@ def visible(text: str) -> str:
 
 
 def short(text: str, most: int = MOST_SHOWN) -> str:
-    """Make a visible text for a message; a long text is cut to its beginning and its length.
+    """Format a text for a message: escape control characters, and cut a long text to its beginning and its length.
 
     >>> short("Qs Jh"), short("9" * 5000)[57:]
     ('Qs Jh', '999... (5,000 characters)')
@@ -64,7 +64,7 @@ def short(text: str, most: int = MOST_SHOWN) -> str:
 
 
 def one_line(text: str, most: int | None = None) -> str:
-    r"""Make one visible line of a program's or library's text, cut off after ``most`` characters.
+    r"""Join the lines of a text into one and escape control characters; cut it after ``most`` characters.
 
     >>> one_line("no such\n    file")
     'no such file'
@@ -74,7 +74,7 @@ def one_line(text: str, most: int | None = None) -> str:
 
 
 def error_line(error: BaseException, most: int = MOST_OF_ERROR) -> str:
-    """Describe another library's error in one line: its class and its text.
+    """Describe an error of a library in one line: its class and its text.
 
     >>> error_line(KeyError("name"))
     "KeyError: 'name'"
@@ -83,7 +83,7 @@ def error_line(error: BaseException, most: int = MOST_OF_ERROR) -> str:
 
 
 def shown(value: object) -> str:
-    """Format a value for a message; a long value is cut to the beginning of its Python form.
+    """Format a value for a message as Python writes it; a long text is cut to its beginning and its length.
 
     >>> shown("Qs"), shown("9" * 5000)[57:], shown([1] * 100)[55:]
     ("'Qs'", "9999'... (5,000 characters)", '1, 1,... (300 characters)')
@@ -92,7 +92,7 @@ def shown(value: object) -> str:
         return repr(value[:MOST_SHOWN]) + _rest(value, MOST_SHOWN)
     try:
         return short(repr(value))
-    except (ValueError, RecursionError):  # more digits or deeper than Python writes
+    except (ValueError, RecursionError):  # Python refuses to write very large integers and very deep lists
         return f"a large {type(value).__name__}"
 
 

@@ -1,4 +1,4 @@
-"""Steps, tables, buffers and threads of the exact engine's passes, without regrets and sums."""
+"""Everything that the exact engine's passes need besides regrets and sums: steps, tables, buffers and threads."""
 
 from __future__ import annotations
 
@@ -24,26 +24,33 @@ from solvers.tree import Floats
 T = TypeVar("T")
 
 MOST_TASKS = 24, 64
-"""Largest number of tasks after the first deal, for games of two and of three rounds.
+"""Largest number of tasks (groups of boards after the first deal), for games of two and of three rounds.
 
-More tasks balance better and cost more additions. The number does not depend on the threads, so sums have one order.
+More tasks spread the work better but need more additions. The number does not depend on the number of threads, so sums
+are always added in the same order.
 """
 
 COMMON = ("theirs", "wins", "total", "by_card", "exits", "continuation", "roots")
-"""Buffers with a row per hand, which all threads share on the first board."""
+"""Names of buffers with a row for each hand; on the first board all threads share these buffers."""
 
 Whole = list[tuple[Storage, Storage]]
-"""Storage per round and player."""
+"""`Storage` of all regrets or of all sums, per round and player."""
 
 
 def n_tasks(n_rounds: int, n_entries: int) -> int:
-    """Number of tasks, for ``n_entries`` boards after the first deal of a game of two or three rounds."""
+    """Number of tasks of a game of two or three rounds with ``n_entries`` boards after the first deal."""
     return min(MOST_TASKS[n_rounds - 2], n_entries)
 
 
 @dataclass(frozen=True)
 class _Locks:
-    """Locks of a player in a round: their numbers by decision, and frequencies for the kernels."""
+    """A player's node locks in one round.
+
+    Attributes:
+        by_node: number of the lock of each locked decision.
+        frequencies: flat frequencies of all locks, as `RoundView` describes them.
+        first: offset of each lock in ``frequencies``.
+    """
 
     by_node: dict[int, int]
     frequencies: np.ndarray
@@ -51,13 +58,14 @@ class _Locks:
 
 
 class Context:
-    """Steps, tables, buffers and threads of the passes over one game.
+    """Runs passes over one game; holds their steps, tables, buffers and threads.
 
     Args:
         game: the game.
-        hands: tables of hands per round and player.
+        hands: tables of hands, per round and player.
         threads: number of threads.
-        kept: share of the tasks whose boards of the last round stay in memory.
+        kept: share of the tasks whose boards of the last round stay in memory; a task is a group of boards after the
+            first deal.
         weights: both players' ranges ``[row]``.
     """
 
@@ -99,7 +107,7 @@ class Context:
             if r.deal is not None
         ]
         self.workspaces = [[self._workspace(t) for t in range(n_rounds)] for _ in range(threads)]
-        for own in self.workspaces[1:]:  # all threads share the first board's buffers by hand
+        for own in self.workspaces[1:]:  # all threads share the first board's buffers with a row per hand
             first, second = self.workspaces[0][0]
             own[0] = _sharing(own[0][0], first), _sharing(own[0][1], second)
         self.n_tasks = n_tasks(n_rounds, len(self.deals[0][0].child)) if self.deals else 0
@@ -117,13 +125,13 @@ class Context:
         self._pool: ThreadPoolExecutor | None = None
 
     def bind(self, regrets: Whole, sums: Whole) -> None:
-        """Set the regrets and sums that passes work on."""
+        """Set the regrets and sums that passes read and change."""
         self._views = Packed(
             tuple(self._view(p, current, sums) for current in (regrets, sums) for p in (0, 1))
         )
 
     def run(self, plan: Plan) -> int:
-        """Do the passes of a plan, up to its target; return how many were done."""
+        """Do the passes of a plan until they are done or the plan's target is reached; return the number of passes."""
         kernel: Any = RUNNERS[self.n_rounds - 1]
         steps = bare(plan)
         return self.each(lambda thread: int(kernel(steps, self._views, self._desks[thread])), self.threads)
@@ -134,7 +142,7 @@ class Context:
         If a thread fails before it enters its kernel, the threads that wait for it in their kernels return without
         having changed anything.
         """
-        if self._counters[ABSENT]:  # set by a failed run, whose threads may not have ended yet
+        if self._counters[ABSENT]:  # a failed run has set it, and its threads may still be running
             self.close()
         self._counters[:] = 0
         try:
@@ -142,7 +150,7 @@ class Context:
             first = work(0)
             for other in others:
                 other.result()
-        except BaseException:  # KeyboardInterrupt included
+        except BaseException:  # also on KeyboardInterrupt
             self._counters[ABSENT] = 1
             raise
         return first
@@ -165,7 +173,7 @@ class Context:
         return Thread(self.tasks, self.n_tasks, self.n_in_memory, self._counters, self.threads, thread)
 
     def weigh(self, deal_weight: float) -> None:
-        """Set the weight of all deals together, by which measured values are divided."""
+        """Set the summed weight of all pairs of hands, by which measured values are divided."""
         if deal_weight == self._deal_weight:
             return
         self._deal_weight = deal_weight
@@ -176,18 +184,23 @@ class Context:
         ]
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Set player p's range ``[row]`` for later passes; the next measurement also needs `weigh`."""
+        """Set player p's range ``[row]`` for later passes; before the next measurement `weigh` must be called, too."""
         self._weights[p][: len(reach)] = reach
         self.entries[1 - p].reach.reshape(-1, padded(1))[: len(reach), 0] = reach
 
     def root_values(self, p: int) -> Floats:
-        """``[row]``: values of traverser p's last pass."""
+        """Values of player p's hands in p's last pass: ``[row]``."""
         s = self.workspaces[0][0][p]
         first: Floats = s.roots.reshape(-1, self.programs[0][p].n_root_lanes)[:, 0].astype(np.float64)
         return first
 
     def room_to_keep(self) -> tuple[np.ndarray, int]:
-        """Allocate the values of chance leaves in the second of three rounds; return player 1's offset too, or -1."""
+        """Allocate room for the values at chance leaves in the second of three rounds.
+
+        Returns:
+            A flat array for both players, and the offset of player 1's values; the offset is -1 if the game has fewer
+            rounds.
+        """
         if len(self.deals) < 2:
             return np.zeros(1, dtype=np.float32), -1
         sizes = [
@@ -196,7 +209,12 @@ class Context:
         return aligned(sum(sizes)), sizes[0]
 
     def leaf_values(self, kept: np.ndarray, second: int) -> LeafValues:
-        """Return both players' values at all chance leaves, as their last passes wrote them to ``kept``."""
+        """Both players' values at all chance leaves, after an `EVALUATE` pass for each player.
+
+        Args:
+            kept: the array to which the passes wrote the values in the second of three rounds.
+            second: offset of player 1's values in ``kept``.
+        """
         out: LeafValues = {}
         for t, deal in enumerate(self.deals):
             for b in range(len(self.hands[t][0].count)):
@@ -207,7 +225,7 @@ class Context:
         return out
 
     def _leaves(self, t: int, b: int, p: int, kept: np.ndarray) -> Floats:
-        """A copy of the values ``[chance leaf, row]`` of a board."""
+        """Copy player p's values at the chance leaves of board b in round t: ``[chance leaf, row]``."""
         steps, hands = self.programs[t][p], self.hands[t][p]
         below = self.workspaces[0][0][p].continuation if t == 0 else kept
         start = WIDTH * int(hands.first_block[b]) * steps.n_exit_lanes
@@ -218,7 +236,7 @@ class Context:
 
     def close(self) -> None:
         """Stop the threads."""
-        self._counters[ABSENT] = 1  # so that threads that still wait return
+        self._counters[ABSENT] = 1  # threads that still wait in a kernel then return
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
@@ -256,7 +274,13 @@ class Context:
 
 
 def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
-    """Allocate buffers for p's passes over a round; ``largest``: per player the most 16-hand blocks of a board."""
+    """Allocate buffers for p's passes over a round.
+
+    Args:
+        steps: p's steps of the betting.
+        largest: for each player the largest number of blocks (16 hands) of a board.
+        p: the traverser.
+    """
     own, other = WIDTH * largest[p], WIDTH * largest[1 - p]
     n_lanes, n_exits, n_roots = steps.n_lanes, steps.n_exit_lanes, steps.n_root_lanes
     return Workspace(
@@ -277,12 +301,12 @@ def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
 
 
 def _sharing(own: Workspace, common: Workspace) -> Workspace:
-    """Buffers of a thread for the first board; buffers with a row per hand are shared among threads."""
+    """Replace a thread's buffers with a row for each hand by the buffers that all threads share on the first board."""
     return own._replace(**{name: getattr(common, name) for name in COMMON})
 
 
 def _locks(game: LiveGame, hands: HandTable, t: int, p: int) -> _Locks:
-    """Frequencies ``[block, action, 16]`` of a player's locks in a round, one after another."""
+    """Collect the locks of player p in round t, with frequencies ``[block, action, 16 hands]`` of each lock."""
     by_node: dict[int, int] = {}
     parts, start = [np.zeros(WIDTH, dtype=np.float32)], WIDTH
     first: list[int] = []

@@ -1,7 +1,7 @@
-"""A solve with a row per hand: regrets and sums in the order of use, iterations in threads, exact best responses.
+"""CFR with a row for each hand, in vectors and threads, and exact best responses.
 
-The engine takes the same `LiveGame` as `solvers.reference.cfr.Cfr` and does the same mathematics in single precision.
-It keeps only the first round and the ranges of the game.
+The engine takes the same `LiveGame` as `solvers.reference.cfr.Cfr` and computes the same numbers in single precision.
+After its start it keeps only the game's first round and ranges.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ NO_NUMBERS = np.ones((1, 4), dtype=np.float32), np.zeros(1, dtype=np.int32)
 NO_VALUES = np.zeros(1, dtype=np.float32)
 MAX_ROUNDS = 3
 HEADROOM, LARGEST_SUM = 64, 32768.0
-"""The largest 16-bit regret, in multiples of the largest regret of one iteration, and the largest 16-bit sum."""
+"""Largest 16-bit regret as a multiple of the largest regret of one iteration; and largest 16-bit sum."""
 
 WORTH_A_THREAD = 40_000
-"""Minimum hand × action entries per thread and pass for a thread to pay off."""
+"""Smallest number of (hand, action) pairs of a pass for each thread that is used."""
 
 WORTH_SHARING = 2**22
-"""Bytes above which threads share the work of clearing them."""
+"""Size of regrets and sums in bytes above which threads share the work of clearing them."""
 
 
 def useful_threads(game: LiveGame, asked: int) -> int:
-    """The number of threads, at most ``asked``, that a pass has enough work for.
+    """Number of threads, at most ``asked``, for which a pass has enough work.
 
-    Threads meet some four times in a pass. On a river of two ranges of 400 hands a pass takes ten microseconds, and a
-    meeting half a microsecond at best.
+    Threads wait for each other some four times in a pass. On a river with two ranges of 400 hands a pass takes ten
+    microseconds, and each wait at least half a microsecond.
     """
     work = 0
     for r in game.rounds:
@@ -57,7 +57,11 @@ def useful_threads(game: LiveGame, asked: int) -> int:
 
 
 def supports(game: LiveGame, variant: Variant) -> bool:
-    """Whether the engine can solve a game: a row per hand of two cards, at most three rounds, no prediction."""
+    """Whether the engine can solve a game with a variant of CFR.
+
+    The engine needs a row for each hand of two cards, at most three rounds, and a variant that does not predict
+    regrets.
+    """
     rows = [rows for r in game.rounds for rows in r.hands]
     return (
         len(game.rounds) <= MAX_ROUNDS
@@ -68,11 +72,11 @@ def supports(game: LiveGame, variant: Variant) -> bool:
 
 
 class ExactCfr:
-    """A solve in progress, a `solvers.solver.Solver`.
+    """A solve in progress with a row for each hand; it implements `solvers.solver.Solver`.
 
     Attributes:
         variant: the variant of CFR.
-        regrets, sums: `Storage` per round and player.
+        regrets, sums: `Storage` of regrets and of strategy sums, per round and player.
     """
 
     parts: tuple[Part, ...] = ("regrets", "sums")
@@ -94,16 +98,17 @@ class ExactCfr:
             variant: the variant of CFR.
             threads: number of threads.
             short: whether regrets and sums have 16 bits instead of single precision.
-            folder: folder of files that regrets and sums of the last of several rounds are mapped from; None: memory.
-            kept: share of the mapped regrets and sums that stays in memory.
+            folder: folder for temporary files that hold the last round's regrets and sums, if there are several rounds;
+                None: memory holds them.
+            kept: share of the regrets and sums in files that stays in memory, too.
 
         Raises:
             SolverError: the engine does not support the game.
-            OSError: there is no room in the folder.
+            OSError: the disk of the folder has no room.
         """
         if not supports(game, variant):
             raise SolverError(
-                "exact engine: expected a row per hand of two cards, at most three rounds and no prediction"
+                "exact engine: expected a row per hand of two cards, at most three rounds and no predicted regrets"
             )
         self.variant = variant
         self._short = short
@@ -115,14 +120,13 @@ class ExactCfr:
         self.sums = _blank(game, hands, short=short, units=(1.0, 1.0), folder=folder)
         self._context = Context(game, hands, threads, 1.0 if folder is None else kept, self._reach())
         self._context.bind(self.regrets, self.sums)
-        self._context.run(
-            _plain(UPDATE, 0, NOTHING)
-        )  # loads the machine code, which takes longer than a small river
+        # no iteration: the call loads the machine code, which takes longer than solving a small river
+        self._context.run(_plain(UPDATE, 0, NOTHING))
         self.iteration = 0
 
     @property
     def iteration(self) -> int:
-        """Number of iterations done. Set it before regrets and sums are written from outside."""
+        """Number of iterations done; set it before you `write` the regrets and sums of a saved solve."""
         return self._iteration
 
     @iteration.setter
@@ -135,7 +139,7 @@ class ExactCfr:
                     part.unit = unit
 
     def run(self, iterations: int) -> None:
-        """Do more iterations."""
+        """Do ``iterations`` more iterations."""
         self._take_memory()
         self._context.run(self._plan(iterations))
         self.iteration += iterations
@@ -143,11 +147,12 @@ class ExactCfr:
     def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
         """Run until exploitability, measured every ``every`` iterations, is at most ``target`` chips.
 
-        All iterations are one call of the kernels, since on a river a call takes longer than an iteration. Raked games
-        take several calls.
+        All iterations are done in one call of a kernel, since on a river a call takes longer than an iteration. Raked
+        games take several calls.
 
         Returns:
-            All measurements; the last one reached ``target``, or is NaN, or was made after ``iterations``.
+            All measurements. The last measurement reached ``target``, or is NaN, or was made after ``iterations``
+            iterations.
         """
         if self._raked:
             return step_by_step(self, target, iterations, every)
@@ -168,7 +173,7 @@ class ExactCfr:
         ]
 
     def exploitability(self) -> Exploitability:
-        """The exploitability of the average strategies."""
+        """Measure the exploitability of the average strategies."""
         measured = np.zeros((1, 4))
         self._context.weigh(self._top.deal_weight)
         self._context.run(_plain(BEST, 1, measured))
@@ -185,7 +190,7 @@ class ExactCfr:
         return first, second
 
     def leaf_values(self) -> LeafValues:
-        """The values of all chance leaves, when both players follow the average strategies."""
+        """Values at all chance leaves when both players follow the average strategies."""
         kept, second = self._context.room_to_keep()
         self._context.run(_plain(EVALUATE, 1, NOTHING, kept, second))
         return self._context.leaf_values(kept, second)
@@ -196,30 +201,30 @@ class ExactCfr:
         self._context.enter(p, reach)
 
     def root_values(self, p: int) -> Floats:
-        """``[row]``: player p's values in the last iteration, or in a later call of `best_values`."""
+        """Player p's values in the last iteration, or in a later call of `best_values`: ``[row]``."""
         return self._context.root_values(p)[: int(self._top.rounds[0].hands[p].n_hands[0])]
 
     def best_values(self, p: int) -> Floats:
-        """``[row]``: values of player p's best response to the other's average strategy."""
+        """Values of player p's best response to the other player's average strategy: ``[row]``."""
         self._context.run(_plain(BEST, 1, np.zeros((1, 4))))
         return self.root_values(p)
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
-        """Regrets or sums on board b of round t, per player ``[slot, row]`` in single precision."""
+        """Regrets or sums on board b of round t: an array ``[slot, row]`` in single precision for each player."""
         first, second = self._whole(part)[t]
         return first.read(b), second.read(b)
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        """Write regrets or sums as `read` returned them."""
-        for storage, mine in zip(self._whole(part)[t], numbers, strict=True):
-            storage.write(b, mine)
+        """Write the regrets or sums of board b of round t, in the form that `read` returns."""
+        for storage, values in zip(self._whole(part)[t], numbers, strict=True):
+            storage.write(b, values)
 
     def finite(self) -> bool:
         """Whether regrets and sums are finite numbers."""
         return all(storage.finite() for storage in self._storages())
 
     def let_go(self) -> None:
-        """Release the memory of mapped regrets and sums."""
+        """Release the memory of regrets and sums that are mapped from files."""
         for storage in self._storages():
             storage.let_go()
 
@@ -229,11 +234,11 @@ class ExactCfr:
 
     @property
     def state_bytes(self) -> int:
-        """Bytes of regrets and sums."""
+        """Size of regrets and sums in bytes."""
         return sum(storage.values.nbytes for storage in self._storages())
 
     def _reach(self) -> list[Floats]:
-        """The current range ``[row]`` of each player."""
+        """Current range of each player: ``[row]``."""
         rows = self._top.rounds[0].hands
         return [self._top.reach[p][0, : int(rows[p].n_hands[0])] for p in (0, 1)]
 
@@ -259,7 +264,7 @@ class ExactCfr:
     def _plan(
         self, iterations: int, every: int = 0, target: float = -np.inf, measured: Floats = NOTHING
     ) -> Plan:
-        """The plan of the next iterations, with a measurement into ``measured`` every ``every`` iterations."""
+        """Make the plan of the next iterations; ``measured`` gets both best responses every ``every`` iterations."""
         numbers, fractions = _numbers(self.variant, self.iteration, iterations, self._short)
         clip = self.variant.discount.clip
         return Plan(
@@ -269,7 +274,10 @@ class ExactCfr:
 
 @lru_cache(maxsize=64)
 def _numbers(variant: Variant, done: int, iterations: int, short: bool) -> tuple[np.ndarray, np.ndarray]:
-    """``numbers`` and ``dither`` of a `Plan` after iteration ``done``, cached because small solves repeat them."""
+    """Fields ``numbers`` and ``dither`` of the `Plan` for iterations after iteration ``done``.
+
+    They are cached because small solves repeat them.
+    """
     numbers = np.empty((iterations, 4), dtype=np.float32)
     numbers[:, :3] = variant.table(done + 1, iterations)
     before = np.arange(done, done + iterations + 1)
@@ -280,14 +288,17 @@ def _numbers(variant: Variant, done: int, iterations: int, short: bool) -> tuple
 
 
 def _sum_units(variant: Variant, iterations: Ints) -> Floats:
-    """Units of 16-bit sums after each number of iterations, in which no sum exceeds `LARGEST_SUM`."""
+    """Unit (factor of the stored values) of 16-bit sums after each number of iterations.
+
+    In this unit no sum exceeds `LARGEST_SUM`.
+    """
     return np.maximum(variant.weight(iterations), 1.0) / LARGEST_SUM
 
 
 def _plain(
     mode: int, iterations: int, measured: Floats, kept: np.ndarray = NO_VALUES, kept_second: int = -1
 ) -> Plan:
-    """A plan that leaves regrets and sums unchanged."""
+    """Make a plan that leaves regrets and sums unchanged."""
     return Plan(mode, iterations, 0, *NO_NUMBERS, False, -np.inf, measured, kept, kept_second)
 
 
@@ -308,7 +319,10 @@ def _blank(
 
 
 def _regret_units(game: LiveGame, short: bool) -> tuple[float, float]:
-    """Units of 16-bit regrets per player: the largest one is `HEADROOM` times the largest regret of one iteration."""
+    """Unit (factor of the stored values) of 16-bit regrets, for each player.
+
+    The largest 16-bit regret is `HEADROOM` times the largest regret of one iteration.
+    """
     if not short:
         return 1.0, 1.0
     stake = max(float((np.abs(r.forest.arrays.stake) + r.forest.arrays.rake).max()) for r in game.rounds)

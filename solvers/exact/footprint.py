@@ -1,4 +1,4 @@
-"""The memory of a solve with the exact engine, counted before anything but the game is allocated."""
+"""Memory of a solve with the exact engine, computed before anything but the game is allocated."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from solvers.exact.context import COMMON, n_tasks, workspace
 from solvers.exact.program import Program, padded, program
 from solvers.game import Deal, LiveGame, Round
 
-SINGLE = 4  # bytes of a number, and of an index of a row
+SINGLE = 4  # bytes of a float32, and of a row number
 DOUBLE = 8
 
 
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes by purpose.
+    """Bytes of a solve by purpose.
 
     Attributes:
         state: bytes of regrets and sums, equal to `ExactCfr.state_bytes`.
-        tables: bytes of cards, classes of strength and maps between rounds.
+        tables: bytes of betting steps, cards, strengths and maps between rounds.
         buffers: bytes of the buffers of all threads.
     """
 
@@ -33,7 +33,7 @@ class Footprint:
 
 
 def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
-    """Count the bytes that `ExactCfr` will hold."""
+    """Compute the bytes that `ExactCfr` will hold."""
     state = tables = buffers = 0
     for t, r in enumerate(game.rounds):
         rows = [padded_rows(r, p) for p in (0, 1)]
@@ -49,7 +49,7 @@ def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
         if t == 0 and r.deal is not None:
             tasks = n_tasks(len(game.rounds), len(r.deal.child))
             buffers += tasks * SINGLE * max(int(rows[p][0]) * programs[p].n_exit_lanes for p in (0, 1))
-        if t == 1 and r.deal is not None:  # values of chance leaves, and their copies in double precision
+        if t == 1 and r.deal is not None:  # values at chance leaves, in single and in double precision
             kept = sum(int(rows[p].sum()) * programs[p].n_exit_lanes for p in (0, 1))
             buffers += kept * (SINGLE + DOUBLE)
     tables += sum(SINGLE * lock.frequencies.size for lock in game.locks)
@@ -57,7 +57,7 @@ def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
 
 
 def padded_rows(r: Round, p: int) -> np.ndarray:
-    """``[board]``: rows of player p, padded to whole blocks."""
+    """Number of player p's rows on each board, padded to whole blocks of 16: ``[board]``."""
     return np.array([padded(int(n), WIDTH) for n in r.hands[p].n_hands])
 
 
@@ -66,7 +66,7 @@ def _state(r: Round, p: int, n_rows: int, short: bool) -> int:
 
 
 def _classes(r: Round) -> int:
-    """Number of different strengths, summed over all boards."""
+    """Number of different strengths on each board, summed over all boards."""
     return sum(
         len(np.union1d(*(rows.strength[b, : rows.n_hands[b]] for rows in r.hands))) for b in range(r.n_boards)
     )
@@ -77,7 +77,7 @@ def _deal(deal: Deal, below: np.ndarray, p: int) -> int:
 
 
 def _buffers(programs: list[Program], rows: list[np.ndarray]) -> tuple[int, int]:
-    """Bytes of one thread's buffers in a round: its own, and those that threads share on the first board."""
+    """Bytes of one thread's own buffers in a round, and of the buffers that threads share on the first board."""
     largest = [int(n.max()) // WIDTH for n in rows]
     needed = [workspace(programs[p], largest, p) for p in (0, 1)]
     common = sum(getattr(s, name).nbytes for s in needed for name in COMMON)

@@ -1,9 +1,10 @@
 """Passes over all boards of a game, shared by threads, with the same result for any number of threads.
 
-A pass is for one traverser. All threads take the first round's one board down; then each thread takes *tasks*, groups
-of boards after the first deal, whose number does not depend on the threads; then all threads take the first board up.
-Each task adds its values up on its own, in order, and the tasks are added up in order, so every number is the same
-bits whichever thread does what.
+A pass computes the values of one player, the traverser. First all threads process the first round's single board
+downward together. Then each thread takes *tasks*, which are groups of boards after the first deal. Finally all threads
+process the first board upward. The number of tasks does not depend on the threads. Each task adds up its values in a
+fixed order, and the results of the tasks are added in a fixed order. So every number has the same bits whichever thread
+computes it.
 """
 
 from __future__ import annotations
@@ -41,16 +42,27 @@ _ZERO: Any = np.float32(0)
 
 
 class Deals(NamedTuple):
-    """A deal for one traverser: own values pass up through ``own``, the opponent's reach down through ``other``."""
+    """Maps between the boards of two consecutive rounds, for one traverser.
+
+    Attributes:
+        own: the map of the traverser's rows, through which values go up.
+        other: the map of the opponent's rows, through which reach comes down.
+    """
 
     own: DealTable
     other: DealTable
 
 
 class GameView(NamedTuple):
-    """A game for one traverser: ``rounds`` has a view for each round, and ``deals`` one entry less.
+    """A game for one traverser.
 
-    Passes get four views, packed: strategies from regrets for traverser 0 and 1, then from sums.
+    A pass gets four of these records: with strategies from regrets for traverser 0 and 1, then with strategies from
+    sums for traverser 0 and 1.
+
+    Attributes:
+        entry: the opponent's initial range.
+        rounds: `RoundView` of each round.
+        deals: `Deals` from each round to the next round.
     """
 
     entry: Entry
@@ -59,21 +71,23 @@ class GameView(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The passes of one call: for traverser 0, for traverser 1, and so on.
+    """Passes that one call of a kernel does: a pass for traverser 0, a pass for traverser 1, and so on.
 
     Attributes:
-        mode: mode at the traverser's decisions: `UPDATE` changes regrets; `BEST` and `EVALUATE` measure, in one
-            iteration.
+        mode: `UPDATE` changes regrets; `BEST` and `EVALUATE` measure, in a plan of one iteration.
         n_iterations: number of iterations.
-        every: iterations between two measurements of both best responses, with one more at the end; 0: none.
-        numbers: ``[iteration, 4]``: positive, negative, decay and gain of `PassFactors`.
-        dither: ``[iteration]``.
-        clip: as in `PassFactors`.
+        every: number of iterations between two measurements of both best responses, with one more measurement at the
+            end; 0: no measurements.
+        numbers: ``[iteration, 4]``, the fields positive, negative, decay and gain of `PassFactors`.
+        dither: ``[iteration]``, rounding of 16-bit numbers.
+        clip: whether negative regrets become 0.
         target: exploitability in chips at which a measurement ends the plan.
-        measured: ``[measurement, 4]``: both best responses in chips, the time, and the seconds that measuring took.
-        kept: ``[board, own row, exit lane]``, flat, for traverser 0 and then for traverser 1: values that the last pass
-            brings to the chance leaves of the second of three rounds, not yet times the probability of a board.
-        kept_second: offset of traverser 1's values; -1: nothing is kept.
+        measured: ``[measurement, 4]``, results: both best responses in chips, the time, and the seconds that measuring
+            took.
+        kept: flat ``[board, traverser's row, chance leaf]`` for traverser 0, then for traverser 1: results of the last
+            pass, values at the chance leaves of the second of three rounds, not yet multiplied by the probability of a
+            board.
+        kept_second: offset of traverser 1's values in ``kept``; -1: ``kept`` is not used.
     """
 
     mode: int
@@ -89,7 +103,13 @@ class Plan(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """Weights of root values: each player's initial range ``[row]``, and 1 / the weight of all deals."""
+    """Weights of the values at the root.
+
+    Attributes:
+        reach0, reach1: ``[row]``, the initial ranges of players 0 and 1.
+        n_rows0, n_rows1: number of rows of each range.
+        scale: 1 / the summed weight of all pairs of hands.
+    """
 
     reach0: Address
     n_rows0: int
@@ -99,15 +119,15 @@ class Ranges(NamedTuple):
 
 
 class Thread(NamedTuple):
-    """One thread among all.
+    """One of the threads that share a pass.
 
     Attributes:
-        tasks: ``[task][own row][lane]``, flat: values that each task brings up.
-        n_tasks: number of tasks.
-        n_in_memory: number of tasks whose boards of the last round stay in memory; the other boards are released.
+        tasks: flat ``[task, traverser's row, chance leaf]``, values that each task computes.
+        n_tasks: number of tasks (groups of boards after the first deal).
+        n_in_memory: number of tasks whose boards of the last round stay in memory; memory of other boards is released.
         counters: counters of `compiled.threads`, common to all threads.
         n_threads: number of threads.
-        number: this thread's number.
+        number: number of this thread.
     """
 
     tasks: Address
@@ -119,9 +139,13 @@ class Thread(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """A thread, its buffers of each round for both traversers, and the ranges.
+    """Buffers, ranges and tasks of one thread.
 
-    All threads share the first round's buffers with a row per hand.
+    Attributes:
+        work: buffers of each round for either traverser. In the first round, buffers with a row for each hand are
+            shared by all threads.
+        ranges: weights of the values at the root.
+        thread: number and tasks of the thread among all threads.
     """
 
     work: tuple[tuple[Workspace, Workspace], ...]
@@ -130,11 +154,17 @@ class Desk(NamedTuple):
 
 
 def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
-    """Make the kernel for games of ``n_rounds`` rounds only, to compile no more than needed."""
+    """Make the kernel for games of ``n_rounds`` rounds; a kernel for all games would take longer to compile."""
 
     @kernel
     def run(plan: Plan, views: Packed, packed: Packed) -> int:
-        """One thread's part of the passes of a plan; returns how many passes were done."""
+        """Do one thread's part of the passes of a plan; return the number of passes that were done.
+
+        Args:
+            plan: the passes.
+            views: four `GameView`: strategies from regrets for traverser 0 and 1, then strategies from sums.
+            packed: the thread's `Desk`.
+        """
         desk = unpack(packed)
         ranges, thread, work = desk.ranges, desk.thread, desk.work
         n_passes, began = _n_passes(plan), 0.0
@@ -194,25 +224,25 @@ def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
 
 
 RUNNERS = tuple(_runner(n_rounds) for n_rounds in (1, 2, 3))
-"""The kernels of games of one, two and three rounds."""
+"""Kernels for games of one, two and three rounds."""
 
 
 @inlined
 def _next_board(x: RoundView, work: Workspace, f: PassFactors, deals: Deals, e: int) -> Cursor:
-    """Cursor of one thread at the board that entry e of a deal leads to."""
+    """Make the `Cursor` at the board to which entry e of a deal leads; one thread does all steps there."""
     return Cursor(x, work, f, int64_at(deals.other.child, e), 0, 1)
 
 
 @inlined
 def _entry(above: Cursor, deals: Deals, e: int) -> Entry:
-    """The opponent's reach as it enters by entry e of a deal."""
+    """Make the `Entry` (the opponent's reach) of the board to which entry e of a deal leads."""
     parent_row = deals.other.parent_row + 4 * int64_at(deals.other.first_row, e)
     return Entry(above.work.exits, above.round.program.n_exit_lanes, parent_row)
 
 
 @inlined
 def _last_board(above: Cursor, c: Cursor, deals: Deals, e: int) -> None:
-    """Process a board of the last round, down and up."""
+    """Compute reach and values on a board of the last round."""
     forward_reach(c, _entry(above, deals, e))
     showdown_totals(c)
     backward_values(c, _ZERO, True)
@@ -220,7 +250,7 @@ def _last_board(above: Cursor, c: Cursor, deals: Deals, e: int) -> None:
 
 @inlined
 def _middle_board(above: Cursor, c: Cursor, view: GameView, work: Workspace, entry: int) -> None:
-    """Process a board of the second of three rounds, with all boards of the third round below it."""
+    """Compute reach and values on a board of the second of three rounds, and on all boards that follow it."""
     forward_reach(c, _entry(above, view.deals[0], entry))
     opposing_totals(c)
     _clear_values(c.work.continuation, 0, _n_values(c))
@@ -235,7 +265,7 @@ def _middle_board(above: Cursor, c: Cursor, view: GameView, work: Workspace, ent
 
 @inlined
 def _keep(plan: Plan, p: int, c: Cursor) -> None:
-    """Keep the values of the chance leaves of a board of the second of three rounds."""
+    """Copy the values at the chance leaves of a board of the second of three rounds to ``plan.kept``."""
     start = WIDTH * int64_at(c.round.own.first_block, c.board) * c.round.program.n_exit_lanes
     start += plan.kept_second * p
     for at in range(0, _n_values(c), TILE):
@@ -252,9 +282,9 @@ def _measure(
     met: int,
     began: float,
 ) -> int:
-    """Sum both best responses in one thread, and tell all threads whether to stop.
+    """Compute both best-response values in thread 0, and tell all threads whether to stop.
 
-    NaN, an error that the caller reports, stops the plan as well.
+    NaN also stops the plan; it is an error that the caller reports.
     """
     if thread.number == 0:
         stride = x.program.n_root_lanes
@@ -272,7 +302,7 @@ def _measure(
 
 @inlined
 def _dot(weights: Address, values: Address, stride: int, n: int) -> float:
-    """The weighted sum of root values, in double precision."""
+    """Sum the root values of n rows with the given weights, in double precision."""
     total = 0.0
     for row in range(n):
         total += float32_at(weights, row) * np.float64(float32_at(values, row * stride))
@@ -281,14 +311,14 @@ def _dot(weights: Address, values: Address, stride: int, n: int) -> float:
 
 @inlined
 def _n_passes(plan: Plan) -> int:
-    """Passes of a plan that runs to its end."""
+    """Number of passes of a plan that does not stop early."""
     n = plan.n_iterations
     return 2 * n if plan.every == 0 else 2 * (n + (n + plan.every - 1) // plan.every)
 
 
 @inlined
 def _factors(plan: Plan, i: int, n_passes: int) -> PassFactors:
-    """Weights and mode of pass i."""
+    """Mode and factors of pass i of a plan."""
     at, mode = i // 2, plan.mode
     if plan.every > 0:
         n_measured = i // (2 * plan.every + 2)
@@ -308,20 +338,26 @@ def _factors(plan: Plan, i: int, n_passes: int) -> PassFactors:
 
 @inlined
 def _claim(thread: Thread, i: int) -> int:
-    """Claim the next task of pass i; every thread asks once more than there are tasks."""
+    """Claim the next task of pass i for a thread; ``thread.n_tasks`` or more means that no task remains.
+
+    The counter runs on from pass to pass: in each pass every thread makes one claim that gets no task.
+    """
     claimed: int = take(thread.counters, CLAIMS)
     return claimed - i * (thread.n_tasks + thread.n_threads)
 
 
 @inlined
 def _entries(thread: Thread, task: int, n_entries: int) -> tuple[int, int]:
-    """The first entry of a task, and the first entry of the next task."""
+    """First entry of a task, and first entry of the next task.
+
+    A task is a group of boards after the first deal; an entry leads to one of these boards.
+    """
     return task * n_entries // thread.n_tasks, (task + 1) * n_entries // thread.n_tasks
 
 
 @inlined
 def _release(x: RoundView, first: int, last: int) -> None:
-    """Release the memory of the mapped regrets and sums of boards first to last."""
+    """Release the memory of mapped regrets and sums of boards ``first`` to ``last``."""
     n_bytes = WIDTH * size_of(x.kind)
     own, other = n_bytes * x.program.n_own_slots, n_bytes * x.program.n_other_slots
     start, stop = int64_at(x.own.first_block, first), int64_at(x.own.first_block, last + 1)
@@ -333,7 +369,7 @@ def _release(x: RoundView, first: int, last: int) -> None:
 
 @inlined
 def _n_values(c: Cursor) -> int:
-    """Number of values that come up to the chance leaves of a board."""
+    """Number of values at the chance leaves of a board, with padding."""
     first = int64_at(c.round.own.first_block, c.board)
     n_blocks: int = int64_at(c.round.own.first_block, c.board + 1) - first
     return WIDTH * n_blocks * c.round.program.n_exit_lanes
@@ -341,14 +377,17 @@ def _n_values(c: Cursor) -> int:
 
 @inlined
 def _clear_values(values: Address, start: int, n: int) -> None:
-    """Set n values from ``start`` on to 0."""
+    """Set n values to 0, from offset ``start`` on."""
     for at in range(start, start + n, TILE):
         store(values, at, fill8(_ZERO))
 
 
 @inlined
 def _collect(deal: DealTable, entry: int, above: Cursor, c: Cursor, values: Address, start: int) -> None:
-    """Add a board's root values to the board above, once per dealt board that the entry stands for."""
+    """Add a board's root values to the previous round's chance leaves, once for each dealt board of the entry.
+
+    An entry leads to a board of the next round. It stands for one or several dealt boards that are equal up to suits.
+    """
     count, stride = int64_at(above.round.own.count, above.board), above.round.program.n_exit_lanes
     for m in range(int64_at(deal.first_image, entry), int64_at(deal.first_image, entry + 1)):
         for h in range(count):
@@ -363,7 +402,7 @@ def _collect(deal: DealTable, entry: int, above: Cursor, c: Cursor, values: Addr
 
 @inlined
 def _add_tasks(thread: Thread, total: Address, n: int, met: int) -> int:
-    """Sum the tasks' results once all threads have arrived; each thread sums a share of the n values."""
+    """Wait for all threads, then add up the values of all tasks; each thread adds its share of the n values."""
     met = meet(thread.counters, thread.n_threads, met)
     n_lanes = n // TILE
     first, end = (

@@ -1,13 +1,14 @@
-"""A round's betting as lists of steps for one traverser; kernels run through the lists once per block of hands.
+"""A round's betting as lists of steps for one traverser; kernels run through the lists once for each block of hands.
 
-A *block* is 16 hands. Player p is the traverser, q the opponent. A *lane* is a sequence of q that ends in folds or
-showdowns. A lane has at most one fold and one showdown; a sequence that ends in more has several lanes. Lanes are
-sorted by what they need: T alone (folds), T and D (a fold and a showdown, or a raked showdown), D alone; and padded to
-whole batches of 16.
+A *block* is 16 hands. A *leaf pair* (``lane`` in names) is a fold, a showdown, or one of each, all after the same
+sequence (last action) of the opponent; a sequence with more leaves has several leaf pairs. Let
 
-With D[h] = (opposing reach that h beats) - (opposing reach that beats h) and T[h] = all opposing reach compatible with
-h, a fold is worth T times the chips that p wins or loses, and a showdown for ``stake`` with ``rake`` is worth
-``(stake - rake / 2) * D - rake / 2 * T``.
+    D[h] = (opposing reach that hand h beats) − (opposing reach that beats h)
+    T[h] = all opposing reach compatible with h
+
+A fold is worth T times the chips that the traverser wins or loses. A showdown for ``stake`` with ``rake`` is worth
+``(stake − rake / 2) * D − rake / 2 * T``. Leaf pairs are sorted by what they need: T alone (folds), T and D (a fold and
+a showdown, or a raked showdown), D alone. Their number is padded to a multiple of 16.
 """
 
 from __future__ import annotations
@@ -26,20 +27,34 @@ Singles = np.ndarray
 
 
 class Program(NamedTuple):
-    """Steps of a round for a traverser. Offsets count elements of buffers whose rows have 16.
+    """One round's betting for one traverser, as lists that kernels read.
+
+    A leaf pair is a fold, a showdown, or one of each, all after the same sequence (last action) of the opponent. T is
+    the opposing reach compatible with a hand, and D the reach that the hand beats minus the reach that beats it.
+    Offsets count elements of buffers with 16 hands for each node or sequence.
 
     Attributes:
-        down: `ReachStep` of q's decisions.
-        up: `ValueStep` of all decisions.
-        lanes: ``[lane]``, offset of q's sequence.
-        total_end: lanes below it need T; a multiple of 16.
-        win_start: lanes from it on need D; a multiple of 16.
-        folds, showdowns: ``[lane]``, offset of the node; a spare node behind the last one if the lane has none.
-        fold_pay, win_pay, rake_pay: ``[lane]``: a fold is worth ``fold_pay * T``, a showdown
-            ``win_pay * D + rake_pay * T``.
+        n_roots: number of lines that enter the round.
+        n_root_lanes: ``n_roots`` padded to a multiple of 8.
+        n_sequences: number of the opponent's sequences.
+        n_nodes: number of nodes.
+        n_own_slots, n_other_slots: number of slots (actions of all decisions) of the traverser and of the opponent.
+        n_down: number of steps in ``down``.
+        down: `ReachStep` of each of the opponent's decisions.
+        n_up: number of steps in ``up``.
+        up: `ValueStep` of each decision.
+        n_lanes: number of leaf pairs, a multiple of 16.
+        lanes: ``[leaf pair]``, offset of the opponent's sequence.
+        total_end: leaf pairs before this number need T; a multiple of 16.
+        win_start: leaf pairs from this number on need D; a multiple of 16.
+        folds, showdowns: ``[leaf pair]``, offset of the fold and of the showdown; a spare node if there is none.
+        fold_pay, win_pay, rake_pay: ``[leaf pair]``, chips: a fold is worth ``fold_pay * T``, a showdown ``win_pay * D
+            + rake_pay * T``.
         raked: whether any ``rake_pay`` is not 0.
-        exits: ``[next root]``, offset of q's sequence, padded to whole squares of 8.
-        exit_nodes: ``[next root]``, offset of the chance leaf.
+        n_exits: number of chance leaves.
+        n_exit_lanes: ``n_exits`` padded to a multiple of 8.
+        exits: ``[chance leaf]``, offset of the opponent's sequence, padded to ``n_exit_lanes``.
+        exit_nodes: ``[chance leaf]``, offset of the node.
     """
 
     n_roots: int
@@ -78,7 +93,7 @@ def padded(n: int, to: int = TILE) -> int:
 
 
 def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
-    """The steps of traverser p; ``locked`` gives the number of a decision's lock."""
+    """Make the lists of steps of traverser p; ``locked`` has the number of the lock of each locked decision."""
     a, q = forest.arrays, 1 - p
     down, up = reach_steps(a, q, locked), value_steps(a, p, locked)
     lanes, total_end, win_start = _lanes(forest, p)
@@ -119,7 +134,11 @@ def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
 
 
 def _lanes(forest: Forest, p: int) -> tuple[list[tuple[int, int, int]], int, int]:
-    """Lanes (sequence of q, fold or -1, showdown or -1), ``total_end`` and ``win_start``."""
+    """List the leaf pairs: folds and showdowns after the same sequence of the opponent.
+
+    Returns:
+        A tuple (sequence, fold or -1, showdown or -1) for each leaf pair; and `Program.total_end`, `Program.win_start`.
+    """
     a, sequence = forest.arrays, forest.arrays.sequence[1 - p]
     leaves: dict[int, tuple[list[int], list[int]]] = {}
     for k, kind in enumerate((FOLD, SHOWDOWN)):
@@ -135,7 +154,7 @@ def _lanes(forest: Forest, p: int) -> tuple[list[tuple[int, int, int]], int, int
         _, fold, showdown = lane
         return showdown >= 0, not (fold >= 0 or (showdown >= 0 and a.rake[showdown] > 0))
 
-    lanes.sort(key=needs)  # totals, both, wins
+    lanes.sort(key=needs)  # first leaf pairs that need T alone, then T and D, then D alone
     n_total = sum(not no_total for _, no_total in map(needs, lanes))
     n_win = sum(win for win, _ in map(needs, lanes))
     win_start = (len(lanes) - n_win) // WIDTH * WIDTH

@@ -1,9 +1,13 @@
-"""Step 1 of a pass: the opponent's reach, from the board above down to folds, showdowns and the next round.
+"""Step 1 of a pass: the opponent's reach, from the previous round down to folds, showdowns and chance leaves.
 
-    reach[child a, h] = reach[parent, h] · σ_a[h]          sum[slot, h] ← decay · sum[slot, h] + gain · reach[slot, h]
+With σ_a the frequency of action a, for hand h,
 
-Reach of 16 hands at a time lies in ``work.reach[sequence][16]``; what later steps read is turned to ``[hand][lane]``.
-Slow twin: `solvers.reference.kernels.reach_down` and `add_to_sums`.
+    reach[child a, h] = reach[decision, h] · σ_a[h]
+    sum[slot, h] ← decay · sum[slot, h] + gain · reach[slot, h]
+
+where a slot is one action of one decision. The reach of 16 hands at a time is in ``work.reach[sequence][16]``; the
+reach at leaves is transposed to a row for each hand, as later steps need it. Slow, plain version:
+`solvers.reference.kernels.reach_down` and `add_to_sums`.
 """
 
 from __future__ import annotations
@@ -31,13 +35,16 @@ from solvers.program import ReachStep
 from solvers.reference.kernels import UPDATE
 
 AHEAD = 2 * WIDTH
-"""Distance, in numbers per slot, between current and prefetched numbers: two blocks."""
+"""Distance of prefetched numbers from the current numbers, per slot: two blocks of 16 hands."""
 _ZERO: Any = np.float32(0)
 
 
 @inlined
 def forward_reach(c: Cursor, entry: Entry) -> None:
-    """Fill ``work.theirs`` and ``work.exits``; the opponent's sums grow in an `UPDATE`."""
+    """Fill ``work.theirs`` and ``work.exits``: the opponent's reach at folds and showdowns, and at chance leaves.
+
+    In an `UPDATE` pass the opponent's strategy sums grow.
+    """
     x, work, program = c.round, c.work, c.round.program
     first_block, n_blocks = blocks_of(x.other, c.board)
     start, stop = share(c, n_blocks)
@@ -78,7 +85,7 @@ def forward_reach(c: Cursor, entry: Entry) -> None:
 
 @inlined
 def _play(c: Cursor, step: ReachStep, at: Any, children: Any) -> None:
-    """Reach after all actions of a decision, in registers; the sums of the actions grow."""
+    """Compute the reach after all actions of a decision in registers, and add it to the actions' strategy sums."""
     x, reach = c.round, c.work.reach
     shares = matched(x.kind, x.other_current, at, load16(reach, step.parent))
     store_each(reach, children, shares)
@@ -87,7 +94,7 @@ def _play(c: Cursor, step: ReachStep, at: Any, children: Any) -> None:
 
 @inlined
 def _grow_sums(c: Cursor, at: Any, reach) -> None:  # type: ignore[no-untyped-def]
-    """Add the reach of some actions to their sums, and prefetch a later block."""
+    """Add the reach of some actions to their strategy sums, and prefetch the numbers of a later block of hands."""
     x, f = c.round, c.factors
     ahead = shifted(at, AHEAD * x.program.n_other_slots)
     prefetch_each(x.kind, x.other_current, ahead)
@@ -99,7 +106,7 @@ def _grow_sums(c: Cursor, at: Any, reach) -> None:  # type: ignore[no-untyped-de
 
 @inlined
 def _impose_lock(c: Cursor, step: ReachStep, block: int, child: int) -> None:
-    """Replace the matched reach of locked hands; the sums of locked hands are unused."""
+    """Replace the reach of locked hands by reach with the locked frequencies; their strategy sums are not used."""
     x, work = c.round, c.work
     lock = int64_at(x.other_lock_first, step.lock) + WIDTH * block * step.n_actions
     entering = load16(work.reach, step.parent)

@@ -1,9 +1,10 @@
 """Regrets or sums of one player on all boards of a round, in single precision or in 16 bits.
 
-Values lie ``[block, slot, 16 hands]``, flat; ``number = value * unit``. A float16 has 11 significant bits. Values are
-rounded toward 0 after a fraction of the last bit is added that changes from iteration to iteration (`dither`), so
-rounding is right on average, and a number that should change by less than the last bit changes in some iterations.
-Units keep values where float16 is dense: 6e-5 to 65,504.
+Values are a flat array ``[block, slot, 16 hands]``; a slot is one action of one decision, and ``number = value *
+unit``. A float16 has 11 significant bits. A fraction of the last bit, which changes from iteration to iteration
+(`dither`), is added to a value before it is rounded toward 0. So rounding is right on average, and a number that should
+change by less than the last bit changes in some iterations. Units keep values where a float16 has full precision: 6e-5
+to 65,504.
 """
 
 from __future__ import annotations
@@ -24,21 +25,21 @@ from solvers.state import all_finite
 from solvers.tree import Ints
 
 CHECKED_AT_ONCE = 1 << 24
-"""Number of values checked before their mapped memory is released."""
+"""Number of values that are checked before their mapped memory is released."""
 
 _GOLDEN = (5**0.5 - 1) / 2
 
 
 @dataclass
 class Storage:
-    """Regrets or sums of one player in one round; see the module.
+    """Regrets or sums of one player on all boards of a round.
 
     Attributes:
-        values: flat ``[block, slot, 16]``.
-        unit: factor of the values.
-        n_slots: number of slots.
+        values: flat array ``[block, slot, 16 hands]``.
+        unit: factor of the values: ``number = value * unit``.
+        n_slots: number of slots, one for each action of each decision.
         hands: the player's hands in the round.
-        mapping: the file that the values are mapped from; None: they are in memory.
+        mapping: mapping of the file that holds the values; None: they are in memory.
         untouched: whether nobody has written any value.
     """
 
@@ -53,7 +54,7 @@ class Storage:
     def blank(
         cls, n_slots: int, hands: HandTable, *, short: bool, unit: float = 1.0, folder: Path | None = None
     ) -> Self:
-        """Create storage of zeros, mapped from a file in ``folder`` if one is given.
+        """Create storage of zeros, mapped from a temporary file in ``folder`` if a folder is given.
 
         Raises:
             OSError: the folder cannot be written, or its disk has no room.
@@ -64,11 +65,11 @@ class Storage:
 
     @property
     def short(self) -> bool:
-        """Whether values have 16 bits."""
+        """Whether values have 16 bits instead of 32."""
         return self.values.dtype == np.float16
 
     def take_memory(self, part: int, n_parts: int) -> None:
-        """Write this part's pages once, so that threads do not wait for each other at the first pass."""
+        """Write zeros to one of ``n_parts`` parts, so that threads do not wait for memory in the first pass."""
         size = len(self.values)
         if self.mapping is None and self.untouched:
             self.values[part * size // n_parts : (part + 1) * size // n_parts].fill(0)
@@ -82,18 +83,18 @@ class Storage:
         return True
 
     def let_go(self) -> None:
-        """Release the memory of mapped values; they stay in their file."""
+        """Release the memory of mapped values; the values stay in their file."""
         if self.mapping is not None:
             self.mapping.madvise(mmap.MADV_DONTNEED)
 
     def read(self, b: int) -> np.ndarray:
-        """The numbers of board b, ``[slot, row]`` in single precision, without padding."""
+        """Regrets or sums of board b without padding: ``[slot, row]`` in single precision."""
         blocks = self._blocks(b)
         numbers = blocks.astype(np.float32).transpose(1, 0, 2).reshape(self.n_slots, WIDTH * len(blocks))
         return np.ascontiguousarray(numbers[:, : int(self.hands.count[b])] * np.float32(self.unit))
 
     def write(self, b: int, numbers: np.ndarray) -> None:
-        """Write the numbers of board b, as `read` returned them."""
+        """Write the regrets or sums of board b, in the form that `read` returns."""
         self.untouched = False
         blocks = self._blocks(b)
         n_slots, n_rows = numbers.shape
@@ -109,5 +110,8 @@ class Storage:
 
 
 def dither(iterations: Ints) -> NDArray[np.int32]:
-    """Fractions of the last bit, in units of 1 / `DITHER_STEPS`, evenly spread over [0, 1) for any iterations."""
+    """Fractions of the last bit to add before rounding toward 0, for each iteration.
+
+    The unit is 1 / `DITHER_STEPS`. Over any range of iterations the fractions spread evenly over [0, 1).
+    """
     return np.asarray(iterations * _GOLDEN % 1.0 * DITHER_STEPS, dtype=np.int32)

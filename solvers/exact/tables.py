@@ -1,8 +1,9 @@
-"""Boards as the exact engine reads them: blocks of 16 hands, cards, classes of equal strength, and maps between rounds.
+"""Boards as the exact engine's kernels read them: blocks of 16 hands, cards, ties, and maps between rounds.
 
-A player's hands on a board fill whole blocks. Rows behind the last hand are padding: they hold card `NO_CARD`, never
-get reach, and have values of 0. Board b's blocks of a player are ``first_block[b] .. first_block[b + 1] - 1`` of the
-round. Buffers by hand of one board have one more row behind all blocks, the *zero row*, which is always 0.
+A player's hands on a board fill whole blocks of 16 rows. Rows after the last hand are padding: they hold card
+`NO_CARD`, never get reach, and have values of 0. The player's blocks on board b are ``first_block[b] .. first_block[b +
+1] - 1`` of the round. Buffers with a row for each hand of a board have one more row after all blocks, the *zero row*,
+which is always 0.
 """
 
 from __future__ import annotations
@@ -22,27 +23,28 @@ NO_CARD = 52
 
 
 class HandTable(NamedTuple):
-    """One player's hands on all boards of a round; see the module.
+    """One player's hands on all boards of a round, in blocks of 16 rows.
 
     Attributes:
         count: ``[board]``, number of hands.
-        first_block: ``[board + 1]``.
-        cards: ``[row, 2]``; rows are those of all blocks.
-        same_cards: ``[row]``, the opponent's row on the board with the same two cards, or the opponent's zero row.
+        first_block: ``[board + 1]``, first block of each board.
+        cards: ``[row, 2]``, cards of each hand, for the rows of all blocks of the round.
+        same_cards: ``[row]``, the opponent's row on the board with the same two cards. If there is no such row, the row
+            after the opponent's last block, in which buffers have 0.
     """
 
-    count: Ints  # type: ignore[assignment]  # which tuples have too
+    count: Ints  # type: ignore[assignment]  # tuples have a method of that name
     first_block: Ints
     cards: Int32s
     same_cards: Int32s
 
 
 class ClassTable(NamedTuple):
-    """Classes of hands of equal strength, ascending; no classes in rounds without showdowns.
+    """Groups of hands of equal strength, of both players and in ascending order; empty in rounds without showdowns.
 
     Attributes:
-        first: board b has the classes ``first[b] .. first[b + 1] - 1``.
-        ends: class k ends before own row ``ends[k, 0]`` and before opposing row ``ends[k, 1]``.
+        first: board b has the groups ``first[b] .. first[b + 1] - 1``.
+        ends: group k ends before the player's row ``ends[k, 0]`` and before the opponent's row ``ends[k, 1]``.
     """
 
     first: Ints
@@ -50,15 +52,22 @@ class ClassTable(NamedTuple):
 
 
 class DealTable(NamedTuple):
-    """From the boards of a round to those of the next, for one player.
+    """Maps from the boards of a round to the boards of the next round, for one player.
 
-    Entry e leads to board ``child[e]`` and stands for the dealt boards ``first_image[e] .. first_image[e + 1] - 1``.
+    Each *entry* leads from a board to a board of the next round. It stands for one or several dealt boards, which are
+    equal up to suits.
 
     Attributes:
-        first: ``[board + 1]``, first entry of each board above.
-        parent_row: at ``first_row[e] + h``, the row above of row h of entry e's board; padding rows have the zero row.
-        child_row: ``[m, h]``, the row below of row h above on dealt board m, or -1.
-        probability: probability of one board, given both hands.
+        first: ``[board + 1]``, first entry of each board.
+        n_entries: number of entries.
+        child: ``[entry]``, the board of the next round.
+        first_row: ``[entry]``, place of the entry's first row in ``parent_row``.
+        parent_row: for each row of the entry's board of the next round, the row of the same hand in this round. Padding
+            rows have the row after the last block, in which buffers have 0.
+        first_image: entry e stands for the dealt boards ``first_image[e] .. first_image[e + 1] - 1``.
+        child_row_width: number of rows of ``child_row`` for a dealt board.
+        child_row: ``[dealt board, row]``, the next round's row of each row of this round, or -1.
+        probability: probability of one dealt board, given both hands.
     """
 
     first: Ints
@@ -73,12 +82,12 @@ class DealTable(NamedTuple):
 
 
 def n_blocks(count: int) -> int:
-    """Number of blocks that ``count`` hands fill."""
+    """Number of blocks of 16 rows that ``count`` hands fill."""
     return padded(count, WIDTH) // WIDTH
 
 
 def hand_table(rows: Hands, other: Hands) -> HandTable:
-    """The table of a player's hands, against the hands of the other player."""
+    """Make the `HandTable` of a player's hands ``rows`` against the hands ``other`` of the opponent."""
     blocks = np.array([n_blocks(int(n)) for n in rows.n_hands])
     first = np.concatenate([[0], np.cumsum(blocks)]).astype(np.int64)
     cards = np.full((WIDTH * first[-1], 2), NO_CARD, dtype=np.int32)
@@ -94,24 +103,29 @@ def hand_table(rows: Hands, other: Hands) -> HandTable:
 
 
 def class_table(own: Hands, other: Hands) -> ClassTable:
-    """Classes of equal strength of both players' hands together, from the side of ``own``."""
+    """Make the `ClassTable` of a round with showdowns; ``own`` are the hands of the player whose table it is."""
     first, ends = [0], []
     for b in range(len(own.n_hands)):
-        mine, theirs = own.strength[b, : own.n_hands[b]], other.strength[b, : other.n_hands[b]]
-        levels = np.union1d(mine, theirs)
-        pair = [np.searchsorted(strength, levels, side="right") for strength in (mine, theirs)]
+        own_strength, other_strength = (
+            own.strength[b, : own.n_hands[b]],
+            other.strength[b, : other.n_hands[b]],
+        )
+        levels = np.union1d(own_strength, other_strength)
+        pair = [
+            np.searchsorted(strength, levels, side="right") for strength in (own_strength, other_strength)
+        ]
         ends.append(np.stack(pair, axis=1))
         first.append(first[-1] + len(levels))
     return ClassTable(np.array(first, dtype=np.int64), np.concatenate(ends).astype(np.int32))
 
 
 def no_classes() -> ClassTable:
-    """The table of a round without showdowns."""
+    """Make the `ClassTable` of a round without showdowns."""
     return ClassTable(np.zeros(1, dtype=np.int64), np.zeros((0, 2), dtype=np.int32))
 
 
 def deal_table(deal: Deal, above: Hands, below: Hands, p: int) -> DealTable:
-    """Player p's maps of a deal."""
+    """Make player p's `DealTable` from the hands ``above`` to the hands ``below`` of the next round."""
     parent_of = np.repeat(np.arange(len(deal.first) - 1), np.diff(deal.first))
     lengths = [WIDTH * n_blocks(int(below.n_hands[c])) for c in deal.child]
     first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -135,7 +149,10 @@ def deal_table(deal: Deal, above: Hands, below: Hands, p: int) -> DealTable:
 
 
 def entering_reach(game: LiveGame, p: int) -> np.ndarray:
-    """``[row, 8]``, flat: player p's initial range in the first of 8 lanes, as if it came from a round above."""
+    """Player p's initial range in the form of reach that comes from a previous round: flat ``[row, 8]``.
+
+    The first of 8 columns has the range, and the other columns are 0.
+    """
     rows = game.rounds[0].hands[p]
     count = int(rows.n_hands[0])
     out = np.zeros((WIDTH * n_blocks(count) + 1, padded(1)), dtype=np.float32)

@@ -1,11 +1,14 @@
 """Step 3 of a pass, first half: values of folds and showdowns for 16 of the traverser's hands.
 
-With ``rest[h] = total − by_card[a] − by_card[b]`` for a hand of cards a and b,
+With ``rest[h] = total − by_card[a] − by_card[b]`` for a hand h of cards a and b,
 
-    T[h] = rest[h] + reach of the same hand            D[h] = wins[h] − rest[h]
-    fold = fold_pay · T                                showdown = win_pay · D + rake_pay · T
+    T[h] = rest[h] + reach of the opponent's hand with the same two cards
+    D[h] = wins[h] − rest[h]
+    fold = fold_pay · T
+    showdown = win_pay · D + rake_pay · T
 
-(the same hand cancels in D). Slow twin: `solvers.reference.kernels.terminal_values`.
+T is the opposing reach compatible with h, and D the opposing reach that h beats minus the reach that beats h. Slow,
+plain version: `solvers.reference.kernels.terminal_values`.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ _ZERO: Any = np.float32(0)
 
 @inlined
 def terminal_values(c: Cursor, block: int, row: int, last: bool) -> None:
-    """Fill ``work.value`` at folds and showdowns for the hands from ``row`` on; 0 for padding rows."""
+    """Fill ``work.value`` at folds and showdowns for the 16 hands from ``row`` on; padding rows get 0."""
     x, s, program = c.round, c.work, c.round.program
     n_lanes, total_end = program.n_lanes, program.total_end
     win_start = program.win_start if last else n_lanes

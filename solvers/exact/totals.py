@@ -1,12 +1,13 @@
-"""Step 2 of a pass: the opponent's reach in running totals, all of it and by card, for each lane.
+"""Step 2 of a pass: totals of the opponent's reach, overall and by card, at the sequences that end in leaves.
 
-In a round before the last: ``total = Σ reach`` and ``by_card[c] = Σ reach of hands with card c``. In the last round
-also
+Before the last round the totals are ``total = Σ reach`` and ``by_card[c] = Σ reach of hands with card c``. In the last
+round also
 
-    wins[h] = Σ reach of weaker hands + Σ reach of weaker and equal hands, hands that share a card with h left out
+    wins[h] = Σ reach of weaker hands + Σ reach of weaker and equal hands
 
-by inclusion and exclusion (Johanson et al. 2011): classes of equal strength are passed in ascending order, and a class
-reads the totals before and after its own opposing hands are added. Slow twin:
+where both sums leave out hands that share a card with h. Wins are computed by inclusion and exclusion (Johanson et al.
+2011): hands of equal strength form groups, the groups are processed in ascending order, and a group reads the totals
+before and after its own opposing hands are added. Slow, plain version:
 `solvers.reference.kernels.terminal_values`.
 """
 
@@ -27,7 +28,7 @@ _ZERO: Any = np.float32(0)
 
 @inlined
 def opposing_totals(c: Cursor) -> None:
-    """Fill ``work.total`` and ``work.by_card``, in rounds before the last."""
+    """Fill ``work.total`` and ``work.by_card``, totals of the opponent's reach, on a board before the last round."""
     first, last = share(c, c.round.program.n_lanes // WIDTH)
     for batch in range(first, last):
         _add_all(c, WIDTH * batch)
@@ -35,10 +36,10 @@ def opposing_totals(c: Cursor) -> None:
 
 @inlined
 def showdown_totals(c: Cursor) -> None:
-    """Fill ``work.wins`` and the totals, in the last round.
+    """Compute totals of the opponent's reach on a board of the last round: ``work.wins``, ``total``, ``by_card``.
 
-    Two batches of lanes are counted at a time, so that additions to the totals of one card need not wait for each
-    other.
+    The opponent's sequences are processed in batches of 16, two batches at a time, so that additions to the totals of
+    one card need not wait for each other.
     """
     program = c.round.program
     batch, last = share(c, program.n_lanes // WIDTH)
@@ -54,7 +55,7 @@ def showdown_totals(c: Cursor) -> None:
 
 @inlined
 def _add_all(c: Cursor, lane: int) -> None:
-    """Totals of all opposing hands, for the 16 lanes from ``lane`` on."""
+    """Compute the totals over all opposing hands, for 16 of the opponent's sequences from number ``lane`` on."""
     x, first = c.round, WIDTH * int64_at(c.round.other.first_block, c.board)
     lanes = (lane,)
     total = _clear(c, lanes)
@@ -65,7 +66,12 @@ def _add_all(c: Cursor, lane: int) -> None:
 
 @inlined
 def _count_wins(c: Cursor, lanes: Any) -> None:
-    """Wins and totals of one or two batches of 16 lanes; ``lanes`` are the first lanes of each."""
+    """Compute wins and totals for one or two batches of 16 of the opponent's sequences.
+
+    Args:
+        c: the board.
+        lanes: number of the first sequence of each batch.
+    """
     x, work, n_lanes = c.round, c.work, c.round.program.n_lanes
     own = WIDTH * int64_at(x.own.first_block, c.board)
     other = WIDTH * int64_at(x.other.first_block, c.board)
@@ -88,7 +94,7 @@ def _count_wins(c: Cursor, lanes: Any) -> None:
 
 @inlined
 def _clear(c: Cursor, lanes: Any):  # type: ignore[no-untyped-def]
-    """Set the totals by card to 0; return totals of 0."""
+    """Set the totals by card to 0; return zeros for the totals of all hands."""
     nothing = fill_each(lanes, _ZERO)
     for card in range(N_CARDS):
         store_each(c.work.by_card, _of_card(lanes, WIDTH * card), nothing)
@@ -97,7 +103,7 @@ def _clear(c: Cursor, lanes: Any):  # type: ignore[no-untyped-def]
 
 @inlined
 def _add_hand(c: Cursor, first: int, row: int, lanes: Any, total):  # type: ignore[no-untyped-def]
-    """Add the reach of one opposing hand to the totals by card; return the total with it."""
+    """Add the reach of one opposing hand to the totals by card; return ``total`` plus this reach."""
     by_card = c.work.by_card
     reach = load_each(c.work.theirs, shifted(lanes, row * c.round.program.n_lanes))
     a, b = cards_of(c.round.other, first + row)
@@ -109,18 +115,18 @@ def _add_hand(c: Cursor, first: int, row: int, lanes: Any, total):  # type: igno
 
 @inlined
 def _sharing_a_card(c: Cursor, first: int, row: int, lanes: Any):  # type: ignore[no-untyped-def]
-    """Total of the hands with the first card of an own hand, plus total of those with its second card."""
+    """Add two totals: of the opposing hands with the first card of the traverser's hand, and with its second card."""
     a, b = cards_of(c.round.own, first + row)
     return load_each(c.work.by_card, _of_card(lanes, a)) + load_each(c.work.by_card, _of_card(lanes, b))
 
 
 @inlined
 def cards_of(hands: HandTable, row: int) -> tuple[int, int]:
-    """Offsets of a hand's two cards in the totals by card of 16 lanes."""
+    """Offsets of a hand's two cards in the totals by card of 16 of the opponent's sequences."""
     return WIDTH * int32_at(hands.cards, 2 * row), WIDTH * int32_at(hands.cards, 2 * row + 1)
 
 
 @inlined
 def _of_card(lanes: Any, card: int) -> Any:
-    """Offsets of a card's totals in each batch of lanes."""
+    """Offsets of one card in the totals by card, for each batch of 16 of the opponent's sequences."""
     return shifted(scaled(lanes, N_CARDS), card)

@@ -1,9 +1,10 @@
-"""Step 3 of a pass, second half: values go up the betting, 16 of the traverser's hands at a time.
+"""Step 3 of a pass, second half: values go up the betting tree, for 16 of the traverser's hands at a time.
 
-    v = Σ_a σ_a v_a at the traverser's decisions (max_a v_a in a best response), v = Σ_a v_a at the opponent's
+    v = Σ_a σ_a v_a at the traverser's decisions (max_a v_a in a best response), v = Σ_a v_a at the opponent's decisions
     R_a ← R_a · discount + (v_a − v), at least 0 with ``clip``
 
-Slow twin: `solvers.reference.kernels.values_up` and `update_regrets`.
+Here v is the value of a decision, v_a the value after action a, σ_a the action's frequency and R_a its regret. Slow,
+plain version: `solvers.reference.kernels.values_up` and `update_regrets`.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ _FLOOR: Any = np.float32(FLOOR)
 
 @inlined
 def backward_values(c: Cursor, probability: float, last: bool) -> None:
-    """Fill ``work.roots``; the traverser's regrets change in an `UPDATE`.
+    """Fill ``work.roots`` with the values at the start of the round; an `UPDATE` pass changes the regrets.
 
-    Values of the next round come in ``work.continuation`` and are multiplied by ``probability``.
+    Values at chance leaves come from ``work.continuation`` and are multiplied by ``probability``.
     """
     x, work, program = c.round, c.work, c.round.program
     n_roots = program.n_root_lanes
@@ -71,7 +72,7 @@ def backward_values(c: Cursor, probability: float, last: bool) -> None:
 
 @inlined
 def _continue(c: Cursor, row: int, probability: float) -> None:
-    """Set the values of chance leaves."""
+    """Fill ``work.value`` at chance leaves for the 16 hands from ``row`` on."""
     work, program, n_exits = c.work, c.round.program, c.round.program.n_exit_lanes
     for leaf in range(0, n_exits, TILE):
         for half in range(0, WIDTH, TILE):
@@ -84,10 +85,10 @@ def _continue(c: Cursor, row: int, probability: float) -> None:
 
 @inlined
 def _update_regrets(c: Cursor, step: ValueStep, block: int) -> None:
-    """The value of one of the traverser's decisions by regret matching, and its new regrets."""
+    """Compute the value of one of the traverser's decisions by regret matching, and update its regrets."""
     x, work, child = c.round, c.work, step.child
     at = WIDTH * (block * x.program.n_own_slots + step.slot)
-    if step.n_actions == 2 and step.lock < 0:  # in registers; three actions do not fit
+    if step.n_actions == 2 and step.lock < 0:  # two actions fit into registers, three do not
         first, second = _regret(c, at, 0), _regret(c, at, 1)
         value, other_value = load16(work.value, child), load16(work.value, child + WIDTH)
         weight, other = maximum(first, fill16(_FLOOR)), maximum(second, fill16(_FLOOR))
@@ -107,7 +108,10 @@ def _update_regrets(c: Cursor, step: ValueStep, block: int) -> None:
 
 @inlined
 def _respond(c: Cursor, step: ValueStep, block: int) -> None:
-    """The value of one of the traverser's decisions: by its best action, or by its own strategy."""
+    """Compute the value of one of the traverser's decisions when no regrets change.
+
+    A best response takes the best action; otherwise the traverser follows its own strategy.
+    """
     best = load16(c.work.value, step.child)
     if c.factors.mode == BEST:
         for a in range(1, step.n_actions):
@@ -121,7 +125,7 @@ def _respond(c: Cursor, step: ValueStep, block: int) -> None:
 
 @inlined
 def _regret(c: Cursor, at: int, a: int):  # type: ignore[no-untyped-def]
-    """The regrets of action ``a``; the numbers of a later block are asked for."""
+    """Load the regrets of action ``a`` for 16 hands, and prefetch the regrets of a later block of hands."""
     x = c.round
     prefetch_as(x.kind, x.own_current, at + AHEAD * x.program.n_own_slots + WIDTH * a)
     return load_as(x.kind, x.own_current, at + WIDTH * a)
@@ -129,7 +133,7 @@ def _regret(c: Cursor, at: int, a: int):  # type: ignore[no-untyped-def]
 
 @inlined
 def _add_regret(c: Cursor, at: int, a: int, regret, gained) -> None:  # type: ignore[no-untyped-def]
-    """Discount the regrets of action ``a`` and add the instantaneous ones."""
+    """Discount the regrets of action ``a``, add the regrets of this iteration and store the result."""
     x, f = c.round, c.factors
     kept = regret * where_positive(regret, fill16(f.positive), fill16(f.negative))
     regret = kept + gained * x.own_gain
@@ -140,10 +144,10 @@ def _add_regret(c: Cursor, at: int, a: int, regret, gained) -> None:  # type: ig
 
 @inlined
 def _mean(c: Cursor, step: ValueStep, at: int):  # type: ignore[no-untyped-def]
-    """The value of one of the traverser's decisions by regret matching: ``Σ x_a⁺ v_a / Σ x_a⁺``.
+    """Value of one of the traverser's decisions by regret matching: ``Σ x_a⁺ v_a / Σ x_a⁺``, with x_a the regrets.
 
-    Weights below `FLOOR` are raised to `FLOOR`: where no x is positive the result is the plain mean, and elsewhere the
-    change is smaller than the rounding.
+    Weights below `FLOOR` are raised to `FLOOR`: where no x_a is positive the result is the plain mean, and elsewhere
+    the change is smaller than the rounding.
     """
     total = fill16(_ZERO)
     mean = fill16(_ZERO)
@@ -156,7 +160,7 @@ def _mean(c: Cursor, step: ValueStep, at: int):  # type: ignore[no-untyped-def]
 
 @inlined
 def _locked_mean(c: Cursor, step: ValueStep, block: int, free):  # type: ignore[no-untyped-def]
-    """The value by the locked frequencies for locked hands, ``free`` for the other hands."""
+    """Value of one of the traverser's decisions by locked frequencies; ``free`` for hands that are not locked."""
     x, value = c.round, c.work.value
     lock = int64_at(x.own_lock_first, step.lock) + WIDTH * block * step.n_actions
     frequency = load16(x.own_locks, lock)

@@ -1,13 +1,16 @@
-"""Records for the exact engine's kernels: a round for one traverser, a thread's buffers, and a cursor over both.
+"""Records that the exact engine's kernels read: a round for one traverser, a thread's buffers, and a cursor.
 
-Buffers of one thread, with bytes for the river of the flop spot P1 (40 lanes, 400 hands a side) and the cache that each
-is meant for. L lanes, N nodes, S sequences; H, H' hands of the traverser and of the opponent on a board:
+The table lists one thread's buffers, with sizes in bytes for the river of the flop spot P1 (400 hands on each side) and
+the processor cache that each buffer is meant for. H and H' are the numbers of hands of the traverser and of the
+opponent on a board, N of nodes, S of the opponent's sequences, E of chance leaves and R of lines that enter the round.
+L is the number (40) of leaf pairs: a fold, a showdown, or one of each, all after the same sequence of the opponent. An
+axis of 16 is a block of 16 hands, or a batch of 16 leaf pairs.
 
 | buffer | shape | bytes | written by, read by | cache |
 |---|---|---|---|---|
 | reach | [S][16] | 64 S, 6 KiB | reach step, for one block of hands at a time | L1 |
 | value | [N + 1][16] | 64 N, 8 KiB | terminals, updates, for one block at a time | L1 |
-| rows_win, rows_total | [16][16] | 1 KiB each | terminals, one batch of lanes at a time | L1 |
+| rows_win, rows_total | [16][16] | 1 KiB each | terminals, one batch of leaf pairs at a time | L1 |
 | by_card | [L / 16][53][16] | 212 L, 8 KiB | totals, terminals | L1 |
 | total | [L] | 4 L | totals, terminals | L1 |
 | theirs | [H' + 1][L] | 4 H' L, 64 KiB | reach step, totals, terminals | L2 |
@@ -16,7 +19,7 @@ is meant for. L lanes, N nodes, S sequences; H, H' hands of the traverser and of
 | continuation | [H][E] | 4 H E | boards of the next round, updates | L2 |
 | roots | [H][R] | 4 H R | updates, boards of the previous round | L2 |
 
-Regrets and sums, ``[block][slot][16]``, stream through memory once per pass.
+Regrets and sums, ``[block][slot][16]``, are read and written once per pass; a slot is one action of one decision.
 """
 
 from __future__ import annotations
@@ -31,17 +34,17 @@ from solvers.exact.program import Program
 from solvers.exact.tables import ClassTable, HandTable
 
 N_CARDS = 53
-"""Number of cards of a deck, which is also the card of padding rows."""
+"""53: the number of cards of a deck, and one more for padding rows."""
 
 
 class PassFactors(NamedTuple):
-    """Weights of one iteration, as in `solvers.discount.Factors`, and what a pass does at the traverser's decisions.
+    """Mode of a pass, and weights of its iteration.
 
     Attributes:
-        mode: `UPDATE`, `BEST` or `EVALUATE`.
-        positive, negative: factors of earlier positive and negative regrets.
+        mode: `UPDATE`, `BEST` or `EVALUATE`: what the pass does at the traverser's decisions.
+        positive, negative: factors of earlier positive and of earlier negative regrets.
         clip: whether negative regrets become 0.
-        decay, gain: factors of an earlier sum and of what is added to a sum.
+        decay, gain: factor of an earlier strategy sum, and factor of what is added to it.
         dither: rounding of 16-bit numbers, see `compiled.precision`.
     """
 
@@ -55,17 +58,21 @@ class PassFactors(NamedTuple):
 
 
 class RoundView(NamedTuple):
-    """One round for one traverser: betting, both players' hands, and stored numbers ``[block, slot, 16]``, flat.
+    """One round for one traverser: betting, both players' hands, regrets and sums.
+
+    Regrets and sums are flat arrays ``[block, slot, 16 hands]``; a slot is one action of one decision.
 
     Attributes:
         program: steps of the betting.
         own, other: hands of the traverser and of the opponent.
-        classes: hands of equal strength.
-        kind: precision of the stored numbers.
+        classes: groups of hands of equal strength.
+        kind: precision of regrets and sums: `SINGLE` or `HALF`.
         own_gain: factor of instantaneous regrets.
-        own_current, other_current: numbers that strategies are matched from; a pass updates own_current.
-        other_sums: the opponent's strategy sums, which a pass increases.
-        own_locks, other_locks: frequencies ``[block, action, 16]`` of each lock; NaN where a hand is free.
+        own_current, other_current: regrets (or sums) of the traverser and of the opponent, from which a pass takes the
+            strategies; an `UPDATE` pass changes ``own_current``.
+        other_sums: the opponent's strategy sums, which an `UPDATE` pass increases.
+        own_locks, other_locks: frequencies ``[block, action, 16 hands]`` of one lock after another; NaN for hands that
+            are not locked.
         own_lock_first, other_lock_first: offset of each lock's frequencies.
     """
 
@@ -85,10 +92,20 @@ class RoundView(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """One thread's buffers for a round, flat; the module's text has their shapes.
+    """One thread's buffers for a round; the module's table has their shapes.
 
     Attributes:
-        places: ``[16]``, offsets of the rows that a block of hands enters from.
+        reach: opponent's reach at each of its sequences, for 16 hands.
+        value: values at all nodes, for 16 hands.
+        theirs: opponent's reach at folds and showdowns, for each hand.
+        wins: reach of weaker hands plus reach of weaker and equal hands, for each of the traverser's hands.
+        total, by_card: totals of the opponent's reach at folds and showdowns, overall and by card.
+        rows_win, rows_total: values of showdowns and of folds for 16 hands, before they are transposed into ``value``.
+        exits: opponent's reach at chance leaves, for each hand.
+        continuation: values from the boards of the next round at chance leaves, for each hand.
+        leaf_values: values at chance leaves, for 16 hands.
+        roots: values at the start of the round, for each hand.
+        places: offsets of the rows of the previous round's buffer from which the reach of 16 hands comes.
     """
 
     reach: Address
@@ -110,9 +127,9 @@ class Entry(NamedTuple):
     """The opponent's reach as it enters a board.
 
     Attributes:
-        reach: ``[row][root]`` of the board above, flat.
-        stride: numbers in a row of ``reach``.
-        parent_row: ``[row]``: the row above of each row here, 32-bit.
+        reach: flat ``[row][root]``: reach on the board of the previous round, for each line that enters this round.
+        stride: number of elements in a row of ``reach``.
+        parent_row: ``[row]``: row of ``reach`` for each row of this board, 32-bit.
     """
 
     reach: Address
@@ -121,7 +138,15 @@ class Entry(NamedTuple):
 
 
 class Cursor(NamedTuple):
-    """A board of a round, and a thread's share of each step there: part ``part`` of ``n_parts``."""
+    """A board of a round, and one thread's share of each step on it.
+
+    Attributes:
+        round: the round for the traverser.
+        work: the thread's buffers.
+        factors: mode and weights of the pass.
+        board: number of the board.
+        part, n_parts: the thread does part ``part`` of ``n_parts`` equal parts of each step.
+    """
 
     round: RoundView
     work: Workspace
@@ -133,12 +158,12 @@ class Cursor(NamedTuple):
 
 @inlined
 def share(c: Cursor, n: int) -> tuple[int, int]:
-    """The first of the thread's items among ``n``, and the end of them."""
+    """Range of the thread's items among n items of a step: the first item, and the item after the last."""
     return c.part * n // c.n_parts, (c.part + 1) * n // c.n_parts
 
 
 @inlined
 def blocks_of(hands: HandTable, board: int) -> tuple[int, int]:
-    """The first block of a board's hands, and the number of its blocks."""
+    """First block of a board's hands, and number of its blocks; a block is 16 hands."""
     first = int64_at(hands.first_block, board)
     return first, int64_at(hands.first_block, board + 1) - first

@@ -1,14 +1,16 @@
-"""A chunk: one betting round from one public state, as a matrix game with rows, and its solution by CFR.
+"""A chunk: one betting round from one public state, as a matrix game between rows, and its solution by CFR.
 
-A leaf knows only which *operator* it uses and a scale: its value for player 0's row i is
+A leaf of the betting tree has a payoff matrix and a factor, ``scale``. Its value for player 0's row i is
 
     values[leaf, i] = scale[leaf] · Σ_j matrices[0][operator[leaf], i, j] · q[j]
 
-where ``q`` is player 1's reach *inside the chunk*; for player 1's row j it is
-``−scale[leaf] · Σ_i matrices[1][operator[leaf], i, j] · q[i]``. The matrices hold the joint weights of the rows,
-``A = W ∘ U``. The two players may look through different weights (own rows one per hand, opposing rows by
-their reach), hence two stacks; a game in which they differ has no LP.
-All folds of a chunk share one operator and all its showdowns another: only the stakes differ.
+where ``q`` is player 1's reach from the chunk's root to the leaf, and ``operator[leaf]`` is the number of the leaf's
+matrix. For player 1's row j the value is ``−scale[leaf] · Σ_i matrices[1][operator[leaf], i, j] · q[i]``.
+All folds of a chunk share one matrix and all its showdowns another: only the stakes differ, which are the scales.
+
+An entry of a matrix is a payoff times the joint weight of both rows. The weights within a row can depend on the player
+whose values are computed (hands of a player's own row may weigh 1 each, the opponent's hands by their reach), so each
+player has matrices of their own. If both players' matrices differ, the chunk cannot be solved by linear programming.
 """
 
 from __future__ import annotations
@@ -34,19 +36,20 @@ from solvers.reference.kernels import (
 from solvers.tree import DECISION, Floats, Forest, ForestArrays, Ints
 
 ChunkStrategy = tuple[Floats, Floats]
-"""Arrays ``[slot, row]`` of both players."""
+"""Both players' regrets, sums or strategies in a chunk: ``[slot, row]``; a slot is one action of one decision."""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """One betting tree, its leaf matrices, and the rows that enter it.
+    """One betting tree with the payoff matrices of its leaves.
 
     Attributes:
-        forest: a forest with a single root.
-        matrices: for each player's view ``[operator, row of player 0, row of player 1]``.
-        operator: ``[node]``, -1 at decisions.
-        scale: ``[node]``.
-        entering: ``[row]`` per player: 1 where the player's root range holds the row, 0 where it does not.
+        forest: the betting tree, as a `Forest` with one root.
+        matrices: for each player ``[matrix, row of player 0, row of player 1]``, player 0's payoffs times the joint
+            weights of the rows, from which the player's values are computed.
+        operator: ``[node]``, the number of each leaf's matrix; -1 at decisions.
+        scale: ``[node]``, the factor by which the matrix of each leaf is multiplied.
+        entering: for each player ``[row]``: 1 if the player's range at the root of the solve contains the row, else 0.
     """
 
     forest: Forest
@@ -58,7 +61,7 @@ class Chunk:
     def __post_init__(self) -> None:
         shape = (len(self.entering[0]), len(self.entering[1]))
         if self.forest.n_roots != 1:
-            raise SolverError(f"chunk: expected a forest with one root, found {self.forest.n_roots}")
+            raise SolverError(f"chunk: expected one betting tree, found {self.forest.n_roots}")
         for p in (0, 1):
             if self.matrices[p].shape[1:] != shape:
                 raise SolverError(
@@ -68,16 +71,16 @@ class Chunk:
         leaf = self.forest.arrays.kind != DECISION
         if np.any((self.operator >= 0) != leaf) or np.any(self.operator >= len(self.matrices[0])):
             raise SolverError(
-                "chunk operators: expected one of the matrices at each leaf and -1 at decisions"
+                "chunk operators: expected the number of a matrix at each leaf and -1 at decisions"
             )
 
     @property
     def n_rows(self) -> tuple[int, int]:
-        """Number of rows of each player."""
+        """Number of rows of both players."""
         return len(self.entering[0]), len(self.entering[1])
 
     def zeros(self) -> ChunkStrategy:
-        """Fresh arrays for regrets or sums."""
+        """Return new arrays of zeros for regrets or strategy sums."""
         slots, rows = self.forest.n_slots, self.n_rows
         return np.zeros((slots[0], rows[0])), np.zeros((slots[1], rows[1]))
 
@@ -93,15 +96,25 @@ def iterate(
     *,
     own_reach: ChunkStrategy | None = None,
 ) -> None:
-    """Run CFR iterations ``start + 1 .. start + iterations`` in place, alternating as in ``cfr.py``.
+    """Run CFR iterations ``start + 1 .. start + iterations``, which change regrets, sums and guesses in place.
 
-    ``own_reach`` (per player ``[row]``) weighs what is added to the sums; by default ``entering``.
+    Each iteration updates player 0, then player 1 against player 0's new strategy.
+
+    Args:
+        chunk: the chunk.
+        variant: the variant of CFR.
+        start: number of iterations that were run before.
+        iterations: number of iterations to run.
+        regrets: both players' regrets.
+        sums: both players' strategy sums.
+        guesses: both players' predicted regrets, for a predictive variant.
+        own_reach: for each player ``[row]``, the reach of the chunk's root in the strategy sums; None: ``entering``.
 
     Raises:
-        SolverError: a predictive variant without ``guesses``.
+        SolverError: the variant is predictive, and there are no ``guesses``.
     """
     if variant.predictive and guesses is None:
-        raise SolverError(f"variant {variant.name}: expected guesses beside the regrets, found none")
+        raise SolverError(f"variant {variant.name}: expected predicted regrets (guesses), found None")
     current = regrets if guesses is None else guesses
     weights = chunk.entering if own_reach is None else own_reach
     matrices = _views(chunk)
@@ -121,7 +134,7 @@ def iterate(
 
 
 def normalise(chunk: Chunk, source: ChunkStrategy) -> ChunkStrategy:
-    """Strategies ``[slot, row]`` from regrets or sums; uniform where nothing is positive."""
+    """Return both players' strategies from regrets or sums; rows without a positive number play uniformly."""
     out = chunk.zeros()
     for p in (0, 1):
         match(chunk.forest.arrays, p, source[p], out[p])
@@ -129,7 +142,17 @@ def normalise(chunk: Chunk, source: ChunkStrategy) -> ChunkStrategy:
 
 
 def reach_of(chunk: Chunk, strategy: ChunkStrategy, p: int, entering: Floats | None = None) -> Floats:
-    """Player p's reach ``[sequence, row]`` inside the chunk; row 0 is ``entering`` (default: all ones)."""
+    """Compute player p's reach at each sequence of a chunk.
+
+    Args:
+        chunk: the chunk.
+        strategy: both players' strategies.
+        p: the player.
+        entering: ``[row]``, the player's reach at the root; None: 1 for each row.
+
+    Returns:
+        ``[sequence, row]``; sequence 0 is the root, sequence ``1 + s`` follows the player's slot s.
+    """
     forest = chunk.forest
     n = chunk.n_rows[p]
     reach = np.zeros((forest.n_sequences(p), n))
@@ -139,7 +162,10 @@ def reach_of(chunk: Chunk, strategy: ChunkStrategy, p: int, entering: Floats | N
 
 
 def root_values(chunk: Chunk, strategy: ChunkStrategy, p: int, *, best: bool = False) -> Floats:
-    """Counterfactual values ``[own row]`` of player p at the root, under ``strategy`` or a best response."""
+    """Compute player p's counterfactual values at the root: ``[row]``.
+
+    The opponent follows ``strategy``; the player follows it too, or plays a best response if ``best`` is True.
+    """
     q, n = 1 - p, chunk.n_rows[p]
     reach = reach_of(chunk, strategy, q, chunk.entering[q])
     values = np.zeros((chunk.forest.n_nodes, n))
@@ -151,7 +177,10 @@ def root_values(chunk: Chunk, strategy: ChunkStrategy, p: int, *, best: bool = F
 
 
 def local_exploitability(chunk: Chunk, strategy: ChunkStrategy) -> float:
-    """Exploitability inside the chunk in weighted chips, with fixed leaves: (best responses − values) / 2."""
+    """Compute the exploitability of a strategy in the game of the chunk alone, whose leaves have fixed payoffs.
+
+    It is the mean gain of both players' best responses, in chips times the joint weight of the rows.
+    """
     gains = (
         chunk.entering[p] @ (root_values(chunk, strategy, p, best=True) - root_values(chunk, strategy, p))
         for p in (0, 1)
@@ -160,25 +189,30 @@ def local_exploitability(chunk: Chunk, strategy: ChunkStrategy) -> float:
 
 
 def root_matrices(chunk: Chunk, strategy: ChunkStrategy) -> tuple[Floats, Floats]:
-    """``A[x, y] = Σ_leaf π0(x) π1(y) scale · A_leaf[x, y]``, per player's view: the chunk's payoffs for chunks above.
+    """Compute the payoff matrix of a chunk when both players follow a strategy.
 
-    Every row enters with reach 1, so rows without weight get values too.
+    The chunk above uses it at the chance leaf that leads to this chunk. Each row enters with reach 1, so rows without
+    weight get payoffs, too.
+
+    Returns:
+        For each player ``[row of player 0, row of player 1]``, player 0's payoffs times the joint weights of the rows,
+        summed over the leaves; the two differ as `Chunk.matrices` do.
     """
     a = chunk.forest.arrays
     reach = [reach_of(chunk, strategy, p) for p in (0, 1)]
     leaves = np.flatnonzero(a.kind != DECISION)
     n_operators = len(chunk.matrices[0])
-    together = np.zeros((n_operators, *chunk.n_rows))  # Σ over the leaves that share an operator
+    joint_reach = np.zeros((n_operators, *chunk.n_rows))  # summed over the leaves that share a matrix
     for k in range(n_operators):
-        mine = leaves[chunk.operator[leaves] == k]
-        left = reach[0][a.sequence[0, mine]] * chunk.scale[mine, None]
-        together[k] = left.T @ reach[1][a.sequence[1, mine]]
-    first, second = ((together * chunk.matrices[p]).sum(axis=0) for p in (0, 1))
+        sharing = leaves[chunk.operator[leaves] == k]
+        scaled_reach = reach[0][a.sequence[0, sharing]] * chunk.scale[sharing, None]
+        joint_reach[k] = scaled_reach.T @ reach[1][a.sequence[1, sharing]]
+    first, second = ((joint_reach * chunk.matrices[p]).sum(axis=0) for p in (0, 1))
     return first, second
 
 
 def _views(chunk: Chunk) -> tuple[Floats, Floats]:
-    """Per player ``[operator, own row, opposing row]``, own gains positive."""
+    """Return each player's matrices ``[matrix, own row, opposing row]``, with the player's own gains positive."""
     second = np.ascontiguousarray(-chunk.matrices[1].transpose(0, 2, 1))
     return np.ascontiguousarray(chunk.matrices[0]), second
 

@@ -1,12 +1,14 @@
-"""Leaf matrices of a chunk, card removal exact: lanes are the opposing rows of a strategy instead of betting lines.
+"""Payoff matrices of the leaves of a chunk, with exact card removal.
 
-For one player's view, with own hands i weighing ``own_weight`` and opposing hands j weighing ``reach``:
+A player's own hands i have the weights ``own_weight``, the opponent's hands j the weights ``reach``. The matrix entry
+for own row x and opposing row y is
 
-    G[x, y] = Σ_{group(i) = x, group(j) = y} own_weight[i] · reach[j] · compat(i, j) · u(i, j)
+    Σ own_weight[i] · reach[j] · compat(i, j) · u(i, j)
 
-where u is 1 (the joint weight W of the rows, which is also what a fold needs), the sign of the showdown, or the
-payoff matrix of the chunk that a dealt board leads to. One pass over the hands in order of strength gives the first
-two; the third needs totals per row and per blocker.
+summed over the hands i of row x and j of row y. compat is 1 if the hands share no card, else 0. The payoff u is 1 at a
+fold (this matrix W holds the joint weights of the rows), 1, 0 or −1 at a showdown, and at a chance leaf the payoff of
+the chunk that follows. The matrices of folds and showdowns come from one pass over the hands in order of strength; the
+matrix of a chance leaf comes from sums over the opponent's hands, subtracted for the hands that share a card.
 """
 
 from __future__ import annotations
@@ -22,7 +24,15 @@ from solvers.tree import Floats, ForestArrays, Ints, Lanes
 def row_matrices(
     own: Hands, other: Hands, own_weight: Floats, reach: Floats, n_ids: int
 ) -> tuple[Floats, Floats]:
-    """Weight matrix W and showdown matrix ``[own row, opposing row]``, in the own player's view."""
+    """Compute the matrices of folds (the joint weights W) and of showdowns: each ``[own row, opposing row]``.
+
+    Args:
+        own: hands of the player whose values the matrices give.
+        other: hands of the opponent.
+        own_weight: ``[own hand]``.
+        reach: ``[opposing hand]``.
+        n_ids: number of different cards.
+    """
     k, n, m = other.n_rows, len(own.row), len(other.row)
     lanes = np.arange(k)
     by_row = np.zeros((k, m))
@@ -57,18 +67,21 @@ def add_deal(
     other_image: Ints,
     n_ids: int,
 ) -> None:
-    """Add one dealt board to the matrices of the chance leaves, without dividing by the number of boards.
+    """Add the payoffs of one dealt board to the matrices of the chance leaves.
+
+    The caller divides by the number of boards. The *next rows* are the rows of the chunks that the board leads to.
 
     Args:
-        totals: ``[own row, opposing row, leaf]``, which grow.
-        own: hands of the player whose view it is.
+        totals: ``[own row, opposing row, leaf]``, the matrices, changed in place.
+        own: hands of the player whose values the matrices give.
         other: hands of the opponent.
         own_weight: ``[own hand]``.
         reach: ``[opposing hand]``.
-        payoffs: ``[own row below, opposing row below, leaf]``: the payoff matrices below, own gains positive.
-        own_image: ``[own hand]``, the row below; -1 if the deal takes a card of the hand.
-        other_image: ``[opposing hand]``, the same.
-        n_ids: number of cards.
+        payoffs: ``[own next row, opposing next row, leaf]``: the payoff matrices of the chunks that the board leads to,
+            own gains positive.
+        own_image: ``[own hand]``, the hand's next row; -1: the board blocks the hand.
+        other_image: ``[opposing hand]``, the hand's next row; -1: the board blocks the hand.
+        n_ids: number of different cards.
     """
     _add_deal(
         own.cards,
@@ -87,7 +100,11 @@ def add_deal(
 
 
 def _collect(own: Hands, own_weight: Floats, values: Floats) -> Floats:
-    """``out[x, y] = Σ_{group(i) = x} own_weight[i] · values[i, y]``."""
+    """Sum values ``[own hand, opposing row]`` over the hands of each own row, with weights.
+
+    Returns:
+        ``[own row, opposing row]``.
+    """
     out = np.zeros((own.n_rows, values.shape[1]))
     order = np.argsort(own.row, kind="stable")
     groups, starts = np.unique(own.row[order], return_index=True)
@@ -111,11 +128,14 @@ def _add_deal(
     n_ids: int,
     totals: Floats,
 ) -> None:
-    """``total[x, y] += Σ_{i in x, j in y, compat(i, j), both left} own_weight[i] · reach[j] · payoffs[images]``."""
+    """Add the payoffs of one dealt board, as `add_deal` says.
+
+    For own row x and opposing row y it adds ``own_weight[i] · reach[j] · payoffs[own_image[i], other_image[j]]`` for
+    all hands i of x and j of y that share no card with each other or with the board.
+    """
     width, n, k = totals.shape[1], totals.shape[2], own_ids.shape[1]
-    all_of = np.zeros(
-        (payoffs.shape[0], width, n)
-    )  # of a row below against all hands, whatever cards they share
+    # Own next rows against all opposing hands, including those that share a card; subtracted further down.
+    all_of = np.zeros((payoffs.shape[0], width, n))
     starts = np.zeros(n_ids + 1, dtype=np.int64)
     for j in range(len(reach)):
         y, below = other_group[j], other_image[j]
@@ -147,7 +167,7 @@ def _add_deal(
                 y, below, joint = other_group[j], other_image[j], weight * reach[j]
                 for leaf in range(n):
                     totals[row, y, leaf] -= joint * payoffs[x, below, leaf]
-        j = twin[i]  # its own hand in the opponent's range was taken off once per blocker
+        j = twin[i]  # the opponent's hand with the same cards was subtracted once per card
         if k > 1 and j >= 0 and other_image[j] >= 0:
             y, below, joint = other_group[j], other_image[j], (k - 1) * weight * reach[j]
             for leaf in range(n):

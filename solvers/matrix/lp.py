@@ -1,12 +1,13 @@
 """The sequence-form linear program of Koller, Megiddo and von Stengel (1994) on scipy's HiGHS.
 
-Player 0 chooses a realisation plan x with ``E x = e``, ``x ≥ 0``; player 1 a plan y with ``F y = f``; player 0 wins
+A *realisation plan* gives each sequence of each row the player's probability of playing it, times the row's weight.
+Player 0 chooses a plan x with ``E x = e``, ``x ≥ 0``, player 1 a plan y with ``F y = f``, ``y ≥ 0``; player 0 wins
 ``xᵀ A y``. The optimum of
 
     maximise fᵀ v   subject to   Fᵀ v ≤ Aᵀ x,   E x = e,   x ≥ 0
 
-is the value of the game, x is optimal, and the multipliers of the inequalities are an optimal y. Matrices are sparse
-throughout unless ``dense`` arrays are asked for (which HiGHS turns into sparse ones again).
+is the value of the game, its x is optimal, and the multipliers of the inequalities are an optimal y. All matrices are
+sparse unless a caller asks for ``dense`` ones, which HiGHS converts to sparse matrices.
 """
 
 from __future__ import annotations
@@ -29,9 +30,13 @@ Method = Literal["highs", "highs-ds", "highs-ipm"]
 
 @dataclass(frozen=True)
 class SequenceForm:
-    """``payoff[x variable, y variable]`` and the flow constraints of both plans.
+    """A game in sequence form.
 
-    ``flow[p] @ plan = inflow[p]``: one constraint for each row that enters and for each decision of each row.
+    Attributes:
+        payoff: ``[variable of player 0's plan, variable of player 1's plan]``, player 0's chips.
+        flow: for each player ``[constraint, variable]``; a plan satisfies ``flow @ plan = inflow``. There is one
+            constraint for each row at the root, and one for each row at each of the player's decisions.
+        inflow: for each player ``[constraint]``: the row's weight at the root, and 0 at decisions.
     """
 
     payoff: sparse.csr_matrix
@@ -41,7 +46,14 @@ class SequenceForm:
 
 @dataclass(frozen=True)
 class LpResult:
-    """An optimal pair of plans: the value for player 0, in the units of the payoffs."""
+    """An optimal pair of plans.
+
+    Attributes:
+        value: the value of the game for player 0, in the units of the payoffs.
+        plans: both players' plans ``[variable]``.
+        method: the algorithm of HiGHS.
+        iterations: number of iterations of the algorithm.
+    """
 
     value: float
     plans: tuple[Floats, Floats]
@@ -50,10 +62,10 @@ class LpResult:
 
 
 def solve_lp(form: SequenceForm, method: Method = "highs", *, dense: bool = False) -> LpResult:
-    """Solve the linear program in the module's text.
+    """Solve a game in sequence form by linear programming.
 
     Raises:
-        SolverError: HiGHS did not find an optimum (its own words are in the message).
+        SolverError: HiGHS did not find an optimum; its explanation is in the message.
     """
     (n_x, n_y), (E, F) = form.payoff.shape, form.flow
     n_v = F.shape[0]
@@ -82,10 +94,10 @@ def solve_lp(form: SequenceForm, method: Method = "highs", *, dense: bool = Fals
 
 
 def chunk_form(chunk: Chunk) -> SequenceForm:
-    """The sequence form of a chunk; plans are ``reach[sequence, row]``, flattened, the root's at ``entering``.
+    """Return the sequence form of a chunk; its plans are flattened arrays ``reach[sequence, row]``.
 
     Raises:
-        SolverError: the two players' matrices differ, so the chunk is no zero-sum game.
+        SolverError: both players' matrices differ, so the chunk is not a zero-sum game.
     """
     if not np.array_equal(chunk.matrices[0], chunk.matrices[1], equal_nan=True):
         raise SolverError("chunk: the LP needs equal matrices for both players, found two that differ")
@@ -105,28 +117,28 @@ def chunk_form(chunk: Chunk) -> SequenceForm:
 
 
 def chunk_strategy(chunk: Chunk, result: LpResult) -> ChunkStrategy:
-    """Both players' plans as ``[slot, row]``, to be normalised like sums."""
+    """Return both players' plans in the form of strategy sums, ``[slot, row]``."""
     first, second = (result.plans[p].reshape(-1, chunk.n_rows[p])[1:].copy() for p in (0, 1))
     return first, second
 
 
 def live_form(game: LiveGame) -> SequenceForm:
-    """The sequence form of a whole small game; each row of each board is an information set.
+    """Return the sequence form of a small game of several rounds; each hand on each board is an information set.
 
-    A locked row's actions are its plan times the frequencies of the lock.
+    Locked hands get constraints that fix their frequencies.
 
     Raises:
-        SolverError: symmetric boards are merged or rows are grouped (perfect recall would be lost), or there is rake.
+        SolverError: boards that are equal up to suits are merged, hands share strategy rows, or rake is taken.
     """
     if game.raked:
         raise SolverError("live game: the LP needs a zero-sum game, found rake")
     payoff, plans = _Payoff(), (_Plan(), _Plan())
-    parents: list[tuple[int, int]] = [(0, -1)]  # of each board of the round: (board above, entry of the deal)
-    above: list[list[int]] = [[], []]  # first variable of each board of the round above
+    parents: list[tuple[int, int]] = [(0, -1)]  # for each board: (its parent board, the link of the deal)
+    above: list[list[int]] = [[], []]  # for each player the first variable of each board of the round before
     chance = 1.0
     for t, r in enumerate(game.rounds):
         if not (r.hands[0].direct and r.hands[1].direct):
-            raise SolverError("live game: the LP needs a row per hand, found groups")
+            raise SolverError("live game: the LP needs a strategy row for each hand, found buckets of hands")
         starts: list[list[int]] = [[], []]
         for b in range(r.n_boards):
             for p in (0, 1):
@@ -156,7 +168,7 @@ def live_form(game: LiveGame) -> SequenceForm:
 
 
 def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
-    """Both players' plans as ``[board, slot, row]`` per round, to be normalised like sums."""
+    """Return both players' plans in the form of strategy sums: for each round ``[board, slot, hand]``."""
     out = game.zeros()
     offset = [0, 0]
     for t, r in enumerate(game.rounds):
@@ -171,16 +183,16 @@ def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
 
 
 def solve_live(game: LiveGame, method: Method = "highs") -> Strategies:
-    """An equilibrium of a whole small game, as `live_strategies` lays it out.
+    """Compute an equilibrium of a small game of several rounds, in the form of strategy sums.
 
     Raises:
-        SolverError: as `live_form` and `solve_lp`.
+        SolverError: `live_form` refuses the game, or HiGHS did not find an optimum.
     """
     return live_strategies(game, solve_lp(live_form(game), method))
 
 
 class _Plan:
-    """Variables and flow constraints of one player's realisation plan, collected step by step."""
+    """Collects the variables and constraints of one player's realisation plan."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -188,6 +200,7 @@ class _Plan:
         self.entries: list[tuple[int, int, float]] = []
 
     def reserve(self, variables: int) -> int:
+        """Add variables to the plan, and return the number of the first one."""
         first = self.size
         self.size += variables
         return first
@@ -198,14 +211,14 @@ class _Plan:
         self.inflow.append(weight)
 
     def split(self, source: int, into: Iterable[int]) -> None:
-        """Add the constraint ``Σ plan[into] − plan[source] = 0``."""
+        """Add the constraint that the variables ``into`` sum to the variable ``source``."""
         line = len(self.inflow)
         self.entries.append((line, source, -1.0))
         self.entries += [(line, variable, 1.0) for variable in into]
         self.inflow.append(0.0)
 
     def fix(self, source: int, into: Iterable[int], shares: Iterable[float]) -> None:
-        """Add the constraint ``plan[into] − shares · plan[source] = 0``."""
+        """Add the constraints that the variables ``into`` are fixed shares of the variable ``source``."""
         for variable, share in zip(into, shares, strict=True):
             line = len(self.inflow)
             self.entries += [(line, source, -float(share)), (line, variable, 1.0)]
@@ -214,9 +227,15 @@ class _Plan:
     def decide(
         self, forest: Forest, p: int, count: int, width: int, start: int, locked: Mapping[int, Floats]
     ) -> None:
-        """Add a split for each decision of player p and each row; variables are ``start + sequence · width + row``.
+        """Add the constraints of all decisions of player p on one board.
 
-        ``locked[node]`` are frequencies ``[action, row]``, NaN where the row is free.
+        Args:
+            forest: the betting trees.
+            p: the player.
+            count: number of rows on the board.
+            width: number of rows with padding; row h at a sequence has the variable ``start + sequence · width + h``.
+            start: the board's first variable.
+            locked: for locked decisions, by node, the frequencies ``[action, row]``; NaN: the row is not locked.
         """
         a = forest.arrays
         self.size = max(self.size, start + forest.n_sequences(p) * width)
@@ -231,20 +250,23 @@ class _Plan:
                     self.split(source + h, into)
 
     def matrix(self) -> sparse.csr_matrix:
+        """Return the matrix of the constraints: ``[constraint, variable]``."""
         line, column, sign = (np.array(part) for part in zip(*self.entries, strict=True))
         return sparse.csr_matrix((sign, (line, column)), shape=(len(self.inflow), self.size))
 
 
 class _Payoff:
-    """Entries (x, y, chips) of the payoff matrix; entries at the same place add up."""
+    """Collects the payoff matrix of a game in sequence form."""
 
     def __init__(self) -> None:
         self.parts: list[tuple[Ints, Ints, Floats]] = []
 
     def add(self, x: Ints, y: Ints, chips: Floats) -> None:
+        """Add chips to the payoffs of pairs of variables: x of player 0, y of player 1."""
         self.parts.append((x, y, chips))
 
     def matrix(self, shape: tuple[int, int]) -> sparse.csr_matrix:
+        """Return the payoff matrix."""
         x, y, chips = (np.concatenate(part) for part in zip(*self.parts, strict=True))
         matrix = sparse.coo_matrix((chips, (x, y)), shape=shape).tocsr()
         matrix.eliminate_zeros()
@@ -261,12 +283,21 @@ def _form(payoff: _Payoff, plans: tuple[_Plan, _Plan]) -> SequenceForm:
 
 
 def _locked(game: LiveGame, t: int, b: int, p: int) -> dict[int, Floats]:
-    """Player p's locks on a board, by node."""
+    """Return the frequencies ``[action, hand]`` of player p's locked decisions on board b of round t, by node."""
     return {lock.node: lock.frequencies[b] for lock in game.locks if (lock.round, lock.player) == (t, p)}
 
 
 def _source(game: LiveGame, t: int, p: int, parent: tuple[int, int], root: int, h: int) -> int:
-    """Offset, on the board above, of the variable that flows into row h of a root."""
+    """Return the variable from which a hand enters a board, counted from the first variable of the board before.
+
+    Args:
+        game: the game.
+        t: the round of the board.
+        p: the player.
+        parent: the board before, and the link of the deal.
+        root: the betting line that enters the board.
+        h: the hand on the board.
+    """
     above = game.rounds[t - 1]
     assert above.deal is not None
     leaf = above.forest.chance_leaves[root]
@@ -278,7 +309,10 @@ def _source(game: LiveGame, t: int, p: int, parent: tuple[int, int], root: int, 
 def _add_terminals(
     payoff: _Payoff, game: LiveGame, t: int, b: int, chance: float, start: tuple[int, int]
 ) -> None:
-    """Payoffs of all pairs of rows at all folds and showdowns of a board."""
+    """Add the payoffs of all pairs of hands at all folds and showdowns of board b of round t.
+
+    ``chance`` is the probability of the board, given both hands; ``start`` are both players' first variables there.
+    """
     r = game.rounds[t]
     a, (rows0, rows1) = r.forest.arrays, r.hands
     n0, n1 = int(rows0.n_hands[b]), int(rows1.n_hands[b])

@@ -1,1 +1,1 @@
-"""CFR for any live game in plain loops over any number type; the other engines are tested against it."""
+"""CFR for any `LiveGame`, in plain loops and in single or double precision; tests compare the other engines with it."""

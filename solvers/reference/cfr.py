@@ -1,8 +1,8 @@
-"""Counterfactual regret minimisation over a live game, with alternating updates.
+"""Counterfactual regret minimisation in a `LiveGame`, with alternating updates (Zinkevich et al. 2007).
 
-One iteration updates player 0 against player 1's current strategy, then player 1 against the new player 0. The
-opponent's strategy is added to its sums, weighted by its own reach, in the pass that needs that reach anyway.
-The variants are in ``variants.py``; Zinkevich et al. 2007 is the source of the decomposition.
+One iteration updates player 0 against player 1's current strategy, then player 1 against player 0's new strategy. Each
+update also adds the opponent's current strategy, weighted by the opponent's reach, to the opponent's sums: the
+traversal needs this reach anyway. `solvers.discount` has the variants.
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ from solvers.tree import Floats
 
 
 class Cfr:
-    """A solve in progress, a `solvers.solver.Solver`.
+    """A solve in progress by plain CFR; it implements `solvers.solver.Solver`.
+
+    A *slot* is one action of one of the player's decisions.
 
     Attributes:
         iteration: number of iterations done.
-        regrets, sums: per round and player ``[board, slot, group]``; the average strategy is ``sums``, normalised.
-        guesses: predicted regrets of a predictive variant, else None.
-        parts: names of the arrays that there are.
+        regrets: for each round and player ``[board, slot, row]``.
+        sums: strategy sums, for each round and player ``[board, slot, row]``; normalised they are the average strategy.
+        guesses: predicted regrets of a predictive variant, for each round and player ``[board, slot, row]``; else None.
+        parts: names of the solve's arrays.
     """
 
     def __init__(
@@ -47,18 +50,18 @@ class Cfr:
 
     @cached_property
     def judge(self) -> Walker:
-        """Walker for measurements, in double precision whatever the iterations' precision."""
+        """Walker for measurements, always in double precision."""
         if self.walker.dtype is np.float64:
             return self.walker
         return Walker(self.game, self._threads)
 
     @property
     def state_bytes(self) -> int:
-        """Bytes of all parts."""
-        return sum(mine.nbytes for part in self.parts for pair in self._whole(part) for mine in pair)
+        """Size of all arrays of the solve in bytes."""
+        return sum(array.nbytes for part in self.parts for pair in self._whole(part) for array in pair)
 
     def run(self, iterations: int) -> None:
-        """Do more iterations."""
+        """Run more iterations."""
         for _ in range(iterations):
             factors = self.variant.factors(self.iteration + 1)
             for p in (0, 1):
@@ -66,55 +69,55 @@ class Cfr:
             self.iteration += 1
 
     def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
-        """Run until exploitability, measured every ``every`` iterations, is at most ``target`` chips."""
+        """Run until the exploitability, measured every ``every`` iterations, is at most ``target`` chips."""
         return step_by_step(self, target, iterations, every)
 
     def exploitability(self) -> Exploitability:
-        """The exploitability of the average strategies."""
+        """Measure the exploitability of the average strategies, by exact best responses."""
         return exploitability(self.judge, self.sums)
 
     def expected_values(self) -> tuple[float, float]:
-        """Both players' chips per deal under the average strategies, each from a walk of its own."""
+        """Compute both players' chips per deal when both follow the average strategies."""
         return expected_value(self.judge, self.sums, 0), expected_value(self.judge, self.sums, 1)
 
     def leaf_values(self) -> LeafValues:
-        """The values of all chance leaves, when both players follow the average strategies."""
+        """Compute the values of all chance leaves when both players follow the average strategies."""
         return self.judge.leaf_values(self.sums)
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Set player p's range for all later iterations and measurements."""
+        """Replace player p's range at the root by ``reach[hand]``; later iterations and measurements use it."""
         self.game = self.walker.game = self.game.entered(p, reach)
         if "judge" in self.__dict__:
             self.judge.game = self.game
 
     def root_values(self, p: int) -> Floats:
-        """``[row]``: player p's values in the last iteration, against the opponent's strategy of that iteration."""
+        """Return player p's values ``[hand]`` at the root in the last iteration, as `Solver.root_values` says."""
         return self._values[p]
 
     def best_values(self, p: int) -> Floats:
-        """``[row]``: values of player p's best response to the opponent's average strategy."""
+        """Compute the values ``[hand]`` at the root of player p's best response to the opponent's average strategy."""
         values: Floats = self.judge.best_response(p, self.sums)[0]
         return values
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
-        """A copy of a part on board b of round t, per player ``[slot, group]``."""
+        """Copy the regrets, sums or guesses of board b of round t: for each player ``[slot, row]``."""
         first, second = self._whole(part)[t]
         return first[b].copy(), second[b].copy()
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        """Write a part as `read` returned it."""
-        for whole, mine in zip(self._whole(part)[t], numbers, strict=True):
-            whole[b] = mine
+        """Write the regrets, sums or guesses of board b of round t, in the form that `read` returns."""
+        for all_boards, board in zip(self._whole(part)[t], numbers, strict=True):
+            all_boards[b] = board
 
     def finite(self) -> bool:
         """Whether all regrets, sums and guesses are finite."""
         return all(all_finite(*pair) for part in self.parts for pair in self._whole(part))
 
     def let_go(self) -> None:
-        """Do nothing, since no part is mapped from a file."""
+        """Do nothing, since no array is mapped from a file."""
 
     def close(self) -> None:
-        """Stop the threads."""
+        """Stop the solver's threads."""
         self.walker.close()
         if "judge" in self.__dict__:
             self.judge.close()

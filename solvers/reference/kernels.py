@@ -1,20 +1,21 @@
-"""The four steps of a pass over one chunk forest on one board, for one player's update against the other.
+"""The steps of CFR on the betting trees of one round on one board, for one player against the opponent.
 
-In the order in which data flows, for the updating player p and the opponent q:
+Node, slot and sequence are explained in `solvers.tree`. For the player p and the opponent q:
 
-1. ``match``: strategies from positive parts, ``σ[slot, g] = x[slot, g]⁺ / Σ_a x[slot_a, g]⁺`` (uniform where the
-   sum is at most `FLOOR`).
-   The same step serves regrets (current strategy) and sums (average strategy).
-2. ``reach_down``: ``reach[child sequence, h] = reach[parent sequence, h] · σ[slot, group(h)]`` for q.
-3. ``terminal_values``: value of every own row at every fold and showdown from q's reach, card removal exact.
-4. ``values_up``: ``v[n, h] = Σ_a σ[a] v[child_a, h]`` at own nodes (regrets updated on the way), plain sums at
-   the opponent's, the maximum for a best response.
+1. ``match`` computes strategies from regrets or sums: for each row the frequencies of a decision's actions are in
+   proportion to the positive parts, and uniform where these add up to at most `FLOOR`.
+2. ``reach_down`` computes q's reach of all sequences, from the root to the leaves.
+3. ``terminal_values`` computes p's values at all folds and showdowns from q's reach, with exact card removal.
+4. ``values_up`` computes p's values at all decisions from the values of their children: the mean by p's strategy, or
+   the maximum for a best response, where p decides, and the sum where q decides.
+5. ``update_regrets`` adds the differences between these values to p's regrets.
 
-Where rows are locked, ``impose`` follows ``match``, and ``respond_up`` takes the place of a best response's 4.
+If hands are locked, ``impose`` follows ``match``, and ``respond_up`` takes the place of ``values_up`` for a best
+response.
 
-Arrays are ``[sequence or node or slot, row]`` with rows contiguous. Rows behind ``count`` are padding and are
-never read. ``group`` maps rows to the rows of the strategy: the identity, or buckets.
-Kernels take clean arrays; validation is their callers' business. Slow twins: ``tests/naive.py``.
+Arrays are ``[sequence, hand]``, ``[node, hand]`` or ``[slot, row]``. ``group`` maps each hand to its strategy row; if
+``direct`` is True, each row is a hand and has the hand's number. Hands from number ``count`` on are padding, which is
+not read. Kernels do not check their arguments. ``tests/naive.py`` has slow, obvious versions for the tests.
 """
 
 from typing import NamedTuple
@@ -27,20 +28,29 @@ from solvers.state import FLOOR
 from solvers.tree import DECISION, Floats, ForestArrays, Ints, Lanes
 
 UPDATE, BEST, EVALUATE = range(3)
-"""Modes of a pass at own nodes: update regrets, take the best action per row, or follow the strategy."""
+"""Modes: regrets are updated, the player plays a best response, or both players' strategies are evaluated."""
 
 
 class LockArrays(NamedTuple):
-    """One player's locked rows on all boards of a round; arrays are empty without locks."""
+    """One player's locked hands on all boards of a round; the arrays are empty if no hand is locked.
 
-    node: Ints  # [L] locked decisions
-    first: Ints  # [N] for each of the round's nodes the place of its first action in ``frequencies``, or -1
-    frequencies: Floats  # [board, place, row], NaN: free
+    Attributes:
+        node: ``[lock]``, the locked decisions.
+        first: ``[node]``, the index of a decision's first action in ``frequencies``; -1: the decision is not locked.
+        frequencies: ``[board, locked action, hand]``; NaN: the hand is not locked.
+    """
+
+    node: Ints
+    first: Ints
+    frequencies: Floats
 
 
 @kernel
 def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> None:
-    """Fill ``strategy[slot, group]`` of player p by regret matching on ``source[slot, group]``; see `FLOOR`."""
+    """Write player p's strategy ``[slot, row]`` by regret matching on the regrets or sums ``source[slot, row]``.
+
+    The strategy is uniform where the positive numbers of a decision add up to at most `FLOOR`.
+    """
     groups = source.shape[1]
     zero, floor = source.dtype.type(0), source.dtype.type(FLOOR)
     total = np.empty(groups, source.dtype)
@@ -61,7 +71,7 @@ def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> Non
 
 @kernel
 def impose(forest: ForestArrays, locks: LockArrays, b: int, count: int, strategy: Floats) -> None:
-    """Overwrite ``strategy[slot, row]`` of locked rows by their frequencies; every row is a group."""
+    """Replace the strategy ``[slot, hand]`` of locked hands on board b by their frequencies."""
     for n in locks.node:
         for a in range(forest.n_actions[n]):
             given, s = locks.frequencies[b, locks.first[n] + a], forest.slot[n] + a
@@ -74,7 +84,7 @@ def impose(forest: ForestArrays, locks: LockArrays, b: int, count: int, strategy
 def reach_down(
     forest: ForestArrays, q: int, strategy: Floats, group: Ints, direct: bool, count: int, reach: Floats
 ) -> None:
-    """Fill player q's ``reach`` below the root sequences, which the caller has set."""
+    """Compute player q's reach ``[sequence, hand]``, except at the roots, where the caller has set it."""
     for n in range(len(forest.kind)):
         if forest.kind[n] != DECISION or forest.player[n] != q:
             continue
@@ -93,7 +103,7 @@ def reach_down(
 def add_to_sums(
     n_roots: int, group: Ints, direct: bool, count: int, reach: Floats, decay: float, sums: Floats
 ) -> None:
-    """``sums[slot, g] ← decay · sums[slot, g] + Σ_{h in g} reach[slot, h]``: own reach times strategy."""
+    """Multiply strategy sums ``[slot, row]`` by ``decay``, and add the reach of the row's hands after each slot."""
     factor = sums.dtype.type(decay)
     for a in range(sums.shape[0]):
         if direct:
@@ -117,12 +127,13 @@ def terminal_values(
     n_ids: int,
     values: Floats,
 ) -> None:
-    """Fill ``values[leaf, own row]`` of the folds and showdowns.
+    """Compute player p's values ``[node, own hand]`` at the folds and showdowns.
 
-    ``own`` and ``other`` are (count, blockers ``[row, k]``, strength ``[row]`` ascending, twin ``[row]``): rows that
-    share a blocker id exclude each other; the twin is the opposing row with the very same blockers, or -1.
-    Rake: a pot that is won pays ``stake - rake``. At a showdown, with W, T, L the opposing reach that is beaten, tied
-    and lost to, the value is ``stake (W - L) - rake (W + T / 2)`` where ``W + T / 2 = ((W - L) + (W + T + L)) / 2``.
+    ``own`` and ``other`` describe both players' hands: their number, cards ``[hand, k]``, strength ``[hand]``
+    (ascending), and ``[hand]`` the other player's hand with the same cards, or -1.
+
+    The winner of a pot gets ``stake - rake``. If a hand beats the opposing reach W, ties T and loses to L, its value at
+    a showdown is ``stake (W - L) - rake (W + T / 2)``; the kernel uses ``W + T / 2 = ((W - L) + (W + T + L)) / 2``.
     """
     n_own, own_ids, own_strength, twin = own
     n_other, other_ids, other_strength, _ = other
@@ -142,7 +153,7 @@ def terminal_values(
         for i in range(n_own):
             for x in range(width):
                 lane_value[i, x] = total[x] - blocked[own_ids[i, 0], x]
-            for y in range(1, k):  # two blockers: the twin was taken off once for each
+            for y in range(1, k):  # with two cards, the hand with the same cards was subtracted twice
                 for x in range(width):
                     lane_value[i, x] -= blocked[own_ids[i, y], x]
                 if twin[i] >= 0:
@@ -166,7 +177,7 @@ def terminal_values(
         column = np.empty(width, values.dtype)
         lane_value = np.zeros((n_own, width), values.dtype)
         below, equal, j = 0, 0, 0
-        while below < n_own:  # classes of own rows of equal strength, weakest first
+        while below < n_own:  # own hands of equal strength together, weakest first
             strength = own_strength[below]
             while j < n_other and other_strength[j] < strength:
                 for x in range(width):
@@ -175,7 +186,7 @@ def terminal_values(
                 j += 1
             equal = below
             while equal < n_own and own_strength[equal] == strength:
-                _take(lane_value[equal], own_ids[equal], k, total, blocked)  # the ones it beats
+                _take(lane_value[equal], own_ids[equal], k, total, blocked)  # the hands that it beats
                 equal += 1
             while j < n_other and other_strength[j] == strength:
                 for x in range(width):
@@ -183,7 +194,7 @@ def terminal_values(
                 _add(column, other_ids[j], k, total, blocked)
                 j += 1
             for i in range(below, equal):
-                _take(lane_value[i], own_ids[i], k, total, blocked)  # and the ones it ties
+                _take(lane_value[i], own_ids[i], k, total, blocked)  # the hands that it beats or ties
             below = equal
         while j < n_other:
             for x in range(width):
@@ -191,12 +202,12 @@ def terminal_values(
             _add(column, other_ids[j], k, total, blocked)
             j += 1
         mass = np.zeros((n_own if raked else 0, width), values.dtype)
-        for i in range(len(mass)):  # all that row i can meet
+        for i in range(len(mass)):  # all opposing hands that hand i can meet
             _take(mass[i], own_ids[i], k, total, blocked)
             if twin[i] >= 0:
                 for x in range(width):
                     mass[i, x] += (k - 1) * reach[lanes.showdown_sequence[x], twin[i]]
-        for i in range(n_own):  # beaten − (all − beaten − tied); the twin cancels
+        for i in range(n_own):  # beaten − (all − beaten − tied); the hand with the same cards cancels
             for x in range(width):
                 lane_value[i, x] -= total[x]
             for y in range(k):
@@ -242,10 +253,11 @@ def matrix_values(
     reach: Floats,
     values: Floats,
 ) -> None:
-    """``values[leaf, i] = scale[leaf] · Σ_j matrices[operator[leaf], i, j] · reach[leaf's sequence, j]``.
+    """Compute the values ``[node, own row]`` at the leaves of a chunk: payoff matrix times the opponent's reach.
 
-    The compiler may reorder the sum into vectors; the order depends on the processor alone. Adding one number after the
-    other takes three to five times as long.
+    Row i has the value ``scale[leaf] · Σ_j matrices[operator[leaf], i, j] · reach[sequence, j]``, where the sequence is
+    the opponent's at the leaf. The compiler may change the order of this sum to use vectors; the order then depends on
+    the processor alone. Without this the sum takes three to five times as long.
     """
     for n in range(len(forest.kind)):
         if operator[n] < 0:
@@ -270,7 +282,7 @@ def values_up(
     count: int,
     values: Floats,
 ) -> None:
-    """Fill ``values[node, own row]`` of the decisions from those of the leaves, last node first."""
+    """Compute player p's values ``[node, own hand]`` at the decisions from the values at the leaves."""
     for n in range(len(forest.kind) - 1, -1, -1):
         if forest.kind[n] != DECISION:
             continue
@@ -294,7 +306,7 @@ def values_up(
 
 @kernel
 def respond_up(forest: ForestArrays, p: int, locks: LockArrays, b: int, count: int, values: Floats) -> None:
-    """Compute `values_up` for a best response with locked rows, which get the mean of their frequencies."""
+    """Compute the values ``[node, own hand]`` of player p's best response, in which locked hands follow their locks."""
     for n in range(len(forest.kind) - 1, -1, -1):
         if forest.kind[n] != DECISION:
             continue
@@ -344,10 +356,10 @@ def update_regrets(
     regrets: Floats,
     guess: Floats,
 ) -> None:
-    """Apply the variant's rule to ``regrets[slot, group]`` of player p.
+    """Update player p's regrets ``[slot, row]`` by the rule of the variant.
 
-    The instantaneous regret of a group is ``Σ_{h in g} weight[h] (values[child, h] − values[node, h])``. A predictive
-    variant writes its predicted regrets to ``guess``; other variants do not read or write ``guess``.
+    The instantaneous regret of a row is ``Σ_h weight[h] (values[child, h] − values[node, h])`` over the row's hands h.
+    A predictive variant writes its predicted regrets to ``guess``; other variants do not use ``guess``.
     """
     dtype = regrets.dtype.type
     positive, negative = dtype(factors.positive), dtype(0.0 if factors.clip else factors.negative)
@@ -379,7 +391,10 @@ def update_regrets(
 
 @kernel
 def gather_rows(parent: Floats, parent_row: Ints, count: int, child: Floats) -> None:
-    """``child[root, h] = parent[root, parent_row[h]]``: reach crosses a deal."""
+    """Write the reach at the roots of a dealt board from the reach at the chance leaves before it.
+
+    ``child[root, h]`` becomes ``parent[root, parent_row[h]]``, where ``parent_row[h]`` is the hand before the deal.
+    """
     for r in range(parent.shape[0]):
         for h in range(count):
             child[r, h] = parent[r, parent_row[h]]
@@ -389,7 +404,10 @@ def gather_rows(parent: Floats, parent_row: Ints, count: int, child: Floats) -> 
 def scatter_values(
     child: Floats, image: Ints, scale: float, n_roots: int, count: int, parent: Floats
 ) -> None:
-    """``parent[root, h] += scale · child[root, image[h]]`` where the deal leaves row h (``image[h] >= 0``)."""
+    """Add the values at the roots of a dealt board, times ``scale``, to the values at the chance leaves before it.
+
+    ``image[h]`` is the number that hand h has on the dealt board; -1: the board blocks the hand.
+    """
     factor = parent.dtype.type(scale)
     for r in range(n_roots):
         for h in range(count):

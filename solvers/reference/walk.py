@@ -1,9 +1,10 @@
-"""Passes over a live game: learn, evaluate, respond. Chance leaves are entered board by board on the way.
+"""Traversals of a `LiveGame`: they update regrets, evaluate strategies, or compute best responses.
 
-A pass takes the opponent's reach down and brings the own rows' values up (``kernels.py`` tells the steps). Boards of
-the last round, where nearly all the work is, are walked inside one kernel; rounds above recurse in Python. The
-boards below the first wide deal are shared among threads in fixed portions and their values are added in a fixed
-order, so results are the same bits with any number of threads.
+A traversal computes the opponent's reach from the root to the leaves, and one player's values from the leaves to the
+root; `solvers.reference.kernels` has the steps. Boards of the last round, which take nearly all the time, are traversed
+inside one kernel, boards of earlier rounds by recursion in Python. Threads share the boards after the first deal that
+leads to many boards. Their number does not change any bit of the results: tasks have a fixed size, and values are added
+in a fixed order.
 """
 
 from __future__ import annotations
@@ -38,17 +39,21 @@ from solvers.reference.kernels import (
 from solvers.stopping import Stopped, go_on, never
 from solvers.tree import Floats, ForestArrays, Ints, Lanes
 
-_TASK = 4  # boards that a thread takes at a time, a constant, so that sums have one order
+_TASK = 4  # number of boards that a thread takes at a time; a constant fixes the order of sums
 _NO_FACTORS = Factors(1.0, 1.0, False, False, 1.0)
 
 Watch = Callable[[Floats, Floats], None]
+"""A function that is called with values ``[node, own hand]`` and the opponent's reach ``[sequence, hand]``."""
 
 Known = Callable[[int, int], Floats | None]
-"""Known values ``[chance leaf, own row]`` by (round, board); with None the walk enters the boards below."""
+"""A function that returns known values ``[chance leaf, own hand]`` of a (round, board).
+
+None means that the traversal computes the values from the boards that follow.
+"""
 
 
 class Walker:
-    """Passes over one live game, with ``threads`` that share the boards; numbers are of type ``dtype``."""
+    """Traverses a `LiveGame` with a number of threads, in the precision ``dtype``."""
 
     def __init__(self, game: LiveGame, threads: int = 1, dtype: type = np.float64) -> None:
         self.game = game
@@ -66,18 +71,21 @@ class Walker:
         sums: Strategies,
         guesses: Strategies | None = None,
     ) -> Floats:
-        """Update player p's regrets on all boards against the opponent's current strategy, whose sums grow.
+        """Update player p's regrets on all boards, and add the opponent's current strategy to the opponent's sums.
 
-        Current strategies are matched from the regrets, or from the ``guesses`` of a predictive variant.
+        Current strategies follow from the regrets, or from the ``guesses`` of a predictive variant, by regret matching.
 
         Returns:
-            Root values ``[root, own row]`` of the strategies before the update.
+            Player p's values ``[betting tree, own hand]`` at the roots of the first round, before the update.
         """
         current = regrets if guesses is None else guesses
         return self._run(_Pass(p, UPDATE, factors, current, regrets, current, sums))
 
     def best_response(self, p: int, opponent: Strategies, stopped: Stopped = never) -> Floats:
-        """Root values ``[root, own row]`` of player p's best response, row by row, to the matched ``opponent``.
+        """Compute the values of player p's best response to the strategy that regrets or sums ``opponent`` stand for.
+
+        Returns:
+            Values ``[betting tree, own hand]`` at the roots of the first round.
 
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
@@ -94,16 +102,19 @@ class Walker:
         reach: Floats | None = None,
         stopped: Stopped = never,
     ) -> Floats:
-        """Root values ``[root, own row]`` of player p when both follow the matched ``strategies``.
+        """Compute player p's values when both follow the strategies that regrets or sums stand for.
 
         Args:
             p: the player.
             strategies: regrets or sums.
-            watch: called with ``values[node, own row]`` and ``reach[opponent's sequence, opposing row]`` of the root
-                board.
-            known: values of chance leaves below which the walk enters no boards.
-            reach: the opponent's reach ``[root, opposing row]``; None: the game's.
-            stopped: called every few boards; True stops the walk.
+            watch: called with the values ``[node, own hand]`` and the opponent's reach ``[sequence, opposing hand]`` on
+                the first board.
+            known: returns the values of chance leaves that are known already.
+            reach: the opponent's range ``[betting tree, opposing hand]`` at the start; None: the game's.
+            stopped: called every few boards; True stops the traversal.
+
+        Returns:
+            Values ``[betting tree, own hand]`` at the roots of the first round.
 
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
@@ -114,22 +125,22 @@ class Walker:
     def leaf_values(
         self, strategies: Strategies, known: tuple[Known | None, Known | None] = (None, None)
     ) -> LeafValues:
-        """The values of all chance leaves, when both players follow the matched ``strategies``.
+        """Compute the values of all chance leaves when both follow the strategies that regrets or sums stand for.
 
-        Boards below chance leaves with ``known`` values are left out.
+        ``known`` returns values that are known already, for each player; the boards after these leaves are skipped.
         """
-        found: tuple[dict[tuple[int, int], Floats], ...] = {}, {}
+        by_board: tuple[dict[tuple[int, int], Floats], ...] = {}, {}
         for p in (0, 1):
 
             def keep(t: int, b: int, values: Floats, p: int = p) -> None:
-                found[p][t, b] = values.copy()
+                by_board[p][t, b] = values.copy()
 
             job = _Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies)
             self._run(replace(job, known=known[p], leaves=keep))
-        return {place: (found[0][place], found[1][place]) for place in sorted(found[0])}
+        return {board: (by_board[0][board], by_board[1][board]) for board in sorted(by_board[0])}
 
     def close(self) -> None:
-        """Stop the threads."""
+        """Stop the walker's threads."""
         if self._pool is not None:
             self._pool.shutdown()
 
@@ -138,7 +149,10 @@ class Walker:
         return self._board(job, 0, 0, incoming.astype(self.dtype))
 
     def _board(self, job: _Pass, t: int, b: int, incoming: Floats) -> Floats:
-        """Values ``[root, own row]`` of board b of round t for the opponent's reach ``[root, row]``."""
+        """Compute the values ``[betting tree, own hand]`` at the roots of board b of round t.
+
+        ``incoming`` is the opponent's reach ``[betting tree, opposing hand]`` there.
+        """
         this, q = self.game.rounds[t], 1 - job.player
         forest = this.forest
         bundle = job.bundle(self.game, t, self._locks[t])
@@ -160,7 +174,10 @@ class Walker:
         return values[: forest.n_roots]
 
     def _leaves(self, job: _Pass, t: int, b: int, outgoing: Floats) -> Floats:
-        """Values ``[chance leaf, own row]`` of board b for the opponent's reach ``[chance leaf, row]``."""
+        """Compute the values ``[chance leaf, own hand]`` of board b of round t from the boards that follow.
+
+        ``outgoing`` is the opponent's reach ``[chance leaf, opposing hand]``.
+        """
         deal = self.game.rounds[t].deal
         assert deal is not None
         entries = range(int(deal.first[b]), int(deal.first[b + 1]))
@@ -179,13 +196,14 @@ class Walker:
 
     @cached_property
     def _shared_round(self) -> int:
-        """First round whose deal has enough boards for several threads; later deals stay within one thread."""
+        """The round after which threads share the boards: the first whose deal leads to many boards; -1: no round."""
         for t, r in enumerate(self.game.rounds):
             if r.deal is not None and len(r.deal.child) > _TASK:
                 return t
         return -1
 
     def _entries(self, job: _Pass, t: int, entries: range, outgoing: Floats) -> Floats:
+        """Compute the part of the values ``[chance leaf, own hand]`` that comes from some links of round t's deal."""
         this, below = self.game.rounds[t], self.game.rounds[t + 1]
         p, q, deal = job.player, 1 - job.player, this.deal
         assert deal is not None
@@ -213,7 +231,25 @@ class Walker:
 
 
 class _Bundle(NamedTuple):
-    """One round for a kernel: the forest, both players' hands, and the arrays that are read and written."""
+    """What a kernel needs to traverse one round for one player: betting, hands, locks, regrets and sums.
+
+    Attributes:
+        forest: the betting trees.
+        lanes: the opponent's sequences that lead to folds and showdowns.
+        player: the player.
+        mode: `UPDATE`, `BEST` or `EVALUATE`.
+        factors: the factors of the iteration.
+        n_ids: number of different cards.
+        own: the player's hands.
+        other: the opponent's hands.
+        own_locks: the player's locks.
+        other_locks: the opponent's locks.
+        own_current: ``[board, slot, row]``, the regrets or sums that the player's strategy follows from.
+        other_current: ``[board, slot, row]``, the regrets or sums that the opponent's strategy follows from.
+        regrets: ``[board, slot, row]``, the player's regrets.
+        guesses: ``[board, slot, row]``, the player's predicted regrets.
+        other_sums: ``[board, slot, row]``, the opponent's strategy sums.
+    """
 
     forest: ForestArrays
     lanes: Lanes
@@ -225,7 +261,7 @@ class _Bundle(NamedTuple):
     other: Hands
     own_locks: LockArrays
     other_locks: LockArrays
-    own_current: Floats  # [board, slot, group]
+    own_current: Floats
     other_current: Floats
     regrets: Floats
     guesses: Floats
@@ -233,7 +269,7 @@ class _Bundle(NamedTuple):
 
 
 class _Passage(NamedTuple):
-    """A deal as seen from one side: reach goes down by ``parent_row``, values come up by ``child_row``."""
+    """A `Deal` for one player's traversal: with `parent_row` of the opponent and `child_row` of the player."""
 
     child: Ints
     parent_row: Ints
@@ -244,7 +280,21 @@ class _Passage(NamedTuple):
 
 @dataclass(frozen=True)
 class _Pass:
-    """The player, the mode and the arrays of one walk."""
+    """The settings of one traversal.
+
+    Attributes:
+        player: the player whose values are computed.
+        mode: `UPDATE`, `BEST` or `EVALUATE`.
+        factors: the factors of the iteration.
+        current: the regrets or sums that both players' strategies follow from.
+        regrets: regrets to update.
+        guesses: predicted regrets to update.
+        sums: strategy sums to update.
+        watch: see `Walker.evaluate`.
+        known: see `Walker.evaluate`.
+        leaves: called with round, board and the values ``[chance leaf, own hand]``.
+        stopped: called every few boards; True stops the traversal.
+    """
 
     player: int
     mode: int
@@ -259,6 +309,7 @@ class _Pass:
     stopped: Stopped = never
 
     def bundle(self, game: LiveGame, t: int, locks: tuple[LockArrays, LockArrays]) -> _Bundle:
+        """Collect what a kernel needs for round t."""
         p, q, r = self.player, 1 - self.player, game.rounds[t]
         own, other = r.hands[p], r.hands[q]
         return _Bundle(
@@ -281,16 +332,16 @@ class _Pass:
 
 
 def lock_arrays(game: LiveGame, t: int, p: int, dtype: type = np.float64) -> LockArrays:
-    """Player p's locks of round t as the kernels read them."""
-    mine = [lock for lock in game.locks if (lock.round, lock.player) == (t, p)]
-    if not mine:
+    """Return player p's locks of round t in the form that the kernels need."""
+    locks = [lock for lock in game.locks if (lock.round, lock.player) == (t, p)]
+    if not locks:
         nothing = np.zeros(0, dtype=np.int64)
         return LockArrays(nothing, nothing, np.zeros((0, 0, 0), dtype))
     first = np.full(game.rounds[t].forest.n_nodes, -1, dtype=np.int64)
-    sizes = [lock.frequencies.shape[1] for lock in mine]
-    nodes = np.array([lock.node for lock in mine], dtype=np.int64)
+    sizes = [lock.frequencies.shape[1] for lock in locks]
+    nodes = np.array([lock.node for lock in locks], dtype=np.int64)
     first[nodes] = np.cumsum([0, *sizes[:-1]])
-    frequencies = np.concatenate([lock.frequencies for lock in mine], axis=1)
+    frequencies = np.concatenate([lock.frequencies for lock in locks], axis=1)
     return LockArrays(nodes, first, frequencies.astype(dtype))
 
 
@@ -301,7 +352,7 @@ def _scratch(bundle: _Bundle, n_sequences: int, n_nodes: int, dtype: type) -> tu
 
 
 def _strategies(bundle: _Bundle, dtype: type) -> tuple[Floats, Floats]:
-    """Allocate ``[slot, group]`` arrays for the strategies of the updating player and of the opponent."""
+    """Allocate ``[slot, row]`` arrays for the strategies of the player and of the opponent."""
     return np.empty(bundle.own_current.shape[1:], dtype), np.empty(bundle.other_current.shape[1:], dtype)
 
 
@@ -364,7 +415,10 @@ def _last_boards(
     strategies: tuple[Floats, Floats],
     total: Floats,
 ) -> None:
-    """Walk the entries ``start .. stop`` of a deal into the last round; add their values to ``total``."""
+    """Traverse boards of the last round, and add their values to ``total[chance leaf, own hand]``.
+
+    The boards are the children of the links ``start .. stop - 1`` of a deal.
+    """
     n_roots = x.forest.n_roots
     for e in range(start, stop):
         b = passage.child[e]

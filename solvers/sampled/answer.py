@@ -1,13 +1,13 @@
 """The opponent's best response on the last round of a dealt board, row by row: CFR-BR (M. Johanson et al. 2012).
 
-Boards of a class share strategies, so an opponent who follows a class's strategy cannot punish mistakes on a single
-board, and an equilibrium of the abstract game loses much in the real one (K. Waugh et al. 2009). Nothing is dealt after
-the last round, so there the best response of the opponent q to the traverser p is known: q's values against p's reach,
-summed over the hands of each row, choose q's action at each of its decisions.
+Boards of one bucket share strategies. An opponent who follows the bucket's strategy cannot punish mistakes on a single
+board, so an equilibrium of the abstract game loses much in the real game (K. Waugh et al. 2009). Nothing is dealt after
+the last round, so the opponent's best response to the traverser is known there. The opponent's values against the
+traverser's reach, summed over the hands of each row, choose an action at each of the opponent's decisions.
 
-The *mirror* is q's view of a walk of p: steps and buffers as if q were the traverser; rounds before the last need reach
-alone. Both views share the board's segments. Where p has no reach, all actions of q have equal values, and q follows
-its own strategy.
+The *mirror* of a pass has betting steps and buffers in which the opponent is the traverser. Before the last round it
+computes reach alone. Where the traverser has no reach, all actions of the opponent have equal values, and the opponent
+follows its learnt strategy.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ONE: Any = np.float32(1)
 
 @kernel
 def mirror_down(views: Packed, mirror: Packed, boards: Packed, t: int) -> None:
-    """Compute p's reach through a round before the last, for q as the traverser."""
+    """Compute the traverser's reach on a board before the last round, for the opponent's best response."""
     x, work, all_boards = unpack_at(views, t), unpack_at(mirror, t), unpack(boards)
     board = board_view(all_boards, int64_at(work.open, 0))
     for number in range(x.program.n_batches):
@@ -55,17 +55,19 @@ def answer(
     n_groups: int,
     into: Address,
 ) -> None:
-    """Mix q's best response into its reach ``[row][sequence]`` inside a batch of the last round.
+    """Mix the opponent's best response into the opponent's reach within a batch of lines of the last round.
+
+    A segment is a run of hands of one row, in order of strength; `find_segments` must be called first.
 
     Args:
         weight: weight of the best response; the learnt strategy has the rest.
-        views: views of each round, for q as the traverser.
-        mirror: buffers of each round, for q as the traverser; the segments of the last board are found.
-        boards: the boards of the walk.
+        views: `RoundView` of each round with the opponent as traverser.
+        mirror: `Workspace` of each round with the opponent as traverser.
+        boards: the boards of the pass.
         t: the last round.
         number: number of the batch.
         n_groups: number of segments of the board.
-        into: q's reach under its learnt strategy, to be changed.
+        into: the opponent's reach ``[row][sequence][lane]`` under its learnt strategy, which is changed.
     """
     x, work, all_boards = unpack_at(views, t), unpack_at(mirror, t), unpack(boards)
     c = cursor(x, work, board_view(all_boards, int64_at(work.open, 0)), number, True)
@@ -98,7 +100,7 @@ def answer(
 
 @inlined
 def _choose(c: Cursor, row: int) -> None:
-    """Fill ``own[row]`` with q's reach under its best response."""
+    """Fill one row of ``work.own`` with the reach of the opponent's best response."""
     x, work, batch, program = c.round, c.work, c.batch, c.round.program
     to = row * own_width(c)
     numbers = c.board.class_ * program.own_size + batch.own_first + WIDTH * row * batch.own_slots

@@ -1,13 +1,15 @@
-"""A round's betting lines in batches of 16 that share one betting tree, so that a vector holds 16 lines.
+"""A round's betting lines in batches of 16 that share one betting tree, so that a vector holds a number for each line.
 
 Lines whose trees have the same *shape* (kinds of nodes, players, numbers of actions) differ only in their stakes, so
-one program serves all of them. A *batch* holds up to 16 roots of one shape. Nodes of a shape are numbered breadth first
-and slots in the order of the nodes, as `Forest.build` does for a single tree.
+kernels take the same steps for all of them. A *batch* has 16 *lanes* for up to 16 lines of one shape. The nodes of a
+shape are numbered breadth first, as `Forest.build` numbers a single tree. The *slots* of a shape, one for each action
+of each decision of a player, are numbered in the order of the nodes.
 
-Reach leaves a batch by its chance leaves, the *exits*, 16 lanes wide. A batch of the next round is *aligned* if its
-lanes are the lanes of one exit; otherwise each lane has a source of its own.
+A line leaves a batch at a chance leaf and continues in a batch of the next round. That batch is *aligned* with the
+chance leaf if its 16 lanes continue the leaf's 16 lanes in order. In other batches each lane may continue any lane of
+any chance leaf.
 
-The numbers of player p in a class and round are flat, ``[batch][row][slot][16]``; see `LineBatches.first`.
+The regrets of a player in a board bucket are a flat array ``[batch][row][slot][lane]``; see `LineBatches.first`.
 """
 
 from __future__ import annotations
@@ -23,19 +25,22 @@ from compiled.vector import WIDTH
 from solvers.tree import CHANCE, DECISION, Forest, Ints
 
 MOST_WASTE = 1.15
-"""Largest ratio of aligned batches to packed batches for which batches are aligned."""
+"""Largest factor by which aligned batches may outnumber full batches; beyond it no batch is aligned.
+
+A batch of lines is aligned if its 16 lanes continue the lanes of one chance leaf of the previous round in order.
+"""
 
 Source = tuple[int, int]
-"""Chance leaf and lane in the round above from which a line is entered."""
+"""Chance leaf and lane of the previous round that a line continues; (-1, -1) in the first round."""
 
 
 class Run(NamedTuple):
-    """Neighbouring lanes of a batch that are neighbours above as well.
+    """Neighbouring lanes of a batch that continue neighbouring lanes of one chance leaf of the previous round.
 
     Attributes:
-        exit: the exit above from which the lanes are entered.
-        above: the first lane there.
-        here: the first lane in the batch.
+        exit: number of the chance leaf.
+        above: the first lane of the run at the chance leaf.
+        here: the first lane of the run in the batch.
         n: number of lanes.
     """
 
@@ -50,10 +55,11 @@ class Shape:
     """A betting tree without its stakes.
 
     Attributes:
-        kind, player, n_actions, first_child: ``[node]``, as `ForestArrays` has them.
-        slot: ``[node]``: first slot of a decision among its player's, -1 elsewhere.
-        sequence: ``[2, node]``: 0 is the root's, slot s is sequence ``1 + s``.
-        n_slots: per player.
+        kind, player, n_actions, first_child: ``[node]``, see `ForestArrays`.
+        slot: ``[node]``, number of a decision's first action among all actions of its player; -1 at leaves.
+        sequence: ``[player, node]``, the player's last action on the way: 0 for none, ``1 + s`` for the action of slot
+            s.
+        n_slots: number of slots (actions of all decisions) of each player.
     """
 
     kind: Ints
@@ -66,23 +72,26 @@ class Shape:
 
     @cached_property
     def exits(self) -> Ints:
-        """The nodes that lead to the next round."""
+        """The chance leaves: nodes that lead to the next round."""
         nodes: Ints = np.flatnonzero(self.kind == CHANCE)
         return nodes
 
 
 @dataclass(frozen=True)
 class LineBatches:
-    """The batches of one round.
+    """The batches of lines of one round; a batch has 16 lanes.
 
     Attributes:
-        shapes: the different shapes.
-        shape: ``[batch]``, number of the shape.
-        lines: ``[batch, 16]``, roots of the forest; -1 in a lane without a line.
-        nodes: per batch ``[node of the shape, 16]``, nodes of the forest; a lane without a line repeats another line.
-        first_exit: ``[batch + 1]``; exits are numbered through all batches.
-        aligned: ``[batch]``, the exit above whose lanes are the batch's lanes, or -1.
-        sources: ``[batch, 16, 2]``, exit and lane above; -1 in a lane without a line, and in the first round.
+        shapes: the different betting trees of the lines.
+        shape: ``[batch]``, index of the batch's betting tree in ``shapes``.
+        lines: ``[batch, lane]``, number of the line among all lines that enter the round; -1 in an empty lane.
+        nodes: an array ``[node, lane]`` for each batch: number of the node in the round's `Forest`, for each node of
+            the batch's betting tree. An empty lane repeats the nodes of another line.
+        first_exit: ``[batch + 1]``, number of the batch's first chance leaf, counted through all batches.
+        aligned: ``[batch]``, the chance leaf of the previous round whose 16 lanes the batch continues in order; -1:
+            none.
+        sources: ``[batch, lane, 2]``, chance leaf and lane of the previous round that the line continues; -1 in an
+            empty lane, and in the first round.
     """
 
     shapes: tuple[Shape, ...]
@@ -97,17 +106,25 @@ class LineBatches:
         return len(self.shape)
 
     def shape_of(self, batch: int) -> Shape:
-        """The betting tree of a batch's lines."""
+        """Betting tree of the lines of one batch."""
         return self.shapes[int(self.shape[batch])]
 
     def first(self, p: int, n_rows: int) -> Ints:
-        """``[batch + 1]``: the first number of each batch among a class's numbers of player p, with ``n_rows`` rows."""
+        """Place of each batch in player p's flat regrets of a board bucket: ``[batch + 1]``.
+
+        Args:
+            p: the player.
+            n_rows: number of rows of the board bucket.
+        """
         sizes = [WIDTH * n_rows * self.shape_of(s).n_slots[p] for s in range(len(self))]
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
     @cached_property
     def runs(self) -> list[list[Run]]:
-        """``[batch]``: runs of the lanes; aligned batches have none."""
+        """Runs of lanes of each batch, see `Run`.
+
+        A batch whose 16 lanes continue the lanes of one chance leaf in order needs no runs and has an empty list.
+        """
         return [
             [] if exit_ >= 0 else _runs(sources)
             for exit_, sources in zip(self.aligned.tolist(), self.sources.tolist(), strict=True)
@@ -115,13 +132,13 @@ class LineBatches:
 
     @cached_property
     def place(self) -> dict[int, tuple[int, int]]:
-        """Batch and lane of each line."""
+        """Batch and lane of each line, by the number of the line."""
         places = np.argwhere(self.lines >= 0).tolist()
         return {int(self.lines[batch, lane]): (batch, lane) for batch, lane in places}
 
 
 def line_batches(forests: Sequence[Forest]) -> list[LineBatches]:
-    """The batches of consecutive rounds, from the first."""
+    """Put the betting lines of consecutive rounds, from the first round on, into batches of 16."""
     out: list[LineBatches] = []
     sources: dict[int, Source] = {0: (-1, -1)}
     for forest in forests:
@@ -154,7 +171,7 @@ def _batches(forest: Forest, sources: dict[int, Source], n_exits: int) -> LineBa
             nodes_of.append(np.stack([trees[line if line >= 0 else first] for line in members], axis=1))
     counts = [len(shapes[number].exits) for number in shape]
     table = np.array(lines, dtype=np.int64)
-    came = [[sources[line] if line >= 0 else (-1, -1) for line in members] for members in lines]
+    lane_sources = [[sources[line] if line >= 0 else (-1, -1) for line in members] for members in lines]
     return LineBatches(
         tuple(shapes),
         np.array(shape, dtype=np.int64),
@@ -162,12 +179,17 @@ def _batches(forest: Forest, sources: dict[int, Source], n_exits: int) -> LineBa
         tuple(nodes_of),
         np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         np.array(aligned, dtype=np.int64),
-        np.array(came, dtype=np.int64),
+        np.array(lane_sources, dtype=np.int64),
     )
 
 
 def _grouped(roots: list[int], sources: dict[int, Source]) -> list[tuple[int, list[int]]]:
-    """Batches of the roots of one shape: the exit that each is aligned with, or -1, and its lines, padded with -1."""
+    """Put lines of one shape into batches of 16.
+
+    Returns:
+        For each batch: the chance leaf of the previous round whose lanes the batch continues in order, or -1; and the
+            numbers of its 16 lines, padded with -1.
+    """
     by_exit: dict[int, list[int]] = {}
     for root in sorted(roots, key=lambda root: sources[root]):
         by_exit.setdefault(sources[root][0], []).append(root)
@@ -186,7 +208,7 @@ def _grouped(roots: list[int], sources: dict[int, Source]) -> list[tuple[int, li
 
 
 def _runs(sources: Sequence[Source]) -> list[Run]:
-    """The runs of a batch whose lanes have these sources."""
+    """Find the runs of a batch from ``sources``: each lane's chance leaf and lane in the previous round."""
     out: list[Run] = []
     for here, (exit_, above) in enumerate(sources):
         last = out[-1] if out else None
@@ -200,7 +222,7 @@ def _runs(sources: Sequence[Source]) -> list[Run]:
 
 
 def _nodes(forest: Forest, root: int) -> Ints:
-    """The nodes of a root's tree, breadth first."""
+    """Nodes of the betting tree below the node ``root``, breadth first."""
     a, out, at = forest.arrays, [root], 0
     while at < len(out):
         n = out[at]

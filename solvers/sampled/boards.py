@@ -1,11 +1,11 @@
-"""Sequences of boards that the sampled engine walks over.
+"""Boards in the order in which passes of the sampled engine visit them.
 
-A board has a round, a class, hands (the same for both players) and a row for each hand. Cards are numbers 0 .. N-1 of
-the cards that a board leaves. Hands of the last round are sorted by strength, then by row.
+A board has a round, a board bucket, hands (the same for both players) and a row for each hand. Cards are numbered from
+0 among the cards that are not on the board. Hands of the last round are sorted by strength, then by row.
 
-There are two kinds of walk. In `paths` each deal is one board per round, and the hands of all rounds are those that the
-last board leaves. In a `tree` each board has its own hands and may stand for several boards that differ by a
-relabelling of the hands above.
+`paths` makes boards for learning: each deal is one board per round, and all its rounds have the hands that are possible
+on the full board. `tree` makes boards for best responses: each board has hands of its own, and it may stand for several
+dealt boards that are equal up to suits.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from solvers.tree import Ints
 
 @dataclass(frozen=True)
 class Board:
-    """One board of a tree.
+    """One board of a tree of boards.
 
     Attributes:
         round: number of the round, from 0.
-        class_: number of the board's class in the round.
-        cards: ``[hand, 2]`` of 0 .. n_cards - 1; hands of one card have n_cards in the second place.
-        n_cards: number of cards that the board leaves.
-        rows: ``[hand]``.
-        strength: ``[hand]``, read in the last round only.
-        parent_hand: ``[image, hand]``, the hand on the board above, for each dealt board that this one stands for.
+        class_: number of the board bucket in the round.
+        cards: ``[hand, 2]``, numbers 0 .. n_cards - 1; hands of one card have n_cards in the second place.
+        n_cards: number of cards that are not on the board.
+        rows: ``[hand]``, the row of each hand.
+        strength: ``[hand]``, used in the last round only.
+        parent_hand: ``[dealt board, hand]``, number of the hand on the board of the previous round, for each dealt
+            board that this board stands for.
     """
 
     round: int
@@ -45,14 +46,14 @@ class Board:
 
 
 def paths(classes: Ints, rows: Ints, cards: Ints, strength: Ints, n_cards: int) -> Boards:
-    """The boards of deals: board ``R * d + t`` is the board of round t in deal d, of R rounds.
+    """Make the boards of deals of R rounds; board ``R * d + t`` is the board of round t in deal d.
 
     Args:
-        classes: ``[deal, round]``.
-        rows: ``[deal, round, hand]``.
-        cards: ``[deal, hand, 2]``.
+        classes: ``[deal, round]``, the board buckets.
+        rows: ``[deal, round, hand]``, the row of each hand.
+        cards: ``[deal, hand, 2]``, the cards of each hand.
         strength: ``[deal, hand]``, ascending.
-        n_cards: number of cards that a last board leaves.
+        n_cards: number of cards that are not on a full board.
     """
     n_deals, n_rounds, n_hands = rows.shape
     number = np.arange(n_deals * n_rounds)
@@ -73,7 +74,7 @@ def paths(classes: Ints, rows: Ints, cards: Ints, strength: Ints, n_cards: int) 
 
 
 def tree(boards: Sequence[Board]) -> Boards:
-    """The boards of a tree, given in depth-first order from one board of the first round."""
+    """Make the boards of a tree; ``boards`` begins with one board of the first round and is in depth-first order."""
     nodes = np.zeros((len(boards), len(BoardNode._fields)), dtype=np.int64)
     n_hands = np.array([len(board.rows) for board in boards])
     first_hand = np.concatenate([[0], np.cumsum(n_hands)])
@@ -104,8 +105,11 @@ def tree(boards: Sequence[Board]) -> Boards:
 
 
 def _cards(cards: Ints, n_cards: int) -> Ints:
-    """Number cards for the kernels: n_cards means all hands, n_cards + 1 a missing second card."""
+    """Number the cards of hands as kernels expect them.
+
+    Kernels keep totals by card, in which n_cards stands for all hands and n_cards + 1 for a missing second card.
+    """
     if cards.size and int(cards.max()) > n_cards:
-        raise SolverError(f"cards: expected 0 to {n_cards}, found {int(cards.max())}")
+        raise SolverError(f"cards: expected numbers from 0 to {n_cards}, found {int(cards.max())}")
     out: Ints = np.where(cards == n_cards, n_cards + 1, cards).astype(np.int32).ravel()
     return out

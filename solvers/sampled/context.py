@@ -1,4 +1,4 @@
-"""Views of both traversers and buffers of each thread, for walks over boards."""
+"""Passes over boards with their tables and buffers: each traverser's betting steps, regrets and averages."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from solvers.stopping import Stopped, go_on, never
 from solvers.tree import Floats, Forest
 
 LARGEST_SUM = 32768.0
-"""Stored average of an action that a row always takes, for a row with all hands."""
+"""Stored average of an action that is always taken, for a row that contains all hands."""
 
 BOARDS_AT_ONCE = 8
-"""Boards between two calls of ``stopped``; a board of hold'em takes up to some hundredths of a second."""
+"""Number of boards between two calls of ``stopped``; one board of hold'em takes up to some hundredths of a second."""
 Works = tuple[Packed, Packed]
-"""Buffers of each round, of a traverser and of its mirror."""
+"""Buffers of each round, packed for kernels: for the traverser, and for the opponent's best response (CFR-BR)."""
 
 
 class Context:
-    """Walks over the boards of a game, with one state of regrets and averages.
+    """Runs passes over boards of one game, with one set of regrets and averages.
 
     Args:
         forests: the betting of each round.
-        batches: the batches of each forest.
-        n_rows: number of rows of a class, per round.
+        batches: the batches of lines of each round.
+        n_rows: number of rows of a board bucket, per round.
         numbers: regrets and averages to learn or to measure.
-        most_hands: largest number of hands that a board leaves, per round.
-        most_cards: largest number of cards that a board leaves.
-        probabilities: probability of a board given both hands and the board above, per round; 1 if boards are drawn.
+        most_hands: largest number of hands that are possible on a board, per round.
+        most_cards: largest number of cards that are not on a board.
+        probabilities: probability of a board given both hands and the previous board, per round; 1 if boards are drawn.
         gains: factor of instantaneous regrets, per round.
     """
 
@@ -87,7 +87,7 @@ class Context:
         self._n_batches = [len(s) for s in batches]
 
     def packed_workspaces(self, *, mirrored: bool = False) -> Works:
-        """Buffers for one thread; with ``mirrored``, also the buffers of CFR-BR (`solvers.sampled.answer`)."""
+        """Allocate one thread's buffers for kernels; with ``mirrored``, also buffers for CFR-BR's best responses."""
         parts = self.workspaces()
         packed = Packed(parts)
         if not mirrored:
@@ -95,11 +95,11 @@ class Context:
         return packed, Packed(tuple(self._mirror(t, part) for t, part in enumerate(parts)))
 
     def workspaces(self) -> tuple[Workspace, ...]:
-        """Buffers for one thread, round by round, as arrays."""
+        """Allocate one thread's buffers of each round, as arrays."""
         return tuple(self._workspace(t) for t in range(self.n_rounds))
 
     def out(self) -> np.ndarray:
-        """Allocate the values of the first round's hands."""
+        """Allocate an array for the values of the hands on a board of the first round."""
         return aligned(WIDTH * self._n_batches[0] * self._most_hands[0])
 
     def learn(
@@ -112,7 +112,17 @@ class Context:
         out: np.ndarray,
         number: int,
     ) -> None:
-        """Learn from n deals, the first of which is deal ``number`` of all."""
+        """Update regrets and averages from n deals.
+
+        Args:
+            discount: discount of earlier visits.
+            cfr_br: share, from 0 to 1, of the best response in the opponent's strategy on the last round.
+            works: the thread's buffers.
+            boards: boards of the deals, as `paths` makes them.
+            n: number of deals.
+            out: the thread's array from the method `out`.
+            number: number of the first deal, counted from the start of the solve.
+        """
         job = Walk(UPDATE, 0, discount, cfr_br, self._learning, works, boards, self.n_rounds, out.ctypes.data)
         learn_paths(job, 0, n, number)
 
@@ -127,10 +137,13 @@ class Context:
         best_from: int,
         stopped: Stopped = never,
     ) -> Floats:
-        """``[batch, hand, 16]``: player p's values at the first board against q's average strategy.
+        """Values of player p's hands on the first board against the opponent's average strategy.
 
-        From round ``best_from`` on player p plays a best response, in earlier rounds p's own average strategy. With
-        ``best_from`` equal to the number of rounds p follows the average strategy throughout.
+        From round ``best_from`` on player p plays a best response, and in earlier rounds p's own average strategy. With
+        ``best_from`` equal to the number of rounds player p follows the average strategy throughout.
+
+        Returns:
+            An array ``[batch, hand, lane]``: the value of each hand on each line, for batches of 16 lines.
 
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
@@ -153,14 +166,17 @@ class Context:
             depth = walk(job, first, last, 0, depth, last == n_boards)
         return out.reshape(-1, self._most_hands[0], WIDTH).astype(np.float64)
 
-    def _mirror(self, t: int, mine: Workspace) -> Workspace:
-        """Buffers of the mirror in a round; all buffers that reach does not use are shared with the traverser's."""
+    def _mirror(self, t: int, traverser: Workspace) -> Workspace:
+        """Buffers of round t for CFR-BR's best response of the opponent.
+
+        The arrays that the best response does not change are those of the buffers ``traverser``.
+        """
         shared = (
             *("counts", "held", "places", "n_places", "holders", "n_holders"),
             *("segment_end", "segment_row", "segment_level", "tie_end", "open"),
             *("nodes", "row_exits", "hand_values", "hand_exits", "continuation"),
         )
-        return self._workspace(t)._replace(**{name: getattr(mine, name) for name in shared})
+        return self._workspace(t)._replace(**{name: getattr(traverser, name) for name in shared})
 
     def _workspace(self, t: int) -> Workspace:
         size, n_hands, n_rows = self._sizes[t], self._most_hands[t], self._n_rows[t]
@@ -215,5 +231,5 @@ class Context:
 
 
 def _padded(size: int) -> np.ndarray:
-    """Zeros with a margin of a vector on both sides, since runs of lanes are read moved (`Program.runs`)."""
+    """Allocate zeros with 16 spare numbers on both sides, since kernels read vectors that begin or end there."""
     return aligned(size + 2 * WIDTH)[WIDTH : WIDTH + size]

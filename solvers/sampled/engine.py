@@ -1,21 +1,22 @@
-"""CFR over sampled boards: one deal of the whole board after another, with every line of the betting on each.
+"""CFR over sampled boards: each iteration deals one full board and plays every betting line on it.
 
-An iteration deals a board for every round and walks the whole betting tree on it once for each player, with all hands
-that the board leaves (public chance sampling: M. Johanson et al. 2012). Boards of a class share rows, and hands of a
-row share regrets. Negative regrets decay to 0 (N. Brown and T. Sandholm 2019). If they were set to 0 at once, as in
-CFR+, the evidence of one sample against an action would be lost before the next sample, and bad actions would be
-played by chance. The average strategy gives later visits of a class more weight.
+An iteration deals a board for every round and traverses the whole betting tree on it once for each player, with all
+hands that are possible on the board (public chance sampling: M. Johanson et al. 2012). Boards of one bucket share rows,
+and hands of one row share regrets. Negative regrets decay to 0 (N. Brown and T. Sandholm 2019). If they were set to 0
+at once, as in CFR+, the evidence of one sample against an action would be lost before the next sample, and bad actions
+would be played by chance. In the average strategy, later visits of a board bucket weigh more.
 
-The second player on a deal learns against the strategy that the first player has just learnt on the same boards, as if
-the boards were foreseen. The players therefore alternate as second. Separate boards for the two players would avoid
-this bias but are worse: a mistake that came from a board is best corrected on the same board.
+On each deal the second player learns against the strategy that the first player has just learnt on the same boards, as
+if the first player had foreseen the boards. So the players take turns to be second. Separate boards for the two players
+would avoid this bias, but they give worse results: a mistake that came from a board is best corrected on the same
+board.
 
-With CFR-BR the opponent plays on the last round, in part, its best response on the dealt board
-(`solvers.sampled.answer`). Players learn against this response, which is never saved.
+With CFR-BR the opponent's strategy on the last round is mixed with its best response on the dealt board
+(`solvers.sampled.answer`). Players learn against this mixture, which is never saved.
 
 Threads share regrets and averages without locks: an update may undo a simultaneous update of another thread, which is
-rare and does no harm (F. Niu et al., "Hogwild!", 2011). One thread gives the same bits for the same deals, however they
-are cut into tasks.
+rare and does no harm (F. Niu et al., "Hogwild!", 2011). One thread gives the same bits for the same deals, however the
+deals are cut into tasks.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from solvers.sampled.numbers import Numbers
 from solvers.tree import Forest, Ints
 
 TASK_DEALS, TASKS_PER_THREAD = 16, 4
-"""Largest number of deals in a task, and smallest number of tasks per thread if there are enough deals."""
+"""Largest number of deals that a thread takes at a time, and smallest number of such tasks per thread."""
 
 DEFAULT_DISCOUNT = Discount(beta=0.5, gamma=2.0)
-"""Default discount: earlier visits keep their weight, and negative regrets decay to 0."""
+"""Default discount: positive regrets of earlier visits keep their weight, and negative regrets decay to 0."""
 
 
 class Dealt(Protocol):
-    """Dealt boards as `paths` takes them; hands ascend by strength."""
+    """Boards of several deals, as `paths` takes them; the hands of each deal ascend by strength."""
 
     @property
     def classes(self) -> Ints:
@@ -56,38 +57,41 @@ class Dealt(Protocol):
 
     @property
     def cards(self) -> Ints:
-        """Cards of each hand, numbered among the cards that the board leaves: ``[deal, hand, 2]``."""
+        """Cards of each hand, numbered among the cards that are not on the board: ``[deal, hand, 2]``."""
         ...
 
     @property
     def strength(self) -> Ints:
-        """Strength of each hand: ``[deal, hand]``."""
+        """Strength of each hand on the full board: ``[deal, hand]``."""
         ...
 
 
 Dealer = Callable[[int, int], Dealt]
-"""Returns deals ``first .. first + n - 1`` of an endless sequence; must be thread-safe."""
+"""Function of ``first`` and ``n`` that returns deals ``first .. first + n - 1`` of an endless sequence.
+
+Several threads may call the function at the same time.
+"""
 
 
 class SampledCfr:
-    """A solve over sampled boards in progress.
+    """A solve by CFR over sampled boards, in progress.
 
     Args:
         forests: the betting of each round.
-        n_classes: number of classes, per round.
-        n_rows: number of rows of a class, per round.
-        n_hands: number of hands that a deal leaves.
-        n_cards: number of cards that a deal leaves.
-        deal: the deals.
+        n_classes: number of board buckets, per round.
+        n_rows: number of rows of a board bucket, per round.
+        n_hands: number of hands that are possible on a full board.
+        n_cards: number of cards that are not on a full board.
+        deal: function that deals the boards.
         discount: discount of earlier visits.
-        cfr_br: share of the opponent's play on the last round that is its best answer, see `solvers.sampled.answer`.
+        cfr_br: share, from 0 to 1, of the best response in the opponent's strategy on the last round (CFR-BR).
         threads: number of threads.
-        short: whether numbers have 16 bits.
-        numbers: the state to go on from; None: a blank one.
+        short: whether regrets and averages have 16 bits instead of 32.
+        numbers: regrets and averages to continue from; None: start with zeros.
 
     Attributes:
-        iteration: number of deals that are done, and number of the next deal.
-        numbers: regrets and averages.
+        iteration: number of deals that are done, which is also the number of the next deal.
+        numbers: regrets, averages and visit counts.
     """
 
     def __init__(
@@ -132,19 +136,19 @@ class SampledCfr:
         return len(self._buffers)
 
     def run(self, n: int) -> None:
-        """Run n more deals."""
+        """Learn from the next n deals."""
         tasks = tasks_of(self.iteration, n, self.threads)
         if self._pool is None:
             self._work(0, tasks)
         else:
-            waiting = iter(tasks)  # the next free thread takes the next task
+            waiting = iter(tasks)  # the thread that is free next takes the next task
             jobs: list[Future[None]] = []
             try:
                 for thread in range(self.threads):
                     jobs.append(self._pool.submit(self._work, thread, waiting))
                 for job in jobs:
                     job.result()
-            finally:  # after an error, too, no thread goes on learning once this method returns
+            finally:  # also after an error, no thread learns once this method has returned
                 for _ in waiting:
                     pass
                 wait(jobs)
@@ -169,14 +173,14 @@ def tasks_of(first: int, n: int, threads: int) -> list[tuple[int, int]]:
     >>> tasks_of(10, 5, 2), tasks_of(0, 40, 1)
     ([(10, 1), (11, 1), (12, 1), (13, 1), (14, 1)], [(0, 10), (10, 10), (20, 10), (30, 10)])
     """
-    few, end = max(1, min(TASK_DEALS, n // (TASKS_PER_THREAD * threads))), first + n
-    return [(begin, min(few, end - begin)) for begin in range(first, end, few)]
+    size, end = max(1, min(TASK_DEALS, n // (TASKS_PER_THREAD * threads))), first + n
+    return [(begin, min(size, end - begin)) for begin in range(first, end, size)]
 
 
 def gains(forests: Sequence[Forest], n_rows: Sequence[int], n_hands: int) -> list[float]:
-    """Scale factors of regrets per round, such that a visit changes a regret by some hundreds at most.
+    """Scale factor of regrets for each round; with it, a visit changes a regret by some hundreds at most.
 
-    A row's values are sums over its hands and over the opposing hands, in chips.
+    A row's values are sums over its hands and over the opponent's hands, in chips.
     """
     most = max(float(np.abs(forest.arrays.stake).max(initial=0.0)) for forest in forests)
     return [256.0 * n / (max(most, 1e-9) * n_hands * n_hands) for n in n_rows]

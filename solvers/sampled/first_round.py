@@ -1,7 +1,7 @@
-"""Best responses in the first round alone, in double precision, from given values of its chance leaves.
+"""Best responses in the first round alone, in double precision, from given values at the round's chance leaves.
 
-Values are counterfactual, as in `solvers.sampled.judge`: chips times the opponent's reach, summed over the opponent's
-hands, each of weight 1. The values of exits include the opponent's reach there.
+Values are counterfactual: chips times the opponent's reach, summed over the opponent's hands, each of weight 1. Values
+at chance leaves include the opponent's reach at the leaf.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ class FirstRound:
     """A betting tree that ends in folds and chance leaves, with both players' average strategies.
 
     Args:
-        forest: a forest with one root.
-        sums: per player, flat ``[row][slot][16]``; the tree is lane 0.
+        forest: the betting, with a single betting tree.
+        sums: flat averages ``[row][slot][lane]`` of each player. A slot is one action of one decision; of the 16 lanes
+            only lane 0 is used.
         n_rows: number of rows.
-        rows: ``[hand]``.
-        cards: ``[hand, 2]`` of 0 .. n_cards - 1; hands of one card have n_cards in the second place.
+        rows: ``[hand]``, the row of each hand.
+        cards: ``[hand, 2]``, numbers 0 .. n_cards - 1; hands of one card have n_cards in the second place.
         n_cards: number of cards in the deck.
 
     Attributes:
-        n_pairs: number of pairs of hands that can be dealt together.
+        n_pairs: number of pairs of hands, one for each player, that can be dealt together.
     """
 
     def __init__(
@@ -37,18 +38,18 @@ class FirstRound:
         two_cards = bool(cards.max() < n_cards)
         self._arrays, self._cards, self._n_cards = forest.arrays, cards[:, : 2 if two_cards else 1], n_cards
         shape = [(n_rows, n, WIDTH) for n in forest.n_slots]
-        mine = [sums[p][: int(np.prod(shape[p]))].reshape(shape[p])[:, :, 0] for p in (0, 1)]
-        strategies = [_strategy(forest, p, mine[p].T.astype(np.float64))[:, rows] for p in (0, 1)]
+        averages = [sums[p][: int(np.prod(shape[p]))].reshape(shape[p])[:, :, 0] for p in (0, 1)]
+        strategies = [_strategy(forest, p, averages[p].T.astype(np.float64))[:, rows] for p in (0, 1)]
         self._strategies, self._reach = strategies, [self._reached(p, strategies[p]) for p in (0, 1)]
         self.n_pairs = float(self._against(np.ones(len(rows))).sum())
 
     def best(self, p: int, exits: Floats, chosen_on: Floats | None = None) -> Floats:
-        """``[hand]``: values of player p's best response.
+        """Value of each hand when player p plays a best response: ``[hand]``.
 
         Args:
-            p: the player who responds.
-            exits: ``[line, hand]``, values of the lines that the exits lead to.
-            chosen_on: values by which the response is chosen; None: ``exits``.
+            p: the player who plays the best response.
+            exits: ``[line, hand]``, values on the lines that enter the second round.
+            chosen_on: values by which the best response chooses its actions; None: ``exits``.
         """
         out: Floats = self._values(
             p, np.stack([exits if chosen_on is None else chosen_on, exits]), best=True
@@ -56,13 +57,20 @@ class FirstRound:
         return out
 
     def folds(self, p: int) -> Floats:
-        """``[hand]``: value of folds under player p's average strategy."""
+        """Value of each hand from folds alone when player p follows the average strategy: ``[hand]``."""
         n_exits = int((self._arrays.kind == CHANCE).sum())
         out: Floats = self._values(p, np.zeros((1, n_exits, len(self._cards))), best=False)[0]
         return out
 
     def _values(self, p: int, exits: Floats, *, best: bool) -> Floats:
-        """``[set, hand]``: values for leaf values ``[set, line, hand]``; the first set determines the responses."""
+        """Value of each hand at the root, for several sets of values at chance leaves: ``[set, hand]``.
+
+        Args:
+            p: the player whose values are computed.
+            exits: ``[set, line, hand]``, values on the lines that enter the second round.
+            best: whether player p takes the best action by the first set of values; otherwise p follows the average
+                strategy.
+        """
         a = self._arrays
         values = np.empty((len(a.kind), len(exits), len(self._cards)))
         for n in reversed(range(len(a.kind))):
@@ -85,7 +93,7 @@ class FirstRound:
         return out
 
     def _reached(self, p: int, strategy: Floats) -> Floats:
-        """``[node, hand]``: reach of player p."""
+        """Player p's reach with each hand at each node: ``[node, hand]``."""
         a = self._arrays
         out = np.ones((len(a.kind), len(self._cards)))
         for n in np.flatnonzero(a.kind == DECISION).tolist():
@@ -94,12 +102,12 @@ class FirstRound:
         return out
 
     def _against(self, reach: Floats) -> Floats:
-        """Sum the reach of the hands that share no card with each hand: ``[hand]``."""
+        """Sum ``reach`` over the hands that share no card with each hand: ``[hand]``."""
         return compatible_sums(self._cards, self._cards, reach, reach, self._n_cards)
 
 
 def _strategy(forest: Forest, p: int, sums: Floats) -> Floats:
-    """Frequencies ``[slot, row]`` of player p."""
+    """Frequencies of player p's actions from averages: ``[slot, row]``; a slot is one action of a decision."""
     a, out = forest.arrays, np.empty_like(sums)
     for n in np.flatnonzero((a.kind == DECISION) & (a.player == p)).tolist():
         slots = slice(int(a.slot[n]), int(a.slot[n] + a.n_actions[n]))

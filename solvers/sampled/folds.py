@@ -1,13 +1,20 @@
-"""Values of folds.
+"""Values of folds on one board, for one batch of lines.
 
-With ``T_j[c] = Σ_g σ_j[g] · groups[g][c]`` for lane j, a sequence of q that ends in a fold, a hand of group g with
-cards a and b meets there the reach
+Hands are in groups with equal strategies: rows, or in the last round segments (runs of hands of one row, in order of
+strength). Let σ_j[g] be the reach within the round of the opponent's hands in group g, at its j-th sequence that ends
+in a fold. Let ``groups[g][c]`` be the opponent's reach at the start of the round, summed over the hands of group g that
+hold card c, or over all hands of the group for c = all. With the totals ``T_j[c] = Σ_g σ_j[g] · groups[g][c]``, the
+traverser's hand h of group g with cards a and b meets the opposing reach
 
     T_j[all] − T_j[a] − T_j[b] + σ_j[g] · r[h]
 
-(the same hand, which both cards take off, is added once). Rows need the sum of their hands' values at each fold, which
-is a product of T with the number of hands that hold each card. Hands need their value at the roots: p's own reach
-weighs the folds, so that one vector ``mixed[g][c] = Σ_j w_j[g] · T_j[c]`` serves all of them.
+at the fold. Both card totals contain the opponent's same hand, so the last term adds its reach once; r[h] is this reach
+at the start of the round.
+
+Regrets need the opposing reach summed over each row's hands, which is a product of T with the number of hands that hold
+each card. The previous round needs each hand's value under the traverser's strategy, summed over all folds. With
+weights w_j[g] = chips times the traverser's reach, the vector ``mixed[g][c] = Σ_j w_j[g] · T_j[c]`` gives this value
+for all hands of a group.
 """
 
 from __future__ import annotations
@@ -35,15 +42,16 @@ from compiled.vector import WIDTH, fill16, float32_at, int32_at, int64_at, load1
 from solvers.sampled.views import Cursor, all_hands, cards_of, other_width, own_width
 
 FOUR = (0, 0, 0, 0)
-"""Template of four vectors."""
+"""Tuple from which `stepped` makes four offsets."""
 _ZERO: Any = np.float32(0)
 
 
 @inlined
 def own_weights(c: Cursor) -> None:
-    """Fill ``work.weights``.
+    """Fill ``work.weights``: the traverser's chips times reach, for each row and sequence of the opponent.
 
-    A weight is the chips of a lane's leaves times p's own reach there; lanes are folds, then showdowns.
+    Only the opponent's sequences that end in leaves have weights: sums over the folds of each sequence that ends in
+    folds, then sums over the showdowns of each sequence that ends in showdowns.
     """
     work, batch, program = c.work, c.batch, c.round.program
     width, n_lanes = own_width(c), WIDTH * (batch.n_folds + batch.n_shows)
@@ -55,7 +63,7 @@ def own_weights(c: Cursor) -> None:
 
 @inlined
 def clear_values(c: Cursor) -> None:
-    """Set ``work.values`` to 0."""
+    """Set ``work.values`` to 0: each row's sums at folds and showdowns."""
     n_lanes = c.batch.n_folds + c.batch.n_shows
     for n in range(0, WIDTH * c.round.program.n_rows * n_lanes, WIDTH):
         store(c.work.values, n, fill16(_ZERO))
@@ -63,7 +71,7 @@ def clear_values(c: Cursor) -> None:
 
 @inlined
 def _add_weights(c: Cursor, first: int, n: int, first_lane: int, pay: int, width: int) -> None:
-    """Add the weights of folds or of showdowns."""
+    """Add chips times the traverser's reach to ``work.weights``, for all folds or for all showdowns."""
     work, program = c.work, c.round.program
     n_lanes = WIDTH * (c.batch.n_folds + c.batch.n_shows)
     for k in range(n):
@@ -77,7 +85,7 @@ def _add_weights(c: Cursor, first: int, n: int, first_lane: int, pay: int, width
 
 @inlined
 def fold_totals(c: Cursor) -> None:
-    """Compute the totals T of folds, hand by hand, in rounds before the last."""
+    """Fill ``work.totals`` with the opponent's reach at folds, summed by card, in rounds before the last."""
     work, board, batch, lanes = c.work, c.board, c.batch, c.round.program.lanes
     all_, width = all_hands(board), other_width(c)
     for place in range(0, batch.n_folds * board.stride, WIDTH):
@@ -96,9 +104,10 @@ def fold_totals(c: Cursor) -> None:
 
 @inlined
 def fold_value(c: Cursor, h: int):  # type: ignore[no-untyped-def]
-    """Add hand h's values at folds to ``work.values`` of its row; return its value under p's own reach.
+    """Add hand h's values at folds to its row's sums in ``work.values``, in rounds before the last.
 
-    The function is for rounds before the last, where each row is a group.
+    Returns:
+        The hand's value from all folds when the traverser follows its own strategy.
     """
     work, board, batch, lanes = c.work, c.board, c.batch, c.round.program.lanes
     row, all_, (a, b) = int32_at(board.rows, h), all_hands(board), cards_of(board, h)
@@ -117,9 +126,11 @@ def fold_value(c: Cursor, h: int):  # type: ignore[no-untyped-def]
 
 @inlined
 def fold_values(c: Cursor, g: int, row: int) -> None:
-    """Add a segment's sums at folds to ``values[row]``; fill ``mixed[g]``, and ``same[g]`` = ``Σ_j w_j σ_j``.
+    """Add the values at folds of segment g's hands to their row's sums in ``work.values``, in the last round.
 
-    Four folds at a time; beyond the last one it is computed again, with weight 0.
+    A segment is a run of hands of one row, in order of strength. The function also fills ``mixed[g]`` and ``same[g]``,
+    which give the value of each hand from all folds. Four folds are computed at a time; if fewer remain, the last fold
+    is repeated with weight 0.
     """
     work, board, batch, lanes = c.work, c.board, c.batch, c.round.program.lanes
     n_folds, stride, into = batch.n_folds, board.stride, g * board.stride

@@ -1,8 +1,8 @@
-"""Exact best responses, per hand and board, to average strategies by class and row.
+"""Exact best responses of single hands on single boards to average strategies by board bucket and row.
 
-The boards come as a `tree` below one board. A value is counterfactual: chips times the opponent's reach under its
-average strategy, summed over the opponent's hands and, weighted by probability, over the boards below. Divided by the
-number of pairs of hands it is chips per deal.
+The boards form a tree below one board (`boards.tree`). A value is counterfactual: chips times the opponent's reach
+under its average strategy, summed over the opponent's hands and, weighted by probability, over the boards that follow.
+Divided by the number of pairs of hands it is chips per deal.
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ from solvers.tree import Floats, Forest
 
 @dataclass(frozen=True)
 class Buffers:
-    """Buffers of one thread."""
+    """Buffers of one thread.
+
+    Attributes:
+        parts: the arrays, per round.
+        packed: the addresses of the arrays for kernels.
+        out: values of the hands on the first board.
+    """
 
     parts: tuple[Workspace, ...]
     packed: Works
@@ -32,18 +38,19 @@ class Buffers:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of the buffers."""
+        """Size of the buffers in bytes."""
         arrays = (array for part in self.parts for array in part if isinstance(array, np.ndarray))
         return self.out.nbytes + sum(array.nbytes for array in arrays)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Values on a tree of boards, by hand of the first board.
+    """Values on a tree of boards, for each hand of the tree's first board.
 
     Attributes:
         best: ``[player, line, hand]``, values of best responses.
-        own: ``[hand]``, player 0's values if both follow their averages, over all lines, weighted by player 0's reach.
+        own: ``[hand]``, player 0's values when both players follow their average strategies, summed over all lines with
+            the weight of player 0's reach.
     """
 
     best: Floats
@@ -51,17 +58,17 @@ class Judged:
 
 
 class BoardJudge:
-    """Computes values on trees of boards; each thread that asks needs its own `Buffers`.
+    """Computes values on trees of boards; each thread that calls a method needs its own `Buffers`.
 
     Args:
         forests: the betting of each round.
-        batches: the batches of each forest.
-        n_classes: number of classes, per round.
-        n_rows: number of rows of a class, per round.
+        batches: the batches of lines of each round.
+        n_classes: number of board buckets, per round.
+        n_rows: number of rows of a board bucket, per round.
         sums: average strategies per round and player, as in `Numbers`.
-        most_hands: largest number of hands that a board leaves, per round.
-        n_cards: number of cards that the first board leaves.
-        probabilities: probability of a board given both hands and the board above, per round.
+        most_hands: largest number of hands that are possible on a board, per round.
+        n_cards: number of cards that are not on the first board.
+        probabilities: probability of a board given both hands and the previous board, per round.
     """
 
     def __init__(
@@ -84,13 +91,13 @@ class BoardJudge:
         self._targets = forests[0].arrays.target[first.nodes[0][first.shape_of(0).exits, 0]]
 
     def buffers(self) -> Buffers:
-        """Buffers for one thread."""
+        """Allocate buffers for one thread."""
         parts = self._context.workspaces()
         packed = Packed(parts)
         return Buffers(parts, (packed, packed), self._context.out())
 
     def below(self, boards: Boards, buffers: Buffers, stopped: Stopped = never) -> Judged:
-        """Values at the lines that enter the second round, over the listed boards.
+        """Compute the values on the lines that enter the second round, over all given boards.
 
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
@@ -100,16 +107,17 @@ class BoardJudge:
         best = []
         for p in (0, 1):
             self._context.values(p, buffers.packed, packed, n, buffers.out, best_from=0, stopped=stopped)
-            found = top.continuation.reshape(-1, self._most_hands, WIDTH)[:, :, 0]
-            by_line = np.empty(found.shape)
-            by_line[self._targets] = found
+            by_exit = top.continuation.reshape(-1, self._most_hands, WIDTH)[:, :, 0]
+            by_line = np.empty(by_exit.shape)
+            by_line[self._targets] = by_exit
             best.append(by_line)
         return Judged(np.stack(best), self._exits(0, packed, n, buffers, self._context.n_rounds, stopped))
 
     def later(self, boards: Boards, buffers: Buffers) -> Floats:
-        """``[round - 1, player]``: sums of values like `Judged.own`, of best responses that begin in a later round.
+        """Sums of each player's values when its best response begins in round 1, 2, ...: ``[round - 1, player]``.
 
-        Before that round each player follows its average strategy.
+        Before that round the player follows its average strategy. The sums are over all hands, weighted by the player's
+        reach.
         """
         n, packed = len(boards.nodes), Packed(boards)
         return np.array(
@@ -128,7 +136,7 @@ class BoardJudge:
         best_from: int,
         stopped: Stopped = never,
     ) -> Floats:
-        """``[hand]``: player p's values over the lines that enter the second round, weighted by p's strategy."""
+        """Values of player p's hands over all lines that enter the second round, weighted by p's reach: ``[hand]``."""
         self._context.values(
             p, buffers.packed, packed, n_boards, buffers.out, best_from=best_from, stopped=stopped
         )
@@ -136,7 +144,7 @@ class BoardJudge:
         return exits.astype(np.float64)
 
     def whole(self, boards: Boards, buffers: Buffers, stopped: Stopped = never) -> Judged:
-        """Values at the first board, in the form of values at a single line.
+        """Compute the values at the start of the first round; the result has them as values on a single line.
 
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
@@ -144,10 +152,10 @@ class BoardJudge:
         n, packed = len(boards.nodes), Packed(boards)
 
         def values(p: int, best_from: int) -> Floats:
-            found = self._context.values(
+            by_batch = self._context.values(
                 p, buffers.packed, packed, n, buffers.out, best_from=best_from, stopped=stopped
             )
-            first: Floats = found[0, :, 0]
+            first: Floats = by_batch[0, :, 0]
             return first
 
         best = np.stack([values(p, 0)[None] for p in (0, 1)])

@@ -1,9 +1,15 @@
-"""Link between a batch and the board above: reach enters from its chance leaves, and values return to them.
+"""Links from a board to the board of the previous round: reach comes down through them, and values go up.
 
-    r[h] = reach[parent hand of h] · σ[row of the parent hand][sequence of q at the chance leaf]
+The opponent's reach with hand h at the start of a round is
 
-A batch is *aligned* with a chance leaf above if their 16 lanes are the same lines. Else each of its runs of lanes has a
-link of its own, and lanes are moved.
+    reach[parent of h] · σ[row of the parent][the opponent's sequence at the chance leaf]
+
+where the parent is the same hand on the board of the previous round, with its reach at the start of that round, and σ
+is the product of action frequencies within that round.
+
+A link has the offsets of a chance leaf in the buffers of the previous round. A batch of 16 lines needs one link if its
+lanes continue the lanes of one chance leaf in order: then the batch is *aligned* with the leaf. Otherwise each run of
+neighbouring lanes has a link of its own, and kernels move the lanes.
 """
 
 from __future__ import annotations
@@ -24,13 +30,13 @@ _ONE: Any = np.float32(1)
 
 
 class Parent(NamedTuple):
-    """The board above.
+    """The board of the previous round from which the current board was dealt.
 
     Attributes:
-        program: steps of its round.
-        work: buffers of its round.
-        board: the board itself.
-        mode: `UPDATE`, `BEST` or `EVALUATE` in the round above.
+        program: betting steps of the previous round.
+        work: buffers of the previous round.
+        board: the board.
+        mode: what the pass does in the previous round: `UPDATE`, `BEST` or `EVALUATE`.
     """
 
     program: Program
@@ -40,12 +46,12 @@ class Parent(NamedTuple):
 
 
 class ParentLink(NamedTuple):
-    """Offsets of a chance leaf in the buffers of the board above.
+    """Offsets of one chance leaf of the previous round in the buffers (`Workspace`) of that round.
 
     Attributes:
-        aligned: whether the link serves a whole batch; else it serves one run of its lanes.
-        other_width, own_width: numbers in a row of ``other`` and of ``own``.
-        exits_width: numbers in a row of ``row_exits``.
+        aligned: whether the link serves all 16 lanes of a batch; otherwise it serves one run of neighbouring lanes.
+        other_width, own_width: number of elements per row in ``other`` and in ``own``.
+        exits_width: number of elements per row in ``row_exits``.
         hands: offset in ``reach`` and ``hand_exits``.
         other, own: offsets in ``other`` and ``own``.
         exits: offset in ``row_exits``.
@@ -65,13 +71,13 @@ class ParentLink(NamedTuple):
 
 @inlined
 def parent_of(x: RoundView, boards: Boards, work: Workspace, mode: int) -> Parent:
-    """Make the view of the open board in the round above, from that round's view x."""
+    """Make the `Parent` record of the previous round from that round's `RoundView` x, boards, buffers and mode."""
     return Parent(x.program, work, board_view(boards, int64_at(work.open, 0)), mode)
 
 
 @inlined
 def link_to(parent: Parent, leaf: int, lane: int, aligned: bool) -> ParentLink:
-    """Make the link to chance leaf ``leaf`` of the round above, starting at its lane ``lane``."""
+    """Make the link to chance leaf ``leaf`` of the previous round, beginning at the leaf's lane ``lane``."""
     work, exit_ = parent.work, record_at(parent.program.exits, leaf)
     batch = record_at(parent.program.batches, exit_.batch)
     wide = exit_.batch * work.n_wide + lane
@@ -90,14 +96,20 @@ def link_to(parent: Parent, leaf: int, lane: int, aligned: bool) -> ParentLink:
 
 @inlined
 def link_of(c: Cursor, parent: Parent, first: bool) -> ParentLink:
-    """Make the link of an aligned batch; for other batches only the field ``aligned`` is valid."""
+    """Make the link of a batch whose 16 lanes continue one chance leaf's lanes in order.
+
+    For other batches only the field ``aligned`` of the result has a meaning.
+    """
     leaf = -1 if first else c.batch.aligned
     return link_to(parent, max(leaf, 0), 0, leaf >= 0)
 
 
 @inlined
 def enter_round(views: Packed, works: Packed, boards: Boards, t: int, c: Cursor) -> None:
-    """Fill ``work.reach`` of a batch, from the board above or, in the first round, from the deal."""
+    """Fill ``work.reach`` of a batch of lines: the opponent's reach at the start of round t.
+
+    In the first round the reach of every hand is 1. In later rounds it comes from the board of the previous round.
+    """
     if t == 0:
         for n in range(0, WIDTH * c.board.n_hands, WIDTH):
             store(c.work.reach, c.at_hands + n, fill16(_ONE))
@@ -113,7 +125,7 @@ def enter_round(views: Packed, works: Packed, boards: Boards, t: int, c: Cursor)
 
 @inlined
 def _enter_by_runs(c: Cursor, parent: Parent) -> None:
-    """Fill ``work.reach`` run by run, with each run's lanes shifted to their places in this batch."""
+    """Fill ``work.reach`` of a batch whose lanes continue several chance leaves; runs of lanes are moved into place."""
     work, program, above = c.work, c.round.program, parent.work
     first, n_runs = c.batch.runs, c.batch.n_runs
     for k in range(n_runs):
@@ -134,7 +146,7 @@ def _enter_by_runs(c: Cursor, parent: Parent) -> None:
 
 @inlined
 def entering_reach(link: ParentLink, parent: Parent, board: BoardView, h: int):  # type: ignore[no-untyped-def]
-    """Q's reach with hand h at the roots of an aligned batch."""
+    """Opponent's reach with hand h at the start of 16 lines that continue one chance leaf."""
     o = _parent_hand(board, h)
     sigma = load16(parent.work.other, link.other + link.other_width * int32_at(parent.board.rows, o))
     return load16(parent.work.reach, link.hands + WIDTH * o) * sigma
@@ -142,13 +154,16 @@ def entering_reach(link: ParentLink, parent: Parent, board: BoardView, h: int): 
 
 @inlined
 def _parent_hand(board: BoardView, h: int) -> int:
-    """Hand on the board above that corresponds to hand h."""
+    """Number that hand h has on the board of the previous round."""
     return h if board.same_hands else int32_at(board.parent_hand, h)
 
 
 @inlined
 def hand_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value) -> None:  # type: ignore[no-untyped-def]
-    """Pass the value of a batch to hand h up; keep it for `hands_up` if the batch is not aligned."""
+    """Add hand h's value on 16 lines to the board of the previous round.
+
+    If the lines do not continue one chance leaf, the value waits in ``work.hand_values`` for `hands_up`.
+    """
     if link.aligned:
         _pass_up(c, parent, link, h, value)
     else:
@@ -157,7 +172,7 @@ def hand_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value) -> None:
 
 @inlined
 def hands_up(c: Cursor, parent: Parent) -> None:
-    """Pass ``work.hand_values`` up, run by run."""
+    """Add the values in ``work.hand_values`` to the board of the previous round, one run of lanes after another."""
     program, first = c.round.program, c.batch.runs
     for k in range(first, first + c.batch.n_runs):
         run = record_at(program.runs, k)
@@ -170,10 +185,10 @@ def hands_up(c: Cursor, parent: Parent) -> None:
 
 @inlined
 def _pass_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value) -> None:  # type: ignore[no-untyped-def]
-    """Add a value to the chance leaf above, once for each dealt board that this board represents.
+    """Add a hand's value to the previous round's chance leaf, once for each dealt board that this board stands for.
 
-    A value by hand is weighted by p's own reach above at once; a value by row is summed. A best response keeps values
-    by leaf.
+    A best response adds to the value of the hand at the leaf. Any other pass adds to the value of the hand's row at the
+    leaf and, multiplied by the traverser's reach, to the hand's value over all leaves.
     """
     board, above = c.board, parent.work
     worth = value * c.round.probability

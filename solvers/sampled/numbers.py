@@ -1,4 +1,4 @@
-"""Regrets, averages and visit counts of all classes of a game: the state of the sampled engine."""
+"""Regrets, averages and visit counts of all board buckets of a game: the state of the sampled engine."""
 
 from __future__ import annotations
 
@@ -16,16 +16,20 @@ Pair = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Numbers:
-    """The state, with numbers flat ``[class][batch][row][slot][16]``; see `LineBatches.first`.
+    """State of the sampled engine.
+
+    Regrets and averages are flat arrays ``[board bucket][batch][row][slot][lane]``. A slot is one action of one
+    decision of a player; a batch has 16 lanes, one for each betting line. See `LineBatches.first`.
 
     Attributes:
-        regrets: per round, per player.
-        sums: per round, per player: averages of own reach times strategy over the visits, scaled. Normalised, these
+        regrets: arrays per round and player.
+        sums: arrays per round and player: averages of reach times strategy over the visits, scaled. Normalised, these
             averages are the average strategy.
-        visits: per round ``[player, class]``: how often regrets were updated.
-        ahead: per round ``[player, class]``: how many of these visits belong to deals that will be dealt again, and
-            will then learn nothing for the class. A save that is killed can leave classes ahead of the counted deals.
-            The count is exact with one thread; several threads may miscount simultaneous visits of a class.
+        visits: per round ``[player, board bucket]``, number of updates of the regrets.
+        ahead: per round ``[player, board bucket]``, number of these visits that belong to deals that will be dealt
+            again. When dealt again, such a deal learns nothing for the board bucket. A killed save can leave board
+            buckets ahead of the counted deals. The number is exact with one thread; several threads may miscount
+            simultaneous visits of a board bucket.
     """
 
     regrets: tuple[Pair, ...]
@@ -40,10 +44,10 @@ class Numbers:
         """Make the state before the first deal.
 
         Args:
-            batches: per round.
-            n_classes: per round.
-            n_rows: per round.
-            short: whether numbers have 16 bits.
+            batches: the batches of lines, per round.
+            n_classes: number of board buckets, per round.
+            n_rows: number of rows of a board bucket, per round.
+            short: whether regrets and averages have 16 bits instead of 32.
         """
         dtype = np.float16 if short else np.float32
 
@@ -61,10 +65,10 @@ class Numbers:
 
     @property
     def short(self) -> bool:
-        """Whether numbers have 16 bits."""
+        """Whether regrets and averages have 16 bits instead of 32."""
         return bool(self.regrets[0][0].dtype == np.float16)
 
 
 def class_size(batches: LineBatches, p: int, n_rows: int) -> int:
-    """Number of regrets of player p in a class."""
+    """Number of player p's regrets in a board bucket with ``n_rows`` rows."""
     return int(batches.first(p, n_rows)[-1])

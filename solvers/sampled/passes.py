@@ -1,7 +1,8 @@
-"""Walks over boards, one below another: reach goes down, and values come up once all boards below are done.
+"""Passes over boards: the opponent's reach goes down from board to board, and values come up.
 
-`walk` takes boards in depth-first order. `learn_paths` learns from deals: each deal is a path of one board per round,
-walked once for either player, with the hands that the last board leaves in all rounds.
+`walk` processes boards in depth-first order; a board's values are complete when all boards that follow it are done.
+`learn_paths` learns from deals, in one pass for each player. A deal has one board per round, and all its rounds have
+the hands that are possible on the full board.
 """
 
 from __future__ import annotations
@@ -42,19 +43,18 @@ _ONE: Any = np.float32(1)
 
 
 class Walk(NamedTuple):
-    """The settings and buffers of a walk.
+    """Settings and buffers of a pass over boards.
 
     Attributes:
-        mode: `UPDATE` learns; `BEST` responds, `EVALUATE` follows the strategy.
-        best_from: the first round in which `BEST` responds; earlier rounds are evaluated.
-        discount: weights of earlier visits of a class.
-        cfr_br: share of the opponent's play on the last round that is its best answer on the dealt board, 0 to 1; see
-            `solvers.sampled.answer`.
-        views: `RoundView` of each round, for the traverser, and for the opponent as traverser.
-        works: `Workspace` of each round, of the traverser and of its mirror.
+        mode: `UPDATE` learns, `BEST` computes best responses, `EVALUATE` follows the strategy.
+        best_from: first round with best responses; in earlier rounds a `BEST` pass follows the strategy.
+        discount: discount of earlier visits of a board bucket.
+        cfr_br: share, from 0 to 1, of the best response in the opponent's strategy on the last round (CFR-BR).
+        views: `RoundView` of each round for the traverser; and of each round for the opponent as traverser.
+        works: `Workspace` of each round for the traverser; and of each round for the opponent's best response.
         boards: the boards, see `Boards`.
         n_rounds: number of rounds of the game.
-        out: gets the values of the first board's hands, ``[batch][hand][16]``.
+        out: array ``[batch][hand][lane]`` for the values of the hands on the first board, for batches of 16 lines.
     """
 
     mode: int
@@ -70,18 +70,18 @@ class Walk(NamedTuple):
 
 @kernel
 def walk(w: Walk, first: int, last: int, dither: int, depth: int, ends: bool) -> int:
-    """Run a pass, or a part of one, depth first over boards first to last - 1; the first is in the first round.
+    """Process boards ``first`` to ``last - 1`` of a pass, depth first; the pass begins with a board of the first round.
 
     Args:
         w: settings and buffers.
-        first: number of the first board of this part.
-        last: number after that of the last board of this part.
+        first: number of the first board.
+        last: number of the first board that is not processed.
         dither: rounding of 16-bit numbers, see `compiled.precision`.
-        depth: round of the board that the previous part has left open; -1 for the first part.
-        ends: whether this is the last part.
+        depth: result of the previous call for this pass; -1 for the first call.
+        ends: whether this is the last call for this pass.
 
     Returns:
-        The ``depth`` of the next part.
+        The round of the last board, whose values are not yet complete; -1 after the last call.
     """
     all_boards, answering = unpack(w.boards), w.mode == UPDATE and w.cfr_br > 0
     for number in range(first, last):
@@ -103,16 +103,20 @@ def walk(w: Walk, first: int, last: int, dither: int, depth: int, ends: bool) ->
 
 @inlined
 def _mode_of(w: Walk, t: int) -> int:
-    """The mode of a round."""
+    """Mode of a pass in round t: before the round ``w.best_from`` a best response only follows the strategy."""
     return EVALUATE if w.mode == BEST and t < w.best_from else w.mode
 
 
 @kernel
 def learn_paths(w: Walk, first: int, last: int, number: int) -> None:
-    """Learn from deals first to last - 1, each a path of boards, for one player and then for the other.
+    """Learn from deals ``first`` to ``last - 1``, on each deal for one player and then for the other player.
 
-    The views are those of player 0. ``number`` is the number of deal 0 among all deals; who learns first on a deal and
-    the rounding of 16-bit numbers depend on it.
+    Args:
+        w: settings and buffers, with the views of player 0 as traverser.
+        first: number of the first deal in ``w.boards``.
+        last: number of the first deal that is left out.
+        number: number of deal 0 since the start of the solve. This number determines which player learns first on a
+            deal, and how 16-bit numbers are rounded.
     """
     for deal in range(first, last):
         start = deal * w.n_rounds
@@ -128,21 +132,21 @@ def learn_paths(w: Walk, first: int, last: int, number: int) -> None:
 def share(visit: int, gamma: float) -> float:
     """Weight of visit n = 1, 2, ... in the average over visits 1 to n: ``(γ + 1) / (n + γ)``.
 
-    In the average over many visits, visit k then weighs ``k (k + 1) .. (k + γ - 1)``, which grows like ``k ** γ``
-    (O. Shamir and T. Zhang 2013). Averages of numbers in [0, 1] stay in [0, 1], however many visits there are.
+    In the average over many visits, visit k then weighs ``k (k + 1) .. (k + γ - 1)``, which grows like ``k ** γ`` (O.
+    Shamir and T. Zhang 2013). Averages of numbers in [0, 1] stay in [0, 1], however many visits there are.
     """
     return (gamma + 1.0) / (visit + gamma)
 
 
 @inlined
 def rounding(visits: int) -> np.floating[Any]:
-    """Rounding offset after some visits: multiples of the golden ratio, spread evenly over [0, 1)."""
+    """Number in [0, 1) to add to an average before it is rounded down; over the visits these numbers spread evenly."""
     return min(np.float32(visits * GOLDEN % 1.0), BELOW_ONE)
 
 
 @inlined
 def _factors(discount: Discount, x: RoundView, class_: int, dither: int) -> VisitFactors:
-    """Weights of the next visit of a class."""
+    """Weights of the next visit of a board bucket."""
     visits = int64_at(x.visits, class_)
     keep = _retained(visits, discount.alpha)
     sink = 0.0 if discount.clip else _retained(visits, discount.beta)
@@ -153,7 +157,7 @@ def _factors(discount: Discount, x: RoundView, class_: int, dither: int) -> Visi
 
 @inlined
 def _retained(visits: int, power: float) -> float:
-    """``n^p / (n^p + 1)``, and 1 for p = ∞."""
+    """Factor of earlier regrets after n visits: ``n^p / (n^p + 1)``, and 1 for p = ∞."""
     if power == np.inf:
         return 1.0
     weight = np.float64(visits) ** power
@@ -162,7 +166,7 @@ def _retained(visits: int, power: float) -> float:
 
 @kernel
 def _go_down(w: Walk, t: int, dither: int) -> None:
-    """Compute reach in a round before the last, update averages, and clear buffers for values."""
+    """Process round t's current board on the way down: compute reach, update averages, and clear buffers for values."""
     views, works, mode = w.views[0], w.works[0], _mode_of(w, t)
     x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(w.boards)
     board = board_view(all_boards, int64_at(work.open, 0))
@@ -189,7 +193,7 @@ def _go_down(w: Walk, t: int, dither: int) -> None:
 
 @inlined
 def _sum_rows(c: Cursor) -> None:
-    """Fill ``work.row_reach`` with the reach of each row's hands."""
+    """Fill ``work.row_reach``: the opponent's reach at the start of the round, summed over each row's hands."""
     for row in range(c.round.program.n_rows):
         store(c.work.row_reach, WIDTH * row, fill16(_ZERO))
     for h in range(c.board.n_hands):
@@ -200,7 +204,11 @@ def _sum_rows(c: Cursor) -> None:
 
 @kernel
 def _go_up(w: Walk, t: int, dither: int) -> None:
-    """Compute the values of a round's open board from its leaves and the boards below, and pass them up."""
+    """Process round t's current board on the way up: compute values and update regrets.
+
+    The values come from folds and showdowns and, before the last round, from the boards of the next round. They are
+    added to the board of the previous round.
+    """
     views, works, mode, mode_above = w.views[0], w.works[0], _mode_of(w, t), _mode_of(w, t - 1)
     x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(w.boards)
     board, last, above = board_view(all_boards, int64_at(work.open, 0)), t == w.n_rounds - 1, max(t - 1, 0)
@@ -247,7 +255,7 @@ def _go_up(w: Walk, t: int, dither: int) -> None:
 
 @inlined
 def _respond_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
-    """Compute the best response of every hand in the last round."""
+    """Compute best responses of all hands on a board of the last round, for one batch of lines."""
     work = c.work
     g = h = 0
     while g < n_groups:
@@ -265,7 +273,7 @@ def _respond_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) ->
 
 @inlined
 def _respond(c: Cursor, parent: Parent, link: ParentLink) -> None:
-    """Compute the best response of every hand in a round before the last."""
+    """Compute best responses of all hands on a board before the last round, for one batch of lines."""
     for h in range(0, c.board.n_hands, BLOCK):
         n = min(BLOCK, c.board.n_hands - h)
         respond(c, h, n)
@@ -274,14 +282,14 @@ def _respond(c: Cursor, parent: Parent, link: ParentLink) -> None:
 
 @inlined
 def _responses_up(c: Cursor, parent: Parent, link: ParentLink, first: int, n: int) -> None:
-    """Pass the values of best responses up."""
+    """Add the best-response values of hands ``first`` to ``first + n - 1`` to the board of the previous round."""
     for i in range(n):
         hand_up(c, parent, link, first + i, load16(c.work.nodes, WIDTH * i))
 
 
 @inlined
 def _follow_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
-    """Compute every hand's value in the last round under p's own strategy."""
+    """Compute the values of all hands on a board of the last round when the traverser follows its own strategy."""
     work, board, program = c.work, c.board, c.round.program
     own_weights(c)
     clear_values(c)
@@ -310,7 +318,7 @@ def _follow_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> 
 
 @inlined
 def _follow(c: Cursor, parent: Parent, link: ParentLink) -> None:
-    """Compute every hand's value under p's own strategy in a round before the last."""
+    """Compute the values of all hands on a board before the last round when the traverser follows its own strategy."""
     own_weights(c)
     clear_values(c)
     for h in range(c.board.n_hands):

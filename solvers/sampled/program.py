@@ -1,8 +1,8 @@
-"""A round's batches as lists of steps for one traverser, in the order of execution by kernels.
+"""A round's batches of lines as lists of steps for one traverser, in the order in which kernels run through them.
 
-Player p is the traverser, q the opponent. A *lane* here is a sequence of q that ends in showdowns, or one that ends in
-folds: all leaves of a lane share its totals. Offsets in buffers whose rows have 16 numbers are 16 times the number of a
-sequence, node or slot.
+A *terminal sequence* is a sequence of the opponent (its last action on the way) that leads to folds, or one that leads
+to showdowns. All leaves of a terminal sequence need the same sums of the opponent's reach. Buffers have 16 numbers, one
+for each lane, per sequence, node or slot; so offsets are 16 times the number of a sequence, node or slot.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from solvers.tree import FOLD, SHOWDOWN, Forest
 
 
 class TerminalLeaf(NamedTuple):
-    """A fold or a showdown.
+    """A fold or a showdown of a batch of lines.
 
     Attributes:
-        lane: its lane among the folds or among the showdowns.
-        node: offset of the node.
-        own_sequence: offset of p's sequence there.
+        lane: number of the opponent's sequence; for a fold, among the sequences that end in folds, for a showdown,
+            among the sequences that end in showdowns.
+        node: offset of the leaf among the nodes of the betting tree.
+        own_sequence: offset of the traverser's sequence at the leaf.
     """
 
     lane: int
@@ -34,12 +35,12 @@ class TerminalLeaf(NamedTuple):
 
 
 class ChanceLeaf(NamedTuple):
-    """A chance leaf of a batch.
+    """A chance leaf of a batch of lines.
 
     Attributes:
         batch: number of the batch.
-        number: number of the leaf in the batch.
-        other_sequence, own_sequence: offsets of q's sequence and of p's there.
+        number: number of the leaf within the batch.
+        other_sequence, own_sequence: offsets of the opponent's and of the traverser's sequence at the leaf.
     """
 
     batch: int
@@ -49,22 +50,28 @@ class ChanceLeaf(NamedTuple):
 
 
 class BatchSteps(NamedTuple):
-    """Sizes of a batch and the starts of its lists in a `Program`; batches of one shape share lists.
+    """Sizes of a batch of lines, and the places of its lists in a `Program`; batches with equal trees share lists.
+
+    A terminal sequence is a sequence of the opponent that ends in folds, or one that ends in showdowns.
 
     Attributes:
-        own_slots, other_slots: slots of p and of q in a row.
-        own_first, other_first: first number of the batch among a class's numbers of p and of q.
-        own_down, n_own_down, other_down, n_other_down: steps in ``reach_steps``.
-        up, n_up: steps in ``value_steps``.
-        lanes, n_folds, n_shows: lanes in ``lanes``: folds, then showdowns.
-        n_counted: lanes to be counted; the others are showdowns whose sequence has a lane of folds too.
-        shared: in ``lanes``, the numbers of these lanes of folds.
-        fold_leaves, n_fold_leaves, show_leaves, n_show_leaves: leaves in ``leaves``.
-        pay: offset in ``pay``: chips of showdowns, then of folds.
-        exit_nodes, n_exits: chance leaves in ``exit_nodes``.
-        first_exit: number of the first chance leaf among those of all batches.
-        aligned: the chance leaf of the round above whose lanes are the batch's lanes, or -1.
-        runs, n_runs: runs of lanes in ``runs``, of a batch that is not aligned.
+        own_slots, other_slots: number of slots (one for each action of each decision) of the traverser and the
+            opponent.
+        own_first, other_first: place of the batch among a board bucket's regrets of the traverser and the opponent.
+        own_down, n_own_down, other_down, n_other_down: first step and number of steps of each player in
+            ``reach_steps``.
+        up, n_up: first step and number of steps in ``value_steps``.
+        lanes, n_folds, n_shows: place in ``Program.lanes``, and numbers of terminal sequences with folds and with
+            showdowns.
+        n_counted: number of terminal sequences whose totals of reach are summed; the totals of the others are copied.
+        shared: place in ``Program.lanes`` of the numbers of the fold sequences from which totals are copied.
+        fold_leaves, n_fold_leaves, show_leaves, n_show_leaves: first leaf and number of leaves of each kind in
+            ``leaves``.
+        pay: place in ``pay``: chips of all showdowns, then chips of all folds.
+        exit_nodes, n_exits: first chance leaf and number of chance leaves in ``exit_nodes``.
+        first_exit: number of the batch's first chance leaf among the chance leaves of all batches.
+        aligned: number of the previous round's chance leaf whose 16 lanes continue in the batch's 16 lanes; -1: none.
+        runs, n_runs: first run and number of runs in ``runs``, for a batch that is not aligned.
     """
 
     own_slots: int
@@ -96,23 +103,24 @@ class BatchSteps(NamedTuple):
 
 
 class Program(NamedTuple):
-    """Steps of a round for a traverser.
+    """One round's betting for one traverser, as lists that kernels read.
 
     Attributes:
-        n_batches: number of batches.
-        n_rows: rows of the round's classes.
-        own_size, other_size: numbers of p and of q in a class.
-        n_exits: chance leaves of all batches.
-        batches: `BatchSteps`.
-        reach_steps: `ReachStep`.
-        value_steps: `ValueStep`.
-        leaves: `TerminalLeaf`.
-        lanes: ``[lane]``, offset of q's sequence.
-        exit_nodes: ``[chance leaf of a batch]``, offset of the node.
-        pay: ``[leaf, 16]``: chips that p wins at a showdown with the better hand, or at a fold.
-        runs: `Run` of each batch, one batch after another.
-        run_lanes: ``[run, 2, 16]``: 1 in the lanes of a run, here and above.
-        exits: `ChanceLeaf`.
+        n_batches: number of batches of lines.
+        n_rows: number of rows in each board bucket of the round.
+        own_size, other_size: number of a board bucket's regrets of the traverser and of the opponent.
+        n_exits: number of chance leaves of all batches.
+        batches: table of `BatchSteps`.
+        reach_steps: table of `ReachStep`.
+        value_steps: table of `ValueStep`.
+        leaves: table of `TerminalLeaf`.
+        lanes: offsets of the opponent's sequences that end in folds or showdowns, see `BatchSteps`.
+        exit_nodes: ``[chance leaf]``, offset of the leaf's node.
+        pay: ``[leaf, lane]``: chips that the traverser wins at a fold, or at a showdown with the better hand.
+        runs: table of `Run`: the runs of one batch after another.
+        run_lanes: ``[run, 2, lane]``: 1 in the run's lanes of the batch, then 1 in the run's lanes of the previous
+            round.
+        exits: table of `ChanceLeaf`.
     """
 
     n_batches: int
@@ -133,7 +141,7 @@ class Program(NamedTuple):
 
 
 class _Lists(NamedTuple):
-    """Steps of all shapes, one shape after another."""
+    """Lists of steps for all betting trees of a round, one tree after another."""
 
     reach_steps: list[ReachStep]
     value_steps: list[ValueStep]
@@ -143,7 +151,15 @@ class _Lists(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Sizes of a round's buffers: the largest of all batches, and the number of chance leaves of all batches."""
+    """Sizes of a round's buffers.
+
+    Attributes:
+        n_nodes: largest number of nodes in a batch's betting tree.
+        n_sequences: largest number of a player's sequences in a batch.
+        n_lanes: largest number of a player's sequences in a batch that end in folds, or that end in showdowns.
+        n_exits: number of chance leaves of all batches.
+        n_batch_exits: largest number of chance leaves of a batch.
+    """
 
     n_nodes: int
     n_sequences: int
@@ -153,7 +169,7 @@ class Sizes(NamedTuple):
 
 
 def program(forest: Forest, batches: LineBatches, n_rows: int, p: int) -> Program:
-    """The steps of traverser p."""
+    """Make the lists of steps of traverser p for a round whose board buckets have ``n_rows`` rows."""
     q, lists = 1 - p, _Lists([], [], [], [], [])
     shapes = [_add_lists(shape, p, lists) for shape in batches.shapes]
     own_first, other_first = batches.first(p, n_rows), batches.first(q, n_rows)
@@ -206,7 +222,7 @@ def _run_lanes(runs: Iterable[Run]) -> list[np.ndarray]:
 
 
 def _exits(batches: LineBatches, p: int) -> list[ChanceLeaf]:
-    """Chance leaves of all batches; a dummy if there are none."""
+    """List the chance leaves of all batches; a placeholder if there are none."""
     rows = [
         ChanceLeaf(s, e, WIDTH * int(shape.sequence[1 - p, n]), WIDTH * int(shape.sequence[p, n]))
         for s, shape in enumerate(map(batches.shape_of, range(len(batches))))
@@ -216,7 +232,7 @@ def _exits(batches: LineBatches, p: int) -> list[ChanceLeaf]:
 
 
 def sizes(batches: LineBatches) -> Sizes:
-    """The sizes of a round's buffers."""
+    """Compute the sizes of a round's buffers."""
     shapes = batches.shapes
     lanes = [len(_lanes(shape, kind, q)) for shape in shapes for kind in (SHOWDOWN, FOLD) for q in (0, 1)]
     return Sizes(
@@ -229,7 +245,7 @@ def sizes(batches: LineBatches) -> Sizes:
 
 
 def _add_lists(shape: Shape, p: int, lists: _Lists) -> BatchSteps:
-    """Append a shape's steps to the lists; return where they are."""
+    """Append the steps of one betting tree to the lists; return the places of the appended steps."""
     q = 1 - p
     own_down, other_down = reach_steps(shape, p, {}), reach_steps(shape, q, {})
     up = value_steps(shape, p, {})
@@ -273,13 +289,16 @@ def _add_lists(shape: Shape, p: int, lists: _Lists) -> BatchSteps:
 
 
 def _nodes(shape: Shape, kind: int) -> list[int]:
-    """The leaves of a kind."""
+    """Leaves of one kind (folds or showdowns) in a betting tree."""
     nodes: list[int] = np.flatnonzero(shape.kind == kind).tolist()
     return nodes
 
 
 def _lanes(shape: Shape, kind: int, q: int) -> list[int]:
-    """Sequences of q that end in leaves of a kind; showdown sequences that also end in a fold come last."""
+    """Sequences of player q that end in leaves of one kind (folds or showdowns).
+
+    Showdown sequences that also end in a fold come last.
+    """
     folds, ending = (
         {int(shape.sequence[q, n]) for n in _nodes(shape, leaf_kind)} for leaf_kind in (FOLD, kind)
     )
@@ -287,7 +306,7 @@ def _lanes(shape: Shape, kind: int, q: int) -> list[int]:
 
 
 def _leaves(shape: Shape, kind: int, lanes: list[int], p: int) -> list[TerminalLeaf]:
-    """The leaves of a kind."""
+    """Leaves of one kind (folds or showdowns); ``lanes`` are the opponent's sequences that end in them."""
     return [
         TerminalLeaf(lanes.index(int(shape.sequence[1 - p, n])), WIDTH * n, WIDTH * int(shape.sequence[p, n]))
         for n in _nodes(shape, kind)

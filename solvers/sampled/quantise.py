@@ -1,12 +1,13 @@
 """Average strategies in 255ths: one byte for each action of a decision except the last.
 
-A decision's frequencies ``f[a] = s[a] / Σ s``, uniform where all sums are 0, become whole numbers of 255ths by largest
-remainder: each is ``255 f[a]`` rounded down, and the rest up to 255 goes to the largest remainders, 1 each, and among
-equal remainders to the first. So the numbers add up to 255, the last one follows from the others, and each frequency
-changes by less than 1 / 255.
+A decision's sums ``s[a]`` give the frequencies ``f[a] = s[a] / Σ s``, or equal frequencies where all sums are 0. Each
+frequency becomes the whole number ``255 f[a]``, rounded down. The rest up to 255 is distributed, 1 each, among the
+actions with the largest remainders; of equal remainders the first action comes first. So the numbers of a decision add
+up to 255, the last number follows from the others, and each frequency changes by less than 1 / 255.
 
-Sums lie as in the sampled engine, ``[batch][row][slot][16 lanes]``, and bytes likewise
-``[batch][row][free slot][16 lanes]``: the *free* slots are those of all actions but the last of each decision.
+Sums are a flat array ``[batch][row][slot][lane]``: a batch has 16 lanes, one for each betting line, and a slot is one
+action of one decision. Bytes are a flat array ``[batch][row][free slot][lane]``: the *free* slots are those of all
+actions but the last of each decision.
 """
 
 from __future__ import annotations
@@ -24,22 +25,22 @@ if TYPE_CHECKING:
     from solvers.sampled.batches import LineBatches, Shape
 
 LANES = 16
-"""Number of lanes in a batch."""
+"""Number of lanes in a batch of lines."""
 MOST = 255
-"""Sum of a decision's bytes."""
+"""Sum of the numbers of a decision, with the number of its last action."""
 
 Bytes = NDArray[np.uint8]
 
 
 class ByteTables(NamedTuple):
-    """Offsets of a player's sums and bytes in a round; see the module for their order.
+    """Places of one player's sums and bytes in a round; see the module for their order.
 
     Attributes:
-        first, free_first: ``[batch + 1]``, first sum and first byte of each batch.
-        n_slots, n_free: ``[batch]``, slots and free slots of a row.
-        begin, end: ``[batch]``, the batch's decisions in the arrays by decision.
+        first, free_first: ``[batch + 1]``, place of each batch's first sum and first byte.
+        n_slots, n_free: ``[batch]``, number of slots and free slots.
+        begin, end: ``[batch]``, the batch's decisions are ``begin .. end - 1`` in the arrays by decision.
         slot, free: ``[decision]``, first slot and first free slot.
-        n_actions: ``[decision]``.
+        n_actions: ``[decision]``, number of actions.
     """
 
     first: Ints
@@ -54,14 +55,14 @@ class ByteTables(NamedTuple):
 
 
 def byte_tables(batches: LineBatches, p: int, n_rows: int) -> ByteTables:
-    """The tables of player p for batches with ``n_rows`` rows."""
+    """Make the `ByteTables` of player p for batches of lines with ``n_rows`` rows."""
     slots, counts = [], []
     for shape in batches.shapes:
-        mine = _decisions(shape, p)
-        slots.append(shape.slot[mine])
-        counts.append(shape.n_actions[mine])
-    ends = np.cumsum([len(mine) for mine in slots])
-    begins = ends - [len(mine) for mine in slots]
+        decisions = _decisions(shape, p)
+        slots.append(shape.slot[decisions])
+        counts.append(shape.n_actions[decisions])
+    ends = np.cumsum([len(first) for first in slots])
+    begins = ends - [len(first) for first in slots]
     n_slots = np.array([shape.n_slots[p] for shape in batches.shapes], dtype=np.int64)
     n_free = n_slots - (ends - begins)
     return ByteTables(
@@ -72,13 +73,15 @@ def byte_tables(batches: LineBatches, p: int, n_rows: int) -> ByteTables:
         begins[batches.shape],
         ends[batches.shape],
         np.concatenate(slots).astype(np.int64),
-        np.concatenate([mine - np.arange(len(mine)) for mine in slots]).astype(np.int64),
+        np.concatenate([first - np.arange(len(first)) for first in slots]).astype(np.int64),
         np.concatenate(counts).astype(np.int64),
     )
 
 
 def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
-    """Convert a class's sums ``[batch][row][slot][16]`` to bytes, both flat.
+    """Convert one board bucket's sums, a flat array ``[batch][row][slot][lane]``, to bytes.
+
+    A slot is one action of one decision. The bytes are a flat array without the slots of last actions.
 
     Raises:
         SolverError: the number of sums differs from the tables, or a sum is not finite.
@@ -95,32 +98,42 @@ def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
     )
     wrong = _quantise(np.asarray(sums, dtype=np.float32), n_rows, tables, scratch, out)
     if wrong:
-        raise SolverError(f"sums: expected finite numbers, found infinite ones or NaN at {wrong:,} decisions")
+        raise SolverError(f"sums: expected finite numbers, found infinities or NaN at {wrong:,} decisions")
     return out
 
 
-def restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> None:
-    """Write a class's frequencies in 255ths as sums ``[batch][row][slot][16]``, flat, from its bytes.
+def restore(quantised: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> None:
+    """Convert the bytes of one board bucket to frequencies in 255ths.
+
+    The frequencies are written to ``out``, a flat array ``[batch][row][slot][lane]``; a slot is one action of one
+    decision.
 
     Raises:
         SolverError: the number of bytes differs from the tables, or the frequencies of a decision exceed 1.
     """
-    if found.shape != (tables.free_first[-1],):
-        raise SolverError(f"bytes: expected {tables.free_first[-1]:,} of them, found shape {found.shape}")
-    wrong = _restore(found, n_rows, tables, out)
+    if quantised.shape != (tables.free_first[-1],):
+        raise SolverError(f"bytes: expected {tables.free_first[-1]:,} numbers, found shape {quantised.shape}")
+    wrong = _restore(quantised, n_rows, tables, out)
     if wrong:
         raise SolverError(
-            f"bytes: expected a sum of at most {MOST} per decision, found more at {wrong:,} decisions"
+            f"bytes: expected a sum of at most {MOST} at each decision, found larger sums at {wrong:,} decisions"
         )
 
 
 def _decisions(shape: Shape, p: int) -> Ints:
-    found: Ints = np.flatnonzero((shape.kind == DECISION) & (shape.player == p))
-    return found
+    nodes: Ints = np.flatnonzero((shape.kind == DECISION) & (shape.player == p))
+    return nodes
 
 
 class _Scratch(NamedTuple):
-    """Buffers of one decision: ``[action, lane]`` fractions and whole numbers; ``[lane]`` totals and remainders."""
+    """Buffers for one decision.
+
+    Attributes:
+        part: ``[action, lane]``, sums and then fractions.
+        whole: ``[action, lane]``, whole numbers.
+        total: ``[lane]``, sum over the actions.
+        left: ``[2, lane]``, rest up to 255, and number of larger remainders.
+    """
 
     part: Floats
     whole: Ints
@@ -130,7 +143,7 @@ class _Scratch(NamedTuple):
 
 @kernel
 def _quantise(sums: Floats, n_rows: int, tables: ByteTables, scratch: _Scratch, out: Bytes) -> int:
-    """Fill ``out``; return the number of decisions whose sums are not finite."""
+    """Fill ``out`` with bytes; return the number of decisions with sums that are not finite."""
     wrong = 0
     for batch in range(len(tables.n_slots)):
         for row in range(n_rows):
@@ -145,7 +158,10 @@ def _quantise(sums: Floats, n_rows: int, tables: ByteTables, scratch: _Scratch, 
 
 @inlined
 def _split(sums: Floats, at: int, n: int, s: _Scratch) -> int:
-    """Split 255ths of each action into whole numbers and fractions; return the number of lanes that are not finite."""
+    """Split the 255ths of each action into a whole number and a fraction; return the number of lanes that fail.
+
+    A lane fails if a sum in it is not finite.
+    """
     s.total[:] = 0
     for a in range(n):
         for lane in range(LANES):
@@ -169,7 +185,7 @@ def _split(sums: Floats, at: int, n: int, s: _Scratch) -> int:
 
 @inlined
 def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
-    """Distribute the remainder up to `MOST` among the largest fractions."""
+    """Distribute the rest up to `MOST` among the largest fractions, and write the bytes."""
     for lane in range(LANES):
         s.left[0, lane] = MOST
     for a in range(n):
@@ -190,7 +206,11 @@ def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
 
 @kernel
 def _restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> int:
-    """Fill ``out``; return the number of decisions whose bytes add up to more than `MOST`."""
+    """Fill ``out`` with frequencies in 255ths.
+
+    Returns:
+        The number of decisions whose bytes add up to more than `MOST`.
+    """
     wrong = 0
     for batch in range(len(tables.n_slots)):
         for row in range(n_rows):

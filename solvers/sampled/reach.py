@@ -1,8 +1,12 @@
 """Reach within a round, and updates of the opponent's average strategy.
 
-    reach[row][child a] = reach[row][parent] · σ_a[row]            A ← A + share · (r[row] · reach[row] − A)
+With σ_a the frequency of action a at a decision,
 
-Slow twin: `solvers.reference.kernels.reach_down`, and for averages `tests/naive_averages.py`.
+    reach[row][child a] = reach[row][decision] · σ_a[row]
+    average[row] ← average[row] + share · (row_reach[row] · reach[row] − average[row])
+
+where ``row_reach`` is the opponent's reach at the start of the round, summed over the row's hands. Slow, plain version:
+`solvers.reference.kernels.reach_down`, and for averages `tests/naive_averages.py`.
 """
 
 from __future__ import annotations
@@ -21,15 +25,15 @@ from solvers.sampled.views import Cursor, VisitFactors, other_width
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
 LARGE_SHARE: Any = np.float32(2**-10)
-"""Share above which a term is added to an average directly.
+"""Weight of a visit above which an average is updated in plain single precision.
 
-Adding in single precision loses 2 ** -25 of the average, which is less than 3e-5 of such a share.
+Rounding then loses 2 ** -25 of the average, which is less than 3e-5 of the weight.
 """
 
 
 @inlined
 def own_reach(c: Cursor) -> None:
-    """Fill ``work.own`` with p's reach."""
+    """Fill ``work.own`` for a batch of lines: the traverser's reach within the round, for each row and sequence."""
     x, batch = c.round, c.batch
     start = c.board.class_ * x.program.own_size + batch.own_first
     _reach(c, x.own, start, batch.own_slots, batch.own_down, batch.n_own_down, c.work.own)
@@ -37,7 +41,7 @@ def own_reach(c: Cursor) -> None:
 
 @inlined
 def other_reach(c: Cursor) -> None:
-    """Fill ``work.other`` with q's reach."""
+    """Fill ``work.other`` for a batch of lines: the opponent's reach within the round, for each row and sequence."""
     x, batch = c.round, c.batch
     start = c.board.class_ * x.program.other_size + batch.other_first
     _reach(c, x.other, start, batch.other_slots, batch.other_down, batch.n_other_down, c.work.other)
@@ -47,7 +51,7 @@ def other_reach(c: Cursor) -> None:
 def _reach(
     c: Cursor, numbers: Address, start: int, slots: int, down: int, n_down: int, reach: Address
 ) -> None:
-    """Fill a player's reach ``[row][sequence]`` by regret matching, row by row."""
+    """Fill one player's reach ``[row][sequence][lane]`` within a batch of 16 lines, by regret matching."""
     program = c.round.program
     for row in range(program.n_rows):
         to, at = c.at_rows + row * WIDTH * (1 + slots), start + row * WIDTH * slots
@@ -62,7 +66,7 @@ def _reach(
 
 @inlined
 def update_averages(c: Cursor, f: VisitFactors) -> None:
-    """Move q's averages the fraction ``share`` of the way to ``work.row_reach`` times q's reach."""
+    """Move the opponent's averages the fraction ``f.share`` of the way to its reach under the current strategy."""
     x, program = c.round, c.round.program
     start, width = c.board.class_ * program.other_size + c.batch.other_first, other_width(c)
     for row in range(program.n_rows):
@@ -82,11 +86,12 @@ def move_average(  # type: ignore[no-untyped-def]
     share: np.floating[Any],
     rounding: np.floating[Any],
 ) -> None:
-    """``A ← q · floor((A + share · (played − A)) / q + rounding)``; q is the spacing of stored numbers.
+    """Move averages A to ``q · floor((A + share · (played − A)) / q + rounding)``; q is the spacing of stored numbers.
 
     This rounding is right on average over visits. Rounding to the nearest number would not be: after millions of visits
-    a step is smaller than a quantum and would always be dropped. The whole quanta of A are set aside before the step is
-    added, since adding a small step to a large number would lose it. A share above `LARGE_SHARE` is added directly.
+    a step is smaller than q and would always be dropped. The whole multiples of q in A are set aside before the step is
+    added, since adding a small step to a large number would lose it. If the share is above `LARGE_SHARE`, the step is
+    added directly.
     """
     now = load_as(kind, averages, at)
     step = (played - now) * share
@@ -103,7 +108,7 @@ def move_average(  # type: ignore[no-untyped-def]
 
 @inlined
 def prefetch_row(c: Cursor, row: int) -> None:
-    """Prefetch a row's numbers of the next batch."""
+    """Prefetch the regrets and averages of one row for the next batch of lines."""
     x, program = c.round, c.round.program
     batch = record_at(program.batches, c.number + 1)
     own, other = WIDTH * batch.own_slots, WIDTH * batch.other_slots

@@ -1,4 +1,4 @@
-"""Best responses, hand by hand: values of all leaves, and p's best action at each decision."""
+"""Best responses of single hands: values of each hand at all leaves, and the best action at each decision."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _ZERO: Any = np.float32(0)
 
 @inlined
 def respond(c: Cursor, first: int, n: int) -> None:
-    """Compute best responses of ``n <= BLOCK`` hands from ``first`` on, before the last round, in ``work.nodes[0]``."""
+    """Compute best responses of ``n <= BLOCK`` hands from hand ``first`` on, in a round before the last.
+
+    Each hand's value at the start of the round is written to the beginning of ``work.nodes``.
+    """
     work, batch, program = c.work, c.batch, c.round.program
     for h in range(first, first + n, 4):
         hands = clamped(stepped(FOUR, h, 1), first + n - 1)
@@ -43,7 +46,11 @@ def respond(c: Cursor, first: int, n: int) -> None:
 
 @inlined
 def respond_last(c: Cursor, first: int, n: int, row: int) -> None:
-    """Compute `respond` in the last round after `advance_level`, for hands of one row."""
+    """Compute best responses of ``n <= BLOCK`` hands of one row from hand ``first`` on, in the last round.
+
+    `advance_level` must be called first, for the segment (run of hands of one row) to which the hands belong. Each
+    hand's value at the start of the round is written to the beginning of ``work.nodes``.
+    """
     for h in range(first, first + n, 4):
         hands = clamped(stepped(FOUR, h, 1), first + n - 1)
         _leaves(c, hands, row, True, WIDTH * (h - first))
@@ -53,13 +60,15 @@ def respond_last(c: Cursor, first: int, n: int, row: int) -> None:
 
 @inlined
 def _leaves(c: Cursor, hands: Any, row: int, shown: bool, to: int) -> None:
-    """Write the values of four hands of a row at showdowns (``shown``) or folds to ``work.nodes``."""
+    """Fill ``work.nodes`` with the values of four hands of one row at showdowns (if ``shown``) or at folds."""
     work, batch, program = c.work, c.batch, c.round.program
     leaves = batch.show_leaves if shown else batch.fold_leaves
     n_leaves = batch.n_show_leaves if shown else batch.n_fold_leaves
     pay = batch.pay if shown else batch.pay + WIDTH * batch.n_show_leaves
     lanes = batch.lanes + (batch.n_folds if shown else 0)
-    totals = batch.n_folds + 2 * batch.n_shows if shown else 0  # `advance_level` put D behind two areas
+    totals = (
+        batch.n_folds + 2 * batch.n_shows if shown else 0
+    )  # `advance_level` writes D two areas further on
     own = load_each(work.within if shown else work.reach, scaled(hands, WIDTH))
     sigmas = row * other_width(c)
     for k in range(n_leaves):
@@ -73,7 +82,10 @@ def _leaves(c: Cursor, hands: Any, row: int, shown: bool, to: int) -> None:
 
 @inlined
 def _met(c: Cursor, hands: Any, lane: int):  # type: ignore[no-untyped-def]
-    """Totals of a lane over the hands compatible with each of four hands."""
+    """Subtract the totals of a hand's two cards from the total of all hands, for each of four hands.
+
+    The totals are those of one of the opponent's sequences that end in folds or showdowns.
+    """
     totals, d = c.work.totals, lane * c.board.stride
     a = shifted(scaled(int32_each(c.board.cards, scaled(hands, 2)), WIDTH), d)
     b = shifted(scaled(int32_each(c.board.cards, shifted(scaled(hands, 2), 1)), WIDTH), d)
@@ -82,7 +94,11 @@ def _met(c: Cursor, hands: Any, lane: int):  # type: ignore[no-untyped-def]
 
 @inlined
 def _best_up(c: Cursor, n: int) -> None:
-    """Compute the values of all nodes for n hands: p's best action, and the sum over q's actions."""
+    """Compute the values of all nodes for n hands.
+
+    A decision of the traverser has the value of its best action, and a decision of the opponent the sum over its
+    actions.
+    """
     nodes, batch = c.work.nodes, c.batch
     for k in range(batch.up, batch.up + batch.n_up):
         step = record_at(c.round.program.value_steps, k)

@@ -1,9 +1,13 @@
-"""Segments of the last round, and q's reach in them.
+"""Segments of hands in the last round, and the opponent's reach in them.
 
-With r[h] q's reach at a batch's roots, ``groups[g][c] = Σ r[h]`` over the hands of segment g that hold card c, and over
-all of them in the last place. Within a segment hands are compared one by one:
+The hands of the last round are sorted by strength. A *segment* is a run of hands of one row; a *level* is a run of
+segments that are linked by ties (hands of equal strength). Let r[h] be the opponent's reach with hand h at the start of
+the round. Then ``groups[g][c]`` is the sum of r[h] over the hands of segment g that hold card c; its last element is
+the sum over all hands of the segment. Hands of the same segment are compared one by one:
 
-    within[h] = Σ r of weaker hands + Σ r of weaker and equal hands − Σ r     (hands that share a card with h left out)
+    within[h] = Σ r of weaker hands + Σ r of weaker and equal hands − Σ r of all hands
+
+where the sums leave out hands that share a card with h.
 """
 
 from __future__ import annotations
@@ -22,11 +26,15 @@ _ZERO: Any = np.float32(0)
 
 @inlined
 def find_segments(work: Workspace, board: BoardView) -> int:
-    """Number the segments of a board of the last round, and list the cards of their hands; return their number.
+    """Find the segments of a board of the last round, and list the cards of their hands.
 
-    A segment's hands hold two thirds of the cards, so only the places of these cards are gone through: ``places[g]``,
-    one after another, ``n_places[g]`` of them, and for each ``counts``: minus the hands that hold it; last the place of
-    all hands. Conversely ``holders[c]`` are the segments whose hands hold card c, ``n_holders[c]`` of them.
+    A segment is a run of hands of one row, in order of strength. Its hands hold only two thirds of the cards, so
+    kernels go through lists of cards: ``places`` lists the ``n_places[g]`` cards of segment g, and ``counts`` has the
+    number of the segment's hands that hold each card, times -1. The last element of both lists stands for all hands of
+    the segment. Conversely ``holders`` lists the ``n_holders[c]`` segments whose hands hold card c.
+
+    Returns:
+        The number of segments.
     """
     n_groups, width, h = _segments(work, board), board.stride // WIDTH, 0
     for c in range(width):
@@ -55,7 +63,13 @@ def find_segments(work: Workspace, board: BoardView) -> int:
 
 @inlined
 def _segments(work: Workspace, board: BoardView) -> int:
-    """The ends, rows and levels of segments, and the end of each hand's tie."""
+    """Find the end, row and level of each segment, and for each hand the first stronger hand.
+
+    A segment is a run of hands of one row, in order of strength; a level is a run of segments linked by ties.
+
+    Returns:
+        The number of segments.
+    """
     n_hands, n, level, h = board.n_hands, 0, -1, 0
     while h < n_hands:
         end = h + 1
@@ -66,7 +80,7 @@ def _segments(work: Workspace, board: BoardView) -> int:
         row = int32_at(board.rows, h)
         alone = int32_at(board.rows, end - 1) == row
         grows = n > 0 and alone and int64_at(work.segment_row, n - 1) == row
-        if grows:  # joins the level before, if that level has no other segment
+        if grows:  # the tie joins the previous segment if that segment is alone in its level
             grows = n == 1 or int64_at(work.segment_level, n - 2) != int64_at(work.segment_level, n - 1)
         if not grows:
             level += 1
@@ -82,7 +96,7 @@ def _segments(work: Workspace, board: BoardView) -> int:
 
 @inlined
 def level_end(work: Workspace, g: int, n_groups: int) -> int:
-    """Number of the first segment after g's level."""
+    """Number of the first segment after the level of segment g; a level is a run of segments linked by ties."""
     end = g + 1
     while end < n_groups and int64_at(work.segment_level, end) == int64_at(work.segment_level, g):
         end += 1
@@ -91,7 +105,11 @@ def level_end(work: Workspace, g: int, n_groups: int) -> int:
 
 @inlined
 def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
-    """Fill ``groups``, ``within``, ``within_sums`` and ``row_reach``; for an aligned batch also ``reach``."""
+    """Fill ``groups``, ``within``, ``within_sums`` and ``row_reach``: the opponent's reach in each segment and row.
+
+    A segment is a run of hands of one row, in order of strength. For a batch whose 16 lanes continue one chance leaf of
+    the previous round, the function also fills ``reach``.
+    """
     work, board = c.work, c.board
     nothing, h, width = fill16(_ZERO), 0, board.stride // WIDTH
     for row in range(c.round.program.n_rows):
@@ -137,6 +155,15 @@ def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) 
 
 @inlined
 def _unblocked(c: Cursor, first: int, h: int, total):  # type: ignore[no-untyped-def]
-    """Subtract the reach of hands that share a card with hand h from ``total``."""
+    """Subtract from ``total`` the reach of a segment's hands that share a card with hand h.
+
+    A segment is a run of hands of one row, in order of strength.
+
+    Args:
+        c: batch of lines on a board.
+        first: offset of the segment in ``groups``.
+        h: the hand.
+        total: reach of the segment's hands.
+    """
     a, b = cards_of(c.board, h)
     return total - (load16(c.work.groups, first + a) + load16(c.work.groups, first + b))

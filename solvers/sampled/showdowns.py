@@ -1,13 +1,18 @@
-"""Values of showdowns in the last round.
+"""Values of showdowns in the last round, for one batch of lines.
 
-A showdown is worth what is weaker less what is stronger. Between segments the order is the same for all hands of both,
-so for lane j, a sequence of q that ends in a showdown,
+A hand's value at a showdown is the opposing reach that the hand beats minus the opposing reach that beats it. Hands are
+sorted by strength and cut into segments: runs of hands of one row. All hands of one segment compare in the same way
+with all hands of another segment. So for the opponent's j-th sequence that ends in a showdown,
 
-    D_j[c] = below + below and here − T_j[c]        below = Σ σ_j[g] · groups[g][c] over the segments below
+    D_j[c] = (reach in weaker segments) + (reach in weaker segments and this segment) − (reach in all segments)
 
-serves the whole segment, and runs upward from segment to segment. Within a segment hands are compared one by one, and
-σ_j is a factor (`segments.gather_segments`). All sequences of q share the order of hands, so what is counted per hand
-is counted once per batch and not once per leaf. From D follow the sums of rows and ``mixed``, as in `folds`.
+serves all hands of a segment. It counts the opponent's hands that hold card c (or all its hands), with their reach at
+the showdown: σ_j[g] · groups[g][c] for segment g, as in `folds`. The kernels go through the segments in ascending order
+and add to running totals.
+
+Hands of the same segment are compared one by one, but only once per batch of lines: the result, multiplied by σ_j,
+serves every sequence (`segments.gather_segments`). The sums of rows and the vector ``mixed`` follow from D as in
+`folds`.
 """
 
 from __future__ import annotations
@@ -33,16 +38,21 @@ from solvers.sampled.folds import FOUR
 from solvers.sampled.views import Cursor, other_width
 
 EIGHT = (0, 0, 0, 0, 0, 0, 0, 0)
-"""Template of eight vectors."""
+"""Tuple from which `stepped` makes eight offsets."""
 THREE = (0, 0, 0)
-"""Template of three vectors."""
+"""Tuple from which `stepped` makes three offsets."""
 _ZERO: Any = np.float32(0)
 _HALF: Any = np.float32(0.5)
 
 
 @inlined
 def lane_totals(c: Cursor) -> None:
-    """T of folds, and of showdowns T times -1/2, which is D below the first segment."""
+    """Fill ``work.totals``: the opponent's reach by card, for each of its sequences that end in folds or showdowns.
+
+    The totals of showdowns are multiplied by -1/2: they are running totals, to which the reach of one segment of hands
+    after another is added. The total before a segment plus the total after it is D, the reach that the segment's hands
+    beat minus the reach that beats them.
+    """
     work, board, batch, stride = c.work, c.board, c.batch, c.board.stride
     n_lanes, n_counted = batch.n_folds + batch.n_shows, batch.n_counted
     for j in range(0, n_counted, 8):
@@ -63,7 +73,7 @@ def lane_totals(c: Cursor) -> None:
 
 @inlined
 def _total(c: Cursor, lanes: Any) -> None:
-    """Compute T for several lanes at once."""
+    """Sum the opponent's reach by card, for several of its sequences that end in folds or showdowns."""
     work, board = c.work, c.board
     width, at = other_width(c), scaled(lanes, board.stride)
     sequences = int64_each(c.round.program.lanes, shifted(lanes, c.batch.lanes))
@@ -79,10 +89,14 @@ def _total(c: Cursor, lanes: Any) -> None:
 
 @inlined
 def showdown_values(c: Cursor, g: int, row: int, alone: bool):  # type: ignore[no-untyped-def]
-    """Add a segment's sums at showdowns to ``values[row]``, and its part to ``mixed[g]``; return ``Σ_j w_j σ_j``.
+    """Add the values at showdowns of segment g's hands to their row's sums in ``work.values`` and to ``mixed[g]``.
 
-    If the segment is a level of its own, this function advances D; otherwise `advance_level` has done so. Showdowns
-    are processed three at a time.
+    A segment is a run of hands of one row, in order of strength; a level is a run of segments linked by ties. If the
+    segment is ``alone`` in its level, this function also moves the running totals past the segment; otherwise
+    `advance_level` has done so.
+
+    Returns:
+        Factor that turns ``within``, a hand's reach comparison inside its segment, into a part of the hand's value.
     """
     j, n_shows, mean = 0, c.batch.n_shows, fill16(_ZERO)
     while j < n_shows:
@@ -97,7 +111,11 @@ def showdown_values(c: Cursor, g: int, row: int, alone: bool):  # type: ignore[n
 
 @inlined
 def _showdown_lanes(c: Cursor, g: int, row: int, shows: Any, alone: bool, mean):  # type: ignore[no-untyped-def]
-    """Compute `showdown_values` for several showdowns at once, and add to ``mean``."""
+    """Compute `showdown_values` for some of the opponent's sequences.
+
+    Returns:
+        ``mean`` plus the contribution of these sequences to the factor that `showdown_values` returns.
+    """
     work, batch, stride = c.work, c.batch, c.board.stride
     n_folds, n_shows, into = batch.n_folds, batch.n_shows, g * stride
     first_place = g * (stride // WIDTH)
@@ -127,9 +145,11 @@ def _showdown_lanes(c: Cursor, g: int, row: int, shows: Any, alone: bool, mean):
 
 @inlined
 def advance_level(c: Cursor, first: int, end: int) -> None:
-    """D for segments first to end - 1 as one level, two areas behind the totals, which move on past the segments.
+    """Move the running totals of showdowns past segments ``first`` to ``end - 1``, which ties link to one level.
 
-    The area between keeps the earlier totals, since segments of a level may share cards; one segment alone needs none.
+    For each segment, D (the reach that its hands beat minus the reach that beats them) is written two areas behind the
+    running totals in ``work.totals``. The area between keeps the earlier totals, since segments of a level may share
+    cards; a single segment needs no copy.
     """
     work, batch, board, stride = c.work, c.batch, c.board, c.board.stride
     wide, area, width = other_width(c), batch.n_shows * stride, stride // WIDTH

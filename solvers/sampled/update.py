@@ -1,6 +1,10 @@
-"""Values of a batch's nodes row by row, and the traverser's regrets.
+"""Values of the nodes of a batch of lines, row by row, and updates of the traverser's regrets.
 
-v = Σ_a σ_a v_a at p's decisions, v = Σ_a v_a at q's          R_a ← (keep · R_a + v_a − v) · (1, or ``sink`` below 0)
+    v = Σ_a σ_a v_a at the traverser's decisions, v = Σ_a v_a at the opponent's decisions
+    R_a ← (keep · R_a + v_a − v), multiplied by ``sink`` if negative
+
+Here v is the value of a decision, v_a the value after action a, σ_a the action's frequency and R_a its regret; ``keep``
+and ``sink`` are factors of the visit (`VisitFactors`).
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ _FLOOR: Any = np.float32(FLOOR)
 
 @inlined
 def update_regrets(c: Cursor, f: VisitFactors) -> None:
-    """Update p's regrets in all rows, from ``work.values`` and ``work.row_exits``."""
+    """Update the traverser's regrets in all rows from the values at leaves: ``work.values``, ``work.row_exits``."""
     batch, program, node = c.batch, c.round.program, c.work.node
     start = c.board.class_ * program.own_size + batch.own_first
     for row in range(program.n_rows):
@@ -41,7 +45,7 @@ def update_regrets(c: Cursor, f: VisitFactors) -> None:
 
 @inlined
 def leaf_values(c: Cursor, row: int) -> None:
-    """Fill ``work.node`` at the leaves, for one row."""
+    """Fill ``work.node`` with the values of one row at folds, showdowns and chance leaves."""
     work, batch, program, pay = c.work, c.batch, c.round.program, c.batch.pay
     shows = WIDTH * (row * (batch.n_folds + batch.n_shows) + batch.n_folds)
     folds = WIDTH * row * (batch.n_folds + batch.n_shows)
@@ -62,7 +66,14 @@ def leaf_values(c: Cursor, row: int) -> None:
 
 @inlined
 def _update(c: Cursor, f: VisitFactors, step: ValueStep, at: int) -> None:
-    """Compute the value of one of p's decisions by regret matching, and update its regrets at ``at``."""
+    """Compute the value of one of the traverser's decisions by regret matching, and update its regrets.
+
+    Args:
+        c: batch of lines.
+        f: weights of the visit.
+        step: the decision.
+        at: offset of the decision's regrets.
+    """
     x, node, total, mean = c.round, c.work.node, fill16(_ZERO), fill16(_ZERO)
     for a in range(step.n_actions):
         weight = maximum(load_as(x.kind, x.own, at + WIDTH * a), fill16(_FLOOR))

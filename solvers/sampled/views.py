@@ -1,23 +1,24 @@
-"""Records for the sampled engine's kernels: boards, a round for one traverser, a thread's buffers, and a cursor.
+"""Records that the sampled engine's kernels read: boards, a round for one traverser, a thread's buffers, and a cursor.
 
-On a board both players may hold the same hands h, which the last round sorts by strength; x(h) is the row of hand h.
-Cards are numbered 0 .. N-1 on a board. Totals by card have N + 2 *places*: place N is the total of all hands, place
-N + 1 the second card of hands of one card, whose total stays 0.
+Both players have the same hands on a board; in the last round the hands are sorted by strength. The N cards that are
+not on the board are numbered from 0. Totals by card have N + 2 elements, the *places*: place N is for all hands, and
+place N + 1, which stays 0, for the missing second card of one-card hands.
 
-A *group* is a row; in the last round a *segment*: hands of one row that are neighbours in strength. A *level* is a run
-of segments that are compared as one, since a tie joins them.
+A *group* of hands is a row; in the last round it is a *segment*: a run of hands of one row, in order of strength. A
+*level* is a run of segments that are compared as one, since ties (hands of equal strength) link them.
 
-Buffers of one thread, with bytes for the river of limit hold'em (1,081 hands, 40 rows, 36 batches of lines, some 100
-segments) and the cache that each is meant for. H hands, X rows, G groups, P places (47), L lanes (10 for folds, 12 for
-showdowns), S sequences (20), E chance leaves of a batch:
+The table lists one thread's buffers, with sizes for the river of limit hold'em (1,081 hands, 40 rows, 36 batches of 16
+lines, some 100 segments) and the processor cache that each buffer is meant for. In the shapes, H is the number of
+hands, X of rows, G of groups, P of places (47), S of a player's sequences (20), E of chance leaves of a batch, and L of
+the opponent's sequences that end in folds (10) or in showdowns (12). The last axis of 16 is the lanes.
 
-| buffer | shape | bytes | cache |
+| buffer | shape | size | cache |
 |---|---|---|---|
 | reach | [batch][H][16] | 68 KiB a batch | L2 |
 | within, hand_values | [H][16] | 68 KiB each | L2 |
 | other, own | [batch][X][S][16] | 50 KiB each a batch | L2 |
 | groups, mixed | [G][P][16] | 300 KiB each, two thirds of it used | L2 |
-| totals | [4 L][P][16] | 3 KiB a lane; one kind of lanes at a time fills L1 | L1 |
+| totals | [4 L][P][16] | 3 KiB a sequence; folds, or showdowns, fill L1 | L1 |
 | counts, places, holders | [G][P] | 19 KiB each | L1, L2 |
 | values, weights | [X][2 L][16] | 56 KiB each | L2 |
 | node | [node][16] | 2 KiB | L1 |
@@ -25,7 +26,8 @@ showdowns), S sequences (20), E chance leaves of a batch:
 | row_exits, hand_exits | [batch][X][E][16], [batch][H][16] | as other and reach | L2 |
 | continuation | [chance leaf][H][16] | 68 KiB a leaf | L2, L3 |
 
-Buffers with [batch] hold all batches at once in rounds that boards follow, and one batch in the last round.
+Buffers with a batch axis hold all batches at once in rounds that another round follows, and one batch in the last
+round.
 """
 
 from __future__ import annotations
@@ -40,18 +42,18 @@ from compiled.vector import WIDTH, Address, int32_at
 from solvers.sampled.program import BatchSteps, Program
 
 BLOCK = 8
-"""Number of hands whose best responses are computed at once, a multiple of 4."""
+"""Number of hands whose best responses are computed at the same time, a multiple of 4."""
 
 
 class VisitFactors(NamedTuple):
-    """The weights of one visit of a class.
-
-    Regrets become ``keep · regret + gain``, and negative results are multiplied by ``sink``. Averages move the fraction
-    ``share`` of the way to own reach times strategy.
+    """Weights of one visit of a board bucket.
 
     Attributes:
+        keep: factor of earlier regrets, before the regrets of this visit are added.
+        sink: factor of regrets that are negative after the addition.
+        share: fraction of the way that averages move to reach times strategy of this visit.
         dither: rounding of 16-bit regrets, see `compiled.precision`.
-        rounding: part of a quantum, in [0, 1), that is added to an average before it is rounded down.
+        rounding: number in [0, 1) that is added to an average, in units of its last bit, before it is rounded down.
     """
 
     keep: float
@@ -62,17 +64,18 @@ class VisitFactors(NamedTuple):
 
 
 class BoardNode(NamedTuple):
-    """A board among the boards of a walk.
+    """A board in the table of all boards of a pass.
 
     Attributes:
         round: number of the round.
-        class_: number of the board's class in the round.
+        class_: number of the board bucket in the round.
         n_hands: number of hands.
-        first_hand: first hand in `Boards.cards` and `Boards.strength`.
-        first_row: first hand in `Boards.rows`.
-        n_cards: cards that the board leaves.
-        parent: offset in `Boards.parent_hand`; -1: every hand has the same number on the board above.
-        n_images: dealt boards that the board stands for.
+        first_hand: index of the board's first hand in `Boards.cards` and `Boards.strength`.
+        first_row: index of the board's first hand in `Boards.rows`.
+        n_cards: number of cards that are not on the board.
+        parent: index of the board's first element in `Boards.parent_hand`; -1 if every hand has the same number on the
+            board of the previous round.
+        n_images: number of dealt boards that the board stands for.
     """
 
     round: int
@@ -89,11 +92,11 @@ class Boards(NamedTuple):
     """Arrays of all boards that a pass visits, in the order of the visits; see `solvers.sampled.boards`.
 
     Attributes:
-        nodes: `BoardNode` of each board.
-        cards: ``[hand, 2]``.
-        rows, strength: ``[hand]``.
-        parent_hand: ``[dealt board, hand]``: index of the hand on the parent board.
-        direct: whether each board has one child, with the same hands.
+        nodes: table of `BoardNode`.
+        cards: ``[hand, 2]``, the cards of each hand.
+        rows, strength: ``[hand]``, row and strength of each hand.
+        parent_hand: ``[dealt board, hand]``, number of the hand on the board of the previous round.
+        direct: whether each board has one board of the next round, with the same hands.
     """
 
     nodes: Records
@@ -105,20 +108,20 @@ class Boards(NamedTuple):
 
 
 class BoardView(NamedTuple):
-    """One board.
+    """One board, with its arrays.
 
     Attributes:
-        number: among the boards of the walk.
-        class_: number of its class.
+        number: index among the boards of the pass.
+        class_: number of the board bucket.
         n_hands: number of hands.
-        cards, rows, strength: as in `Boards`, of this board's hands.
-        parent_hand: as in `Boards`, of this board's images.
-        same_hands: whether every hand has the same number on the board above.
-        n_places: cards, and the place of all hands: N + 1.
-        stride: numbers between the totals of two lanes; an odd number of places, so that the totals of one card do not
-            crowd one part of the cache.
+        cards, rows, strength: as in `Boards`, for the hands of this board.
+        parent_hand: as in `Boards`, for the dealt boards that this board stands for.
+        same_hands: whether every hand has the same number on the board of the previous round.
+        n_places: number of totals by card: one for each card, and one for all hands.
+        stride: distance between the totals by card of two sequences, an odd multiple of 16. So the totals of one card
+            do not crowd one part of the processor's cache.
         two: whether hands have two cards.
-        n_images: dealt boards that the board stands for.
+        n_images: number of dealt boards that the board stands for.
     """
 
     number: int
@@ -136,18 +139,22 @@ class BoardView(NamedTuple):
 
 
 class RoundView(NamedTuple):
-    """A round for a traverser p: steps, and the numbers of all classes ``[class][batch][row][slot][16]``.
+    """One round for one traverser: betting steps, regrets and averages.
+
+    Regrets and averages are flat arrays ``[board bucket][batch][row][slot][lane]``. A slot is one action of one
+    decision.
 
     Attributes:
         program: steps of the betting.
-        kind: precision of the numbers.
+        kind: precision of regrets and averages: `SINGLE` or `HALF`.
         own_gain: factor of instantaneous regrets.
         sum_scale: factor of averages.
-        own, other: numbers of p and of the opponent q that strategies are matched from.
-        other_sums: q's averages of own reach times strategy, which a pass moves.
-        visits: ``[class]``: how often p's numbers were updated.
-        ahead: ``[class]``: coming visits that the numbers include already; a pass learns nothing from these visits.
-        probability: probability of a board of this round, given both hands and the board above; 1 for drawn boards.
+        own, other: regrets (or averages) of the traverser and of the opponent, from which a pass takes the strategies.
+        other_sums: averages of the opponent's reach times strategy; a pass that learns changes them.
+        visits: ``[board bucket]``, number of updates of the traverser's regrets.
+        ahead: ``[board bucket]``, number of coming visits that the regrets already include; such a visit learns
+            nothing.
+        probability: probability of a board of this round given both hands and the previous board; 1 for drawn boards.
     """
 
     program: Program
@@ -163,32 +170,40 @@ class RoundView(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """One thread's buffers for a round; the module's text has their shapes.
+    """One thread's buffers for a round; the module's table has their shapes.
+
+    A *group* is a row; in the last round it is a segment (a run of hands of one row, in order of strength). *Places*
+    are the cards, then one place for all hands. A *terminal sequence* is a sequence of the opponent that ends in folds
+    or showdowns.
 
     Attributes:
-        n_most: hands at most.
-        n_wide: numbers of a batch in ``own`` and ``other``.
-        n_ends: numbers of a batch in ``row_exits``.
-        n_groups: groups at most.
-        reach: q's reach at the roots, by hand.
-        groups: q's reach at the roots, by group and place.
-        other, own: reach inside the round ``[batch][row][sequence]``.
-        row_reach: ``[row]``, q's reach at the roots.
-        totals: ``[lane][place]``: folds, then showdowns, then two areas of showdowns for `advance_level`.
+        n_most: largest number of hands.
+        n_wide: size of ``own`` and of ``other`` for one batch of lines.
+        n_ends: size of ``row_exits`` for one batch of lines.
+        n_groups: largest number of groups.
+        reach: opponent's reach at the start of the round, for each hand.
+        groups: opponent's reach at the start of the round, summed for each group and place.
+        other, own: reach of the opponent and of the traverser within the round, for each row and sequence.
+        row_reach: opponent's reach at the start of the round, summed for each row.
+        totals: opponent's reach for each terminal sequence and place: folds, then showdowns, then two more areas for
+            showdowns, see `advance_level`.
         counts, held, places, n_places, holders, n_holders: cards of segments, see `find_segments`.
-        values: ``[row][lane]``, sums over the hands of a row.
-        node, nodes: values of nodes, for a row and for `BLOCK` hands.
-        mixed: ``[group][place]``, totals weighted by p's own reach.
-        same: ``[group]``, the same of q's reach inside the round.
-        within, within_sums: reach that a hand beats less reach that beats it, in its own segment; the sum of a segment.
-        weights: ``[row][lane]``, p's own reach times chips.
-        row_exits, hand_exits: values of the boards below, by row, and by hand under p's own strategy.
-        hand_values: ``[hand]``, values of a batch that is not aligned.
-        continuation: values of the boards below by chance leaf, in best responses.
-        segment_end, segment_row, segment_level: ``[segment]``.
-        tie_end: ``[hand]``, the hand behind the last one of equal strength.
-        open: number of the board at hand.
-        offsets: scratch.
+        values: values summed over the hands of each row, for each terminal sequence.
+        node, nodes: values of the betting tree's nodes, for one row and for `BLOCK` hands.
+        mixed: ``totals`` weighted by the traverser's chips and reach, for each group and place.
+        same: opponent's reach within the round, weighted by the traverser's chips and reach, for each group.
+        within: opponent's reach that a hand beats minus reach that beats it, among the hands of its segment.
+        within_sums: sum of ``within`` over the hands of each segment.
+        weights: chips times the traverser's reach, for each row and terminal sequence.
+        row_exits: values from the boards of the next round, summed over the hands of each row, for each chance leaf.
+        hand_exits: values from the boards of the next round for each hand, when the traverser follows its own strategy.
+        hand_values: values of each hand, for a batch of lines that is not aligned with a chance leaf.
+        continuation: values from the boards of the next round for each chance leaf and hand, in best responses.
+        segment_end, segment_row, segment_level: ``[segment]``, first hand after the segment, row and level of the
+            segment.
+        tie_end: ``[hand]``, the first stronger hand.
+        open: number of the current board.
+        offsets: scratch space of the links to the previous round.
     """
 
     n_most: int
@@ -228,7 +243,7 @@ class Workspace(NamedTuple):
 
 
 class Cursor(NamedTuple):
-    """One batch of betting lines on one board.
+    """One batch of 16 betting lines on one board.
 
     Attributes:
         round: the round for the traverser.
@@ -253,7 +268,7 @@ class Cursor(NamedTuple):
 
 @inlined
 def board_view(boards: Boards, number: int) -> BoardView:
-    """Board ``number`` of a walk."""
+    """Make the `BoardView` of board ``number`` of a pass."""
     node = record_at(boards.nodes, number)
     return BoardView(
         number,
@@ -273,7 +288,7 @@ def board_view(boards: Boards, number: int) -> BoardView:
 
 @inlined
 def cursor(x: RoundView, work: Workspace, board: BoardView, number: int, last: bool) -> Cursor:
-    """Batch ``number``, whose place in buffers is 0 in the last round."""
+    """Make the `Cursor` of batch ``number`` on a board; the last round's buffers have room for one batch only."""
     kept = 0 if last else number
     batch = record_at(x.program.batches, number)
     return Cursor(
@@ -283,23 +298,23 @@ def cursor(x: RoundView, work: Workspace, board: BoardView, number: int, last: b
 
 @inlined
 def own_width(c: Cursor) -> int:
-    """Numbers in a row of ``work.own``."""
+    """Size of one row of ``work.own``."""
     return WIDTH * (1 + c.batch.own_slots)
 
 
 @inlined
 def other_width(c: Cursor) -> int:
-    """Numbers in a row of ``work.other``."""
+    """Size of one row of ``work.other``."""
     return WIDTH * (1 + c.batch.other_slots)
 
 
 @inlined
 def cards_of(board: BoardView, h: int) -> tuple[int, int]:
-    """Offsets of a hand's two cards among the places of a lane."""
+    """Offsets of a hand's two cards in the totals by card."""
     return WIDTH * int32_at(board.cards, 2 * h), WIDTH * int32_at(board.cards, 2 * h + 1)
 
 
 @inlined
 def all_hands(board: BoardView) -> int:
-    """Offset of the place that stands for all hands."""
+    """Offset of the total of all hands in the totals by card."""
     return WIDTH * (board.n_places - 1)

@@ -1,8 +1,9 @@
-"""Save a solve that deals boards: in the background while it runs, and finally when it has stopped.
+"""Saves the regrets and strategy sums of a solve that deals boards, in the background or at the end.
 
-Between two portions of deals nobody changes the numbers. At such a moment a save notes how often each class was
-visited. A thread of its own then writes the classes that were visited since the save before; it copies them between
-later portions. A class that is visited in the meantime has other visits than noted, so the next save writes it again.
+The engine deals boards in short intervals. Between two intervals no thread changes regrets and strategy sums, so a
+background save begins there: it records how often each board bucket was visited. A second thread then writes the
+buckets that were visited since the previous save; it copies them between later intervals. If a bucket is visited after
+the save began, its number of visits differs from the recorded number, so the next save writes the bucket again.
 """
 
 from __future__ import annotations
@@ -33,16 +34,17 @@ from spewy.system.closing import Closing
 from spewy.system.turns import TakingTurns
 
 Opener = Callable[[], AbstractContextManager[Store]]
-"""Opens a store for writing; touched pages count as memory until the store is closed soon after."""
+"""Opens a store for writing. Close the store soon: until then the pages that were written count as memory."""
 
 
 class Learner(Protocol):
-    """The engine, from the point of view of its saves.
+    """The part of an engine that `BackgroundSaves` uses.
 
     Attributes:
-        earlier: the mark of the last save of earlier runs.
-        lines: positions of lines in the bytes of a board bucket, by round.
-        changing: a lock that deals hold while they change numbers; a bucket that is copied under it is whole.
+        earlier: deals and seconds of the last save of earlier runs.
+        lines: by round, where the strategy of each betting line lies in the bytes of a board bucket.
+        changing: a lock that threads hold while they change regrets and sums. Whoever holds the lock can copy a bucket
+            in a consistent state.
     """
 
     earlier: Mark
@@ -50,37 +52,37 @@ class Learner(Protocol):
     changing: TakingTurns
 
     def visits(self) -> list[Ints]:
-        """Per round ``[player, bucket]``: number of visits of each bucket."""
+        """Number of visits of each board bucket, an array ``[player, bucket]`` for each round."""
         ...
 
     def visits_of_deals(self) -> list[Ints]:
-        """Per round ``[player, bucket]``: number of visits of each bucket by the counted deals."""
+        """Number of visits of each board bucket in finished deals, an array ``[player, bucket]`` for each round."""
         ...
 
     def copied(self, t: int, class_: int) -> BucketNumbers:
-        """Return a copy of a bucket's numbers; the caller holds `changing`."""
+        """Copy the regrets and sums of a board bucket of round t; the caller must hold the lock `changing`."""
         ...
 
     def class_bytes(self, t: int) -> int:
-        """Size in bytes of the regrets and sums of a bucket of round t."""
+        """Size in bytes of the regrets and sums of a board bucket of round t."""
         ...
 
     def bytes_of(self, numbers: BucketNumbers) -> tuple[Bytes, Bytes]:
-        """Return the average strategy of a bucket in the bytes of a strategy locker."""
+        """Encode the average strategies of both players in a board bucket as bytes for the strategy locker."""
         ...
 
 
 class BackgroundSaves(Closing):
-    """Saves the numbers of an engine, in the background or at once.
+    """Saves the regrets, sums and average strategies of an engine, in the background or at once.
 
     Args:
-        engine: the engine, which does not run.
+        engine: the engine; it must be idle during this call.
         store: opens the lockers of regrets and sums.
         play: opens the strategy locker.
 
     Attributes:
-        saved: the mark of the last finished save.
-        took: duration of the last save in seconds; None: there was none.
+        saved: deals and seconds of the last finished save.
+        took: duration of the last save in seconds; None before the first save.
     """
 
     def __init__(self, engine: Learner, store: Opener, play: Opener) -> None:
@@ -88,13 +90,13 @@ class BackgroundSaves(Closing):
         self.saved = engine.earlier
         self.took: float | None = None
         with play() as locker:
-            there = strategy_locker.read_saved(locker).deals
-        # If the strategy locker tells of other deals, its last save was not finished: write each class.
-        whole = there != self.saved.deals or not there
+            locker_deals = strategy_locker.read_saved(locker).deals
+        # If both lockers count different deals, the last save was cut off: the next save writes every bucket.
+        whole = locker_deals != self.saved.deals or not locker_deals
         self._seen = [np.where(whole, -1, visits) for visits in engine.visits()]
         self._thread = ThreadPoolExecutor(1)
         self._running: Future[None] | None = None
-        self._broken_off = threading.Event()
+        self._aborted = threading.Event()
 
     @property
     def is_busy(self) -> bool:
@@ -102,17 +104,23 @@ class BackgroundSaves(Closing):
         return self._running is not None and not self._running.done()
 
     def begin(self, mark: Mark) -> None:
-        """Begin a background save, unless one is running or nothing is new; the engine must be idle.
+        """Begin a background save, unless a save is running or no deal is new; the engine must be idle.
+
+        Args:
+            mark: deals and seconds of the engine now.
 
         Raises:
-            lockers.LockerError: an earlier save has failed.
+            lockers.LockerError: an earlier save failed.
         """
         self.collect()
         if self._running is None and mark.deals > self.saved.deals:
             self._running = self._thread.submit(self._save, mark, *self._visits())
 
     def finish(self, mark: Mark) -> None:
-        """Save the rest in this thread; the engine must be idle until this returns.
+        """Wait for the running save, then save all later changes in this thread; the engine must be idle meanwhile.
+
+        Args:
+            mark: deals and seconds of the engine now.
 
         Raises:
             lockers.LockerError: the lockers cannot be written.
@@ -122,41 +130,41 @@ class BackgroundSaves(Closing):
             self._save(mark, *self._visits())
 
     def collect(self, *, wait: bool = False) -> None:
-        """Raise the error of a failed background save.
+        """Raise the error of the background save if it failed.
 
         Args:
-            wait: whether to wait for the save that runs.
+            wait: whether to wait until the running save ends.
         """
         if self._running is not None and (wait or self._running.done()):
-            ended, self._running = self._running, None
-            ended.result()
+            ended_save, self._running = self._running, None
+            ended_save.result()
 
     def close(self) -> None:
-        """Abort a running save between two transactions."""
-        self._broken_off.set()
+        """Abort the running save before its next transaction, and wait for its thread."""
+        self._aborted.set()
         self._thread.shutdown()
 
     def _visits(self) -> tuple[list[Ints], list[Ints]]:
-        """Visits of each board bucket, in total and by the counted deals; the engine must be idle."""
+        """Visits of each board bucket, in total and in finished deals; the engine must be idle."""
         return self._engine.visits(), self._engine.visits_of_deals()
 
     def _save(self, mark: Mark, visits: list[Ints], of_deals: list[Ints]) -> None:
+        """Write the buckets that were visited since the last save, then the deals and seconds."""
         begun = time.perf_counter()
-        for some in self._portions(visits):
-            for few in _cut(some, BYTES_AT_ONCE):
-                if self._broken_off.is_set():
+        for copies in self._copies(visits):
+            for buckets in _cut(copies, BYTES_AT_ONCE):
+                if self._aborted.is_set():
                     return
-                for numbers in few:
+                for numbers in buckets:
                     numbers.require_finite()
-                with (
-                    self._play() as play
-                ):  # first: the strategy locker may be ahead of the numbers, never behind
-                    for numbers in few:
+                # The strategy locker comes first: it may be newer than the regrets and sums, never older.
+                with self._play() as play:
+                    for numbers in buckets:
                         lines, strategy = self._engine.lines[numbers.t], self._engine.bytes_of(numbers)
                         strategy_locker.write_class(play, numbers.t, numbers.class_, lines, strategy)
                 with self._store() as store:
-                    write_buckets(store, few)
-        if self._broken_off.is_set():  # while it waited to copy
+                    write_buckets(store, buckets)
+        if self._aborted.is_set():  # `_copies` ended early
             return
         with self._play() as play, self._store() as store:
             strategy_locker.finish_save(play, mark.deals)
@@ -164,8 +172,11 @@ class BackgroundSaves(Closing):
         self._seen, self.saved = visits, mark
         self.took = time.perf_counter() - begun
 
-    def _portions(self, visits: list[Ints]) -> Iterator[list[BucketNumbers]]:
-        """Yield copies of the buckets visited since the last save; each copy is made between portions of deals."""
+    def _copies(self, visits: list[Ints]) -> Iterator[list[BucketNumbers]]:
+        """Yield copies of the buckets that were visited since the last save, in lists of limited size.
+
+        The copies of a list are made between two intervals of deals. After `close` the iterator ends early.
+        """
         places = [
             (t, c)
             for t, (now, before) in enumerate(zip(visits, self._seen, strict=True))
@@ -177,24 +188,24 @@ class BackgroundSaves(Closing):
         while first < len(places):
             behind = sizes[first - 1] if first else 0
             end = max(first + 1, int(np.searchsorted(sizes, behind + at_once, side="right")))
-            if not self._engine.changing.acquire(self._broken_off):
+            if not self._engine.changing.acquire(self._aborted):
                 return
             try:
-                some = [self._engine.copied(t, c) for t, c in places[first:end]]
+                copies = [self._engine.copied(t, c) for t, c in places[first:end]]
             finally:
                 self._engine.changing.release()
-            yield some
+            yield copies
             first = end
 
 
 def _cut(classes: list[BucketNumbers], n_bytes: int) -> Iterator[list[BucketNumbers]]:
-    """Split a list into runs of at most ``n_bytes`` each; a single larger bucket forms its own run."""
-    some, n_held = list[BucketNumbers](), 0
+    """Split a list of board buckets into sublists of at most ``n_bytes``; a larger bucket forms its own sublist."""
+    sublist, size = list[BucketNumbers](), 0
     for numbers in classes:
-        if some and n_held + numbers.nbytes > n_bytes:
-            yield some
-            some, n_held = [], 0
-        some.append(numbers)
-        n_held += numbers.nbytes
-    if some:
-        yield some
+        if sublist and size + numbers.nbytes > n_bytes:
+            yield sublist
+            sublist, size = [], 0
+        sublist.append(numbers)
+        size += numbers.nbytes
+    if sublist:
+        yield sublist

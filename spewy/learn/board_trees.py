@@ -1,7 +1,7 @@
-"""Trees of all boards that can follow a first board, with hands and rows, for exact best responses.
+"""Lists all boards that can follow a flop, with hands and rows, for exact best responses.
 
-*First boards* are the boards, up to suits, of the first round with public cards; each stands for a number of boards. If
-the game begins without public cards, a tree begins with the board without cards, above its first board.
+A *flop* here is a canonical board of the first round that has public cards, in any game. It represents all boards that
+are equal to it up to suits. If the game has a round before the flop, each list begins with the empty board.
 """
 
 from __future__ import annotations
@@ -37,13 +37,15 @@ class _Level:
     """The boards of one round.
 
     Attributes:
-        boards: canonical boards.
-        classes: ``[board]``, board buckets.
-        rows: ``[board, hand]``, rows of hands.
-        order: ``[board, hand]``, hands of the deck; in the last round in order of strength.
-        strength: ``[board, hand]``, strength of hands in the last round, else 0.
-        numbers: ``[board, hand, 2]``, cards of hands by their numbers among the cards that the board leaves.
-        position: ``[board, hand of the deck]``, place of each hand in ``order``; -1: the board blocks the hand.
+        boards: the canonical boards.
+        classes: the board bucket of each board.
+        rows: ``[board, hand]``, the row of each possible hand.
+        order: ``[board, hand]``, the deck's number of each possible hand; in the last round sorted by strength.
+        strength: ``[board, hand]``, the strength of each possible hand in the last round, else 0.
+        numbers: ``[board, hand, 2]``, the two cards of each possible hand, numbered among the cards that are not on the
+            board.
+        position: ``[board, hand of the deck]``, the index of each hand in ``order``; -1 for hands that the board
+            blocks.
     """
 
     boards: list[CanonicalBoard]
@@ -56,13 +58,18 @@ class _Level:
 
 
 class BoardTrees:
-    """Builds the trees of boards of a game.
+    """Lists the boards below each flop of a whole game.
 
     Args:
         game: the rules of the game.
         classes: board buckets and rows of the game.
-        symmetric: whether hands that differ in suits alone share rows, so that boards that differ in suits alone are
-            walked once.
+        symmetric: whether hands that are equal up to suits share rows. If so, boards that are equal up to suits are
+            listed once.
+
+    Attributes:
+        hands: ``[hand of the deck, card]``, the cards of all hands of the deck.
+        perms: the permutations of suits under which boards count as equal.
+        first_round: the round of the flop: 1 if the game has a round without public cards, else 0.
     """
 
     def __init__(self, game: Game, classes: BoardAbstraction, *, symmetric: bool) -> None:
@@ -74,30 +81,30 @@ class BoardTrees:
 
     @cached_property
     def firsts(self) -> tuple[list[History], Ints]:
-        """First boards, and the number of boards that each stands for."""
+        """The flops of the game up to suits, and how many boards each of them represents."""
         *_, boards = board_levels(self.deck, self.game.num_board_cards[: self.first_round + 1], self.perms)
         return [board.history for board in boards], np.array([len(board.members) for board in boards])
 
     def name(self, first: int) -> str:
-        """The cards of a first board."""
+        """The cards of the flop with number ``first``, as text."""
         return cards_name(self.game.board_order([card for group in self.firsts[0][first] for card in group]))
 
     @cached_property
     def kinds(self) -> Ints:
-        """``[hand of the deck]``: equal numbers, from 0, for hands that a symmetry maps onto each other."""
+        """Group number, from 0, of each hand of the deck; hands that are equal up to suits form a group."""
         moved = [hand_permutation(self.deck, self.hole, perm) for perm in self.perms]
         kinds: Ints = np.unique(np.min(moved, axis=0), return_inverse=True)[1]
         return kinds
 
     @property
     def per_pair(self) -> float:
-        """Ratio of the number of all first boards to the number that is possible with a pair of hands."""
+        """Number of all flops, divided by the number of flops that are possible once two hands are dealt."""
         k, left = self.game.num_board_cards[self.first_round], len(self.deck) - 2 * self.hole
         return comb(len(self.deck), k) / comb(left, k)
 
     @property
     def probabilities(self) -> list[float]:
-        """Per round, the probability of a board given both hands and the board above; 1 for first boards."""
+        """For each round, the probability of a board, given both hands and the previous board; 1 up to the flop."""
         out, left = [], len(self.deck) - 2 * self.hole
         for t, k in enumerate(self.game.num_board_cards):
             out.append(1.0 if t <= self.first_round else 1 / comb(left, k))
@@ -106,17 +113,17 @@ class BoardTrees:
 
     @property
     def most_hands(self) -> list[int]:
-        """Per round, number of hands that share no card with a board."""
+        """For each round, the number of hands that share no card with a given board."""
         return [comb(len(self.deck) - n, self.hole) for n in self.game.board_sizes]
 
     @property
     def most_cards(self) -> int:
-        """Largest number of cards that a board of a tree leaves."""
+        """Largest number of cards of the deck that are not on a board."""
         return len(self.deck) - self.game.num_board_cards[0]
 
     @property
     def most_last(self) -> int:
-        """Upper bound of the number of last-round boards below all first boards together."""
+        """Upper bound on the number of last-round boards below all flops together."""
         out, left = len(self.firsts[0]), len(self.deck) - self.game.board_sizes[self.first_round]
         for k in self.game.num_board_cards[self.first_round + 1 :]:
             out *= comb(left, k)
@@ -125,27 +132,31 @@ class BoardTrees:
 
     @property
     def root_cards(self) -> tuple[Ints, int]:
-        """The cards of all hands of the deck, and the number of cards, in the form of `Board`."""
+        """The cards ``[hand, 2]`` of all hands of the deck, numbered from 0, and the number of cards in the deck."""
         cards = self._card_numbers(np.zeros((1, 0), dtype=np.int64), np.arange(len(self.hands))[None])[0]
         return cards, len(self.deck)
 
     def root_rows(self) -> Ints:
-        """Return ``[hand of the deck]``, rows before any card is dealt."""
+        """Return the row of each hand of the deck before any public card is dealt."""
         rows: Ints = self._classes.boards(0, np.zeros((1, 0), dtype=np.int64))[1][0].astype(np.int64)
         return rows
 
     def hands_on(self, first: int) -> Ints:
-        """Return the numbers of the hands on the first board of `tree`."""
+        """Return the deck's numbers of the hands on the first board in the list that `tree` returns."""
         if self.first_round:
             return np.arange(len(self.hands))
         only: Ints = self._level(0, self._start(self.firsts[0][first])).order[0]
         return only
 
     def tree(self, first: int, stopped: Stopped = never) -> list[Board]:
-        """List a first board and all boards below it, depth first; the board without cards comes first if there is one.
+        """List a flop and all boards below it, depth first; the empty board comes first if the game has that round.
+
+        Args:
+            first: number of the flop.
+            stopped: called between two boards, to ask whether to give up.
 
         Raises:
-            StoppedError: ``stopped()``, which is called between two boards, returned True.
+            StoppedError: ``stopped()`` returned True.
         """
         t, start = self.first_round, self.firsts[0][first]
         levels = [self._level(0, self._start(()))] if t else []
@@ -158,10 +169,11 @@ class BoardTrees:
         return self._in_depth(levels, stopped)
 
     def _start(self, history: History) -> list[CanonicalBoard]:
-        """Return a level with a single board, which represents only itself."""
+        """Return the canonical boards of a round with a single board, which represents only itself."""
         return next(board_levels(self.deck, (), self.perms, history))
 
     def _level(self, t: int, canonical: list[CanonicalBoard]) -> _Level:
+        """Look up hands, rows and strengths on the boards of round t."""
         boards = np.array([[card for group in board.history for card in group] for board in canonical])
         boards = boards.reshape(len(canonical), -1).astype(np.int64)
         classes, rows = self._classes.boards(t, boards)
@@ -189,17 +201,21 @@ class BoardTrees:
         )
 
     def _card_numbers(self, boards: Ints, order: Ints) -> Ints:
-        """Number the cards of hands among the cards that a board leaves, ``[board, hand, 2]``."""
-        left = np.zeros((len(boards), max(self.deck.cards) + 1), dtype=np.int64)
-        left[:, list(self.deck.cards)] = 1
-        np.put_along_axis(left, boards, 0, axis=1)
-        numbers = np.cumsum(left, axis=1) - 1
+        """Return ``[board, hand, 2]``, the cards of hands, numbered from 0 among the cards that are not on the board.
+
+        If hands have one card, the second entry is the number of these cards.
+        """
+        available = np.zeros((len(boards), max(self.deck.cards) + 1), dtype=np.int64)
+        available[:, list(self.deck.cards)] = 1
+        np.put_along_axis(available, boards, 0, axis=1)
+        numbers = np.cumsum(available, axis=1) - 1
         out = np.full((*order.shape, 2), len(self.deck) - boards.shape[1], dtype=np.int64)
         for place in range(self.hole):
             out[:, :, place] = np.take_along_axis(numbers, self.hands[order, place], axis=1)
         return out
 
     def _in_depth(self, levels: Sequence[_Level], stopped: Stopped) -> list[Board]:
+        """List the boards of all rounds depth first."""
         below: list[dict[int, list[int]]] = [{} for _ in levels]
         for depth, level in enumerate(levels[1:]):
             for b, canonical in enumerate(level.boards):
@@ -215,8 +231,8 @@ class BoardTrees:
     ) -> Iterator[Board]:
         """Yield a board and the boards below it, depth first.
 
-        This is a method since a nested function that calls itself would keep all levels in memory until the garbage
-        collector runs.
+        This is a method because a nested recursive function would keep all boards in memory until the garbage collector
+        runs.
         """
         yield self._board(levels, depth, b)
         for child in below[depth].get(b, ()):

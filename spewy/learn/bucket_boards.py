@@ -1,7 +1,8 @@
-"""Layouts of single boards of a whole game with board buckets; strategy rows are those of the buckets.
+"""Builds a layout for a single board of a whole game with board buckets.
 
-A layout leads to its board by a *path* of one board in each round, along which both ranges can be played down. It also
-has all boards of the round after, so that the board's chunks have chance leaves, and ends there.
+The layout has one board in each round up to the given board, so that both ranges can be played down. It also has all
+boards that can follow in the next round, to which the chance leaves of the given board's chunks lead. Strategy rows are
+those of the board buckets.
 """
 
 from __future__ import annotations
@@ -29,19 +30,20 @@ if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
 
 SAME = np.arange(4, dtype=np.int8)
-"""The permutation that keeps all suits."""
+"""The permutation that changes no suit."""
 DEALS_AT_ONCE = 1024
+"""Number of deals that `drawn_boards` requests at a time."""
 MOST_DEALS = 1024
-"""Largest number of deals for each requested board."""
+"""Largest number of deals for each requested board of each bucket."""
 
 
 @dataclass(frozen=True)
 class BucketBoard:
-    """A board of round t, the path to it, and the boards that can follow.
+    """A board of round t, the boards before it, and all boards that can follow in round t + 1.
 
     Attributes:
-        layout: rounds 0 to t have the path, round t + 1 the boards that can follow.
-        buckets: per round ``[board]``, board buckets.
+        layout: has one board in each of the rounds 0 to t, and in round t + 1 all boards that can follow.
+        buckets: for each round of the layout, the bucket of each of its boards.
     """
 
     layout: Layout
@@ -50,15 +52,15 @@ class BucketBoard:
 
 @dataclass(frozen=True)
 class BucketGame:
-    """The data that the layouts of all boards of a game share.
+    """Builds the layouts of single boards of a whole game with board buckets.
 
     Args:
         problem: the whole game.
         betting: betting of all rounds.
         abstraction: board buckets and rows of the game.
-        n_rows: per round, number of rows in a bucket.
-        symmetry: whether hands that differ in suits alone share rows; boards that are equal up to suits are then
-            laid out once.
+        n_rows: for each round, the number of rows in a board bucket.
+        symmetry: whether hands that are equal up to suits share rows. If so, a layout has only one of several boards
+            that are equal up to suits.
     """
 
     problem: Problem
@@ -70,7 +72,7 @@ class BucketGame:
 
     @property
     def n_rounds(self) -> int:
-        """The number of rounds that the betting reaches."""
+        """Number of rounds that the betting reaches."""
         return len(self.betting)
 
     @cached_property
@@ -80,9 +82,13 @@ class BucketGame:
         return {node.line: node.player for node in nodes if node.player is not None and node.actions}
 
     def board(self, t: int, cards: Sequence[int]) -> BucketBoard:
-        """Lay out a board of round t, given by its cards in the order of the rounds.
+        """Build the layout of a board.
 
-        The layout of the board without cards, which has all flops, is kept.
+        The layout of the empty board has all flops; it is built once and cached.
+
+        Args:
+            t: round of the board.
+            cards: cards of the board, in the order in which the rounds deal them.
         """
         if len(cards):
             return self._laid_out(t, cards)
@@ -91,6 +97,7 @@ class BucketGame:
         return self._bare[t]
 
     def _laid_out(self, t: int, cards: Sequence[int]) -> BucketBoard:
+        """Build the layout of a board without the cache."""
         game, problem = self.problem.game, self._problem
         path = [game.cut(cards[:size]) for size in game.board_sizes[: t + 1]]
         entered: list[tuple[Branch, ...]] = [(Branch(0, (((), SAME),)),)] * t
@@ -102,7 +109,7 @@ class BucketGame:
         else:
             entered.append(())
         rounds, buckets = [], []
-        for i, histories in enumerate([[one] for one in path] + ([below] if below else [])):
+        for i, histories in enumerate([[history] for history in path] + ([below] if below else [])):
             entries = entered[i] if i <= t else ()
             table, numbers = self._round(problem, i, histories, entries)
             rounds.append(table)
@@ -116,7 +123,7 @@ class BucketGame:
     def _round(
         self, problem: Problem, t: int, histories: Sequence[History], entries: tuple[Branch, ...]
     ) -> tuple[BoardRound, Ints]:
-        """Return the boards of a round below a single board of the round above, and their buckets."""
+        """Build the boards of a round that follow a single board, and look up their buckets."""
         game, by_hand = problem.game, replace(problem, rows=(None,) * problem.game.num_rounds)
         cards = np.array([[card for group in history for card in group] for history in histories])
         buckets, rows = self.abstraction.boards(t, cards.reshape(len(histories), -1).astype(np.int64))
@@ -127,27 +134,27 @@ class BucketGame:
                 for hands in board_hands(by_hand, t, history)
             )
             boards.append(Board(history, 0 if t else -1, e if t else -1, (first, second), entries))
-        left = len(game.deck) - game.board_sizes[t] - 2 * game.num_hole_cards
-        dealt = game.num_board_cards[t + 1] if t + 1 < game.num_rounds else 0
-        return BoardRound(t, tuple(boards), 1.0 / comb(left, dealt)), buckets
+        n_left = len(game.deck) - game.board_sizes[t] - 2 * game.num_hole_cards
+        n_dealt = game.num_board_cards[t + 1] if t + 1 < game.num_rounds else 0
+        return BoardRound(t, tuple(boards), 1.0 / comb(n_left, n_dealt)), buckets
 
 
 Drawn = list[tuple[tuple[int, ...], int]]
-"""Boards as cards in the order of the rounds, each with the number of times that it was drawn."""
+"""Pairs (cards of a board in the order in which the rounds deal them, how often the board was drawn)."""
 
 
 def drawn_boards(abstraction: Abstraction, t: int, seed: int, n: int, turn: int = 0) -> list[Drawn]:
-    """Draw boards of round t for each bucket from random deals; boards equal up to suits count as one.
+    """Draw boards of round t for each board bucket from random deals; boards equal up to suits count as one board.
 
     Args:
         abstraction: board buckets of the game.
         t: the round.
         seed: seed of the deals.
         n: number of boards to draw for each bucket.
-        turn: number of the draw, from 0; each draw has deals of its own.
+        turn: number of the draw, from 0; draws with different numbers use different deals.
 
     Raises:
-        InputError: no board of some bucket was dealt.
+        InputError: the deals contain no board of one of the buckets.
     """
     size, n_buckets = sum(abstraction.board_sizes[: t + 1]), abstraction.n_classes[t]
     drawn: list[list[tuple[int, ...]]] = [[] for _ in range(n_buckets)]
@@ -162,7 +169,7 @@ def drawn_boards(abstraction: Abstraction, t: int, seed: int, n: int, turn: int 
     for bucket, boards in enumerate(drawn):
         if not boards:
             raise InputError(
-                f"board bucket {bucket} of the {ROUND_NAMES[t]}: no board of it in {most:,} deals"
+                f"board bucket {bucket} of the {ROUND_NAMES[t]}: {most:,} deals contain no board of this bucket"
             )
     return [_together(abstraction, t, boards) for boards in drawn]
 

@@ -1,9 +1,12 @@
-"""Payoff matrices of chunks by board bucket, row against row: ``U[x, y] = Σ_boards A[x, y] / Σ_boards W[x, y]``.
+"""Computes the payoff matrix of a chunk in a board bucket, row against row, as a mean over boards of the bucket.
 
-On each board both ranges are played down by the average strategies, and weigh the hands within rows as in
-`spewy.learn.chunk_matrices`: ``W`` is the joint weight of two rows, ``A`` the chips that player 0 wins. Card removal is
-exact for both hands, also at chance leaves. The values of chance leaves are the matrices of the next round's buckets. A
-tremble keeps hands alive that their player never brings here.
+``U[x, y] = Σ_boards A[x, y] / Σ_boards W[x, y]``, where on each board ``W[x, y]`` is the joint weight of player 0's row
+x and player 1's row y, and ``A[x, y]`` is this weight times the chips that player 0 wins.
+
+On each board both ranges are played down by the average strategies. The ranges weigh the hands within a row, as in
+`spewy.learn.chunk_matrices`. Card removal is exact for both hands. Chance leaves have the payoff matrices of the next
+round's buckets as values. A small constant (*tremble*) is added to the weight of each hand, so that no hand has weight
+0.
 """
 
 from __future__ import annotations
@@ -21,48 +24,51 @@ from spewy.learn.chunk_matrices import FOLD_OPERATOR, Weighing, build_chunk, per
 from spewy.learn.playdown import PlayDown
 
 TREMBLE = 1e-3
-"""Weight added to every hand, as a share of the range's largest weight on the board."""
+"""Weight added to every hand, as a fraction of the largest weight that a hand of this range has on the board."""
 LEAST = 1e-12
 """Largest weight that is assumed for an empty range."""
 
 Strategy = Callable[[int, int, int], ChunkStrategy]
-"""Maps (t, bucket, line) to both players' unnormalised strategies ``[slot, row]``."""
+"""Maps (round, board bucket, number of the line that enters the round) to both players' unnormalised strategies."""
 Continuation = Callable[[int, int, int], Floats]
-"""Maps (t, bucket, line) to the payoff matrix ``[row of player 0, row of player 1]``."""
+"""Maps (round, board bucket, number of the entering line) to ``[row of player 0, row of player 1]``, payoffs."""
 
 
 @dataclass(frozen=True)
 class BucketChunk:
-    """A chunk of a board bucket, whose leaf matrices are sums over boards of the bucket.
+    """A chunk of a board bucket; its leaf matrices are sums over boards of the bucket.
 
     Attributes:
-        chunk: the chunk, with one view.
-        reach: both ranges summed over the boards, per player ``[row]``.
+        chunk: the chunk; both players use the same leaf matrices.
+        reach: weight of each row, summed over the boards, for each player.
     """
 
     chunk: Chunk
     reach: ChunkStrategy
 
     def times(self, n: int) -> BucketChunk:
-        """Return the chunk of ``n`` boards like this one."""
+        """Return the sum of ``n`` copies of this chunk."""
         matrices, (first, second) = n * self.chunk.matrices[0], self.reach
         return BucketChunk(replace(self.chunk, matrices=(matrices, matrices)), (n * first, n * second))
 
     def add(self, other: BucketChunk) -> None:
-        """Add another board."""
+        """Add the matrices and weights of another chunk, in place."""
         parts = (self.chunk.matrices[0], *self.reach), (other.chunk.matrices[0], *other.reach)
         for array, added in zip(*parts, strict=True):
             array += added
 
     def payoffs(self, strategy: ChunkStrategy) -> Floats:
-        """Return the payoff matrix ``[row of player 0, row of player 1]`` under a strategy, which is normalised here.
+        """Compute the payoff matrix ``[row of player 0, row of player 1]``.
 
-        Two rows that meet on none of the boards get the mean of their rows.
+        Two rows that never occur together get the mean payoff of player 0's row.
+
+        Args:
+            strategy: strategies of both players, which need not be normalised.
         """
         return _filled(*self.totals(strategy))
 
     def totals(self, strategy: ChunkStrategy) -> tuple[Floats, Floats]:
-        """Return ``A`` and ``W``, ``[row of player 0, row of player 1]``."""
+        """Return weighted payoffs and joint weights, each ``[row of player 0, row of player 1]``."""
         gains = root_matrices(self.chunk, normalise(self.chunk, strategy))[0]
         return gains, self.chunk.matrices[0][FOLD_OPERATOR]
 
@@ -70,7 +76,7 @@ class BucketChunk:
 def bucket_payoffs(
     game: BucketGame, t: int, bucket: int, boards: Drawn, strategies: Strategy, continuation: Continuation
 ) -> Floats:
-    """Compute the payoff matrices ``[line, row of player 0, row of player 1]`` of a board bucket.
+    """Compute the payoff matrices of a board bucket, one for each betting line that enters its round.
 
     Args:
         game: the whole game.
@@ -79,6 +85,9 @@ def bucket_payoffs(
         boards: boards of the bucket.
         strategies: both players' strategies.
         continuation: payoff matrices of the next round.
+
+    Returns:
+        Payoffs ``[line, row of player 0, row of player 1]``.
     """
     chunks = bucket_chunks(game, t, boards, strategies, continuation)
     return np.array([chunk.payoffs(strategies(t, bucket, r)) for r, chunk in enumerate(chunks)])
@@ -92,21 +101,30 @@ def bucket_chunks(
     continuation: Continuation,
     tremble: float = TREMBLE,
 ) -> list[BucketChunk]:
-    """Build the chunks of a board bucket, one for each line that enters its round; arguments as in `bucket_payoffs`."""
+    """Build the chunks of a board bucket, one for each betting line that enters its round.
+
+    Args:
+        game: the whole game.
+        t: the round.
+        boards: boards of the bucket.
+        strategies: both players' strategies.
+        continuation: payoff matrices of the next round.
+        tremble: weight added to every hand, as a fraction of the largest weight of its range.
+    """
     out: list[BucketChunk] = []
     for cards, times in boards:
-        for r, one in enumerate(board_chunks(game.board(t, cards), t, strategies, continuation, tremble)):
+        for r, chunk in enumerate(board_chunks(game.board(t, cards), t, strategies, continuation, tremble)):
             if r == len(out):
-                out.append(one.times(times))
+                out.append(chunk.times(times))
             else:
-                out[r].add(one.times(times))
+                out[r].add(chunk.times(times))
     return out
 
 
 def board_chunks(
     board: BucketBoard, t: int, strategies: Strategy, continuation: Continuation, tremble: float = TREMBLE
 ) -> Iterator[BucketChunk]:
-    """Build the chunks of a board of round t, one for each line that enters the round."""
+    """Build the chunks of a board of round t, one for each betting line that enters the round."""
     layout, buckets = board.layout, board.buckets
     play_down = PlayDown(layout, lambda i, b, r: strategies(i, int(buckets[i][b]), r))
     ranges = play_down.ranges(t, 0)
@@ -121,7 +139,7 @@ def board_chunks(
 
 
 def trembling(layout: Layout, t: int, ranges: tuple[Floats, Floats], tremble: float = TREMBLE) -> Weighing:
-    """Return weights by reach for one view of both players, with a tremble that keeps every hand alive."""
+    """Weigh both players' hands by reach, plus ``tremble`` times the largest reach, so that no weight is 0."""
     first, second = (reach + tremble * max(float(reach.max(initial=0.0)), LEAST) for reach in ranges)
     rows = layout.board(t, 0).hands
     weights = first, second
@@ -129,13 +147,16 @@ def trembling(layout: Layout, t: int, ranges: tuple[Floats, Floats], tremble: fl
 
 
 def _filled(total: Floats, joint: Floats) -> Floats:
-    """Divide weighted payoffs by their weights; impossible pairs of rows get a mean over rows."""
+    """Divide weighted payoffs by weights; rows without joint weight get a mean payoff of one of the two rows.
+
+    The mean is that of player 0's row, or of player 1's row if player 0's row has no weight at all.
+    """
     out = per_pair(total, joint)
-    there = joint > 0
+    filled = joint > 0
     for axis in (1, 0):
-        gains, weight = (total * there).sum(axis, keepdims=True), (joint * there).sum(axis, keepdims=True)
+        gains, weight = (total * filled).sum(axis, keepdims=True), (joint * filled).sum(axis, keepdims=True)
         mean = np.divide(gains, weight, out=np.zeros_like(gains), where=weight > 0)
-        missing = ~there & (weight > 0)
+        missing = ~filled & (weight > 0)
         out = np.where(missing, mean, out)
-        there = there | missing
+        filled = filled | missing
     return out

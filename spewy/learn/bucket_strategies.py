@@ -1,4 +1,4 @@
-"""Average strategies of a strategy locker by board bucket and line, ``[slot, row]``."""
+"""Reads average strategies from a strategy locker, for one chunk of a board bucket at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from solvers.tree import Floats
 from spewy.records.strategy_locker import StrategyLocker
 
 BUCKETS = 64
-"""Number of cached decoded board buckets."""
+"""Number of decoded board buckets in the cache."""
 
 
 class BucketStrategies:
@@ -23,31 +23,40 @@ class BucketStrategies:
 
     Args:
         averages: the strategy locker.
-        batches: per round, the lines of the betting in batches.
+        batches: for each round, its betting lines in batches of 16.
     """
 
     def __init__(self, averages: StrategyLocker, batches: list[LineBatches]) -> None:
         self._averages, self._batches = averages, batches
         self._n_rows = averages.saved.rows
         self._tables = [
-            (byte_tables(one, 0, k), byte_tables(one, 1, k))
-            for one, k in zip(batches, self._n_rows, strict=True)
+            (byte_tables(of_round, 0, k), byte_tables(of_round, 1, k))
+            for of_round, k in zip(batches, self._n_rows, strict=True)
         ]
         self._bucket = lru_cache(BUCKETS)(self._decoded)
 
     def __call__(self, t: int, bucket: int, r: int) -> ChunkStrategy:
-        """Return both players' sums ``[slot, row]`` in the chunk of a bucket that line r enters."""
+        """Return both players' average strategies in a chunk of a board bucket, not normalised.
+
+        Args:
+            t: the round.
+            bucket: number of the board bucket.
+            r: number of the betting line that enters the chunk.
+
+        Returns:
+            For each player ``[slot, row]``, with one slot for each action of each of the player's decisions.
+        """
         batch, lane = self._batches[t].place[r]
         first, second = (self._bucket(t, bucket, p)[batch][:, :, lane].T for p in (0, 1))
         return np.ascontiguousarray(first), np.ascontiguousarray(second)
 
     @property
     def class_bytes(self) -> int:
-        """Memory in bytes of one player's strategy in a bucket of the largest round."""
+        """Bytes of memory of one player's decoded strategy in a board bucket of the largest round."""
         return max(8 * int(tables.first[-1]) for pair in self._tables for tables in pair)
 
     def mark(self) -> str:
-        """Return a hash that identifies the strategies."""
+        """Return a hash of all strategies in the locker."""
         mark, saved = hashlib.blake2b(digest_size=12), self._averages.saved
         for t, n in enumerate(saved.classes):
             for bucket in range(n):
@@ -56,7 +65,12 @@ class BucketStrategies:
         return mark.hexdigest()
 
     def _decoded(self, t: int, bucket: int, p: int) -> list[Floats]:
-        """Decode a player's strategy in a bucket: per batch ``[row, slot, lane]``."""
+        """Decode player p's strategy in a board bucket of round t.
+
+        Returns:
+            For each batch of 16 lines ``[row, slot, line]``, with one slot for each action of each of the player's
+            decisions.
+        """
         tables, k, batches = self._tables[t][p], self._n_rows[t], self._batches[t]
         flat = np.zeros(int(tables.first[-1]))
         restore(self._averages.class_bytes(t, bucket, p), k, tables, flat)

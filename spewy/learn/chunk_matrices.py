@@ -1,7 +1,8 @@
-"""Leaf matrices of a chunk, ``A_leaf = W ∘ U_leaf``, from both ranges and the payoff matrices of the chunks below.
+"""Computes the leaf matrices of a chunk from both ranges and the payoff matrices of the chunks below.
 
-Card removal is exact. `Weighing` has two ways to weigh the hands within a row. Rows whose hands have all left the range
-weigh as in the initial range (so nothing is 0 / 0), but their reach inside the chunk starts at 0.
+A leaf matrix holds, for each pair of rows, their joint weight times the chips that player 0 wins at the leaf. Card
+removal is exact. `Weighing` describes two ways to weigh the hands within a row. If all hands of a row have left the
+range, they weigh as in the initial range, which avoids 0 / 0; the reach of this row in the chunk is 0.
 """
 
 from __future__ import annotations
@@ -21,25 +22,28 @@ from spewy.chunks.layout import Layout, RowMaps
 FOLD_OPERATOR, SHOWDOWN_OPERATOR, FIRST_CHANCE_OPERATOR = range(3)
 
 LEAST_JOINT = 1e-13
-"""Joint weight of two rows, as a share of the largest, below which it counts as a rounding error."""
+"""A joint weight of two rows below this fraction of the largest joint weight counts as a rounding error."""
 
 Payoffs = Callable[[int, int, int], Floats]
-"""Maps (t, b, r) to payoff matrices ``[view, row of player 0, row of player 1]``; both players may share one view."""
+"""Maps (round, board, entering line) of a chunk to its payoffs, ``[player, row of player 0, row of player 1]``.
+
+The first axis has one matrix for the regrets of each player, or a single matrix for both.
+"""
 
 
 @dataclass(frozen=True)
 class Weighing:
-    """The hand weights of both views of a chunk.
+    """The weights of both players' hands, from which the leaf matrices of a chunk are computed.
 
-    With two views, player p's view weighs p's own hands as in the initial range, since a player's own reach must not
-    enter its counterfactual values, and the opponent's hands by reach. With one view both players' hands weigh by
-    reach, and the view serves both players.
+    A chunk has one set of leaf matrices for each player, or one set for both. In player p's own set, p's hands weigh as
+    in the initial range, since a player's own reach must not enter the player's counterfactual values, and the
+    opponent's hands weigh by reach. In a common set, the hands of both players weigh by reach.
 
     Attributes:
-        own: ``own[p][hand]``, weights of player p's hands in p's view.
-        other: ``other[q][hand]``, weights of player q's hands in the opponent's view.
-        entering: per player ``[row]``, 1 for rows with some range, else 0.
-        views: 1 or 2.
+        own: ``own[p][hand]``, weights of player p's hands in p's set.
+        other: ``other[p][hand]``, weights of player p's hands in the opponent's set.
+        entering: for each player ``[row]``, 1 for rows that have a hand in the range, else 0.
+        views: number of sets, 1 or 2.
     """
 
     own: tuple[Floats, Floats]
@@ -49,14 +53,29 @@ class Weighing:
 
 
 def two_views(layout: Layout, t: int, b: int, ranges: Sequence[Floats]) -> Weighing:
-    """Return the hand weights of both players' regret updates: own hands by initial range, the opponent's by reach."""
+    """Weigh hands for regret updates: each player's own hands by the initial range, the opponent's hands by reach.
+
+    Args:
+        layout: layout of the chunks.
+        t: the round.
+        b: number of the board.
+        ranges: both players' ranges at the chunk's root, each ``[hand]``.
+    """
     rows = layout.board(t, b).hands
     (first, alive0), (second, alive1) = (_revive(rows[p], ranges[p]) for p in (0, 1))
     return Weighing((rows[0].weight, rows[1].weight), (first, second), (alive0, alive1), 2)
 
 
 def one_view(layout: Layout, t: int, b: int, ranges: Sequence[Floats], tremble: float) -> Weighing:
-    """Return the single view of a whole chunk's solution; ``range + tremble · initial`` keeps every row alive."""
+    """Weigh both players' hands by ``range + tremble * initial range``, so that no row has weight 0.
+
+    Args:
+        layout: layout of the chunks.
+        t: the round.
+        b: number of the board.
+        ranges: both players' ranges at the chunk's root, each ``[hand]``.
+        tremble: fraction of the initial range to add.
+    """
     rows = layout.board(t, b).hands
     (first, alive0), (second, alive1) = (
         _revive(rows[p], ranges[p] + tremble * rows[p].weight) for p in (0, 1)
@@ -65,7 +84,16 @@ def one_view(layout: Layout, t: int, b: int, ranges: Sequence[Floats], tremble: 
 
 
 def build_chunk(layout: Layout, t: int, b: int, r: int, weighing: Weighing, continuation: Payoffs) -> Chunk:
-    """Build chunk (t, b, r) with its leaf matrices, given the payoff matrices of the chunks below."""
+    """Build a chunk with its leaf matrices.
+
+    Args:
+        layout: layout of the chunks.
+        t: round of the chunk.
+        b: number of the board.
+        r: number of the betting line that enters the chunk.
+        weighing: weights of both players' hands.
+        continuation: payoff matrices of the chunks below.
+    """
     tree = layout.tree(t, r)
     hands = layout.hands(t, b, 0), layout.hands(t, b, 1)
     n_ids = layout.live.n_ids
@@ -88,19 +116,28 @@ def build_chunk(layout: Layout, t: int, b: int, r: int, weighing: Weighing, cont
 
 
 def root_payoffs(chunk: Chunk, strategy: ChunkStrategy, views: int) -> Floats:
-    """Return a chunk's payoff matrices ``U[view, x, y]`` under a strategy; 0 where no pair of hands is possible."""
+    """Compute the payoffs at a chunk's root under a strategy; 0 for rows whose hands cannot occur together.
+
+    Args:
+        chunk: the chunk.
+        strategy: strategies of both players.
+        views: 2 for one matrix for the regrets of each player, 1 for a single matrix.
+
+    Returns:
+        Chips that player 0 wins, ``[matrix, row of player 0, row of player 1]``.
+    """
     totals = root_matrices(chunk, strategy)
     return np.array([per_pair(totals[p], chunk.matrices[p][FOLD_OPERATOR]) for p in range(views)])
 
 
 def per_pair(total: Floats, joint: Floats) -> Floats:
-    """Divide weighted payoffs by joint weights; 0 where no pair of hands is possible."""
+    """Divide weighted payoffs by joint weights; the result is 0 where the joint weight is (nearly) 0."""
     out: Floats = np.zeros_like(joint)
     return np.divide(total, joint, out=out, where=joint > LEAST_JOINT * joint.max(initial=0.0))
 
 
 def row_reach(layout: Layout, t: int, b: int, weights: Sequence[Floats]) -> ChunkStrategy:
-    """Sum the weights of the hands in each row, per player ``[row]``."""
+    """Sum the weights of the hands in each row of board b of round t, for each player."""
     rows = layout.board(t, b).hands
     first, second = (
         np.bincount(rows[p].row, weights=weights[p], minlength=rows[p].n_rows).astype(np.float64)
@@ -118,16 +155,19 @@ def chance_matrices(
     weights: tuple[Floats, Floats],
     continuation: Payoffs,
 ) -> Floats:
-    """Compute ``[chance leaf, own row, opposing row]``, ``Σ_boards probability · payoffs``, in player p's view.
+    """Compute the matrices of a chunk's chance leaves: weighted payoffs, summed over the next boards.
 
     Args:
         layout: layout of the chunks.
-        t: the round.
+        t: round of the chunk.
         b: number of the board.
-        exits: roots of the next round that the chance leaves lead to.
-        p: the player, whose gains are positive.
-        weights: ``[hand]``, weights of p's and of the opponent's hands.
+        exits: for each chance leaf, the number of the line that then enters the next round.
+        p: the player whose gains are positive.
+        weights: weights of p's hands and of the opponent's hands, each ``[hand]``.
         continuation: payoff matrices of the next round.
+
+    Returns:
+        Matrices ``[chance leaf, row of p, row of the opponent]``.
     """
     own, other = layout.hands(t, b, p), layout.hands(t, b, 1 - p)
     totals = np.zeros((own.n_rows, other.n_rows, len(exits)))
@@ -137,7 +177,7 @@ def chance_matrices(
         payoffs = np.stack([_view(continuation(t + 1, entry.child, root), p) for root in exits], axis=-1)
         child, n = layout.board(t + 1, entry.child).hands, len(entry.members)
         alike = all(unmoved(tuple(perm)) for _, perm in entry.members[1:])
-        if alike:  # each member's share is the same
+        if alike:  # all boards that this canonical board stands for contribute equally
             payoffs *= n
         for member in range(1 if alike else n):
             image = layout.image(t, b, e, member)
@@ -147,19 +187,27 @@ def chance_matrices(
 
 
 def _revive(rows: BoardHands, weights: Floats) -> tuple[Floats, Floats]:
-    """Weights in which rows without range have their initial weight, and the mask ``[row]`` of rows with range."""
+    """Give hands their initial weight if no hand of their row is in the range.
+
+    Args:
+        rows: hands, rows and initial weights of a player on a board.
+        weights: the player's range, ``[hand]``.
+
+    Returns:
+        The new weights ``[hand]``, and ``[row]``: 1 for rows that have a hand in the range, else 0.
+    """
     living = np.bincount(rows.row, weights=weights, minlength=rows.n_rows) > 0
     return np.where(living[rows.row], weights, rows.weight), living.astype(np.float64)
 
 
 def _view(payoffs: Floats, p: int) -> Floats:
-    """Return player p's view of a chunk's payoff matrices, in which p's gains are positive."""
-    view = payoffs[min(p, len(payoffs) - 1)]
-    return np.asarray(view if p == 0 else -view.T, dtype=np.float64)
+    """Return a chunk's payoffs for player p's regrets, ``[row of p, row of the opponent]``; p's gains are positive."""
+    matrix = payoffs[min(p, len(payoffs) - 1)]
+    return np.asarray(matrix if p == 0 else -matrix.T, dtype=np.float64)
 
 
 def _unmoved(image: RowMaps, sides: Sequence[tuple[Ints, Floats]]) -> bool:
-    """Whether a permutation of hands leaves each player's rows and weights unchanged."""
+    """Whether a permutation of hands leaves the row and the weight of each hand unchanged, for both players."""
     return all(
         np.array_equal(group[to], group) and np.array_equal(weight[to], weight)
         for to, (group, weight) in zip(image, sides, strict=True)

@@ -1,9 +1,12 @@
-"""Combine measurements on first boards: best responses before these boards, and errors of samples.
+"""Combines measurements of single flops into the exploitability of a whole game, with the error of a sample.
 
-A sample of flops gives an estimate. After the flop it is right in the mean. The response before it can only be chosen
-on flops that were drawn: chosen on those that it is measured on it looks too good (``high``), chosen for each draw on
-all others too bad (``low``), both in the mean. The middle of them is what is given. The standard error is that of the
-low figure, whose parts are nearly independent.
+A *flop* here is a board of the first round that has public cards, in any game.
+
+If only a sample of flops was measured, exploitability is an estimate. Best responses from the flop on are measured
+exactly for each flop, so their mean is unbiased. The best response before the flop has to be chosen on the same sample.
+If it is chosen on the flops on which it is measured, its value is too high (the bound ``high``). If it is chosen for
+each flop on all other flops, its value is too low (the bound ``low``). The reported exploitability is the midpoint of
+both bounds. Its standard error is that of ``low``, which is a mean of nearly independent numbers.
 """
 
 from __future__ import annotations
@@ -22,16 +25,17 @@ class Finding:
     """Exploitability of average strategies, in chips per deal.
 
     Attributes:
-        exploitability: half the sum of the values of both best responses; the middle of ``low`` and ``high`` for a
-            sample.
-        stderr: standard error; None if all flops were measured, or only one.
-        low, high: exploitability if the response before the flop is chosen on other flops, and on the same flops; low
-            is None for a single flop.
+        exploitability: half the sum of the values of both best responses. For a sample of flops, the midpoint of
+            ``low`` and ``high``.
+        stderr: standard error of ``exploitability``; None if all flops were measured, or only one.
+        low: exploitability if the response before the flop is chosen on other flops than it is measured on; None for a
+            single flop.
+        high: exploitability if the response before the flop is chosen on the flops on which it is measured.
         best_response: values of player 0's and of player 1's best response.
-        value: value for player 0 if both players follow their averages.
-        value_stderr: standard error of ``value``, as above.
-        flops: number of flops that were drawn, or of all flops up to suits.
-        seconds: core-seconds of all flops together.
+        value: value for player 0 if both players follow their average strategies.
+        value_stderr: standard error of ``value``; None if all flops were measured, or only one.
+        flops: number of flops that were drawn; if all were measured, the number of flops up to suits.
+        seconds: seconds of computation, summed over threads.
     """
 
     exploitability: float
@@ -47,12 +51,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Before:
-    """The betting before first boards.
+    """The betting before the flop.
 
     Attributes:
-        betting: the lines that enter them are its exits.
-        kinds: ``[hand]``: its kind in `FlopFinding.best`.
-        per_pair: how many first boards there are for each that a pair of hands leaves.
+        betting: the betting tree; its chance leaves lead to the flop.
+        kinds: group number of each hand; hands that are equal up to suits form a group.
+        per_pair: number of all flops, divided by the number of flops that are possible once two hands are dealt.
     """
 
     betting: FirstRound
@@ -60,24 +64,34 @@ class Before:
     per_pair: float
 
     def respond(self, p: int, best: Floats, chosen_on: Floats | None = None) -> float:
-        """Return the chips per deal of player p's best response, given the values ``best[line, kind]`` of flops.
+        """Compute the chips per deal that player p's best response wins.
 
-        With ``chosen_on``, the response is chosen by these values instead of by ``best``.
+        Args:
+            p: the player who responds.
+            best: ``[line, group of hands]``, values of p's best response from the flop on, for each line that leads to
+                the flop.
+            chosen_on: values like ``best`` by which the actions before the flop are chosen; None: ``best``.
         """
         exits, chosen = (
-            None if worth is None else self.per_pair * worth[:, self.kinds] for worth in (best, chosen_on)
+            None if values is None else self.per_pair * values[:, self.kinds] for values in (best, chosen_on)
         )
         assert exits is not None
         return float(self.betting.best(p, exits, chosen).sum()) / self.betting.n_pairs
 
     def values(self, own: Floats) -> Floats:
-        """Return ``[board]``, chips per deal of player 0, from `FlopFinding.own`."""
+        """Compute player 0's chips per deal for each flop, given the field ``own`` of each `FlopFinding`."""
         out: Floats = (self.per_pair * own + self.betting.folds(0).sum()) / self.betting.n_pairs
         return out
 
 
 def of_all(before: Before, findings: list[FlopFinding], counts: Ints) -> Finding:
-    """Combine measurements of all flops, weighted by how many flops each stands for."""
+    """Combine the measurements of all flops up to suits.
+
+    Args:
+        before: the betting before the flop.
+        findings: measurements of all flops up to suits.
+        counts: number of boards that each flop represents.
+    """
     best, values, seconds = _together(before, findings)
     first, second = _at_once(before, best, counts)
     exact, value = (first + second) / 2, float(counts @ values / counts.sum())
@@ -85,16 +99,25 @@ def of_all(before: Before, findings: list[FlopFinding], counts: Ints) -> Finding
 
 
 def of_sample(before: Before, findings: list[FlopFinding], times: Ints) -> Finding:
-    """Combine measurements of drawn flops, weighted by how often each was drawn."""
+    """Combine the measurements of a sample of flops.
+
+    Args:
+        before: the betting before the flop.
+        findings: measurements of the drawn flops.
+        times: how often each flop was drawn.
+    """
     best, values, seconds = _together(before, findings)
     total, value = int(times.sum()), float(times @ values / times.sum())
     high = _at_once(before, best, times)
     if total == 1:
-        only = sum(high) / 2
-        return Finding(only, None, None, only, high, value, None, 1, seconds)
+        half = sum(high) / 2
+        return Finding(half, None, None, half, high, value, None, 1, seconds)
     sums = np.tensordot(times, best, axes=1)
     parts = np.array(
-        [[before.respond(p, mine[p], (sums[p] - mine[p]) / (total - 1)) for p in (0, 1)] for mine in best]
+        [
+            [before.respond(p, of_flop[p], (sums[p] - of_flop[p]) / (total - 1)) for p in (0, 1)]
+            for of_flop in best
+        ]
     )
     low = times @ parts / total
     first, second = ((low[p] + high[p]) / 2 for p in (0, 1))
@@ -112,20 +135,25 @@ def of_sample(before: Before, findings: list[FlopFinding], times: Ints) -> Findi
 
 
 def _together(before: Before, findings: list[FlopFinding]) -> tuple[Floats, Floats, float]:
-    """Stack best responses ``[board, player, line, kind]`` and values ``[board]``, and sum their times."""
+    """Combine the fields of several measurements.
+
+    Returns:
+        Values of best responses ``[flop, player, line, group of hands]``, values of the average strategies ``[flop]``,
+        and the sum of the seconds.
+    """
     best = np.stack([finding.best for finding in findings])
     values = before.values(np.array([finding.own for finding in findings]))
     return best, values, sum(finding.seconds for finding in findings)
 
 
 def _at_once(before: Before, best: Floats, weights: Ints) -> tuple[float, float]:
-    """Return the values of both players' best responses to the mean over flops."""
+    """Compute the value of each player's best response, with one choice of actions before the flop for all flops."""
     mean = np.tensordot(weights / weights.sum(), best, axes=1)
     return before.respond(0, mean[0]), before.respond(1, mean[1])
 
 
 def _stderr(values: Floats, times: Ints) -> float:
-    """Return the standard error of the mean of weighted values."""
+    """Standard error of the mean of values, of which value i was drawn ``times[i]`` times."""
     total = times.sum()
     off = values - times @ values / total
     return float(np.sqrt(times @ off**2 / (total - 1) / total))

@@ -1,13 +1,17 @@
-"""The protocol of engines: everything that a solve runs, measures and saves.
+"""The protocol of engines: how a solve improves, measures and saves strategies.
 
-*Live* (`spewy.learn.live`): all chunks are in memory, and a parent's chance leaves recurse into the chunks below; with
-a row per hand that is an exact solver. *Stored* (`spewy.learn.stored`, Spewy Louie's way): every chunk is visited on
-its own, and a parent sees the payoff matrices that the visits below have stored. Chunks of a round do not see each
-other, so visits of a level run in parallel, in any order, with the same result. Stored chunks may stand above live
-ones: a visit to one of the lowest of them then improves all that follows it. *One linear program* (`spewy.learn.lp`) is
-a single sweep. *Sampled* (`spewy.learn.sampled`): boards are dealt, and the boards of a bucket learn together.
+There are four kinds of engines:
 
-`spewy.run.session.Session` drives an engine: it runs portions of work, saves and measures between them, and stops.
+- *Live* (`spewy.learn.live`): all chunks are in memory, and each iteration improves all of them. With one row for each
+  hand this is an exact solver.
+- *Stored* (`spewy.learn.stored`, the method of Spewy Louie Jr.): every chunk is visited by itself. Its chance leaves
+  have the payoff matrices that earlier visits of the next round's chunks have stored. Chunks of one round do not depend
+  on each other, so processes visit them in parallel, in any order, with the same result. The last rounds may be live: a
+  visit to a chunk of the round before then improves the whole subgame.
+- *One linear program* (`spewy.learn.lp`): the only sweep solves the whole game.
+- *Sampled* (`spewy.learn.sampled`): boards are dealt at random, and all boards of a board bucket share strategies.
+
+`spewy.run.session.Session` drives an engine: it runs short intervals of work, and saves and measures between them.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Stop(Protocol):
-    """Tells a running solve to save and return, like a `threading.Event`."""
+    """Tells a running solve to save its work and return; a `threading.Event` serves."""
 
     def is_set(self) -> bool:
         """Whether to stop after the current visit."""
@@ -30,21 +34,22 @@ class Stop(Protocol):
 
 
 Progress = Callable[[int, int, int], object]
-"""Called with the number of the current sweep, its finished visits, and its total visits."""
+"""Called with the number of the current sweep, the number of its finished visits, and the number of all its visits."""
 Counted = Literal["sweeps", "deals"]
+"""Unit in which an engine counts its work."""
 Saves = Literal["checked", "at once", "in background"]
 """When an engine saves: after a check, at each visit, or in the background."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """Limits of a portion of work.
+    """Limits of one call of `Engine.run`.
 
     Attributes:
-        target: exploitability in chips; a check that finds at most so much ends the portion.
-        last: number of the last sweep or deal; None: there is none.
-        every: number of sweeps between two checks; None: the clock decides when to check.
-        together: whether a portion may hold several checks.
+        target: exploitability in chips; a check that finds at most this much ends the call.
+        last: number of the last sweep or deal; None for no limit.
+        every: number of sweeps between two checks; None if the time since the last check decides.
+        together: whether one call may make several checks.
     """
 
     target: float
@@ -53,7 +58,11 @@ class Goal:
     together: bool = True
 
     def left(self, done: int) -> int | None:
-        """Number of sweeps or deals until the next check or the last one; None without a limit."""
+        """Number of sweeps or deals until the next check or the end of the solve; None if there is no limit.
+
+        Args:
+            done: number of finished sweeps or deals.
+        """
         bounds = [] if self.last is None else [self.last - done]
         if self.every is not None:
             bounds.append(self.every - done % self.every)
@@ -65,15 +74,15 @@ class Check:
     """A measurement of the average strategies in the real game.
 
     Attributes:
-        done: number of sweeps or deals that were done.
+        done: number of finished sweeps or deals.
         at: time of `time.perf_counter` when the measurement ended.
-        took: duration in seconds.
-        exploitability: in chips per deal.
-        net: chips per deal of both players when both follow the average strategies; None if the check does not tell.
-        bracket: bounds on the game's value for player 0; None if the check does not tell.
-        stderr: standard error of the exploitability, if a sample of flops was measured.
-        flops: number of flops that were measured; None: all boards.
-        core_seconds: seconds of all threads together; None: not measured.
+        took: duration of the measurement in seconds.
+        exploitability: exploitability in chips per deal.
+        net: chips per deal that each player wins if both follow the average strategies; None if unknown.
+        bracket: lower and upper bound on the game's value for player 0; None if unknown.
+        stderr: standard error of the exploitability if a sample of flops was measured, else None.
+        flops: number of flops in the sample; None if all boards were measured.
+        core_seconds: seconds of computation, summed over threads; None if unknown.
     """
 
     done: int
@@ -88,16 +97,23 @@ class Check:
 
     @classmethod
     def of(cls, done: int, at: float, took: float, measured: Exploitability) -> Check:
-        """Make the check for the measurement ``measured``."""
+        """Make a check.
+
+        Args:
+            done: number of finished sweeps or deals.
+            at: time of `time.perf_counter` when the measurement ended.
+            took: duration of the measurement in seconds.
+            measured: the measurement.
+        """
         return cls(done, at, took, measured.value, measured.expected, measured.bracket)
 
 
 class Spread(NamedTuple):
-    """Visits of the board buckets of a round.
+    """How evenly the board buckets of a round were visited.
 
     Attributes:
-        fewest: visits of the bucket with the fewest.
-        median: median visits of all buckets.
+        fewest: smallest number of visits of a bucket.
+        median: median number of visits of all buckets.
     """
 
     fewest: int
@@ -105,11 +121,11 @@ class Spread(NamedTuple):
 
 
 class Engine(Protocol):
-    """A way to solve a game, bound to the lockers of its solve.
+    """A solver of a game that reads from and saves to the lockers of a solve.
 
     Attributes:
-        counted: unit of `done`.
-        saves: time at which the engine saves.
+        counted: unit in which `done` counts.
+        saves: when the engine saves.
     """
 
     counted: Counted
@@ -127,7 +143,7 @@ class Engine(Protocol):
 
     @property
     def settled(self) -> bool:
-        """Whether the strategies belong exactly to the work that `done` counts, so that they may be saved."""
+        """Whether the strategies are exactly those after `done` sweeps or deals, so that they may be saved."""
         ...
 
     @property
@@ -141,15 +157,15 @@ class Engine(Protocol):
         ...
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Do a portion of work, short enough for prompt saves and Ctrl-C.
+        """Work for a short time, so that saves and Ctrl-C need not wait long.
 
         Args:
-            goal: bounds of the portion, which `done` has not reached.
-            stop: once it is set, the portion ends at the next safe place.
-            progress: called as visits are made.
+            goal: limits of the work.
+            stop: once set, the engine returns as soon as its state is consistent.
+            progress: called after visits.
 
         Returns:
-            The checks that were made within the portion, if sweeps are so short that a portion holds several.
+            The checks that were made during the call; only engines with very short sweeps make any.
         """
         ...
 
@@ -157,27 +173,28 @@ class Engine(Protocol):
         """Measure how far the average strategies are from an equilibrium of the real game.
 
         Args:
-            stop: once it is set, an engine that loses nothing by it gives up; others finish.
-            tell: called with the number of flops that are measured, and of all, if that takes long.
+            stop: once set, the measurement may end early.
+            tell: called with the number of measured flops and the number of flops to measure, if flops are measured one
+                by one.
 
         Returns:
-            The check, or None if ``stop`` was set before it was finished.
+            The check, or None if the measurement ended early.
         """
         ...
 
     def expected_values(self) -> tuple[float, float] | None:
-        """Both players' chips per deal under the average strategies; None if only a check computes them."""
+        """Chips per deal that each player wins under the average strategies; None if only `measure` computes this."""
         ...
 
     def spread(self) -> tuple[Spread, ...] | None:
-        """Visits of board buckets, per round; None if the engine walks through all boards."""
+        """Statistics of visits of board buckets for each round; None if every sweep visits all boards."""
         ...
 
     def saved(self) -> int:
-        """Number of sweeps or deals that the lockers hold.
+        """Number of sweeps or deals that are saved in the lockers.
 
         Raises:
-            lockers.LockerError: a save in the background has failed.
+            lockers.LockerError: a background save failed.
         """
         ...
 
@@ -185,11 +202,11 @@ class Engine(Protocol):
         """Save all finished work, so that it survives any interruption.
 
         Args:
-            seconds: seconds of work so far, all runs together.
-            dropping: the first round of the game that need not last, with all rounds after it; the rounds count as
-                dropped if they were left out.
-            wait: whether to return only when all is saved. An engine that saves in the background otherwise returns at
-                once, and does nothing while an earlier save is under way.
+            seconds: seconds of work in all runs of this solve.
+            dropping: first round of the game that need not be saved; later rounds need not be saved either. None to
+                save all rounds.
+            wait: whether to return only after everything is saved. If False, an engine with background saves begins a
+                save unless an earlier save is still running, and returns at once.
 
         Raises:
             SolveError: regrets or sums are not finite.
@@ -203,17 +220,22 @@ class Engine(Protocol):
 
 
 class Timer:
-    """Measures the time since its creation, as a `Check` stores it."""
+    """Measures how long something took, in the form that `Check` needs."""
 
     def __init__(self) -> None:
         self._begun = time.perf_counter()
 
     def times(self) -> tuple[float, float]:
-        """The time now, and the seconds since the start."""
+        """Return the current time of `time.perf_counter`, and the seconds since this timer was created."""
         now = time.perf_counter()
         return now, now - self._begun
 
 
 def visits_at_once(chunks: int, workers: int) -> int:
-    """Number of a level's chunks to visit at a time; processes do not pay off for a few chunks."""
+    """Return how many chunks of a round to visit in parallel: 1 if there are too few chunks to pay for processes.
+
+    Args:
+        chunks: number of chunks in the round.
+        workers: number of available processes.
+    """
     return workers if chunks >= 2 * workers else 1

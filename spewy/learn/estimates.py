@@ -1,13 +1,15 @@
-"""Estimates of payoff matrices for chunks that no visit has covered yet.
+"""Estimates the payoff matrices of chunks that no visit has covered yet.
+
+There are three methods:
 
 - *No betting*, the paper's choice: both players check to the end, so the pot goes to the better hand (all-in equity).
-- *Closest*, the paper's "closest situation": the matrix of another line of the same betting shape on the same board (or
-  in the same bucket of boards), rescaled to the pot.
-- *Regression*: gradient boosted trees, trained on stored matrices, predict what a pair of rows wins in addition to no
-  betting.
+- *Closest*, the paper's "closest situation": the stored matrix of another chunk on the same board (or in the same board
+  bucket), scaled to the pot. Both chunks must have the same betting tree, except for the bet sizes.
+- *Regression*: gradient boosted trees are trained on stored matrices. They predict how much a pair of rows wins beyond
+  its all-in equity.
 
-Matrices are net chips of player 0 in the whole hand, ``[row of player 0, row of player 1]``. ``docs/leaf-estimates.md``
-compares the three.
+Payoffs are chips that player 0 wins in the whole hand, ``[row of player 0, row of player 1]``.
+``docs/leaf-estimates.md`` compares the three methods.
 """
 
 from __future__ import annotations
@@ -31,9 +33,9 @@ from spewy.records.chunks import read_payoffs
 
 Estimate = Literal["no-betting", "closest", "regression"]
 StoredMatrix = Callable[[int, int, int], Floats | None]
-"""Maps (t, board or bucket, line) to the stored matrix; None if there is none."""
+"""Maps (round, board or board bucket, entering line) to the stored matrix; None if no matrix is stored."""
 Share = Callable[[int, int], Floats]
-"""Maps (t, board or bucket) to ``[row, row]``: player 0's win from a stake of 1 without further betting."""
+"""Maps (round, board or board bucket) to ``[row of player 0, row of player 1]``, all-in equities from -1 to 1."""
 
 MOST_SAMPLES = 200_000
 """Largest number of pairs of rows that a regression is trained on."""
@@ -42,12 +44,12 @@ MOST_CHUNKS = 512
 
 
 def estimator(name: Estimate, layout: Layout, store: Reads) -> Payoffs:
-    """Make an estimator for the chunks of a layout, which reads the matrices that earlier visits have stored.
+    """Make the estimator of payoff matrices for the chunks of a layout.
 
     Args:
-        name: "no-betting", "closest" or "regression".
+        name: the method: "no-betting", "closest" or "regression".
         layout: layout of the chunks.
-        store: the store with their payoff matrices.
+        store: the store from which "closest" and "regression" read payoff matrices of earlier visits.
     """
     plain = NoMoreBetting(layout)
     if name == "no-betting":
@@ -63,19 +65,32 @@ def estimator(name: Estimate, layout: Layout, store: Reads) -> Payoffs:
 
 
 class NoMoreBetting:
-    """All-in equity: both players check to the end, and the pot goes to the better hand."""
+    """Estimates payoffs by all-in equity: both players check to the end, and the pot goes to the better hand."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._shares: dict[tuple[int, int], Floats] = {}
 
     def __call__(self, t: int, b: int, r: int) -> Floats:
-        """Return the payoff matrix ``[view, row of player 0, row of player 1]`` of chunk (t, b, r), one view."""
+        """Estimate the payoffs of a chunk.
+
+        Args:
+            t: round of the chunk.
+            b: number of the board.
+            r: number of the betting line that enters the chunk.
+
+        Returns:
+            Payoffs ``[1, row of player 0, row of player 1]``.
+        """
         root = self._layout.tree(t, r).nodes[0]
         return (self._layout.problem.pot / 2 + min(root.put_in)) * self.share(t, b)[None]
 
     def share(self, t: int, b: int) -> Floats:
-        """Return ``[row, row]``: player 0's win from a stake of 1 on a board."""
+        """Compute all-in equities on board b of round t, from -1 (player 0 always loses) to 1 (player 0 always wins).
+
+        Returns:
+            Equities ``[row of player 0, row of player 1]``.
+        """
         share = self._shares.get((t, b))
         if share is None:
             layout = self._layout
@@ -93,15 +108,15 @@ class NoMoreBetting:
 
 
 class ClosestLine:
-    """The stored matrix of the closest line of the same betting shape, rescaled to the pot.
+    """Estimates payoffs by the stored matrix of a similar chunk on the same board, scaled to the pot.
 
-    The closest line is that with the most similar pot; of lines with equal pots, one with the same aggressor in the
-    round before.
+    Chunks are similar if their betting trees differ only in bet sizes. Of these, the chunk with the most similar pot is
+    used. If pots are equal, a chunk with the same aggressor in the previous round is preferred.
 
     Args:
-        lines: lines that enter chunks.
-        stored: stored matrices.
-        otherwise: the estimate where no line of the same shape is stored.
+        lines: features of the betting lines that enter chunks.
+        stored: reads stored matrices.
+        otherwise: the estimate for chunks without a similar stored chunk.
     """
 
     def __init__(self, lines: Lines, stored: StoredMatrix, otherwise: Payoffs) -> None:
@@ -109,7 +124,7 @@ class ClosestLine:
         self._order = lru_cache(None)(self._closest)
 
     def __call__(self, t: int, b: int, r: int) -> Floats:
-        """Return the matrix of a chunk."""
+        """Estimate the payoffs of the chunk that line r enters on board b of round t."""
         for other in self._order(t, r):
             stored = self._stored(t, b, other)
             if stored is not None:
@@ -117,11 +132,12 @@ class ClosestLine:
         return self._otherwise(t, b, r)
 
     def _closest(self, t: int, r: int) -> list[int]:
-        """Return the other lines of the same shape, the closest first."""
+        """Return the lines that enter similar chunks of round t, the closest to line r first."""
         lines = self._lines
         chips, aggressor, shape = lines.stake(t, r), lines.bets(t, r).aggressor, lines.shape(t, r)
 
         def distance(other: int) -> tuple[float, bool, int]:
+            """Sort key: difference of pots, whether aggressors differ, number of the line."""
             return abs(log(lines.stake(t, other) / chips)), lines.bets(t, other).aggressor != aggressor, other
 
         same = [n for n in range(lines.number(t)) if n != r and lines.shape(t, n) == shape]
@@ -129,25 +145,29 @@ class ClosestLine:
 
 
 class Regression:
-    """Gradient boosted trees over pairs of rows, trained on the matrices of one round.
+    """Estimates payoffs by gradient boosted trees, trained on the stored matrices of one round.
 
     Args:
-        lines: lines that enter chunks.
+        lines: features of the betting lines that enter chunks.
         t: the round.
-        share: shares without more betting.
-        seed: seed of the pairs that are drawn for training.
+        share: computes all-in equities.
+        seed: seed of the random choice of training data.
     """
 
     def __init__(self, lines: Lines, t: int, share: Share, seed: int = 0) -> None:
         self._lines, self._t, self._share, self._seed = lines, t, share, seed
 
     def fit(self, chunks: Iterable[tuple[int, int]], stored: StoredMatrix) -> Regression:
-        """Train on stored chunks (board or bucket, line).
+        """Train the trees on stored matrices of some chunks.
 
-        The target is the payoff in stakes, minus the payoff without more betting.
+        The trees learn the payoff divided by half the pot, minus the all-in equity.
+
+        Args:
+            chunks: pairs (board or board bucket, entering line).
+            stored: reads stored matrices.
 
         Raises:
-            InputError: none of the chunks is stored.
+            InputError: no chunk has a stored matrix.
         """
         inputs, targets = [], []
         for b, r in chunks:
@@ -159,8 +179,8 @@ class Regression:
             raise InputError(f"round {self._t}: no payoff matrices are stored to train a regression")
         x, y = np.concatenate(inputs), np.concatenate(targets)
         if len(y) > MOST_SAMPLES:
-            some = np.random.default_rng(self._seed).choice(len(y), MOST_SAMPLES, replace=False)
-            x, y = x[some], y[some]
+            sample = np.random.default_rng(self._seed).choice(len(y), MOST_SAMPLES, replace=False)
+            x, y = x[sample], y[sample]
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(1):  # workers visit other chunks meanwhile
@@ -168,7 +188,7 @@ class Regression:
         return self
 
     def __call__(self, t: int, b: int, r: int) -> Floats:
-        """Return the matrix of a chunk of the round."""
+        """Estimate the payoffs of the chunk that line r enters on board b of round t."""
         share = self._share(t, b)
         gain = self._model.predict(self._inputs(b, r)).reshape(share.shape)
         out: Floats = self._lines.stake(t, r) * (share + gain)
@@ -181,21 +201,21 @@ class Regression:
         return HistGradientBoostingRegressor(max_iter=150, random_state=self._seed)
 
     def _inputs(self, b: int, r: int) -> Floats:
-        """Features of all pairs of rows: ``[pair of rows, feature]``."""
+        """Return the features ``[pair of rows, feature]`` of all pairs of rows in a chunk."""
         share, bets = self._share(self._t, b), self._lines.bets(self._t, r)
         k, m = share.shape
         own, other = share.mean(axis=1)[:, None], share.mean(axis=0)[None]
         line = log(self._lines.stake(self._t, r)), *bets.counts, bets.aggressor
-        columns = [share, own + 0 * share, other + 0 * share, *(np.full((k, m), one) for one in line)]
+        columns = [share, own + 0 * share, other + 0 * share, *(np.full((k, m), feature) for feature in line)]
         return np.stack([column.ravel() for column in columns], axis=1)
 
 
 class Bets(NamedTuple):
-    """The betting before a round.
+    """The bets of a line before it enters a round.
 
     Attributes:
-        counts: number of bets and raises of both players.
-        aggressor: the aggressor of the round before: 1 for player 0, -1 for player 1, 0 for nobody.
+        counts: number of bets and raises of each player.
+        aggressor: who bet or raised last in the previous round: 1 for player 0, -1 for player 1, 0 for nobody.
     """
 
     counts: tuple[int, int]
@@ -203,7 +223,7 @@ class Bets(NamedTuple):
 
 
 class Lines:
-    """Features of the lines that enter chunks.
+    """Computes features of the betting lines that enter chunks.
 
     Args:
         betting: betting of all rounds.
@@ -214,15 +234,15 @@ class Lines:
         self._betting, self._pot = betting, pot
 
     def number(self, t: int) -> int:
-        """The number of lines that enter a round."""
+        """Number of betting lines that enter round t."""
         return len(self._betting[t].chunks)
 
     def stake(self, t: int, r: int) -> float:
-        """Half of the pot in the middle when line r enters round t."""
+        """Half of the pot in chips when line r enters round t."""
         return self._pot / 2 + float(min(self._betting[t].chunks[r].nodes[0].put_in))
 
     def bets(self, t: int, r: int) -> Bets:
-        """The betting before line r enters round t."""
+        """The bets of line r before it enters round t."""
         line, counts, aggressor, at = self._betting[t].chunks[r].line, [0, 0], 0, ""
         for token in re.findall(r"[fc/]|r\d*", line):
             if token == "/":
@@ -235,7 +255,7 @@ class Lines:
         return Bets((counts[0], counts[1]), aggressor)
 
     def shape(self, t: int, r: int) -> bytes:
-        """Signature of a chunk's betting without amounts; equal if two chunks differ only in amounts."""
+        """Bytes that are equal for two chunks if their betting trees differ only in bet sizes."""
         a = self._betting[t].chunks[r].forest.arrays
         return bytes(np.stack([a.kind, a.player, a.n_actions]).astype(np.int8).tobytes())
 
@@ -247,7 +267,7 @@ class Lines:
 
 
 class _TrainedOnStore:
-    """A regression for each round, retrained at requests 1, 8, 64 and so on."""
+    """A regression for each round, which is trained again before requests number 1, 8, 64, 512 and so on."""
 
     def __init__(self, layout: Layout, lines: Lines, stored: StoredMatrix, plain: NoMoreBetting) -> None:
         self._layout, self._lines, self._stored, self._plain = layout, lines, stored, plain
@@ -263,11 +283,12 @@ class _TrainedOnStore:
         return self._models[t](t, b, r)[None] if t in self._models else self._plain(t, b, r)
 
     def _train(self, t: int) -> None:
-        """Train on some of the chunks that are stored by now; None if there are none."""
+        """Train the regression of round t on stored matrices; without stored matrices nothing changes."""
         chunks = list(self._layout.chunks(t))
         order = np.random.default_rng(0).permutation(len(chunks))[:MOST_CHUNKS]
 
         def first_view(t: int, b: int, r: int) -> Floats | None:
+            """Read the stored payoffs of a chunk that belong to player 0's regrets."""
             stored = self._stored(t, b, r)
             return None if stored is None else stored[0]
 

@@ -1,12 +1,13 @@
-"""Learn a whole game on a cluster by flops: each worker owns some flop buckets with all later turns and rivers.
+"""Solves a whole game on a cluster: each worker owns some board buckets of the flop, with all later turns and rivers.
 
-Buckets of later rounds remember the bucket of the flop, so nothing below the flop is ever exchanged. The deals of an
-interval are those of one process; each worker does the deals of its own flops. Then the rounds before the flop, in
-which all workers learn the same single bucket, are put together (`spewy.learn.flop_parts.averaged`).
+Board buckets of later rounds remember the bucket of the flop. So a turn or river bucket belongs to one worker, and
+workers need not exchange anything about it. Deals are made in intervals. The sequence of deals is the same as in a
+solve by a single process; each worker makes those deals whose flop it owns. The rounds before the flop have one board
+bucket, which all workers update. After each interval their updates are averaged (`spewy.learn.flop_parts.averaged`).
 
-Workers keep their numbers in memory. Before a save they send what they have learnt since the save before. If a worker
-leaves, another one begins with the saved numbers of its flops, and does again the deals that these lack. So each deal
-counts once, whoever comes and goes.
+Workers keep regrets and strategy sums in memory. Before a save they send what has changed since the previous save. If a
+worker leaves, another worker takes over its flops, starts from the state that this process fetched last, and repeats
+the later deals. So each deal counts exactly once.
 """
 
 from __future__ import annotations
@@ -41,27 +42,27 @@ if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
 
 SECONDS = 1.5
-"""Duration of an interval in seconds, after enough deals."""
+"""Aimed duration of an interval in seconds; the first intervals are shorter."""
 STEP = 1.0
-"""Factor of the largest number of deals in an interval, times the square root of all deals so far.
+"""An interval has at most ``STEP`` times the square root of the number of all deals so far.
 
-Within an interval a worker's first round learns from the worker's own flops alone. As long as the interval has no more
-deals than there are flops, that is no worse than the noise of as many random deals (docs/scale.md).
+Within an interval a worker updates the round before the flop by its own flops only. If the interval has no more deals
+than the game has flops, the resulting error is no larger than the noise of equally many random deals (docs/scale.md).
 """
 COUNTED = 1 << 15
-"""Number of deals whose flops are counted, so that all workers get the same amount of work."""
+"""Number of deals from which the work for each flop bucket is estimated, so that all workers get equal work."""
 MOST_BYTES = 32 << 20
 """Largest number of bytes of regrets and sums in a message."""
 
 
 class FlopEngine(SampledEngine):
-    """A solve by dealt boards on a cluster; continues from a store.
+    """Engine that deals boards on a cluster; continues from the regrets and strategy sums in a store.
 
     Args:
-        game, rounds, abstraction, seed, short, cfr_br, opened, check_flops: as `SampledEngine` takes them.
+        game, rounds, abstraction, seed, short, cfr_br, opened, check_flops: see `SampledEngine`.
         cluster: the cluster; `close` closes it.
-        shares: number of shares of the flops; None for one for each worker.
-        interval: number of deals of a share between two averages at most; None: no limit.
+        shares: number of shares into which the flops are divided; None for one share for each worker.
+        interval: largest number of deals of a share before the round before the flop is averaged; None for no limit.
     """
 
     def __init__(
@@ -99,26 +100,30 @@ class FlopEngine(SampledEngine):
         self._owners = np.zeros(0, dtype=np.int64)
         self._flops_of: list[Ints] = []
         self._stands: dict[int, int] = {}
-        """Deals after which each share stands in its worker."""
+        """By share, the number of deals that are included in the worker's state."""
         self._gathered: dict[int, int] = {}
-        """Deals after which each share stands in this process."""
+        """By share, the number of deals that are included in this process's state."""
         self._stop: Stop | None = None
 
     @property
     def threads(self) -> int:
-        """Number of threads of the cluster."""
+        """Number of threads of all workers together, at least 1."""
         return max(1, self._cluster.threads)
 
     @property
     def settled(self) -> bool:
-        """Whether this process has the regrets and sums of all finished deals."""
+        """Whether the regrets and strategy sums in this process include all finished deals."""
         return all(self._gathered[share] == self._stands[share] for share in self._stands)
 
     def deal(self, n: int, stop: Stop) -> None:
-        """Do ``n`` more deals as one interval, unless ``stop`` is set while the cluster has no worker.
+        """Make ``n`` more deals as one interval.
+
+        Args:
+            n: number of deals.
+            stop: once set, waiting for absent workers ends, and no deal is made.
 
         Raises:
-            PeerError: the scheduler is gone, no worker answers, or a worker answers nonsense.
+            PeerError: the scheduler has gone, no worker answers, or a worker's answer is invalid.
         """
         self._stop = stop
         if not self._workers and not self._assign(stop):
@@ -138,7 +143,7 @@ class FlopEngine(SampledEngine):
         self._cfr.iteration += n
 
     def next_portion(self, n: int, seconds: float) -> int:
-        """Number of deals of the next interval, after an interval of ``n`` deals that took ``seconds``."""
+        """Number of deals in the next interval, if ``n`` deals took ``seconds``."""
         shares = max(1, len(self._workers))
         most = min(self._n_flop_boards, max(shares, math.ceil(STEP * math.sqrt(self.done + 1))))
         if self._interval is not None:
@@ -146,77 +151,85 @@ class FlopEngine(SampledEngine):
         return max(1, min(most, 2 * n, int(n * SECONDS / max(seconds, 1e-9))))
 
     def save(self, seconds: float, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Save like `SampledEngine.save`, after fetching the workers' regrets and sums."""
+        """Fetch the workers' regrets and strategy sums, then save like `SampledEngine.save`."""
         assert self._saving is not None, "save_to comes first"
         if wait or not self._saving.is_busy:
             self._gather()
             super().save(seconds, dropping, wait=wait)
             if self._asked_shares is None and self._cluster.size not in (0, len(self._workers)):
-                self._close_shares()  # what follows is shared out among the workers that are there by then
+                self._close_shares()  # workers came or left: the next deal divides the flops among all of them
 
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
-        """Measure each flop in the worker that owns it; return None if ``stop`` was set.
+        """Measure exploitability; each flop is measured by the worker that owns it.
+
+        Args:
+            flops: number of flops to draw.
+            stop: once set, the measurement ends.
+            tell: called with the number of measured flops and the number of flops to measure.
+
+        Returns:
+            The exploitability, or None if ``stop`` was set.
 
         Raises:
-            PeerError: the scheduler is gone, or no worker answers.
+            PeerError: the scheduler has gone, no worker answers, or a worker's answer is invalid.
         """
         if not self._workers and not self._assign(stop):
             return None
         game, before = self._real_game, self._before()
         draw = game.drawn(flops, SEED)
-        firsts, found = game.to_judge(draw), dict[int, FlopFinding]()
+        firsts, findings = game.to_judge(draw), dict[int, FlopFinding]()
         tell(0, len(firsts))
         boards = [[card for group in game.trees.firsts[0][first] for card in group] for first in firsts]
         owners = self._owners[self._abstraction.boards(self._flop_round, boards)[0]]
         waiting = {
             share: [f for f, o in zip(firsts, owners, strict=True) if o == share] for share in self._workers
         }
-        there, at_once = self._cluster.there(), 1
-        while waiting := {share: some for share, some in waiting.items() if some}:
+        threads, per_thread = self._cluster.there(), 1
+        while waiting := {share: flops_left for share, flops_left in waiting.items() if flops_left}:
             begun = time.perf_counter()
             orders = {
-                share: (before, some[: at_once * max(1, there.get(self._workers[share], 1))])
-                for share, some in waiting.items()
+                share: (before, flops_left[: per_thread * max(1, threads.get(self._workers[share], 1))])
+                for share, flops_left in waiting.items()
             }
             try:
-                answers = self._ask(flop_share.flops, orders, "to judge a flop", stop)
+                answers = self._ask(flop_share.flops, orders, "a measurement of a flop", stop)
             except StoppedError:
                 self._cluster.tell_all(flop_share.stop_measuring, self._setup.solve)
                 return None
             for share, answer in answers.items():
                 self._require_findings(answer, share, len(orders[share][1]))
                 for finding in answer:
-                    found[waiting[share].pop(0)] = finding
-            tell(len(found), len(firsts))
+                    findings[waiting[share].pop(0)] = finding
+            tell(len(findings), len(firsts))
             if time.perf_counter() - begun < SECONDS:
-                at_once *= 2
-        return game.combined(found, draw)
+                per_thread *= 2
+        return game.combined(findings, draw)
 
     def close(self) -> None:
-        """Leave the cluster."""
+        """Stop the threads, delete the shares in the workers, and leave the cluster."""
         super().close()
         self._given = None
         self._cluster.tell_all(flop_share.close_share, self._setup.solve)
         self._cluster.close()
 
     def _before(self) -> list[Part]:
-        """Return the numbers of the rounds before the flop."""
+        """Copy the regrets and strategy sums of the rounds before the flop."""
         return [part_of(self.numbers, t, np.zeros(1, dtype=np.int64)) for t in range(self._flop_round)]
 
     def _assign(self, stop: Stop) -> bool:
-        """Distribute the flops among the present workers; return whether there is a worker."""
-        there = sorted(self._cluster.workers(stop))
-        if not there:
+        """Divide the flops among the present workers; return False if ``stop`` was set while there was no worker."""
+        workers = sorted(self._cluster.workers(stop))
+        if not workers:
             return False
         n_flops = self._abstraction.n_classes[self._flop_round]
-        n_shares = max(1, min(n_flops, self._asked_shares or len(there)))
+        n_shares = max(1, min(n_flops, self._asked_shares or len(workers)))
         dealt = self._abstraction.classes_of_deals(self._seed, 0, COUNTED)[:, self._flop_round]
-        counts, so_far = np.bincount(dealt, minlength=n_flops), np.zeros(n_shares, dtype=np.int64)
+        counts, work = np.bincount(dealt, minlength=n_flops), np.zeros(n_shares, dtype=np.int64)
         self._owners = np.empty(n_flops, dtype=np.int64)
         for bucket in np.argsort(-counts, kind="stable"):
-            self._owners[bucket] = so_far.argmin()
-            so_far[so_far.argmin()] += counts[bucket]
-        self._workers = {share: there[share % len(there)] for share in range(n_shares)}
+            self._owners[bucket] = work.argmin()
+            work[work.argmin()] += counts[bucket]
+        self._workers = {share: workers[share % len(workers)] for share in range(n_shares)}
         self._stands = dict.fromkeys(self._workers, self.done)
         self._gathered = dict(self._stands)
         self._flops_of = [
@@ -224,25 +237,27 @@ class FlopEngine(SampledEngine):
         ]
         for share in self._workers:
             if not self._open_share(share):
-                self._repair(share, Attempts(self._cluster, "to take its flops"))
+                self._repair(share, Attempts(self._cluster, "the transfer of its flops"))
         return True
 
     def _open_share(self, share: int) -> bool:
-        """Send a share's state from this process to its worker; return whether that succeeded."""
+        """Send a share's regrets and strategy sums from this process to its worker; return whether this succeeded."""
         worker, done = self._workers[share], self._gathered[share]
         try:
-            if self._given is None or self._given.status != "finished":  # who had it has left
+            if (
+                self._given is None or self._given.status != "finished"
+            ):  # the workers that had the setup have left
                 self._given = self._cluster.given(self._setup)
             threads = self._cluster.there().get(worker, 1)
             arguments = (self._given, share, self._owners, threads, done)
-            if not self._told(worker, flop_share.open_share, arguments):
+            if not self._called(worker, flop_share.open_share, arguments):
                 return False
             for t in range(self._flop_round, self._abstraction.n_rounds):
                 owned = self._owners[self._flops_of[t]] == share
-                learnt = np.flatnonzero(owned & self.numbers.visits[t].any(axis=0)).astype(np.int64)
-                for some in parts_of(self.numbers, t, learnt, MOST_BYTES):
-                    part = part_of(self.numbers, t, some)
-                    if not self._told(worker, flop_share.give, (self._setup.solve, share, [part])):
+                visited = np.flatnonzero(owned & self.numbers.visits[t].any(axis=0)).astype(np.int64)
+                for buckets in parts_of(self.numbers, t, visited, MOST_BYTES):
+                    part = part_of(self.numbers, t, buckets)
+                    if not self._called(worker, flop_share.give, (self._setup.solve, share, [part])):
                         return False
         except NoWorkerError:
             return False
@@ -250,28 +265,35 @@ class FlopEngine(SampledEngine):
         return True
 
     def _repair(self, share: int, attempts: Attempts) -> None:
-        """Move a share to another worker, which repeats the deals whose results this process lacks.
+        """Move a share to another worker, which repeats the deals that this process's state does not include.
 
         Raises:
-            PeerError: the scheduler is gone, no worker answers, or ``stop`` was set while there was none.
+            PeerError: the scheduler has gone, no worker answers, or the solve was told to stop while there was no
+                worker.
         """
-        wanted = self._stands[share]
+        n_deals = self._stands[share]
         while True:
-            there = self._cluster.workers(self._stop)
-            if not there:
+            workers = sorted(self._cluster.workers(self._stop))
+            if not workers:
                 raise self._interrupted()
-            load = [list(self._workers.values()).count(worker) for worker in sorted(there)]
-            self._workers[share] = sorted(there)[int(np.argmin(load))]
-            if self._open_share(share) and self._deal_again(share, wanted):
+            load = [list(self._workers.values()).count(worker) for worker in workers]
+            self._workers[share] = workers[int(np.argmin(load))]
+            if self._open_share(share) and self._deal_again(share, n_deals):
                 return
             attempts.ended(fruitful=False)
 
-    def _deal_again(self, share: int, wanted: int) -> bool:
-        """Repeat a share's deals up to deal ``wanted``; the rounds before the flop keep what they have learnt."""
-        while (first := self._stands[share]) < wanted:
-            n = min(wanted - first, max(1, self._portion))
+    def _deal_again(self, share: int, n_deals: int) -> bool:
+        """Let a worker repeat the deals of a share, until its state includes ``n_deals`` deals.
+
+        Changes of the rounds before the flop are discarded, since this process has them already.
+
+        Returns:
+            Whether the worker did so.
+        """
+        while (first := self._stands[share]) < n_deals:
+            n = min(n_deals - first, max(1, self._portion))
             arguments = (self._setup.solve, share, first, self._before(), first, n)
-            if not isinstance(self._told(self._workers[share], flop_share.learn, arguments), Learnt):
+            if not isinstance(self._called(self._workers[share], flop_share.learn, arguments), Learnt):
                 return False
             self._stands[share] = first + n
         return True
@@ -283,13 +305,22 @@ class FlopEngine(SampledEngine):
         work: str,
         stop: Stop | None = None,
     ) -> dict[int, Any]:
-        """Call a function for some shares in their workers; if a worker leaves, another one takes the share.
+        """Call a function for some shares, each in its worker; if a worker leaves, another worker takes the share.
+
+        Args:
+            function: a function of `spewy.learn.flop_share`.
+            orders: by share, arguments of the function after the solve, the share and the share's number of deals.
+            work: noun phrase for the work, for error messages.
+            stop: once set, waiting for answers ends.
+
+        Returns:
+            Answers by share.
 
         Raises:
-            PeerError: the scheduler is gone, or no worker answers.
+            PeerError: the scheduler has gone, or no worker answers.
             StoppedError: ``stop`` was set.
         """
-        attempts, found, waiting = Attempts(self._cluster, work), dict[int, Any](), dict(orders)
+        attempts, results, waiting = Attempts(self._cluster, work), dict[int, Any](), dict(orders)
         while waiting:
             calls = [
                 (self._workers[share], function, (self._setup.solve, share, self._stands[share], *arguments))
@@ -298,31 +329,36 @@ class FlopEngine(SampledEngine):
             with closing(self._cluster.call(calls, stop)) as answers:
                 for share, answer in zip(list(waiting), answers, strict=True):
                     if answer is not None and not isinstance(answer, Lost):
-                        found[share] = answer
+                        results[share] = answer
                         del waiting[share]
             if waiting and self._stop is not None and self._stop.is_set():
                 raise self._interrupted()
             attempts.ended(fruitful=len(waiting) < len(calls))
             for share in waiting:
                 self._repair(share, attempts)
-        return found
+        return results
 
-    def _told(self, worker: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    def _called(self, worker: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Call a function in a worker; return None if the worker has left."""
         with closing(self._cluster.call([(worker, function, arguments)])) as answers:
             answer = next(answers)
         return None if isinstance(answer, Lost) else answer
 
     def _gather(self) -> None:
-        """Fetch the workers' changes since the last time; a share is fetched completely or not at all."""
+        """Fetch regrets and strategy sums that have changed in the workers since the last call of this method.
+
+        If a worker leaves meanwhile, none of its changes are kept.
+        """
         for share in [s for s, done in self._stands.items() if self._gathered[s] != done]:
             parts: list[Part] = []
             while True:
                 (answer,) = self._ask(
-                    flop_share.changed, {share: (MOST_BYTES,)}, "to send its flops"
+                    flop_share.changed, {share: (MOST_BYTES,)}, "the transfer of its flops"
                 ).values()
                 if not isinstance(answer, list) or not all(is_part(part, self.numbers) for part in answer):
-                    raise nonsense(self._workers[share], "finite numbers of buckets", answer)
+                    raise nonsense(
+                        self._workers[share], "finite regrets and strategy sums of board buckets", answer
+                    )
                 if not answer:
                     break
                 parts += answer
@@ -337,20 +373,28 @@ class FlopEngine(SampledEngine):
 
     def _interrupted(self) -> PeerError:
         return PeerError(
-            f"{self._cluster.name}: interrupted before another worker has taken the flops of one that has left; "
-            "what was saved last is there"
+            f"{self._cluster.name}: interrupted before another worker took over the flops of a worker that left; "
+            "the last save is complete, start the solve again to continue from there"
         )
 
     def _require_findings(self, answer: Any, share: int, n: int) -> None:
-        if not (isinstance(answer, list) and [type(one) for one in answer] == [FlopFinding] * n):
+        if not (isinstance(answer, list) and [type(finding) for finding in answer] == [FlopFinding] * n):
             raise nonsense(self._workers[share], f"best responses on {n} flops", answer)
 
 
 def require_learnt(answer: Any, share: int, before: Sequence[Part], numbers: Numbers, worker: str) -> None:
-    """Refuse an answer that no share can have produced.
+    """Check a worker's answer about an interval of deals.
+
+    Args:
+        answer: the answer.
+        share: number of the share.
+        before: the rounds before the flop as they were before the interval.
+        numbers: regrets and strategy sums of the game.
+        worker: address of the worker.
 
     Raises:
-        PeerError: it is none, or has other buckets, or numbers that are not finite.
+        PeerError: the answer is not a `Learnt` for this share, has other board buckets, or has numbers that are not
+            finite.
     """
     if not (
         isinstance(answer, Learnt)
@@ -360,16 +404,16 @@ def require_learnt(answer: Any, share: int, before: Sequence[Part], numbers: Num
         and all(is_part(part, numbers) for part in answer.parts)
         and all((a.visits >= b.visits).all() for a, b in zip(answer.parts, before, strict=True))
     ):
-        raise nonsense(worker, f"what share {share + 1} of the flops has learnt, in finite numbers", answer)
+        raise nonsense(worker, f"finite regrets and strategy sums of share {share + 1} of the flops", answer)
 
 
 def nonsense(worker: str, expected: str, answer: Any) -> PeerError:
-    """Make the error for an answer that a worker of this version cannot give."""
+    """Make the error for an invalid answer of a worker."""
     return PeerError(f"Dask worker {worker}: expected {expected}, found {shown(answer)}")
 
 
 def _n_flop_boards(abstraction: Abstraction) -> int:
-    """Number of first boards up to suits."""
+    """Number of flops up to suits."""
     first = abstraction.first
     start = int(abstraction.arrays["starts"][first, 0])
     end = start + math.comb(len(abstraction.deck), abstraction.board_sizes[first])
@@ -377,7 +421,16 @@ def _n_flop_boards(abstraction: Abstraction) -> int:
 
 
 def owner_of(abstraction: Abstraction, seed: int, t: int) -> Ints:
-    """``[bucket of round t]``: the bucket of the flop that each bucket of the flop or a later round belongs to."""
+    """Look up the flop bucket from which each board bucket of round t follows.
+
+    Args:
+        abstraction: board buckets of the game, which remember the bucket of the flop.
+        seed: seed of the deals.
+        t: the flop or a later round.
+
+    Returns:
+        Number of the flop bucket, by number of the bucket of round t.
+    """
     first, n = abstraction.first, abstraction.n_classes
     if t <= first:
         return np.arange(n[t], dtype=np.int64)
@@ -386,12 +439,14 @@ def owner_of(abstraction: Abstraction, seed: int, t: int) -> Ints:
         end = memory[1] + n[first] * memory[0]
         pairs = arrays["pairs"][memory[1] : end].reshape(n[first], memory[0])
         flop, pair = np.nonzero(pairs >= 0)
-        found = np.zeros(n[t], dtype=np.int64)
-        found[arrays["classes"][arrays["starts"][t, 1] + pairs[flop, pair]]] = flop
-        return found
-    found, deals = np.full(n[t], -1, dtype=np.int64), 0
-    while (found < 0).any():  # a bucket for each canonical board, which a small game alone has
+        flop_buckets = np.zeros(n[t], dtype=np.int64)
+        flop_buckets[arrays["classes"][arrays["starts"][t, 1] + pairs[flop, pair]]] = flop
+        return flop_buckets
+    flop_buckets, deals = np.full(n[t], -1, dtype=np.int64), 0
+    while (
+        flop_buckets < 0
+    ).any():  # each canonical board is a bucket: the game is small enough to deal all of them
         buckets = abstraction.classes_of_deals(seed, deals, COUNTED)
-        found[buckets[:, t]] = buckets[:, first]
+        flop_buckets[buckets[:, t]] = buckets[:, first]
         deals += COUNTED
-    return found
+    return flop_buckets

@@ -1,4 +1,4 @@
-"""Regrets and sums of some board buckets, exchanged between the solve's process and workers that own flops."""
+"""Regrets and strategy sums of some board buckets, as a solve on a cluster exchanges them with its workers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from solvers.tree import Ints
 
 
 class Part(NamedTuple):
-    """Regrets and sums of some buckets of a round.
+    """Regrets and strategy sums of some board buckets of a round.
 
     Attributes:
         t: the round.
-        buckets: ``[n]``, each once.
-        regrets, sums: per player ``[n, number]``.
-        visits, ahead: ``[player, n]``, as `solvers.sampled.numbers.Numbers` has them.
+        buckets: numbers of the buckets, each once.
+        regrets: for each player ``[bucket, number within the bucket]``.
+        sums: for each player ``[bucket, number within the bucket]``.
+        visits: ``[player, bucket]``, number of visits.
+        ahead: ``[player, bucket]``, number of visits in deals that a save did not count.
     """
 
     t: int
@@ -31,7 +33,7 @@ class Part(NamedTuple):
 
 
 def part_of(numbers: Numbers, t: int, buckets: Ints) -> Part:
-    """Copy the regrets and sums of some buckets."""
+    """Copy the regrets and strategy sums of some board buckets of round t."""
     (r0, r1), (s0, s1) = (
         tuple(_by_bucket(whole, numbers, t)[buckets] for whole in pair)
         for pair in (numbers.regrets[t], numbers.sums[t])
@@ -40,16 +42,16 @@ def part_of(numbers: Numbers, t: int, buckets: Ints) -> Part:
 
 
 def put(numbers: Numbers, part: Part) -> None:
-    """Overwrite the regrets and sums of some buckets."""
+    """Overwrite regrets, strategy sums and visits in ``numbers`` by those in ``part``."""
     wholes = (*numbers.regrets[part.t], *numbers.sums[part.t])
-    for whole, some in zip(wholes, (*part.regrets, *part.sums), strict=True):
-        _by_bucket(whole, numbers, part.t)[part.buckets] = some
+    for whole, values in zip(wholes, (*part.regrets, *part.sums), strict=True):
+        _by_bucket(whole, numbers, part.t)[part.buckets] = values
     numbers.visits[part.t][:, part.buckets] = part.visits
     numbers.ahead[part.t][:, part.buckets] = part.ahead
 
 
 def parts_of(numbers: Numbers, t: int, buckets: Ints, most_bytes: int) -> list[Ints]:
-    """Split buckets of a round into pieces of at most ``most_bytes``; a larger bucket forms its own piece."""
+    """Split board buckets of round t into groups of at most ``most_bytes``; a larger bucket forms its own group."""
     wholes = (*numbers.regrets[t], *numbers.sums[t])
     each = max(1, sum(whole.nbytes for whole in wholes) // numbers.visits[t].shape[1])
     at_once = max(1, most_bytes // each)
@@ -57,31 +59,32 @@ def parts_of(numbers: Numbers, t: int, buckets: Ints, most_bytes: int) -> list[I
 
 
 def averaged(before: Part, after: Sequence[Part], gamma: float) -> Part:
-    """Merge the results of several shares for common buckets.
+    """Merge the updates that several shares have made to the same board buckets.
 
-    With ``m_s`` visits of share s after ``V`` visits, ``M = sum m_s``, and the weight ``w(V, m)`` that ``m`` visits
-    leave to the average of the ``V`` visits before them (`weight_left`):
+    A bucket had ``V`` visits before the updates. Share s made ``m_s`` visits, and ``M = sum m_s``. ``w(V, m)`` is the
+    weight that the first ``V`` visits keep in an average after ``m`` more visits (`weight_left`). Then:
 
         mean = sum_s m_s / M * regrets_s
-        regrets = mean where that is below 0, since regrets sink there by a factor, else
-                  max(0, before + sum_s (regrets_s - before))
+        regrets = mean if mean < 0, else max(0, before + sum_s (regrets_s - before))
         average = average + (1 - w(V, M)) * sum_s m_s / M * (average_s - average) / (1 - w(V, m_s))
 
+    Negative regrets are averaged, not added, because each visit multiplies them by a discount.
+
     Args:
-        before: the buckets before the visits.
-        after: the buckets after the visits of each share.
-        gamma: exponent of the weights of visits.
+        before: the buckets before the updates.
+        after: for each share, the buckets after its updates.
+        gamma: exponent of the weights of visits in the average strategies.
     """
     if len(after) == 1:
         return after[0]
-    made = np.array([part.visits[:, 0] - before.visits[:, 0] for part in after])
-    visits, total = before.visits[:, 0], made.sum(axis=0)
+    added = np.array([part.visits[:, 0] - before.visits[:, 0] for part in after])
+    visits, total = before.visits[:, 0], added.sum(axis=0)
     regrets, sums = [], []
     for p in (0, 1):
-        regrets.append(_added(before.regrets[p], [part.regrets[p] for part in after], made[:, p]))
-        o = 1 - p  # a player's average moves when the other player learns
+        regrets.append(_added(before.regrets[p], [part.regrets[p] for part in after], added[:, p]))
+        o = 1 - p  # a visit that updates one player's regrets updates the other player's average
         change = np.zeros(before.sums[p].shape)
-        for part, m in zip(after, made[:, o], strict=True):
+        for part, m in zip(after, added[:, o], strict=True):
             if m:
                 own = 1 - weight_left(visits[o], m, gamma)
                 change += m / total[o] * (part.sums[p].astype(np.float64) - before.sums[p]) / own
@@ -94,12 +97,18 @@ def averaged(before: Part, after: Sequence[Part], gamma: float) -> Part:
     )
 
 
-def _added(before: np.ndarray, after: Sequence[np.ndarray], made: Ints) -> np.ndarray:
-    """Merge the regrets from shares with ``made`` visits each."""
-    total = made.sum()
+def _added(before: np.ndarray, after: Sequence[np.ndarray], visits: Ints) -> np.ndarray:
+    """Merge regrets as `averaged` says.
+
+    Args:
+        before: the regrets before the updates.
+        after: the regrets after the updates of each share.
+        visits: number of visits that each share made.
+    """
+    total = visits.sum()
     if not total:
         return before
-    mean = sum(m / total * each.astype(np.float64) for m, each in zip(made, after, strict=True))
+    mean = sum(m / total * each.astype(np.float64) for m, each in zip(visits, after, strict=True))
     whole = before + sum(each.astype(np.float64) - before for each in after)
     most = float(np.finfo(before.dtype).max)
     added: np.ndarray = np.where(mean < 0, mean, np.clip(whole, 0, most)).astype(before.dtype)
@@ -107,25 +116,25 @@ def _added(before: np.ndarray, after: Sequence[np.ndarray], made: Ints) -> np.nd
 
 
 def weight_left(visits: Ints, more: Ints, gamma: float) -> np.ndarray:
-    """Weight of an average over ``visits`` visits within the average after ``more`` further ones; 0 without visits.
+    """Weight that the average of the first ``visits`` visits keeps after ``more`` further visits; 0 for no visits.
 
-    By `solvers.sampled.passes.share`, n visits together weigh ``n (n + 1) .. (n + a)``, where ``a`` is ``gamma``.
+    The first n visits together have the weight ``n (n + 1) .. (n + gamma)``, see `solvers.sampled.passes.share`.
     """
     weight: np.ndarray = poch(visits, gamma + 1) / poch(np.maximum(visits + more, 1), gamma + 1)
     return weight
 
 
 def is_part(part: Any, numbers: Numbers) -> bool:
-    """Whether a value is a valid `Part` with finite numbers and no bucket twice."""
+    """Whether a value is a `Part` of this game, with finite numbers and no bucket twice."""
     n_buckets = [visits.shape[1] for visits in numbers.visits]
     if not isinstance(part, Part) or part.t not in range(len(n_buckets)):
         return False
     n, whole = len(part.buckets), (*numbers.regrets[part.t], *numbers.sums[part.t])
     fits = all(
-        one.shape == (n, len(like) // n_buckets[part.t])
-        and one.dtype == like.dtype
-        and bool(np.isfinite(one).all())
-        for one, like in zip((*part.regrets, *part.sums), whole, strict=True)
+        values.shape == (n, len(like) // n_buckets[part.t])
+        and values.dtype == like.dtype
+        and bool(np.isfinite(values).all())
+        for values, like in zip((*part.regrets, *part.sums), whole, strict=True)
     )
     return (
         fits
@@ -136,5 +145,5 @@ def is_part(part: Any, numbers: Numbers) -> bool:
 
 
 def _by_bucket(whole: np.ndarray, numbers: Numbers, t: int) -> np.ndarray:
-    """Return the view ``[bucket, number]``."""
+    """Reshape a flat array of regrets or strategy sums of round t to ``[bucket, number]``, without a copy."""
     return whole.reshape(numbers.visits[t].shape[1], -1)

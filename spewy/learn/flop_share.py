@@ -1,7 +1,7 @@
-"""A share of a whole game in a worker of a cluster: some flop buckets with all later turns and rivers.
+"""The worker's side of a solve on a cluster: a share has some board buckets of the flop, with later turns and rivers.
 
-Buckets below the flop belong to a single share, and nobody else learns them. The rounds before the flop have a single
-bucket each, in which all shares learn; `spewy.learn.flop_engine` averages them.
+Each turn or river bucket belongs to one share, and only that share updates it. The rounds before the flop have a single
+board bucket each, which all shares update; `spewy.learn.flop_engine` averages the updates.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setup:
-    """Arguments of the engines of all shares.
+    """Settings that all shares of a solve have in common.
 
     Attributes:
-        solve: name of the solve, which no other solve has.
-        game, rounds, abstraction, seed, short, cfr_br: arguments of `SampledEngine`.
+        solve: unique name of the solve.
+        game, rounds, abstraction, seed, short, cfr_br: see `SampledEngine`.
     """
 
     solve: str
@@ -48,12 +48,12 @@ class Setup:
 
 
 class Learnt(NamedTuple):
-    """The result of a share for an interval of deals.
+    """A share's answer after an interval of deals.
 
     Attributes:
         share: number of the share.
-        parts: the rounds before the flop, after the interval.
-        seconds: duration.
+        parts: regrets and strategy sums of the rounds before the flop, after the interval.
+        seconds: duration of the interval in seconds.
     """
 
     share: int
@@ -62,14 +62,18 @@ class Learnt(NamedTuple):
 
 
 class FlopShare(SampledEngine):
-    """An engine that deals only boards with the share's flop buckets.
+    """Engine that deals only boards whose flop bucket belongs to this share.
 
     Args:
-        setup: arguments of all shares.
+        setup: settings that all shares have in common.
         share: number of the share.
-        owners: ``[bucket of the flop]``, the share that owns the bucket.
+        owners: for each flop bucket, the number of the share that owns the bucket.
         threads: number of threads.
-        done: number of deals after which the numbers stand that will be put.
+        done: number of deals that are included in the regrets that `take` will load.
+
+    Attributes:
+        stands: number of deals that are included in the regrets.
+        ended: set to stop measurements.
     """
 
     def __init__(self, setup: Setup, share: int, owners: Ints, threads: int, done: int) -> None:
@@ -90,13 +94,19 @@ class FlopShare(SampledEngine):
         self._sent = [visits.copy() for visits in self.numbers.visits]
 
     def take(self, parts: Sequence[Part]) -> None:
-        """Load the regrets and sums of buckets that this share owns."""
+        """Load the regrets and strategy sums of board buckets that this share owns."""
         for part in parts:
             put(self.numbers, part)
             self._sent[part.t][:, part.buckets] = part.visits
 
     def learn(self, before: Sequence[Part], first: int, n: int) -> Learnt:
-        """Do the deals of this share among the deals ``first`` to ``first + n - 1``."""
+        """Make those of the deals ``first`` to ``first + n - 1`` whose flop this share owns.
+
+        Args:
+            before: regrets and strategy sums of the rounds before the flop.
+            first: number of the interval's first deal.
+            n: number of deals in the interval.
+        """
         begun = time.perf_counter()
         for part in before:
             put(self.numbers, part)
@@ -109,18 +119,26 @@ class FlopShare(SampledEngine):
         return Learnt(self._share, parts, time.perf_counter() - begun)
 
     def changed(self, most_bytes: int) -> list[Part]:
-        """Return some buckets that have changed since the last call; [] if there are none."""
+        """Return some board buckets that changed since they were last returned; [] if no bucket changed.
+
+        Args:
+            most_bytes: limit on the size of the answer, unless a single bucket is larger.
+        """
         for t in range(self._flop_round, len(self._sent)):
             visits, sent = self.numbers.visits[t], self._sent[t]
             new = np.flatnonzero((visits != sent).any(axis=0)).astype(np.int64)
             if len(new):
-                some = parts_of(self.numbers, t, new, most_bytes)[0]
-                sent[:, some] = visits[:, some]
-                return [part_of(self.numbers, t, some)]
+                buckets = parts_of(self.numbers, t, new, most_bytes)[0]
+                sent[:, buckets] = visits[:, buckets]
+                return [part_of(self.numbers, t, buckets)]
         return []
 
     def flops(self, before: Sequence[Part], firsts: Sequence[int]) -> list[FlopFinding]:
         """Measure best responses on some flops of this share, in threads.
+
+        Args:
+            before: regrets and strategy sums of the rounds before the flop.
+            firsts: numbers of the flops.
 
         Raises:
             StoppedError: `stop_measuring` was called.
@@ -134,6 +152,7 @@ class FlopShare(SampledEngine):
             desks.put(game.desk())
 
         def measured(first: int) -> FlopFinding:
+            """Measure a flop with buffers that no other thread uses meanwhile."""
             desk = desks.get()
             try:
                 return game.flop(first, desk, ended.is_set)
@@ -151,48 +170,69 @@ _shares: dict[tuple[str, int], FlopShare] = {}
 
 
 def open_share(setup: Setup, share: int, owners: Ints, threads: int, done: int) -> bool:
-    """Make a new share in a worker."""
+    """Create a share in this worker; the arguments are those of `FlopShare`."""
     close_share(setup.solve, share)
     _shares[setup.solve, share] = FlopShare(setup, share, owners, threads, done)
     return True
 
 
 def give(solve: str, share: int, parts: Sequence[Part]) -> bool | None:
-    """Give a share in a worker its regrets and sums; return None if the worker lacks the share."""
-    found = _shares.get((solve, share))
-    if found is not None:
-        found.take(parts)
-    return None if found is None else True
+    """Load regrets and strategy sums into a share; return None if this worker lacks the share."""
+    flop_share = _shares.get((solve, share))
+    if flop_share is not None:
+        flop_share.take(parts)
+    return None if flop_share is None else True
 
 
 def learn(solve: str, share: int, stands: int, before: Sequence[Part], first: int, n: int) -> Learnt | None:
-    """Let a share in a worker do its deals of an interval; return None if its state is not the expected one."""
-    found = _shares.get((solve, share))
-    return None if found is None or found.stands != stands else found.learn(before, first, n)
+    """Make a share's deals of an interval, see `FlopShare.learn`.
+
+    Returns:
+        The result, or None if this worker lacks the share, or if the share's regrets include another number of deals
+        than ``stands``.
+    """
+    flop_share = _share(solve, share, stands)
+    return None if flop_share is None else flop_share.learn(before, first, n)
 
 
 def changed(solve: str, share: int, stands: int, most_bytes: int) -> list[Part] | None:
-    """Return changed buckets from a share in a worker; None if its state is not the expected one."""
-    found = _shares.get((solve, share))
-    return None if found is None or found.stands != stands else found.changed(most_bytes)
+    """Return board buckets of a share that have changed, see `FlopShare.changed`.
+
+    Returns:
+        The buckets, or None if this worker lacks the share, or if the share's regrets include another number of deals
+        than ``stands``.
+    """
+    flop_share = _share(solve, share, stands)
+    return None if flop_share is None else flop_share.changed(most_bytes)
 
 
 def flops(
     solve: str, share: int, stands: int, before: Sequence[Part], firsts: Sequence[int]
 ) -> list[FlopFinding] | None:
-    """Measure some flops of a share in a worker; return None if its state is not the expected one."""
-    found = _shares.get((solve, share))
-    return None if found is None or found.stands != stands else found.flops(before, firsts)
+    """Measure best responses on some flops of a share, see `FlopShare.flops`.
+
+    Returns:
+        The measurements, or None if this worker lacks the share, or if the share's regrets include another number of
+        deals than ``stands``.
+    """
+    flop_share = _share(solve, share, stands)
+    return None if flop_share is None else flop_share.flops(before, firsts)
 
 
 def stop_measuring(solve: str) -> None:
-    """Stop the calls of `flops` for a solve in a worker."""
+    """Stop the measurements of all shares of a solve in this worker."""
     for key, share in list(_shares.items()):
         if key[0] == solve:
             share.ended.set()
 
 
 def close_share(solve: str, share: int | None = None) -> None:
-    """Forget a share, or all shares of a solve, in a worker."""
+    """Delete a share from this worker; without a number, all shares of the solve."""
     for key in [key for key in _shares if key[0] == solve and share in (None, key[1])]:
         _shares.pop(key).close()
+
+
+def _share(solve: str, share: int, stands: int) -> FlopShare | None:
+    """Return a share of this worker if its regrets include exactly ``stands`` deals, else None."""
+    flop_share = _shares.get((solve, share))
+    return None if flop_share is None or flop_share.stands != stands else flop_share

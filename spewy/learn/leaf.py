@@ -1,12 +1,13 @@
 """Leaf evaluators: compute the values of a chunk's chance leaves while a visit improves the chunk.
 
-- `MatrixLeaves`: payoff matrices stand for the chunks below, stored or estimated, whose strategies are fixed during the
-  visit.
-- `LiveLeaves`: the chunks below are entered too, and improve with the chunk.
+There are two kinds, with the common protocol `LeafEvaluator`:
 
-A visit uses either through the protocol `LeafEvaluator`. In player p's regrets p's hands weigh as in the initial range
-and the opponent's hands by reach; strategy sums grow by own reach, root range included. The chunk above sees the root's
-payoff matrices ``U[view, x, y]``, view p with p's weights.
+- `MatrixLeaves`: the values are payoff matrices of the chunks below, stored or estimated. The strategies of these
+  chunks do not change during the visit.
+- `LiveLeaves`: the visit enters the chunks below as well, and improves them together with the chunk.
+
+For player p's regrets, p's hands weigh as in the initial range, and the opponent's hands weigh by reach. Strategy sums
+grow by the player's own reach, which includes the range at the chunk's root.
 """
 
 from __future__ import annotations
@@ -31,30 +32,47 @@ from spewy.learn.chunk_matrices import Payoffs, build_chunk, per_pair, root_payo
 from spewy.records.chunks import Chunks, Kind
 
 Arrays = Mapping[bytes, Mapping[Kind, ChunkStrategy]]
-"""Arrays ``[slot, row]`` per player, by the chunk's key and by kind."""
+"""Regrets, strategy sums or predictions: by the chunk's key, then by kind, for each player ``[slot, row]``.
+
+There is one slot for each action of each of the player's decisions.
+"""
 
 
 class LeafEvaluator(Protocol):
     """Evaluates the chance leaves of chunks."""
 
     def enter(self, t: int, b: int, r: int, ranges: Sequence[Floats]) -> EnteredChunk:
-        """Enter chunk (t, b, r) with the ranges ``[hand]`` of both players."""
+        """Begin a visit of a chunk.
+
+        Args:
+            t: round of the chunk.
+            b: number of the board.
+            r: number of the betting line that enters the chunk.
+            ranges: both players' ranges at the chunk's root, each ``[hand]``.
+        """
         ...
 
 
 class EnteredChunk(Protocol):
-    """A chunk with both players' ranges at its root, and with its stored regrets and sums."""
+    """A chunk during a visit, with both players' ranges at its root, its regrets and its strategy sums."""
 
     def iterate(self, start: int, iterations: int) -> None:
-        """Do the CFR iterations ``start + 1 .. start + iterations``."""
+        """Do the CFR iterations with the numbers ``start + 1`` to ``start + iterations``."""
         ...
 
     def arrays(self) -> Arrays:
-        """Return the arrays of this chunk, and of chunks below that the iterations improved."""
+        """Return the arrays of this chunk, and of all chunks below it that the visit improved."""
         ...
 
     def root_payoffs(self, views: int) -> Floats:
-        """Return ``U[view, row of player 0, row of player 1]`` at the root under the current strategies."""
+        """Compute the payoffs at the chunk's root under the current strategies.
+
+        Args:
+            views: 2 for one matrix for the regrets of each player, 1 for a single matrix.
+
+        Returns:
+            Chips that player 0 wins, ``[matrix, row of player 0, row of player 1]``.
+        """
         ...
 
 
@@ -63,8 +81,8 @@ class MatrixLeaves:
 
     Args:
         layout: layout of the chunks.
-        store: the store with the chunks' arrays.
-        schedule: schedule of CFR.
+        store: the store with regrets and strategy sums.
+        schedule: the variant of CFR.
         payoffs: payoff matrices of the chunks below.
     """
 
@@ -73,7 +91,7 @@ class MatrixLeaves:
         self._chunks = {kind: Chunks(layout, store, kind) for kind in kinds(schedule)}
 
     def enter(self, t: int, b: int, r: int, ranges: Sequence[Floats]) -> EnteredChunk:
-        """Build the chunk's matrix game."""
+        """Build the chunk with its leaf matrices, and read its regrets and strategy sums."""
         layout = self._layout
         chunk = build_chunk(layout, t, b, r, two_views(layout, t, b, ranges), self._payoffs)
         stored = {kind: chunks.get(t, b, r) or chunk.zeros() for kind, chunks in self._chunks.items()}
@@ -107,17 +125,17 @@ class LiveLeaves:
     """Evaluates chance leaves by entering the chunks below; a visit improves the whole subgame.
 
     Args:
-        subgames: the chunks' subgames, which several visits share.
-        store: the store with the chunks' arrays.
-        schedule: schedule of CFR.
-        threads: number of threads, which share the boards of a subgame.
+        subgames: cache of subgames, which several visits use.
+        store: the store with regrets and strategy sums.
+        schedule: the variant of CFR.
+        threads: number of threads, which divide the boards of a subgame among themselves.
     """
 
     def __init__(self, subgames: Subgames, store: Reads, schedule: Variant, threads: int) -> None:
         self._subgames, self._store, self._schedule, self._threads = subgames, store, schedule, threads
 
     def enter(self, t: int, b: int, r: int, ranges: Sequence[Floats]) -> EnteredChunk:
-        """Read the arrays of all chunks of the subgame."""
+        """Read the regrets and strategy sums of all chunks in the chunk's subgame."""
         subgame = self._subgames.of(t, b, r)
         game = with_ranges(subgame.live, (ranges[0][None], ranges[1][None]))
         cfr = Cfr(game, self._schedule, threads=self._threads)
@@ -158,7 +176,7 @@ class _LiveChunk:
             joint = row_matrices(own, other, own_weights, weights, cfr.game.n_ids)[0]
             total = np.zeros_like(joint)
             for y in range(other.n_rows):
-                reach = np.where(other.row == y, weights, 0.0)[None]  # one walk for each opposing row
+                reach = np.where(other.row == y, weights, 0.0)[None]  # one pass for each row of the opponent
                 values = cfr.walker.evaluate(p, current, reach=reach)[0, : len(own_weights)]
                 total[:, y] = np.bincount(own.row, weights=own_weights * values, minlength=own.n_rows)
             payoffs = per_pair(total, joint)
@@ -166,12 +184,12 @@ class _LiveChunk:
         return np.array(out)
 
     def whole(self) -> Mapping[Kind, Strategies]:
-        """Return the arrays of each kind in the layout of the live game."""
+        """Return the arrays of each kind for the whole live game."""
         cfr = self.cfr
         guesses = {} if cfr.guesses is None else {Kind.GUESSES: cfr.guesses}
         return {Kind.REGRETS: cfr.regrets, Kind.SUMS: cfr.sums, **guesses}
 
 
 def kinds(schedule: Variant) -> tuple[Kind, ...]:
-    """Return the kinds of arrays that a schedule of CFR keeps."""
+    """Return the kinds of arrays that a variant of CFR stores: regrets, strategy sums and maybe predictions."""
     return (Kind.REGRETS, Kind.SUMS, *((Kind.GUESSES,) if schedule.predictive else ()))

@@ -1,10 +1,10 @@
-"""CFR over the live game in memory, bound to lockers.
+"""Solves a game by CFR with all chunks in memory, and saves to lockers.
 
-`reference.cfr.Cfr` solves any game; all its chunks are saved in one transaction that counts their visits, so that a
-store is never half new. `solvers.exact.ExactCfr` solves games of single hands; its chunks are saved in single
-precision, uncounted. A state of at most `AT_ONCE` bytes is saved in one transaction; a larger one board by board, each
-board's chunks together, and the number of sweeps last: whoever kills a save leaves chunks of two different sweeps, from
-which a solve goes on as well.
+There are two solvers. `solvers.reference.cfr.Cfr` solves any game. All chunks are saved in one transaction, which also
+counts their visits. `solvers.exact.ExactCfr` solves games with one row for each hand. Its chunks are saved in single
+precision, and visits are not counted. If regrets and strategy sums take at most `AT_ONCE` bytes, one transaction saves
+all of them. Otherwise each transaction saves a few boards, and the last one saves the number of sweeps. A save that is
+killed then leaves chunks of two different sweeps, from which the next run can continue.
 """
 
 from __future__ import annotations
@@ -25,15 +25,20 @@ from spewy.records.chunks import Chunks, Kind, save_boards
 from spewy.records.progress import saved_seconds, saved_sweeps
 
 AT_ONCE = 64 << 20
+"""Largest size in bytes of regrets and strategy sums that are saved in one transaction."""
 BOARDS_AT_ONCE = 16
-SECONDS_AT_ONCE = 0.5  # between two looks at Ctrl-C
-SPRINT_SECONDS = 0.25  # sweeps with several checks in so much time are done in one go
-FIRST_SPRINT = 32  # most checks of the first sprint; each sprint may have twice as many as the one before
-STATE_SPEED = (
-    1e9  # bytes of regrets and sums per second in the exact engine, until the first sweeps tell better
-)
+"""Number of boards in a transaction if the state is larger than `AT_ONCE`."""
+SECONDS_AT_ONCE = 0.5
+"""Aimed seconds of sweeps between two checks for Ctrl-C."""
+SPRINT_SECONDS = 0.25
+"""Sweeps are so short that several checks fit into this number of seconds: one call then makes all of them."""
+FIRST_SPRINT = 32
+"""Largest number of checks in the first call that makes several; the limit doubles with each such call."""
+STATE_SPEED = 1e9
+"""Bytes of regrets and sums that the exact solver is assumed to update in a second, before the first sweep."""
 
 PARTS: dict[Kind, Part] = {Kind.REGRETS: "regrets", Kind.SUMS: "sums", Kind.GUESSES: "guesses"}
+"""The solver's name for each kind of array."""
 
 
 class LiveEngine:
@@ -41,10 +46,10 @@ class LiveEngine:
 
     Args:
         layout: layout of the problem.
-        store: the lockers, which the engine continues from.
-        solver: solver of the layout's live game, before its first iteration.
-        locks: locked decisions of that game.
-        exact: whether the solver is the exact one, as the module says.
+        store: the lockers; the engine continues from their content.
+        solver: a new solver for the layout's live game.
+        locks: decisions whose frequencies are locked.
+        exact: whether the solver is `solvers.exact.ExactCfr`.
         threads: number of threads of the solver.
     """
 
@@ -81,31 +86,31 @@ class LiveEngine:
 
     @property
     def done(self) -> int:
-        """Number of finished iterations."""
+        """Number of finished sweeps."""
         return self.solver.iteration
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Do short sweeps with several checks in one call, or some longer sweeps up to the next check."""
+        """Make sweeps for about half a second, at most up to the next check; very short sweeps include checks."""
         checks = self._sprint(goal)
         if not checks:
-            left = goal.left(self.done)
-            few = max(1, min(left or 1, int(SECONDS_AT_ONCE / self._pace)))
+            n_left = goal.left(self.done)
+            n = max(1, min(n_left or 1, int(SECONDS_AT_ONCE / self._pace)))
             begun = time.perf_counter()
-            self.solver.run(few)
-            self._pace = (time.perf_counter() - begun) / few
+            self.solver.run(n)
+            self._pace = (time.perf_counter() - begun) / n
         progress(self.done, 1, 1)
         return checks
 
     def measure(
         self, stop: Stop | None = None, tell: Callable[[int, int], object] = lambda done, of: None
     ) -> Check:
-        """Measure the exploitability; ``stop`` has no effect, since only measured strategies are saved."""
+        """Measure exploitability; ``stop`` has no effect, since this engine saves only measured strategies."""
         timer = Timer()
         measured = self.solver.exploitability()
         return Check.of(self.done, *timer.times(), measured)
 
     def expected_values(self) -> tuple[float, float]:
-        """Both players' chips per deal, by the solver."""
+        """Chips per deal that each player wins under the average strategies."""
         return self.solver.expected_values()
 
     def spread(self) -> tuple[Spread, ...] | None:
@@ -113,17 +118,17 @@ class LiveEngine:
         return None
 
     def saved(self) -> int:
-        """Number of sweeps in the lockers."""
+        """Number of sweeps that are saved in the lockers."""
         return self._saved
 
     def save(self, seconds: float = 0.0, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Write new regrets and sums, and the values of chance leaves.
+        """Save regrets, strategy sums and the values of chance leaves, unless no sweep is new.
 
         Args:
-            seconds: seconds of work; the trace of checks has them too.
-            wait: all is saved when this returns in any case.
-            dropping: the first round of the game that is left out, with all after it, and counts as dropped; None for
-                no round.
+            seconds: ignored; the seconds are saved with the checks.
+            dropping: first round of the game that is not saved; later rounds are not saved either. None to save all
+                rounds.
+            wait: ignored; everything is saved when this method returns.
 
         Raises:
             SolveError: regrets or sums are not finite.
@@ -134,8 +139,8 @@ class LiveEngine:
         timer = Timer()
         if not self.solver.finite():
             raise SolveError(
-                f"sweep {self.done}: expected finite regrets and sums, found others; nothing is saved, and "
-                'solve.precision = "double" may help'
+                f"sweep {self.done}: regrets or strategy sums are infinite or not numbers, so nothing of it is saved; "
+                'try solve.precision = "double"'
             )
         save_boards(
             self.layout,
@@ -157,7 +162,7 @@ class LiveEngine:
         self.solver.close()
 
     def _sprint(self, goal: Goal) -> list[Check]:
-        """Do short sweeps with several checks in one call, starting from a check; do nothing if sweeps are long."""
+        """Make very short sweeps with several checks in one call of the solver; do nothing if sweeps are longer."""
         done, every = self.done, goal.every
         if not goal.together or every is None or goal.last is None or done % every:
             return []
@@ -173,7 +178,7 @@ class LiveEngine:
         return [Check.of(m.iteration, started + m.seconds, m.took, m.exploitability) for m in measured]
 
     def _portions(self, dropping: int | None) -> Iterator[list[tuple[int, int]]]:
-        """Yield groups of boards (t, b) to save together; mapped memory is released after each group."""
+        """Yield lists of boards to save in one transaction, each board as (round, number); release memory between."""
         rounds = self.layout.boards
         boards = [
             (t, b) for t, b in self.layout.every_board() if dropping is None or rounds[t].round < dropping
@@ -185,7 +190,11 @@ class LiveEngine:
             yield boards[start : start + at_once]
 
     def _read(self, kind: Kind, t: int, b: int) -> ChunkStrategy:
-        """Arrays ``[slot of the round, row]`` per player; locked decisions have their locked frequencies."""
+        """Read the arrays of board b of round t from the solver; locked decisions get their locked frequencies.
+
+        Returns:
+            For each player ``[slot, row]``, with one slot for each action of each of the player's decisions in round t.
+        """
         numbers = self.solver.read(PARTS[kind], t, b)
         for lock in self._locks if kind is Kind.SUMS else ():
             if lock.round == t:
@@ -197,6 +206,7 @@ class LiveEngine:
         return numbers
 
     def _load(self, kind: Kind) -> None:
+        """Load arrays of a kind from the store into the solver."""
         stored, part = Chunks(self.layout, self.store, kind), PARTS[kind]
         for t, b in self.layout.every_board():
             chunks, numbers = self.layout.betting[t].chunks, self.solver.read(part, t, b)

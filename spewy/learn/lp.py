@@ -1,7 +1,7 @@
 """Engine that solves a whole small game as one linear program, in a single sweep.
 
-HiGHS runs in a process of its own, since nothing stops it in between: there Ctrl-C ends the process, and nothing of the
-program is left. What it finds lies in the strategy locker as the sums of other engines do, weighted by own reach.
+The LP solver HiGHS cannot be interrupted. So it runs in another process, which Ctrl-C kills. The optimal strategies are
+saved in the same form as the strategy sums of other engines, weighted by the player's own reach.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ METHOD: Method = "highs-ipm"
 
 
 class LpEngine:
-    """Engine whose only sweep is the linear program.
+    """Engine whose only sweep solves the game as a linear program.
 
     Args:
         layout: layout of the problem.
         store: the lockers of the solve.
-        threads: number of threads that measure.
+        threads: number of threads that measure exploitability.
     """
 
     counted: Counted = "sweeps"
@@ -48,15 +48,15 @@ class LpEngine:
 
     @property
     def done(self) -> int:
-        """Whether the program is solved, as a number of sweeps: 0 or 1."""
+        """Number of finished sweeps: 1 if the linear program is solved, else 0."""
         return self._done
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Solve the program, unless ``stop`` is set before its end.
+        """Solve the linear program; if ``stop`` is set before the end, nothing changes.
 
         Raises:
             SolverError: HiGHS found no optimum.
-            ChildProcessError: its process was killed.
+            ChildProcessError: the process of HiGHS was killed.
         """
         plans = self._solve(stop, progress)
         if plans is not None:
@@ -67,25 +67,25 @@ class LpEngine:
     def measure(
         self, stop: Stop | None = None, tell: Callable[[int, int], object] = lambda done, of: None
     ) -> Check:
-        """Measure both plans by a walk of the live game, independently of the program's value."""
+        """Measure exploitability by best responses in the whole game, independently of the linear program's value."""
         timer = Timer()
         measured = self._judge.exploitability(self._plans)
         return Check.of(self.done, *timer.times(), measured)
 
     def expected_values(self) -> tuple[float, float]:
-        """Both players' chips per deal, by a walk of the live game."""
+        """Chips per deal that each player wins under the optimal strategies."""
         return self._judge.expected_values(self._plans)
 
     def spread(self) -> tuple[Spread, ...] | None:
-        """None, since the program includes all boards."""
+        """None, since the only sweep visits all boards."""
         return None
 
     def saved(self) -> int:
-        """Whether the lockers hold both plans, as a number of sweeps: 0 or 1."""
+        """Number of sweeps that are saved in the lockers: 1 if the optimal strategies are saved, else 0."""
         return self._saved
 
     def save(self, seconds: float = 0.0, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Write both plans for all rounds if they are new.
+        """Save the optimal strategies of all rounds, unless they are saved already; all arguments are ignored.
 
         Raises:
             SpewyError: another process has saved to this folder meanwhile.
@@ -98,14 +98,14 @@ class LpEngine:
         self._saved = self._done
 
     def close(self) -> None:
-        """Do nothing: no process is left running."""
+        """Do nothing, since the process of HiGHS has ended already."""
 
     def _read(self, kind: Kind, t: int, b: int) -> ChunkStrategy:
         first, second = self._plans[t]
         return first[b], second[b]
 
     def _solve(self, stop: Stop, progress: Progress) -> Strategies | None:
-        """Solve the program for both plans; None if ``stop`` was set earlier."""
+        """Compute both players' optimal strategies; None if ``stop`` was set before the end."""
         with closing(LocalPool(1)) as pool:
             for message in pool.results(_solve, [(self.layout.live, METHOD)]):
                 if message is not None:

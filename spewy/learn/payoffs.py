@@ -1,7 +1,6 @@
-"""Payoff matrices of the chunks below a chunk's leaves, from stored visits, estimates or average strategies.
+"""Payoff matrices of the chunks below a chance leaf, from stored visits, estimates or average strategies.
 
-Each source is a `Payoffs`: (t, b, r) → ``[view, row of player 0, row of player 1]``, net chips of player 0 in the whole
-hand.
+A payoff is the number of chips that player 0 wins in the whole hand.
 """
 
 from __future__ import annotations
@@ -19,15 +18,16 @@ from spewy.records.chunks import Chunks, read_payoffs
 
 
 class StoredPayoffs:
-    """Payoff matrices of the last visits; estimates for chunks that were never visited.
+    """Reads the payoff matrices that the last visits stored; estimates those of chunks that were never visited.
 
     Args:
         layout: layout of the chunks.
-        store: the store with their payoff matrices.
-        estimate: the estimate; None: no more betting.
+        store: the store with the payoff matrices.
+        estimate: estimator of payoff matrices; None for all-in equity.
 
     Attributes:
-        estimated: whether a matrix was asked for whose chunk has betting or cards that no visit has covered.
+        estimated: whether any payoff matrix was estimated, except for chunks without decisions and chance leaves, where
+            all-in equity is exact.
     """
 
     def __init__(self, layout: Layout, store: Reads, estimate: Payoffs | None = None) -> None:
@@ -36,7 +36,17 @@ class StoredPayoffs:
         self.estimated = False
 
     def __call__(self, t: int, b: int, r: int) -> Floats:
-        """Return the payoff matrices of chunk (t, b, r)."""
+        """Read or estimate the payoffs of a chunk.
+
+        Args:
+            t: round of the chunk.
+            b: number of the board.
+            r: number of the betting line that enters the chunk.
+
+        Returns:
+            ``[player, row of player 0, row of player 1]``, one matrix for the regrets of each player, or a single
+            matrix for both.
+        """
         stored = read_payoffs(self._layout, self._store, t, b, r)
         if stored is not None:
             return stored
@@ -46,13 +56,13 @@ class StoredPayoffs:
 
 
 class AveragePayoffs:
-    """Payoff matrices under the stored average strategies, computed from the last round up.
+    """Computes payoff matrices under the stored average strategies, recursively through all later rounds.
 
     Args:
         layout: layout of the chunks.
-        store: the store with their average strategies, whichever engine made them.
-        play_down: both ranges by the same strategies.
-        tremble: share of the initial range that keeps every row alive, as in the job.
+        store: the store with the average strategies, made by any engine.
+        play_down: computes both ranges from the average strategies.
+        tremble: fraction of the initial range that is added to each range, so that no row has weight 0.
     """
 
     def __init__(self, layout: Layout, store: Reads, play_down: PlayDown, tremble: float) -> None:
@@ -60,7 +70,16 @@ class AveragePayoffs:
         self._sums = Chunks(layout, store)
 
     def __call__(self, t: int, b: int, r: int) -> Floats:
-        """Return the payoff matrix of chunk (t, b, r), which serves both players."""
+        """Compute the payoffs of a chunk.
+
+        Args:
+            t: round of the chunk.
+            b: number of the board.
+            r: number of the betting line that enters the chunk.
+
+        Returns:
+            Payoffs ``[1, row of player 0, row of player 1]``.
+        """
         ranges = [side[r] for side in self._play_down.ranges(t, b)]
         weighing = one_view(self._layout, t, b, ranges, self._tremble)
         chunk = build_chunk(self._layout, t, b, r, weighing, self)

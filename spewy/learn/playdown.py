@@ -1,7 +1,7 @@
-"""Computes both ranges at a chunk's root from the initial ranges and the strategies above the chunk.
+"""Computes both ranges at a chunk's root from the initial ranges and the strategies of earlier rounds.
 
-``range[hand] = initial[hand] · Π (frequencies of own actions on the way)``; the opponent's actions and the cards do not
-enter.
+The weight of a hand is its initial weight, times the frequency of each action that its player took on the way to the
+chunk. The opponent's actions and the probabilities of cards are not included.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 
 Reader = Callable[[int, int, int], tuple[Floats, Floats] | None]
-"""Maps (t, b, r) to regrets or sums ``[slot, row]`` of both players; None means the uniform strategy."""
+"""Maps (round, board, entering line) of a chunk to both players' regrets or strategy sums; None: play uniformly."""
 
 
 class PlayDown:
-    """Ranges at chunk roots; an instance caches them, so it is valid as long as the strategies do not change.
+    """Computes and caches ranges at chunk roots; make a new object when strategies change.
 
     Args:
         layout: layout of the chunks.
-        read: reads the chunks' strategies.
-        ranges: ranges at the layout's root, per player ``[hand]``; None: the initial ranges.
+        read: reads the regrets or strategy sums of a chunk.
+        ranges: ranges at the layout's root, one ``[hand]`` for each player; None for the initial ranges.
     """
 
     def __init__(self, layout: Layout, read: Reader, ranges: tuple[Floats, Floats] | None = None) -> None:
@@ -35,12 +35,17 @@ class PlayDown:
             self._ranges[0, 0] = ranges[0][None], ranges[1][None]
 
     def ranges(self, t: int, b: int) -> tuple[Floats, Floats]:
-        """Return both ranges on board b of round t, per player ``[root, hand]``."""
+        """Return both ranges at the roots of all chunks on board b of round t.
+
+        Returns:
+            For each player ``[line, hand]``, with the betting lines that enter the round.
+        """
         if (t, b) not in self._ranges:
             self._ranges[t, b] = self._compute(t, b)
         return self._ranges[t, b]
 
     def _compute(self, t: int, b: int) -> tuple[Floats, Floats]:
+        """Compute the ranges on a board from those on the board of the previous round."""
         layout, board = self.layout, self.layout.board(t, b)
         if t == 0:
             return board.hands[0].weight[None, :].copy(), board.hands[1].weight[None, :].copy()
@@ -61,12 +66,24 @@ class PlayDown:
     def _leave(
         self, t: int, b: int, r: int, p: int, entering: Floats, stored: tuple[Floats, Floats] | None
     ) -> Floats:
-        """Compute player p's range ``[chance leaf, hand]`` at the chance leaves of a chunk."""
+        """Compute player p's range at the chance leaves of a chunk.
+
+        Args:
+            t: round of the chunk.
+            b: number of the board.
+            r: number of the betting line that enters the chunk.
+            p: the player.
+            entering: the player's range ``[hand]`` at the chunk's root.
+            stored: both players' regrets or strategy sums in the chunk; None: play uniformly.
+
+        Returns:
+            Ranges ``[chance leaf, hand]``.
+        """
         chunk, rows = self.layout.tree(t, r), self.layout.board(t, b).hands[p]
         arrays = chunk.forest.arrays
-        source = np.zeros((chunk.forest.n_slots[p], rows.n_rows)) if stored is None else stored[p]
-        strategy = np.empty_like(source)
-        match(arrays, p, np.ascontiguousarray(source), strategy)
+        weights = np.zeros((chunk.forest.n_slots[p], rows.n_rows)) if stored is None else stored[p]
+        strategy = np.empty_like(weights)
+        match(arrays, p, np.ascontiguousarray(weights), strategy)
         reach = np.empty((chunk.forest.n_sequences(p), len(entering)))
         reach[0] = entering
         reach_down(arrays, p, strategy, rows.row, False, len(entering), reach)

@@ -1,12 +1,13 @@
-"""Measure exploitability in the real game, where best responses know each hand and each board.
+"""Measures exploitability in the real game, where best responses distinguish all hands and all boards.
 
-A game is judged first board by first board (`spewy.learn.board_trees`), in hold'em flop by flop: on one of them,
-everything that can follow is walked, exactly. What is found is put together by `spewy.learn.combined_flops`.
+The measurement goes flop by flop. (A *flop* here is a board of the first round that has public cards, in any game.)
+Best responses on all boards that can follow a flop (`spewy.learn.board_trees`) are exact.
+`spewy.learn.combined_flops` combines the flops.
 
-Flops may be a sample: drawn with replacement, each as often as there are of it, so that more draws with the same seed
-begin with the same flops. Flops that look alike stand next to each other, and draws are spread evenly over all of them
-(by multiples of the golden ratio from a random start), which makes for less error than draws without each other's
-knowledge; the standard error that is told is that of the latter.
+If only a sample of flops is measured, they are drawn with replacement, with probabilities as in the real deck. A larger
+sample with the same seed begins with the flops of a smaller one. The draws are stratified: similar flops are next to
+each other in a list, and draws are spread evenly over this list (by multiples of the golden ratio from a random start).
+This reduces the error. The reported standard error does not take account of it, and so is rather too large.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from spewy.records.bucket_policy import BoardAbstraction
 from spewy.records.response_cache import FlopFinding
 
 FEW_BOARDS = 10_000
-"""Number of final boards up to which a game is measured on all first boards, whatever sample is requested."""
+"""Games with at most this number of last-round boards are measured on all flops, whatever sample is requested."""
 
 SEED = 0
 """Default seed of a sample of flops."""
@@ -47,20 +48,21 @@ SEED = 0
 GOLDEN = (5**0.5 - 1) / 2
 
 Draw = Mapping[int, int]
-"""First boards by number, with how often each was drawn."""
+"""How often each flop was drawn, by number of the flop."""
 
 
 class RealGame:
-    """A game with average strategies by board bucket and row, whose exploitability is measured.
+    """Measures the exploitability of average strategies that are stored by board bucket and row.
 
     Args:
-        game: the rules.
-        forests: the betting, round by round.
-        batches: of the forests.
-        classes: of boards, and rows of hands there.
-        n_classes, n_rows: per round.
-        sums: average strategies as `solvers.sampled.numbers.Numbers` has them; they may change between two checks.
-        symmetric: whether hands that suits alone tell apart share rows.
+        game: the rules of the game.
+        forests: the betting of each round.
+        batches: for each round, its betting lines in batches of 16.
+        classes: board buckets and rows of the game.
+        n_classes: for each round, the number of board buckets.
+        n_rows: for each round, the number of rows in a board bucket.
+        sums: strategy sums, see `solvers.sampled.numbers.Numbers`; they may change between two measurements.
+        symmetric: whether hands that are equal up to suits share rows.
     """
 
     def __init__(
@@ -83,27 +85,30 @@ class RealGame:
 
     @cached_property
     def n_firsts(self) -> int:
-        """Number of first boards up to suits."""
+        """Number of flops up to suits."""
         return len(self.trees.firsts[0])
 
     @property
     def n_pairs(self) -> float:
-        """Weight of the pairs of hands that can be dealt together."""
+        """Number of pairs of hands that can be dealt together."""
         return self._first_betting().n_pairs
 
     def desk(self) -> Buffers:
-        """Make the buffers for a thread."""
+        """Make buffers for the measurements of one thread."""
         return self._judge.buffers()
 
     def drawn(self, flops: int | None, seed: int) -> Draw | None:
-        """Draw a sample of first boards; None stands for all boards, on which small games are always measured.
+        """Draw a sample of flops.
 
         Args:
-            flops: how many draws; None: all.
-            seed: of the draws.
+            flops: number of draws; None for all flops.
+            seed: seed of the draws.
+
+        Returns:
+            How often each flop was drawn; None if all flops are to be measured, as they always are in small games.
 
         Raises:
-            InputError: fewer than one.
+            InputError: ``flops`` is less than 1.
         """
         if flops is not None and flops < 1:
             raise InputError(f"flops: expected at least 1, found {flops}")
@@ -122,30 +127,41 @@ class RealGame:
         return 2, lines, int(self.trees.kinds.max()) + 1
 
     def to_judge(self, draw: Draw | None) -> list[int]:
-        """Return the first boards of a draw, each once, in order."""
+        """Return the numbers of the drawn flops, each once, in ascending order; without a draw, those of all flops."""
         return list(range(self.n_firsts)) if draw is None else sorted(draw)
 
     def flop(self, first: int, desk: Buffers, stopped: Stopped = never) -> FlopFinding:
-        """Measure best responses on all boards that can follow one first board.
+        """Measure best responses on all boards that can follow a flop.
+
+        Args:
+            first: number of the flop.
+            desk: buffers of this thread.
+            stopped: called every few boards, to ask whether to give up.
 
         Raises:
-            StoppedError: ``stopped()``, which is called every few boards, returned True.
+            StoppedError: ``stopped()`` returned True.
         """
         start = time.thread_time()
         boards = tree(self.trees.tree(first, stopped))
         judge = self._judge.below if self.trees.first_round else self._judge.whole
-        found = judge(boards, desk, stopped)
+        values = judge(boards, desk, stopped)
         kinds, n = self.trees.kinds[self.trees.hands_on(first)], np.bincount(self.trees.kinds)
-        best = [[np.bincount(kinds, line, minlength=len(n)) / n for line in lines] for lines in found.best]
-        return FlopFinding(np.array(best), float(found.own.sum()), time.thread_time() - start)
+        best = [[np.bincount(kinds, line, minlength=len(n)) / n for line in lines] for lines in values.best]
+        return FlopFinding(np.array(best), float(values.own.sum()), time.thread_time() - start)
 
     def later(self, first: int, desk: Buffers) -> Floats:
-        """Return ``[round - 1]``: chips per deal of best responses on a first board that begin in each round.
+        """Measure the value of best responses that deviate from the average strategy only from some round on.
 
-        The numbers are half the sum for both players, as exploitability is.
+        Args:
+            first: number of the flop.
+            desk: buffers of this thread.
+
+        Returns:
+            For each round after the first, chips per deal of best responses that begin there, as a mean over both
+            players.
         """
-        found = self._judge.later(tree(self.trees.tree(first)), desk)
-        out: Floats = self.trees.per_pair * found.sum(axis=1) / 2 / self.n_pairs
+        values = self._judge.later(tree(self.trees.tree(first)), desk)
+        out: Floats = self.trees.per_pair * values.sum(axis=1) / 2 / self.n_pairs
         return out
 
     def judge(
@@ -157,14 +173,17 @@ class RealGame:
         tell: Callable[[int, int], object] = lambda done, of: None,
         stop: Stop | None = None,
     ) -> Finding | None:
-        """Measure a sample of first boards, or all, in threads.
+        """Measure exploitability on a sample of flops, or on all flops, in threads.
 
         Args:
-            flops: number of draws; None for all first boards.
+            flops: number of draws; None for all flops.
             seed: seed of the draws.
             threads: number of threads.
-            tell: called with the number of first boards that are done, and of all.
-            stop: once it is set, judging ends early and returns None.
+            tell: called with the number of measured flops and the number of flops to measure.
+            stop: once set, the measurement ends.
+
+        Returns:
+            The exploitability, or None if ``stop`` was set.
         """
         draw, findings = self.drawn(flops, seed), dict[int, FlopFinding]()
         waiting = self.to_judge(draw)
@@ -174,9 +193,11 @@ class RealGame:
             desks.put(self.desk())
 
         def stopped() -> bool:
+            """Whether to end the measurement early."""
             return ended.is_set() or (stop is not None and stop.is_set())
 
         def work(first: int) -> tuple[int, FlopFinding]:
+            """Measure a flop with buffers that no other thread uses meanwhile."""
             desk = desks.get()
             try:
                 return first, self.flop(first, desk, stopped)
@@ -199,16 +220,21 @@ class RealGame:
         return self.combined(findings, draw)
 
     def combined(self, findings: Mapping[int, FlopFinding], draw: Draw | None) -> Finding:
-        """Combine the findings on all first boards of a draw."""
+        """Combine measurements of single flops.
+
+        Args:
+            findings: measurements by number of the flop.
+            draw: how often each flop was drawn; None if all flops were measured.
+        """
         trees = self.trees
         before = Before(self._first_betting(), trees.kinds, trees.per_pair)
-        mine = [findings[first] for first in self.to_judge(draw)]
+        in_order = [findings[first] for first in self.to_judge(draw)]
         if draw is None:
-            return of_all(before, mine, trees.firsts[1])
-        return of_sample(before, mine, np.array([draw[first] for first in sorted(draw)]))
+            return of_all(before, in_order, trees.firsts[1])
+        return of_sample(before, in_order, np.array([draw[first] for first in sorted(draw)]))
 
     def _first_betting(self) -> FirstRound:
-        """Return the betting before the first boards; a single chance leaf if there is none."""
+        """Return the betting before the flop; a single chance leaf if the game begins with the flop."""
         cards, n_cards = self.trees.root_cards
         if self.trees.first_round:
             rows = self.trees.root_rows()
@@ -218,7 +244,11 @@ class RealGame:
 
 
 def _looks(history: History) -> tuple[list[int], list[int], list[int]]:
-    """Return a board's sort key: numbers of cards of one suit and of one rank, and the ranks."""
+    """Sort key of a flop, which puts similar flops next to each other.
+
+    Returns:
+        The number of cards in each suit, the number of cards in each rank, and the ranks, each in descending order.
+    """
     cards = [card for group in history for card in group]
     suits, ranks = Counter(card & 3 for card in cards), Counter(card >> 2 for card in cards)
     return (
@@ -229,5 +259,5 @@ def _looks(history: History) -> tuple[list[int], list[int], list[int]]:
 
 
 def rows_know_suits(arrays: Mapping[str, np.ndarray]) -> bool:
-    """Whether rows of some round are single hands, so that hands that differ in suits have different rows."""
+    """Whether a round has one row for each hand, so that hands that are equal up to suits have different rows."""
     return BY_HAND in arrays["kinds"]

@@ -1,7 +1,8 @@
-"""Visits by workers without lockers: a task carries the entries to read, and the answer carries the results.
+"""Visits by a cluster's workers, which cannot open the lockers.
 
-The process of the solve commits the answers, visit by visit, as if it had made the visits itself. So a worker that is
-lost on the way has changed nothing.
+A task has all arrays that its visits read; the answer has all arrays to write. The solve's own process writes the
+answers to the lockers, visit by visit, as if it had made the visits itself. So a worker that vanishes during a task has
+changed nothing.
 """
 
 from __future__ import annotations
@@ -25,26 +26,27 @@ if TYPE_CHECKING:
     from spewy.learn.engine import Stop
 
 MOST_BYTES = 32 * 2**20
-"""Largest number of bytes of entries in a task, unless a single visit reads more."""
+"""Largest size in bytes of the arrays in a task, unless a single visit reads more."""
 ITEMSIZE = 8
+"""Bytes of a number in an array."""
 
 Place = tuple[int, int]
-"""``(b, r)`` of a chunk."""
+"""A chunk of a round: the number of its board, and the number of the line that enters it."""
 Shape = tuple[int, int]
-"""Shape ``[slot, row]`` of a player's array."""
+"""Shape of a player's array: number of (decision, action) pairs, number of rows."""
 Shapes = dict[bytes, tuple[Shape, Shape]]
 """Shapes of both players' arrays, by the chunk's key."""
 
 
 @dataclass(frozen=True)
 class RemoteTask:
-    """Visits of one round, and the entries that they read.
+    """Visits of some chunks of a round, with all arrays that the visits read.
 
     Attributes:
-        t: the round, from the layout's root.
-        places: the chunks.
-        seen: number of visits of each chunk that were counted, and the sweep of the last one.
-        read: entries of the lockers.
+        t: number of the round, from 0 at the layout's root.
+        places: the chunks to visit.
+        seen: for each chunk, the number of its earlier visits, and the sweep of the last visit.
+        read: a copy of the arrays that the visits read from the lockers.
     """
 
     t: int
@@ -54,10 +56,10 @@ class RemoteTask:
 
 
 class RemoteVisits:
-    """Packs visits of a solve into tasks, and commits the answers.
+    """Makes tasks for a cluster's workers, and writes their answers to the lockers.
 
     Args:
-        parts: of the problem's layout.
+        parts: cache of subgames of the layout.
         store: the lockers.
         settings: how chunks are solved.
     """
@@ -68,21 +70,21 @@ class RemoteVisits:
         self._known: dict[tuple[int, Place], Shapes] = {}
 
     def portions(self, t: int, sweep: int, workers: int) -> Iterator[list[Place]]:
-        """Yield unvisited chunks of a round in portions, several for each worker."""
+        """Divide the chunks of round t that a sweep has not visited yet into lists, about four for each worker."""
         places = [place for place in self._layout.chunks(t) if self._seen(t, place)[1] < sweep]
-        most, portion, weight = -(-len(places) // (4 * workers)), list[Place](), 0
+        most, portion, size = -(-len(places) // (4 * workers)), list[Place](), 0
         for place in places:
-            mine = self._weight(t, place)
-            if portion and (len(portion) >= most or weight + mine > MOST_BYTES):
+            n_bytes = self._weight(t, place)
+            if portion and (len(portion) >= most or size + n_bytes > MOST_BYTES):
                 yield portion
-                portion, weight = [], 0
+                portion, size = [], 0
             portion.append(place)
-            weight += mine
+            size += n_bytes
         if portion:
             yield portion
 
     def pack(self, t: int, places: Sequence[Place]) -> RemoteTask:
-        """Pack visits of some chunks, with all entries that they read."""
+        """Make the task that visits some chunks of round t."""
         seen = tuple(self._seen(t, place) for place in places)
         own = [key for place in places for key in self._shapes(t, place)]
         arrays = {kind: list(own) for kind in self._settings.kept}
@@ -90,16 +92,25 @@ class RemoteVisits:
         payoffs = [self._layout.key(t + 1, *below) for place in places for below in self._below(t, place)]
         return RemoteTask(t, tuple(places), seen, Snapshot(self._store, arrays, payoffs))
 
-    def commit(self, task: RemoteTask, sweep: int, found: Any, who: str) -> int:
-        """Write the answer of a task; return the number of visits.
+    def commit(self, task: RemoteTask, sweep: int, answer: Any, who: str) -> int:
+        """Write a worker's answer to the lockers.
+
+        Args:
+            task: the task.
+            sweep: number of the sweep.
+            answer: the worker's answer.
+            who: the worker, for error messages.
+
+        Returns:
+            Number of visits that were written; other processes may have made some of the visits before.
 
         Raises:
-            PeerError: visits of these chunks cannot have left it.
+            PeerError: the answer has other chunks or shapes than the task asks for, or numbers that are not finite.
         """
         shapes = [self._shapes(task.t, place) for place in task.places]
-        self._require(task, shapes, found, who)
+        self._require(task, shapes, answer, who)
         done = 0
-        for (b, r), seen, visit in zip(task.places, task.seen, found, strict=True):
+        for (b, r), seen, visit in zip(task.places, task.seen, answer, strict=True):
             done += commit_visit(self._layout, self._store, (task.t, b, r), seen, sweep, visit)
         return done
 
@@ -107,7 +118,7 @@ class RemoteVisits:
         return visits(self._layout, self._store, t, *place)
 
     def _above(self, t: int, boards: set[int]) -> Iterator[bytes]:
-        """Yield the keys of the chunks through which lines lead to some boards of round t."""
+        """Yield the keys of all chunks of earlier rounds from which play can reach some boards of round t."""
         layout = self._layout
         for a in reversed(range(t)):
             boards = {layout.board(a + 1, b).parent for b in boards}
@@ -117,7 +128,7 @@ class RemoteVisits:
                         yield layout.key(a, b, r)
 
     def _below(self, t: int, place: Place) -> list[Place]:
-        """Return the chunks of the next round whose payoffs a visit reads."""
+        """Return the chunks of the next round whose payoff matrices are read when a chunk of round t is visited."""
         layout, (b, r) = self._layout, place
         exits = layout.tree(t, r).exits.tolist()
         if not exits or self._settings.enters_live(layout, t):
@@ -125,21 +136,21 @@ class RemoteVisits:
         return [(entry.child, root) for entry in layout.board(t, b).entries for root in exits]
 
     def _shapes(self, t: int, place: Place) -> Shapes:
-        """Return the shapes of all chunks that a visit improves: this chunk, and the live chunks below."""
-        found = self._known.get((t, place))
-        if found is None:
+        """Return the shapes of the arrays that a visit of a chunk improves: its own, and those of live chunks below."""
+        shapes = self._known.get((t, place))
+        if shapes is None:
             layout, (b, r) = self._layout, place
             if self._settings.enters_live(layout, t):
-                part = self._parts.of(t, b, r)
-                inside = [(i, *inner) for i in range(part.n_rounds) for inner in part.chunks(i)]
-                found = {part.key(*inner): _shapes(part, *inner) for inner in inside}
+                subgame = self._parts.of(t, b, r)
+                inside = [(i, *inner) for i in range(subgame.n_rounds) for inner in subgame.chunks(i)]
+                shapes = {subgame.key(*inner): _shapes(subgame, *inner) for inner in inside}
             else:
-                found = {layout.key(t, b, r): _shapes(layout, t, b, r)}
-            self._known[t, place] = found
-        return found
+                shapes = {layout.key(t, b, r): _shapes(layout, t, b, r)}
+            self._known[t, place] = shapes
+        return shapes
 
     def _weight(self, t: int, place: Place) -> int:
-        """Number of bytes that a visit reads, without the strategies above."""
+        """Number of bytes that a visit of a chunk reads, without the strategies of earlier rounds."""
         layout, settings = self._layout, self._settings
         arrays = sum(x * y for shapes in self._shapes(t, place).values() for x, y in shapes)
         matrices = 0
@@ -148,36 +159,39 @@ class RemoteVisits:
             matrices = settings.views(layout, t + 1) * sum(x * y for x, y in rows)
         return ITEMSIZE * (len(settings.kept) * arrays + matrices)
 
-    def _require(self, task: RemoteTask, shapes: Sequence[Shapes], found: Any, who: str) -> None:
-        """Refuse an answer that cannot result from visits of these chunks."""
+    def _require(self, task: RemoteTask, shapes: Sequence[Shapes], answer: Any, who: str) -> None:
+        """Check that an answer has finite arrays of the expected shapes for each chunk of a task."""
         layout, t, settings = self._layout, task.t, self._settings
         subject = (
             f"{who}, {len(task.places):,} visits from chunk {layout.key(t, *task.places[0]).decode()} on"
         )
-        if not isinstance(found, list) or len(found) != len(shapes):
-            raise PeerError(f"{subject}: expected what each of them leaves, found {shown(found)}")
-        for (b, r), mine, visit in zip(task.places, shapes, found, strict=True):
-            views = (settings.views(layout, t), *layout.n_rows(t, b)) if t else None
-            if not (isinstance(visit, Visit) and _is_whole(visit, mine, set(settings.kept), views)):
+        if not isinstance(answer, list) or len(answer) != len(shapes):
+            raise PeerError(
+                f"{subject}: expected a list with the result of each visit, found {shown(answer)}"
+            )
+        for (b, r), of_chunk, visit in zip(task.places, shapes, answer, strict=True):
+            payoffs = (settings.views(layout, t), *layout.n_rows(t, b)) if t else None
+            if not (isinstance(visit, Visit) and _is_whole(visit, of_chunk, set(settings.kept), payoffs)):
                 raise PeerError(
-                    f"{subject}: expected finite numbers of chunk {layout.key(t, b, r).decode()} in their places, "
-                    "found others"
+                    f"{subject}: expected all arrays of chunk {layout.key(t, b, r).decode()}, with finite numbers, "
+                    "found a missing array, another shape, or numbers that are not finite"
                 )
 
 
 def _shapes(layout: Layout, t: int, b: int, r: int) -> tuple[Shape, Shape]:
+    """Return the shapes of both players' arrays in a chunk."""
     slots, rows = layout.tree(t, r).forest.n_slots, layout.n_rows(t, b)
     return (slots[0], rows[0]), (slots[1], rows[1])
 
 
 def _is_whole(visit: Visit, shapes: Shapes, kept: set[Any], payoffs: tuple[int, ...] | None) -> bool:
-    """Whether a visit's result has finite arrays and payoffs of the expected shapes."""
+    """Whether a visit's result has finite arrays of the expected kinds, and payoffs of the expected shape."""
     try:
         arrays: list[tuple[Any, Any]] = [
             (array, shape)
-            for key, mine in shapes.items()
+            for key, of_chunk in shapes.items()
             for pair in visit.arrays[key].values()
-            for array, shape in zip(pair, mine, strict=True)
+            for array, shape in zip(pair, of_chunk, strict=True)
         ]
         if visit.payoffs is not None or payoffs is not None:
             arrays.append((visit.payoffs, payoffs))
@@ -196,25 +210,41 @@ def _is_whole(visit: Visit, shapes: Shapes, kept: set[Any], payoffs: tuple[int, 
         return False
 
 
-_mine = threading.local()
+_cache = threading.local()
 
 
 def kept_parts(token: str, layout: Callable[[], Layout]) -> Subgames:
-    """Return the subgames of a layout, cached for all portions of a solve in this thread."""
-    if getattr(_mine, "token", None) != token:
-        _mine.parts, _mine.token = Subgames(layout()), token
-    parts: Subgames = _mine.parts
+    """Return the subgames of a layout; this thread caches them until it is asked for those of another solve.
+
+    Args:
+        token: unique name of the solve.
+        layout: makes the layout if the cache lacks it.
+    """
+    if getattr(_cache, "token", None) != token:
+        _cache.parts, _cache.token = Subgames(layout()), token
+    parts: Subgames = _cache.parts
     return parts
 
 
 def do_remote_task(
     parent: Stop, token: str, layout: Layout, settings: VisitSettings, task: RemoteTask
 ) -> list[Visit]:
-    """Make the visits of a task in a worker; fewer if the parent asks to return early."""
+    """Make the visits of a task in a worker.
+
+    Args:
+        parent: once set, no further visit is begun.
+        token: unique name of the solve.
+        layout: layout of the problem.
+        settings: how chunks are solved.
+        task: the task.
+
+    Returns:
+        The results of the visits that were made.
+    """
     improver = Improver(layout, task.read, settings, kept_parts(token, lambda: layout))
-    found = []
+    results = []
     for (b, r), (number, _) in zip(task.places, task.seen, strict=True):
         if parent.is_set():
             break
-        found.append(improver.visit(task.t, b, r, number + 1))
-    return found
+        results.append(improver.visit(task.t, b, r, number + 1))
+    return results

@@ -1,4 +1,4 @@
-"""Engine that learns a whole game by dealing boards, in memory: `solvers.sampled` on the cards of `buckets`."""
+"""Engine that solves a whole game in memory by dealing boards at random."""
 
 from __future__ import annotations
 
@@ -31,32 +31,34 @@ if TYPE_CHECKING:
 
 
 PORTION_SECONDS = 0.3
-"""Duration of a portion of deals in seconds."""
+"""Aimed duration of one call of `SampledEngine.run` in seconds."""
 
 
 class SampledEngine(Closing):
-    """Engine that deals boards; continues from the numbers in a store.
+    """Engine that deals boards at random; continues from the regrets and strategy sums in a store.
 
     Args:
-        game: the rules.
-        rounds: the betting.
-        abstraction: classes and rows of the game's boards.
+        game: the rules of the game.
+        rounds: the betting of each round.
+        abstraction: board buckets and rows of the game.
         seed: seed of the deals.
-        threads: number of threads that learn.
-        short: whether numbers are kept in 16 bits.
+        threads: number of threads that make deals.
+        short: whether regrets and strategy sums are 16-bit numbers.
         cfr_br: share of the opponent's play on the last round that best-responds on the dealt board, 0 to 1.
-        opened: opens the store of earlier runs, to read it; None if there were none.
-        check_flops: number of flops that a check draws, the same ones each time; a small game is measured on all.
+        opened: opens the store of earlier runs for reading; None for the first run.
+        check_flops: number of flops on which a check measures, the same flops each time. Small games are measured on
+            all flops.
 
     Attributes:
-        numbers: regrets and averages.
-        discount: discount of earlier visits.
-        lines: positions of lines in the bytes of a class, by round.
-        earlier: deals and seconds of earlier runs, as the store has them.
-        changing: a lock that deals hold while they change numbers; a class that is copied under it is whole.
+        numbers: regrets, strategy sums and numbers of visits.
+        discount: how fast the weight of earlier visits decreases.
+        lines: by round, where the strategy of each betting line lies in the bytes of a board bucket.
+        earlier: deals and seconds of earlier runs.
+        changing: a lock that threads hold while they change regrets and sums. Whoever holds the lock can copy a bucket
+            in a consistent state.
 
     Raises:
-        lockers.DamagedLockerError: what the store holds is not what was written.
+        lockers.DamagedLockerError: the content of the store is damaged.
     """
 
     counted: Counted = "deals"
@@ -79,7 +81,7 @@ class SampledEngine(Closing):
         self._game, self._rounds, self._abstraction, self._seed = game, rounds, abstraction, seed
         self.discount = DEFAULT_DISCOUNT
         self._cfr = SampledCfr(
-            [one.forest for one in rounds],
+            [betting.forest for betting in rounds],
             abstraction.n_classes,
             n_rows,
             abstraction.n_hands,
@@ -105,8 +107,8 @@ class SampledEngine(Closing):
             raise
         self._cfr.iteration = self.earlier.deals
         self.lines = [
-            LineIndex.of(one.lines, batches, k)
-            for one, batches, k in zip(rounds, self._cfr.batches, n_rows, strict=True)
+            LineIndex.of(betting.lines, batches, k)
+            for betting, batches, k in zip(rounds, self._cfr.batches, n_rows, strict=True)
         ]
         self._n_rows = n_rows
         self._tables: list[tuple[ByteTables, ByteTables]] = [
@@ -121,17 +123,17 @@ class SampledEngine(Closing):
 
     @property
     def threads(self) -> int:
-        """Number of threads that learn."""
+        """Number of threads that make deals."""
         return self._cfr.threads
 
     @property
     def settled(self) -> bool:
-        """Whether the numbers include exactly the counted deals."""
+        """Always True: regrets and strategy sums include exactly the finished deals."""
         return True
 
     @property
     def seconds_before(self) -> float:
-        """Seconds of work in earlier runs, and in the solve from which this solve started."""
+        """Seconds of work in earlier runs, including the solve that `start_from` has read."""
         return self.earlier.seconds + self._inherited
 
     @property
@@ -140,21 +142,21 @@ class SampledEngine(Closing):
         return None if self._saving is None else self._saving.took
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Do a portion of deals; when this returns, no thread writes to the numbers."""
-        left = goal.left(self.done)
-        n = self._portion if left is None else min(self._portion, left)
+        """Make deals for a short time; when this returns, no thread changes regrets or strategy sums."""
+        n_left = goal.left(self.done)
+        n = self._portion if n_left is None else min(self._portion, n_left)
         begun = time.perf_counter()
         self.deal(n, stop)
         self._portion = self.next_portion(n, time.perf_counter() - begun)
         return ()
 
     def deal(self, n: int, stop: Stop) -> None:
-        """Do ``n`` deals; on a cluster, ``stop`` ends the wait for absent workers."""
+        """Make ``n`` deals; ``stop`` has no effect, except in a solve on a cluster."""
         with self.changing:
             self._cfr.run(n)
 
     def next_portion(self, n: int, seconds: float) -> int:
-        """Number of deals for about a third of a second, given that the last ``n`` deals took ``seconds``."""
+        """Number of deals that take about `PORTION_SECONDS`, if the last ``n`` deals took ``seconds``."""
         return max(1, min(2 * n, int(n * PORTION_SECONDS / seconds)))
 
     def start_from(
@@ -166,17 +168,17 @@ class SampledEngine(Closing):
         *,
         short: bool,
     ) -> None:
-        """Start from another solve of the game with other board buckets and rows.
+        """Start from the strategies of another solve of the same game, which has other board buckets and rows.
 
         Args:
-            opened: opens the store, to read it.
-            old: its classes and rows.
-            new: this solve's.
+            opened: opens the store of the other solve for reading.
+            old: board buckets and rows of the other solve.
+            new: board buckets and rows of this solve.
             mark: deals and seconds of the other solve.
-            short: whether its numbers are kept in 16 bits.
+            short: whether regrets and strategy sums of the other solve are 16-bit numbers.
 
         Raises:
-            lockers.DamagedLockerError: what the store holds is not what was written.
+            lockers.DamagedLockerError: the content of the other solve's store is damaged.
         """
         from buckets.abstraction.overlap import overlaps
         from solvers.sampled.inherit import inherit
@@ -187,11 +189,12 @@ class SampledEngine(Closing):
         self._cfr.iteration, self._inherited = mark.deals, mark.seconds
 
     def copied(self, t: int, class_: int) -> BucketNumbers:
-        """Return a copy of a board bucket's numbers; the caller holds `changing`."""
+        """Copy the regrets and sums of a board bucket of round t; the caller must hold the lock `changing`."""
         numbers = self.numbers
         visits = numbers.visits[t][:, class_].copy()
 
         def both(pair: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+            """Copy the bucket's numbers from the arrays of both players."""
             n_classes = len(numbers.visits[t][0])
             first, second = (whole.reshape(n_classes, -1)[class_].copy() for whole in pair)
             return first, second
@@ -199,41 +202,41 @@ class SampledEngine(Closing):
         return BucketNumbers(t, class_, both(numbers.regrets[t]), both(numbers.sums[t]), visits)
 
     def class_bytes(self, t: int) -> int:
-        """Bytes of the regrets and sums of a board bucket of round t."""
+        """Size in bytes of the regrets and sums of a board bucket of round t."""
         wholes = (*self.numbers.regrets[t], *self.numbers.sums[t])
         n_bytes: int = sum(whole.nbytes for whole in wholes)
         return n_bytes // int(self.numbers.visits[t].shape[1])
 
     def bytes_of(self, numbers: BucketNumbers) -> tuple[Bytes, Bytes]:
-        """Return the average strategy of a board bucket in the bytes of a strategy locker.
+        """Encode the average strategies of both players in a board bucket as bytes for the strategy locker.
 
         Raises:
-            SolveError: it has what is no number.
+            SolveError: the strategy sums of the bucket are not finite.
         """
         k, tables = self._n_rows[numbers.t], self._tables[numbers.t]
         try:
             return quantise(numbers.sums[0], k, tables[0]), quantise(numbers.sums[1], k, tables[1])
         except SolverError as error:
             raise SolveError(
-                f"round {numbers.t}, board bucket {numbers.class_}: {error}; nothing of it is saved"
+                f"round {numbers.t}, board bucket {numbers.class_}: {error}; the bucket was not saved"
             ) from None
 
     def visits(self) -> list[Ints]:
-        """Per round ``[player, class]``: number of visits of each bucket."""
+        """Number of visits of each board bucket, an array ``[player, bucket]`` for each round."""
         return [visits.copy() for visits in self.numbers.visits]
 
     def visits_of_deals(self) -> list[Ints]:
-        """Per round ``[player, class]``: number of visits of each bucket by the counted deals."""
+        """Number of visits of each board bucket in finished deals, an array ``[player, bucket]`` for each round."""
         return [v - ahead for v, ahead in zip(self.numbers.visits, self.numbers.ahead, strict=True)]
 
     def spread(self) -> tuple[Spread, ...]:
-        """Visits of board buckets, per round."""
+        """Statistics of the visits of board buckets, for each round."""
         return tuple(
             Spread(int(counts[0].min()), float(np.median(counts[0]))) for counts in self.numbers.visits
         )
 
     def measure(self, stop: Stop, tell: Callable[[int, int], object]) -> Check | None:
-        """Measure on a fixed random sample of flops; None soon after ``stop`` is set."""
+        """Measure exploitability on the same random sample of flops each time; return None soon if ``stop`` is set."""
         begun, done = time.perf_counter(), self.done
         finding = self.judge(self._check_flops, stop, tell)
         if finding is None:
@@ -251,15 +254,15 @@ class SampledEngine(Closing):
         )
 
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
-        """Measure on a number of flops, with this engine's threads; None if ``stop`` was set."""
+        """Measure exploitability on a random sample of ``flops`` flops; return None soon if ``stop`` is set."""
         return self._real_game.judge(flops, threads=self.threads, stop=stop, tell=tell)
 
     def expected_values(self) -> tuple[float, float] | None:
-        """None, since only a check computes expected values."""
+        """None, since only `measure` computes expected values."""
         return None
 
     def save_to(self, store: Opener, play: Opener) -> None:
-        """Save to these lockers from now on.
+        """Set the lockers to which `save` writes.
 
         Args:
             store: opens the lockers of regrets and sums.
@@ -271,7 +274,7 @@ class SampledEngine(Closing):
         """Number of deals in the last finished save.
 
         Raises:
-            lockers.LockerError: a save in the background has failed.
+            lockers.LockerError: a background save failed.
         """
         if self._saving is None:
             return self.earlier.deals
@@ -279,7 +282,7 @@ class SampledEngine(Closing):
         return self._saving.saved.deals
 
     def save(self, seconds: float, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Save new numbers, in the background unless ``wait``."""
+        """Save new regrets and sums; in the background if ``wait`` is False. `save_to` must be called before."""
         assert self._saving is not None, "save_to comes first"
         mark = Mark(self.done, seconds)
         if wait:
@@ -288,7 +291,7 @@ class SampledEngine(Closing):
             self._saving.begin(mark)
 
     def _dealt(self, first: int, n: int) -> Dealt:
-        """Return deals ``first`` to ``first + n - 1`` of the endless sequence."""
+        """Return the deals with the numbers ``first`` to ``first + n - 1`` of the random sequence."""
         return self._abstraction.deal(self._seed, range(first, first + n))
 
     @cached_property
@@ -296,7 +299,7 @@ class SampledEngine(Closing):
         board_buckets = self._abstraction
         return RealGame(
             self._game,
-            [one.forest for one in self._rounds],
+            [betting.forest for betting in self._rounds],
             self._cfr.batches,
             board_buckets,
             board_buckets.n_classes,
@@ -306,7 +309,7 @@ class SampledEngine(Closing):
         )
 
     def close(self) -> None:
-        """Stop the threads."""
+        """Stop all threads, including that of a background save."""
         if self._saving is not None:
             self._saving.close()
         self._cfr.close()

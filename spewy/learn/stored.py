@@ -1,6 +1,6 @@
 """Engine that visits stored chunks one by one; the last rounds may be live.
 
-Visits are made in a pool's processes, which open the lockers, or by a cluster's workers, who have none.
+Local processes open the lockers themselves. Workers of a cluster get the arrays that they need with each task.
 """
 
 from __future__ import annotations
@@ -45,21 +45,22 @@ if TYPE_CHECKING:
     from distributed import Future
 
 Order = Literal["bottom-up", "top-down"]
+"""Order of the rounds in a sweep."""
 MOST_FRUITLESS = 3
-"""Largest number of consecutive attempts in which all visits of a level are lost with their workers."""
+"""Largest number of consecutive attempts in which all workers leave before they finish any visit."""
 
 
 class StoredEngine:
-    """Engine that visits chunk by chunk through the lockers. An interrupted sweep continues where it stopped.
+    """Engine that visits chunk by chunk and saves each visit at once; an interrupted sweep continues where it stopped.
 
     Args:
         layout: layout of the problem.
-        store: its lockers.
-        settings: settings of the visits.
-        order: order of the rounds.
-        workers: number of processes.
-        cluster: cluster whose workers make the visits of all but the smallest rounds, instead of processes here; the
-            engine closes it.
+        store: the lockers of the solve.
+        settings: how chunks are solved.
+        order: order of the rounds in a sweep.
+        workers: number of local processes.
+        cluster: a cluster whose workers make the visits instead of local processes, except in rounds with few chunks;
+            `close` closes it. None for local processes.
     """
 
     counted: Counted = "sweeps"
@@ -95,23 +96,23 @@ class StoredEngine:
 
     @property
     def done(self) -> int:
-        """Number of sweeps that visited every chunk."""
+        """Number of finished sweeps."""
         return self._sweeps
 
     @property
     def threads(self) -> int:
-        """Number of processes, or of the cluster's threads."""
+        """Number of local processes, or of threads on the cluster."""
         return self._workers if self._cluster is None else self._cluster.threads
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Make or resume a sweep; each visit is saved at once."""
+        """Make a sweep, or continue an interrupted one; each visit is saved at once."""
         number, layout, first_live = self.done + 1, self.layout, self.settings.first_live
         levels = range(layout.n_rounds)
         if first_live is not None:
             levels = levels[: first_live - layout.problem.first_round]
         total, visited = sum(len(list(layout.chunks(t))) for t in levels), 0
         for step in self._steps(levels, number, stop):
-            with closing(step) as visits:  # no worker outlives a sweep
+            with closing(step) as visits:  # ends the workers if the sweep is interrupted
                 for finished in visits:
                     visited += finished
                     progress(number, visited, total)
@@ -122,7 +123,7 @@ class StoredEngine:
         return ()
 
     def measure(self, stop: Stop, tell: Callable[[int, int], object] = lambda done, of: None) -> Check | None:
-        """Measure the stored strategies by a walk of the live game; None if ``stop`` was set meanwhile."""
+        """Measure exploitability by best responses in the whole game; return None soon if ``stop`` is set."""
         timer, sums = Timer(), Chunks(self.layout, self.store).whole()
         try:
             measured = self._judge.exploitability(sums, stop.is_set)
@@ -131,7 +132,7 @@ class StoredEngine:
         return Check.of(self.done, *timer.times(), measured)
 
     def expected_values(self) -> tuple[float, float]:
-        """Both players' chips per deal, by a walk of the live game."""
+        """Chips per deal that each player wins under the average strategies."""
         return self._judge.expected_values(Chunks(self.layout, self.store).whole())
 
     def spread(self) -> tuple[Spread, ...] | None:
@@ -139,23 +140,27 @@ class StoredEngine:
         return None
 
     def saved(self) -> int:
-        """Number of finished sweeps; each visit is saved at once."""
+        """Number of finished sweeps, all of which are saved."""
         return self._sweeps
 
     def save(self, seconds: float = 0.0, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Flush the store to the disk; the visits themselves were saved before."""
+        """Flush the store to disk; visits are saved when they are made. All arguments are ignored."""
         timer = Timer()
         self.store.flush()
         _, self.save_took = timer.times()
 
     def close(self) -> None:
-        """End the workers, or leave the cluster."""
+        """End the local processes, and leave the cluster."""
         self._pool.close()
         if self._cluster is not None:
             self._cluster.close()
 
     def _steps(self, levels: range, number: int, stop: Stop) -> Iterator[Generator[int, None, None]]:
-        """Yield the steps of a sweep, one per level; a first sweep with learning estimates is one step."""
+        """Yield the steps of a sweep, each a generator that makes visits and yields their numbers.
+
+        A step visits all chunks of a round. Only the first top-down sweep with an estimator other than "no-betting" is
+        a single step.
+        """
         if not self._sweeps and self.settings.estimate != "no-betting" and self.order == "top-down":
             yield self._visit_in_depth(levels, number)
             return
@@ -163,9 +168,9 @@ class StoredEngine:
             yield self._visit(t, number, stop)
 
     def _visit_in_depth(self, levels: range, number: int) -> Generator[int, None, None]:
-        """Visit each chunk before the chunks below it, depth first.
+        """Visit all chunks depth first, each before the chunks below it.
 
-        In this order estimates learn from the chunks of other lines and boards that were visited before.
+        In this order an estimator can use chunks that were visited before in the same sweep.
         """
         layout = self.layout
         estimate = estimator(self.settings.estimate, layout, self.store)
@@ -181,7 +186,13 @@ class StoredEngine:
                 ][::-1]
 
     def _visit(self, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
-        """Visit a level's chunks; yield numbers of visits, and sometimes 0 so that the caller can check ``stop``."""
+        """Visit all chunks of round t; yield numbers of new visits, sometimes 0, so that the caller can check ``stop``.
+
+        Args:
+            t: the round.
+            number: number of the sweep.
+            stop: once set, waiting for absent workers of a cluster ends.
+        """
         chunks = list(self.layout.chunks(t))
         at_once = self._processes if self._cluster is None else self._cluster.threads
         if visits_at_once(len(chunks), at_once) == 1:
@@ -193,12 +204,12 @@ class StoredEngine:
         if self._cluster is not None:
             yield from self._remotely(self._cluster, t, number, stop)
             return
-        if t not in self._begun:  # compiles here, where it is told of, and not in every worker at once
+        if t not in self._begun:  # compile kernels once and with a note to the user, not in each worker
             self._begun.add(t)
             self._visitor().visit(t, *chunks[0], number)
         boards = np.array_split(np.arange(len(self.layout.boards[t].boards)), 4 * self._processes)
         roots = len(self.layout.betting[t].chunks)
-        portions = [[(int(b), r) for b in part for r in range(roots)] for part in boards if len(part)]
+        portions = [[(int(b), r) for b in group for r in range(roots)] for group in boards if len(group)]
         shared = (self._token, self.layout.problem, self.store, self.settings, t, number)
         with closing(
             self._pool.results(_visit_portion, [(*shared, portion) for portion in portions])
@@ -207,12 +218,21 @@ class StoredEngine:
                 yield 0 if message is None else message.value
 
     def _remotely(self, cluster: Cluster, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
-        """Visit a level on a cluster; other workers take over the visits of workers that leave.
+        """Visit all chunks of round t on a cluster; if a worker leaves, other workers make its visits.
+
+        Args:
+            cluster: the cluster.
+            t: the round.
+            number: number of the sweep.
+            stop: once set, waiting for absent workers ends.
+
+        Yields:
+            Numbers of new visits, sometimes 0, so that the caller can check ``stop``.
 
         Raises:
-            PeerError: a worker answered nonsense, the scheduler is gone, or whoever is asked leaves.
+            PeerError: a worker's answer is invalid, the scheduler has gone, or too many workers in a row leave.
         """
-        attempts = Attempts(cluster, "a portion of visits", MOST_FRUITLESS)
+        attempts = Attempts(cluster, "any visits", MOST_FRUITLESS)
         while portions := list(self._remote.portions(t, number, cluster.threads)):
             done, sent = 0, dict[int, RemoteTask]()
             pool = DaskPool(cluster)
@@ -231,7 +251,7 @@ class StoredEngine:
                     yield n_visits
             yield 0
             attempts.ended(fruitful=done > 0)
-            self._sent = None  # who had it may be gone
+            self._sent = None  # the workers that had the layout may have left
 
     def _tasks(
         self,
@@ -241,7 +261,15 @@ class StoredEngine:
         sent: dict[int, RemoteTask],
         stop: Stop,
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield the arguments of `do_remote_task`, packed when a worker is free; ``sent`` gets the tasks by number."""
+        """Yield the arguments of `do_remote_task` for each task, which is made only when a worker is free.
+
+        Args:
+            cluster: the cluster.
+            t: the round.
+            portions: the chunks of each task.
+            sent: gets the tasks, by number.
+            stop: once set, waiting for absent workers ends, and no more tasks are made.
+        """
         for i, portion in enumerate(portions):
             while self._sent is None:
                 cluster.workers(stop)
@@ -267,7 +295,21 @@ def _visit_portion(
     number: int,
     chunks: Sequence[tuple[int, int]],
 ) -> int:
-    """Visit chunks in a worker, which caches the problem's layout for later portions."""
+    """Visit chunks of a round in a local worker process, which caches the problem's layout for later calls.
+
+    Args:
+        parent: the process of the solve.
+        token: unique name of the solve.
+        problem: the problem.
+        store: the lockers.
+        settings: how chunks are solved.
+        t: the round.
+        number: number of the sweep.
+        chunks: pairs (number of the board, number of the entering line).
+
+    Returns:
+        Number of chunks.
+    """
     parts = kept_parts(token, lambda: Layout.of(problem))
     visitor = Visitor(parts.layout, store, settings, parts)
     for b, r in chunks:

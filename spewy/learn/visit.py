@@ -1,10 +1,12 @@
-"""Visits: a visit reads a chunk's data, improves the chunk, and stores the result in one transaction.
+"""Visits: a visit reads a chunk's arrays, improves the chunk, and stores the result in one transaction.
 
-- ``regret``: a few CFR iterations from the stored regrets, with ranges of the *current* strategies above and payoffs of
-  the current strategies below. Strategy sums weigh by own reach, root range included. If each sweep visits every chunk,
-  this is CFR, cut into chunks.
-- ``average``: a local optimum for ranges and payoffs of the *average* strategies is added to the sum of all earlier
-  optima, weighted by the number of the chunk's visit and by own reach.
+There are two methods:
+
+- ``regret``: a few CFR iterations that start from the stored regrets. Ranges follow from the *current* strategies of
+  earlier rounds, and payoffs from those of later rounds. Strategy sums are weighted by the player's own reach, which
+  includes the range at the chunk's root. If each sweep visits every chunk, this is CFR, divided into chunks.
+- ``average``, the paper's method: ranges and payoffs follow from the *average* strategies. The optimal strategy of the
+  chunk for these is added to the strategy sums, weighted by the number of the chunk's visit and by own reach.
 """
 
 from __future__ import annotations
@@ -27,18 +29,18 @@ from spewy.records.chunks import Chunks, Kind, Visit, commit_visit, visits
 
 @dataclass(frozen=True)
 class VisitSettings:
-    """How chunks are solved.
+    """How visits solve chunks.
 
     Attributes:
-        integrate: "regret" or "average", as in the module's docstring.
-        method: solver of a chunk's local optimum in "average": CFR or linear programming.
+        integrate: "regret" updates regrets by CFR; "average" adds the optimal strategy of the chunk to the average.
+        method: how "average" computes the optimal strategy of a chunk: "cfr" or "lp" (linear programming).
         variant: variant of CFR.
-        iterations: CFR iterations of one visit. In "average" each visit of a chunk does one more than the visit before,
-            so that the error of the local optima leaves no floor.
-        tremble: in "average", share of the initial range that keeps every row alive.
-        first_live: first round of the game whose chunks are not visited on their own, but entered live from the round
-            above; None: all chunks are visited.
-        estimate: estimate of the payoff matrices of chunks that were never visited.
+        iterations: number of CFR iterations in a visit. With "average" each visit of a chunk makes one iteration more
+            than the previous visit, so that the error of the strategies goes to 0.
+        tremble: with "average", fraction of the initial range that is added to each range, so that no row has weight 0.
+        first_live: first round of the game that is not visited by itself: a visit to a chunk of the round before
+            improves all chunks of this and later rounds that follow. None: all chunks are visited.
+        estimate: how payoff matrices of chunks that were never visited are estimated.
     """
 
     integrate: Literal["regret", "average"] = "regret"
@@ -51,39 +53,39 @@ class VisitSettings:
 
     @property
     def played(self) -> Kind:
-        """Kind of arrays from which other chunks read this chunk's strategies."""
+        """Kind of the arrays that give a chunk's strategies when another chunk is visited."""
         if self.integrate == "average":
             return Kind.SUMS
         return Kind.GUESSES if variant(self.variant).predictive else Kind.REGRETS
 
     @property
     def kept(self) -> tuple[Kind, ...]:
-        """Kinds of arrays that a visit reads and writes for its own chunk."""
+        """Kinds of the arrays of a chunk that a visit to the chunk reads and writes."""
         return (Kind.SUMS,) if self.integrate == "average" else kinds(variant(self.variant))
 
     def enters_live(self, layout: Layout, t: int) -> bool:
-        """Whether the chunks below round t of a layout are live, and improve together with round t."""
+        """Whether a visit to a chunk of round t of a layout also improves all chunks that follow it."""
         return layout.boards[t].round + 1 == self.first_live
 
     def views(self, layout: Layout, t: int) -> int:
-        """The number of payoff matrices at the root of a chunk of round t.
+        """Number of payoff matrices that a chunk of round t stores: one for each player's regrets, or one for both.
 
-        One matrix is enough if rows are single hands, since the weight of a hand cancels.
+        One matrix is enough if rows are single hands, because then the weight of a hand cancels out.
         """
         one = self.integrate == "average" or layout.problem.rows[layout.boards[t].round] is None
         return 1 if one else 2
 
 
 class Improver:
-    """Computes the results of visits, for one level of one sweep; strategies above the level are read once.
+    """Computes the results of visits to chunks of one round in one sweep; strategies of earlier rounds are read once.
 
     Args:
         layout: layout of the problem.
         store: the store that visits read.
         settings: how chunks are solved.
-        subgames: subgames of the layout, if several improvers share them.
-        threads: number of threads for a visit to a chunk above live chunks.
-        estimate: the estimate of the settings, if several share it; None: an own one.
+        subgames: cache of subgames of the layout; None for a new cache.
+        threads: number of threads for a visit that also improves later rounds.
+        estimate: estimator of payoff matrices, to use one for several objects; None for a new estimator.
     """
 
     def __init__(
@@ -106,12 +108,19 @@ class Improver:
         self._play_down = PlayDown(layout, Chunks(layout, store, settings.played).get)
 
     def visit(self, t: int, b: int, r: int, number: int) -> Visit:
-        """Compute the result of visit ``number`` (from 1) of chunk (t, b, r)."""
+        """Compute the result of a visit.
+
+        Args:
+            t: round of the chunk.
+            b: number of the board.
+            r: number of the betting line that enters the chunk.
+            number: number of this visit to the chunk, from 1.
+        """
         improve = self._regret if self.settings.integrate == "regret" else self._average
         return improve(t, b, r, number)
 
     def _regret(self, t: int, b: int, r: int, number: int) -> Visit:
-        """Improve a chunk by CFR; discounts depend on its number of visits, not of sweeps."""
+        """Improve a chunk by CFR; discounts depend on the number of visits to the chunk, not on the sweep."""
         layout, iterations = self.layout, self.settings.iterations
         live = self.settings.enters_live(layout, t)
         leaves: LeafEvaluator = self._live if live else self._matrices
@@ -122,6 +131,7 @@ class Improver:
         )
 
     def _average(self, t: int, b: int, r: int, number: int) -> Visit:
+        """Add the optimal strategy of a chunk to its strategy sums."""
         settings, layout = self.settings, self.layout
         ranges = [side[r] for side in self._play_down.ranges(t, b)]
         weighing = one_view(layout, t, b, ranges, settings.tremble)
@@ -137,15 +147,15 @@ class Improver:
 
 
 class Visitor:
-    """Makes visits against one store, for one level of one sweep.
+    """Visits chunks of one round in one sweep, and writes the results to the store.
 
     Args:
         layout: layout of the problem.
         store: the store to read from and to write to.
         settings: how chunks are solved.
-        subgames: subgames of the layout, if several visitors share them.
-        threads: number of threads for a visit to a chunk above live chunks.
-        estimate: the estimate of the settings, if several share it; None: an own one.
+        subgames: cache of subgames of the layout; None for a new cache.
+        threads: number of threads for a visit that also improves later rounds.
+        estimate: estimator of payoff matrices, to use one for several objects; None for a new estimator.
     """
 
     def __init__(
@@ -162,7 +172,17 @@ class Visitor:
         self._improver = Improver(layout, store, settings, subgames, threads, estimate)
 
     def visit(self, t: int, b: int, r: int, sweep: int) -> bool:
-        """Visit chunk (t, b, r) in a sweep; return False if the sweep has already visited the chunk."""
+        """Visit a chunk, unless this or another process has visited the chunk in the same sweep.
+
+        Args:
+            t: round of the chunk.
+            b: number of the board.
+            r: number of the betting line that enters the chunk.
+            sweep: number of the sweep.
+
+        Returns:
+            Whether the chunk was visited.
+        """
         while True:
             seen = visits(self.layout, self.store, t, b, r)
             if seen[1] >= sweep:
@@ -173,7 +193,13 @@ class Visitor:
 
 
 def local_optimum(chunk: Chunk, settings: VisitSettings, number: int) -> ChunkStrategy:
-    """Compute the strategies ``[slot, row]`` that visit ``number`` of a chunk adds to the average."""
+    """Compute both players' optimal strategies in a chunk, exactly by "lp" or approximately by "cfr".
+
+    Args:
+        chunk: the chunk.
+        settings: method, variant and number of iterations.
+        number: number of this visit to the chunk, from 1; "cfr" adds it to the number of iterations.
+    """
     if sum(chunk.forest.n_slots) == 0:
         return chunk.zeros()
     if settings.method == "lp":

@@ -1,4 +1,4 @@
-"""Exact values from the reference walk through all boards and betting that follow a board."""
+"""Exact exploitability and expected values, computed over all boards and betting that follow a board."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from spewy.records.leaves import Pair, known_leaves
 
 
 class Judge:
-    """Measures average strategies in the real game, without any abstraction.
+    """Measures average strategies in the full game, without any abstraction.
 
     Args:
         layout: layout of the game.
-        threads: number of threads, which share the boards.
+        threads: number of threads, which divide the boards among themselves.
     """
 
     def __init__(self, layout: Layout, threads: int) -> None:
@@ -33,29 +33,37 @@ class Judge:
         return Walker(self._layout.live, self._threads)
 
     def exploitability(self, sums: Strategies, stopped: Stopped = never) -> Exploitability:
-        """Compute best responses to the average strategies.
+        """Measure exploitability by best responses to the average strategies.
+
+        Args:
+            sums: strategy sums of both players.
+            stopped: called every few boards, to ask whether to give up.
 
         Raises:
-            StoppedError: ``stopped()``, which is called every few boards, returned True.
+            StoppedError: ``stopped()`` returned True.
         """
         return exploitability(self._walker, sums, stopped)
 
     def expected_values(self, sums: Strategies) -> tuple[float, float]:
-        """Compute both players' chips per deal, each by a walk of its own."""
+        """Compute the chips per deal that each player wins under the average strategies.
+
+        Each number is computed independently, so their sum shows rounding errors.
+        """
         return expected_value(self._walker, sums), expected_value(self._walker, sums, 1)
 
 
 def walked_leaves(layout: Layout, store: Reads, ranges: tuple[Floats, Floats], threads: int) -> Pair:
-    """Compute the values at the chance leaves of a layout's first board under the stored average strategies.
+    """Compute the values of the chance leaves on a board under the stored average strategies.
 
     Args:
-        layout: the board and everything that follows it.
-        store: the store with the strategies; for dropped rounds, with the values of the leaves that lead there.
-        ranges: ranges at the board's root lines, per player ``[root, hand]``.
-        threads: number of threads, which share the boards.
+        layout: the board, as root of the layout, and everything that follows it.
+        store: the store with the strategy sums. If later rounds were not saved, the store has the values of the chance
+            leaves that lead to them.
+        ranges: for each player ``[line, hand]``, ranges for each betting line that enters the board's round.
+        threads: number of threads, which divide the boards among themselves.
 
     Returns:
-        Values per player, ``[chance leaf, hand]``.
+        For each player ``[chance leaf, hand]``.
     """
     known = known_leaves(layout, store, 0), known_leaves(layout, store, 1)
     with closing(Walker(with_ranges(layout.live, ranges), threads)) as walker:

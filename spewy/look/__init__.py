@@ -17,10 +17,10 @@ __all__ = ["BoardBuckets", "one_chunk"]
 
 _MODULES = {"BoardBuckets": "buckets", "one_chunk": "chunk_game"}
 
-if not TYPE_CHECKING:  # a type checker would take every name for one that is there
+if not TYPE_CHECKING:  # otherwise a type checker would accept any name
     __getattr__ = lazy_names(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:
-    """Public names, loaded or not."""
+    """List the public names, also of modules that are not loaded yet."""
     return sorted(__all__)

@@ -1,16 +1,18 @@
-"""Estimates the chips won in a hand without luck (N. Burch et al., "AIVAT", AAAI 2018).
+"""Estimate the chips won in a hand without luck (N. Burch et al., "AIVAT", AAAI 2018).
 
-A player who reveals its strategy takes part with all hands of its range at once; the other keeps its cards. If both
-reveal their strategies, the estimate averages over all pairs of hands. With V any function of the public state s and of
-both ranges there, the estimate is
+A player who reveals its strategy takes part with its whole range; the opponent keeps its cards, unless it reveals its
+strategy too. Let V be any function of the public state s and of both ranges in s. The estimate is
 
 ``E[chips won | end] + Σ (E[V(s') | s] - V(s'))``
 
-over the steps s to s' whose probabilities are known: deals of cards, and decisions of players who reveal their
-strategies. Each term is zero on average, however the other decisions are made, so the estimate is unbiased; the better
-V, the less luck is left. Here V lets both players check and call from now on, but a player who faces a bet folds each
-hand that a call would cost more: without this, V would move by whole stacks at each all-in that is folded to. No bet is
-open when cards are dealt, so the mean of V over the next cards is V before them.
+where the sum is over the steps from a state s to the next state s' that have known probabilities: deals of cards, and
+decisions of players who reveal their strategies. Each term of the sum is zero on average, however the other decisions
+are made, so the estimate is unbiased. The better V predicts the result, the less luck is left.
+
+Here V lets both players check and call from s on, but a player who faces a bet folds each hand that loses more by a
+call. Without these folds V would move by whole stacks at all-ins. After a bet of one player, V also knows how often
+each hand of the other folds, calls or raises, if the other reveals its strategy there. Cards are dealt when no bet is
+open, so the mean of V over the next cards is V before these cards.
 """
 
 from __future__ import annotations
@@ -29,14 +31,14 @@ from spewy.match.table import Played, Step
 
 
 def estimate(played: Played, known: tuple[bool, bool]) -> float:
-    """Player 0's chips without luck.
+    """Estimate the chips that player 0 won without luck.
 
-    The estimate is the chips won if a player did something that its revealed strategy never does. Faults of a player
-    who reveals no strategy do not matter: its decisions may depend on its cards in any way.
+    If a player who reveals its strategy has acted against it, or had a fault, the estimate is the chips won. Faults of
+    the other player do not matter, since its decisions may depend on its cards in any way.
 
     Args:
-        played: the hand with all cards, and the revealed strategies.
-        known: which players reveal their strategies.
+        played: the hand with all cards, and the revealed strategies at the decisions.
+        known: for each player whether it reveals its strategy.
     """
     failed = any(known[fault.player] for fault in played.faults)
     if failed or not all(_fits(step, played.hand) for step in played.steps if known[step.player]):

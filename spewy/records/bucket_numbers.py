@@ -1,13 +1,13 @@
-"""Regrets and sums by board bucket, from which a solve by dealt boards goes on.
+"""Regrets and strategy sums of each board bucket in the lockers, with which a solve by dealt boards continues.
 
-Key ``ROUND.BUCKET|PLAYER`` holds a board bucket's numbers of a player, flat as in `solvers.sampled.numbers.Numbers`, in
-the lockers of regrets and of sums; key ``ROUND.BUCKET|`` holds the numbers of visits of both players. All numbers of a
-board bucket change in one transaction. A save writes the mark last: the number of deals, and their visits of each board
-bucket.
+The lockers ``regret`` and ``strategy`` hold one array for each player and board bucket under the key
+``ROUND.BUCKET|PLAYER``, in the order of `solvers.sampled.numbers.Numbers`. The locker ``visits`` holds how often the
+deals have visited a board bucket, for each player, under ``ROUND.BUCKET|``. One transaction writes all arrays of a
+board bucket. A save ends with its *mark*: the number of deals, and how often they have visited each board bucket.
 
-A solve goes on while it is saved, so a board bucket can be some visits ahead of the mark, and further ahead after a
-killed save. Deals after the mark are dealt again. `read_buckets` reads the number of visits ahead into `Numbers.ahead`;
-that many visits then change nothing in the board bucket. So each visit of each board bucket counts once.
+The solve continues during a save, so a stored board bucket may already include visits of deals after the mark. The
+next run repeats these deals. `read_buckets` counts the additional visits in `Numbers.ahead`, and the solve ignores that
+many visits of the board bucket. So each visit of each board bucket counts once.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from solvers.sampled.numbers import Numbers
 
 READ_AT_ONCE = 128 << 20
-"""Approximate number of bytes read from a store before it is reopened."""
+"""Approximate number of bytes that are read before the store is reopened."""
 BYTES_AT_ONCE = 8 << 20
 """Bytes of board buckets per transaction; LMDB keeps a transaction in memory until it ends."""
 AT_ONCE = 1000
 """Number of keys that one transaction deletes."""
 PORTIONS = 100
-"""Number of parts in which a large state is copied for saving; deals wait while a part is copied."""
+"""Number of parts in which the arrays of a large solve are copied for a save; no board is dealt during a copy."""
 
 Pair = tuple[np.ndarray, np.ndarray]
 
 
 class BucketNumbers(NamedTuple):
-    """Regrets, sums and visits of one board bucket, for each player."""
+    """Regrets, strategy sums and numbers of visits of one board bucket, for each player."""
 
     t: int
     class_: int
@@ -53,49 +53,49 @@ class BucketNumbers(NamedTuple):
     visits: Ints
 
     def require_finite(self) -> None:
-        """Check the numbers before they are stored.
+        """Check that all regrets and strategy sums are finite.
 
         Raises:
             SolveError: a number is infinite or NaN.
         """
-        require_finite(f"round {self.t}, class {self.class_}", *self.regrets, *self.sums)
+        require_finite(f"round {self.t}, board bucket {self.class_}", *self.regrets, *self.sums)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of regrets and sums."""
+        """Size of the regrets and strategy sums in bytes."""
         return sum(array.nbytes for array in (*self.regrets, *self.sums))
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Progress of a finished save: number of deals, and seconds of work."""
+    """Number of deals and seconds of work that a finished save includes."""
 
     deals: int = 0
     seconds: float = 0.0
 
 
 def read_mark(store: Reads) -> Mark:
-    """The progress of the last finished save."""
+    """Number of deals and seconds of work of the last finished save; 0 before the first save."""
     seconds = store.get(META, SECONDS_KEY)
     return Mark(saved_sweeps(store), 0.0 if seconds is None else float(seconds))
 
 
 def write_buckets(store: Store, classes: Sequence[BucketNumbers]) -> None:
-    """Write the numbers of some board buckets, in one transaction.
+    """Write the regrets, strategy sums and visits of some board buckets in one transaction.
 
     Raises:
         SolveError: a number is not finite.
     """
-    for one in classes:
-        one.require_finite()
+    for bucket in classes:
+        bucket.require_finite()
 
     def write(txn: Transaction) -> None:
-        for one in classes:
-            for locker, both in ((REGRET, one.regrets), (STRATEGY, one.sums)):
-                for p, array in enumerate(both):
+        for bucket in classes:
+            for locker, arrays in ((REGRET, bucket.regrets), (STRATEGY, bucket.sums)):
+                for p, array in enumerate(arrays):
                     if array.size:
-                        txn.put(locker, _key(one.t, one.class_, p), array)
-            txn.put(VISITS, _visits_key(one.t, one.class_), one.visits)
+                        txn.put(locker, _key(bucket.t, bucket.class_, p), array)
+            txn.put(VISITS, _visits_key(bucket.t, bucket.class_), bucket.visits)
 
     store.transact(write)
 
@@ -105,12 +105,12 @@ def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -
 
     Args:
         store: the store to write to.
-        before: number of deals in the mark so far.
-        mark: the new mark.
-        visits: per round ``[player, class]``, how often the deals of the new mark have visited each class.
+        before: number of deals that the previous save recorded.
+        mark: number of deals and seconds of this save.
+        visits: per round ``[player, board bucket]``, how often the deals of this save have visited each board bucket.
 
     Raises:
-        SpewyError: the mark has another number of deals than ``before``, since another process has saved meanwhile.
+        SpewyError: the store records more or fewer deals than ``before``, since another process has saved meanwhile.
     """
     store.flush()
 
@@ -126,45 +126,48 @@ def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -
 
 
 def read_buckets(opened: Callable[[], AbstractContextManager[Store]], numbers: Numbers) -> None:
-    """Read the stored numbers into arrays of zeros; without a finished save they stay zero.
+    """Read the stored regrets, strategy sums and visits into ``numbers``, whose arrays are zero.
+
+    Without a finished save nothing is read.
 
     Args:
-        opened: function that opens the store for reading; it is called often, since pages stay mapped until a close.
-        numbers: of the game.
+        opened: function that opens the store for reading; it is called several times, since the memory of pages that
+            were read is freed only when the store closes.
+        numbers: arrays to fill.
 
     Raises:
-        lockers.DamagedLockerError: the numbers are not those that were written, or are missing.
+        lockers.DamagedLockerError: an array is damaged or missing.
     """
     with opened() as store:
         deals = saved_sweeps(store)
-    if not deals:  # classes without a mark: nobody knows which deals they hold
+    if not deals:  # without a mark nobody knows which deals the stored board buckets include
         return
     for t, visits in enumerate(numbers.visits):
         pairs = (numbers.regrets[t], numbers.sums[t])
         n_classes, n_bytes = visits.shape[1], sum(whole.nbytes for pair in pairs for whole in pair)
         at_once = max(1, READ_AT_ONCE * n_classes // max(n_bytes, 1))
         for first in range(0, n_classes, at_once):
-            some = range(first, min(first + at_once, n_classes))
+            buckets = range(first, min(first + at_once, n_classes))
             with opened() as store:
-                _read_visits(store, t, some, visits)
-                seen = [c for c in some if visits[:, c].any()]
+                _read_visits(store, t, buckets, visits)
+                visited = [c for c in buckets if visits[:, c].any()]
                 for locker, pair in zip((REGRET, STRATEGY), pairs, strict=True):
                     for p, whole in enumerate(pair):
-                        _read_player(store, locker, (t, p), seen, whole.reshape(n_classes, -1))
+                        _read_player(store, locker, (t, p), visited, whole.reshape(n_classes, -1))
     with opened() as store:
         _read_ahead(store, deals, numbers)
-    found = [bool(visits.any()) for visits in numbers.visits]
-    if not all(found):
+    was_visited = [bool(visits.any()) for visits in numbers.visits]
+    if not all(was_visited):
         raise DamagedLockerError(
-            f"locker {VISITS!r}, round {found.index(False)}: expected classes that {deals:,} deals have visited, "
-            "found none"
+            f"locker {VISITS!r}, round {was_visited.index(False)}: expected board buckets that {deals:,} deals have "
+            "visited, found none; spewy solve --again begins from nothing"
         )
 
 
 def drop_numbers(store: Store) -> None:
-    """Delete regrets, sums and visits; if the process is killed, the next call finishes the work.
+    """Delete regrets, strategy sums and visits; if the process is killed, the next call finishes the work.
 
-    A mark is written first, so that nobody takes the remaining numbers for all of them.
+    The store is marked first as one that cannot be continued, so that no solve continues with half of the arrays.
     """
     store.transact(lambda txn: txn.put(META, NUMBERS_KEY, np.array(1)))
     store.flush()
@@ -181,63 +184,66 @@ def _delete(locker: str, keys: Sequence[bytes], txn: Transaction) -> None:
 
 
 def require_numbers(store: Reads, subject: str) -> None:
-    """Refuse a store without regrets and sums.
+    """Check that a store has the regrets and strategy sums with which a solve continues.
 
     Raises:
-        InputError: regrets and sums were dropped, or the store is a strategy locker.
+        InputError: regrets and sums were dropped, or the store is a strategy locker alone.
     """
     if store.get(META, SAVED_KEY) is not None:
-        raise InputError(f"{subject}: expected regrets and sums to go on from, found a strategy locker alone")
+        raise InputError(
+            f"{subject}: expected regrets and sums to continue with, found a strategy locker alone"
+        )
     if store.get(META, NUMBERS_KEY) is not None:
         raise InputError(
-            f"{subject}: expected regrets and sums to go on from, found them dropped; "
+            f"{subject}: expected regrets and sums to continue with, found them dropped; "
             '"spewy solve JOB.toml --again" begins from nothing'
         )
 
 
 def _read_visits(store: Reads, t: int, classes: Sequence[int], visits: Ints) -> None:
     keys = [_visits_key(t, c) for c in classes]
-    for c, key, found in zip(classes, keys, store.get_many(VISITS, keys), strict=True):
-        if found is None:
+    for c, key, counts in zip(classes, keys, store.get_many(VISITS, keys), strict=True):
+        if counts is None:
             continue
-        if found.shape != (2,) or found.dtype != np.int64 or (found < 0).any():
-            raise _damaged(VISITS, key, "two counts of visits", found)
-        visits[:, c] = found
+        if counts.shape != (2,) or counts.dtype != np.int64 or (counts < 0).any():
+            raise _damaged(VISITS, key, "numbers of visits of two players", counts)
+        visits[:, c] = counts
 
 
 def _read_ahead(store: Reads, deals: int, numbers: Numbers) -> None:
-    """Fill ``numbers.ahead`` from ``numbers.visits`` and the visits in the mark."""
+    """Set ``numbers.ahead`` to the visits that each board bucket includes beyond those of the last finished save."""
     for t, (visits, ahead) in enumerate(zip(numbers.visits, numbers.ahead, strict=True)):
         key = _marked_key(t)
         counted = store.get(VISITS, key)
         if counted is None:
             raise DamagedLockerError(
-                f"locker {VISITS!r}, key {key.decode()}: the visits of each class by {deals:,} deals are missing; the "
-                "folder is damaged, or an earlier version of Spewy wrote it; spewy solve --again begins from nothing"
+                f"locker {VISITS!r}, key {key.decode()}: the visits of board buckets by {deals:,} deals are missing; "
+                "the folder is damaged, or an earlier version of Spewy wrote it; "
+                "spewy solve --again begins from nothing"
             )
         if counted.shape != visits.shape or counted.dtype != np.int64 or (counted > visits).any():
-            raise _damaged(VISITS, key, "at most as many visits of each class as the class counts", counted)
+            raise _damaged(VISITS, key, "at most the visits that each board bucket counts", counted)
         ahead[:] = visits - counted
 
 
 def _read_player(
     store: Reads, locker: str, place: tuple[int, int], classes: Sequence[int], whole: Array
 ) -> None:
-    """Fill the rows of some classes in ``[class, number]``."""
+    """Read one player's arrays of some board buckets into the rows of ``whole``, ``[board bucket, number]``."""
     if not whole.shape[1]:
         return
     for c in classes:
         key = _key(place[0], c, place[1])
-        found = store.get(locker, key)
-        if found is None or found.shape != whole[c].shape or found.dtype != whole.dtype:
-            raise _damaged(locker, key, f"{whole.shape[1]:,} numbers of {whole.dtype}", found)
-        whole[c] = found
+        array = store.get(locker, key)
+        if array is None or array.shape != whole[c].shape or array.dtype != whole.dtype:
+            raise _damaged(locker, key, f"{whole.shape[1]:,} numbers of {whole.dtype}", array)
+        whole[c] = array
 
 
-def _damaged(locker: str, key: bytes, expected: str, found: Array | None) -> DamagedLockerError:
-    told = "none" if found is None else f"{found.size:,} of {found.dtype}"
+def _damaged(locker: str, key: bytes, expected: str, array: Array | None) -> DamagedLockerError:
+    content = "none" if array is None else f"{array.size:,} of {array.dtype}"
     return DamagedLockerError(
-        f"locker {locker!r}, key {key.decode()}: expected {expected}, found {told}; "
+        f"locker {locker!r}, key {key.decode()}: expected {expected}, found {content}; "
         "spewy solve --again begins from nothing"
     )
 
@@ -247,7 +253,7 @@ def _key(t: int, class_: int, p: int) -> bytes:
 
 
 def _marked_key(t: int) -> bytes:
-    """Key of the visit counts at the last finished save, for round t."""
+    """Key of the visits of all board buckets of round t at the last finished save."""
     return f"{t}|".encode()
 
 

@@ -1,4 +1,4 @@
-"""Payoff matrices of a whole game with board buckets, row against row, under the average strategies."""
+"""Stored payoff matrices of a whole game with board buckets: what hand rows win from each other on average."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ from spewy.records.keys import PAYOFF
 from spewy.records.marked_store import MarkedStore
 
 FOLDER = "payoffs"
-"""Folder of the matrices, in the folder of the solve."""
+"""Name of the folder with payoff matrices within the folder of a solve."""
 
 
 class BucketPayoffs(MarkedStore):
-    """Matrices ``[line, row of player 0, row of player 1]`` by round and board bucket, in net chips of player 0.
+    """Payoff matrices of each round and board bucket, under the average strategies of the solve.
 
-    Lines are in the order in which they enter the round. The mark is that of the strategies.
+    The array of a board bucket is ``[line, row of player 0, row of player 1]``, in net chips of player 0. The lines are
+    all that enter the round, in the order of the betting tree. The mark of the store identifies the strategies.
     """
 
     @classmethod
     def of(cls, folder: Path, manifest: Mapping[str, Any], command: str) -> BucketPayoffs:
-        """Open a solve's matrices for writing; create the store if it is missing.
+        """Open the payoff matrices of a solve for writing; create the store if it is missing.
 
         Args:
             folder: folder of the solve.
-            manifest: manifest of its strategy locker.
-            command: name of the command that writes; other commands name it in their errors.
+            manifest: manifest of the solve's strategy locker.
+            command: name of the command that writes, for the errors of other commands.
 
         Raises:
             InputError: another process writes to the folder, or the folder cannot be written.
@@ -42,7 +43,7 @@ class BucketPayoffs(MarkedStore):
 
     @classmethod
     def of_solve(cls, folder: Path) -> BucketPayoffs:
-        """Open a solve's matrices for reading.
+        """Open the payoff matrices of a solve for reading.
 
         Raises:
             lockers.LockerError: the solve has no matrices, or damaged ones.
@@ -50,11 +51,11 @@ class BucketPayoffs(MarkedStore):
         return cls.open(folder / FOLDER, PAYOFF)
 
     def done(self, t: int) -> set[int]:
-        """Board buckets of a round that have matrices."""
+        """Board buckets of round t whose matrices are stored."""
         return {int(name.partition(".")[2]) for name in self.names(f"{t}.")}
 
     def keep(self, t: int, bucket: int, matrices: Floats) -> None:
-        """Store the matrices of a board bucket.
+        """Store the matrices of a board bucket of round t.
 
         Raises:
             SolveError: a number is not finite.
@@ -63,10 +64,10 @@ class BucketPayoffs(MarkedStore):
         self.put(f"{t}.{bucket}", matrices.astype(np.float32))
 
     def matrices(self, t: int, bucket: int, shape: tuple[int, int, int]) -> Floats:
-        """Return the matrices of a board bucket, whose shape must be as given.
+        """Read the matrices of a board bucket of round t, and check their shape.
 
         Raises:
-            InputError: the board bucket has none.
+            InputError: no matrices are stored for the board bucket.
             lockers.DamagedLockerError: the matrices have another shape or type.
         """
         (array,) = self.get_many([f"{t}.{bucket}"])

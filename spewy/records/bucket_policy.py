@@ -29,11 +29,14 @@ class BoardAbstraction(Protocol):
     """Maps boards to board buckets, and the hands on a board to rows."""
 
     def boards(self, t: int, boards: Ints, /) -> tuple[Ints, Ints]:
-        """Board buckets ``[board]`` and rows ``[board, hand of the deck]``, -1 for blocked hands.
+        """Find the board bucket of each board, and the row of each hand on it.
 
         Args:
             t: round of the game.
-            boards: ``[board, card]``.
+            boards: ``[board, card]``, public cards of each board.
+
+        Returns:
+            Board buckets ``[board]``, and rows ``[board, hand of the deck]``, -1 for hands that the board blocks.
         """
         ...
 
@@ -42,9 +45,9 @@ class BucketPolicy(Policy):
     """Average strategies of a strategy locker; a running solve may be writing to it meanwhile.
 
     Args:
-        problem: the whole game that the locker was made for.
+        problem: the whole game that was solved.
         strategies: the locker; `close` closes it.
-        abstraction: board buckets and rows of the game.
+        abstraction: maps boards to board buckets, and hands to rows.
     """
 
     def __init__(self, problem: Problem, strategies: StrategyLocker, abstraction: BoardAbstraction) -> None:
@@ -56,7 +59,7 @@ class BucketPolicy(Policy):
 
     @classmethod
     def of(cls, problem: Problem, strategies: StrategyLocker) -> BucketPolicy:
-        """Make the policy of a strategy locker from the board buckets and rows that the locker stores.
+        """Make the policy of a strategy locker, with the board buckets and rows that the locker stores.
 
         Raises:
             InputError: nothing was saved yet.
@@ -83,7 +86,7 @@ class BucketPolicy(Policy):
         return Decision(node.line, cards, player, node.actions, deck, hands, by_row[:, rows[hands]])
 
     def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
-        """Return all decisions of a chunk, with one read per player: see `Policy.chunk`."""
+        """Read all strategies of a chunk on a board, once for each player: see `Policy.chunk`."""
         root = self._root(line)
         bucket, rows = self._rows(root.round, board_cards(self.problem, root.round, board))
         hands = np.flatnonzero(rows >= 0)
@@ -96,20 +99,29 @@ class BucketPolicy(Policy):
             if not nodes:
                 continue
             free = [(first - before, len(node.actions)) for before, (first, node) in enumerate(nodes)]
-            found = self.strategies.chunk(root.round, bucket, line, p, free)
-            for (_, node), by_row in zip(nodes, found, strict=True):
+            strategies = self.strategies.chunk(root.round, bucket, line, p, free)
+            for (_, node), by_row in zip(nodes, strategies, strict=True):
                 by_line[node.line] = by_row[:, rows[hands]]
         return ChunkPlay(chunk_nodes(root), (hands, hands), by_line)
 
     def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> Stacked:
-        """Return some decisions, with one read of the board bucket: see `Policy.stacked`."""
+        """Read several decisions of one board bucket at once: see `Policy.stacked`."""
         nodes, player, wanted = self._wanted(tuple(lines))
         cards = board_cards(self.problem, nodes[0].round, board)
         bucket, rows = self._rows(nodes[0].round, cards)
         return Stacked(self.strategies.many_frequencies(nodes[0].round, bucket, player, wanted), rows)
 
     def bucket_frequencies(self, t: int, bucket: int, lines: Sequence[str]) -> list[Floats]:
-        """``[decision][action, row]``: strategies at decisions of one player and round in a board bucket."""
+        """Read strategies in a board bucket of round t.
+
+        Args:
+            t: round of the game.
+            bucket: board bucket.
+            lines: lines of decisions of one player in this round.
+
+        Returns:
+            An array ``[action, row]`` for each line.
+        """
         nodes, player, wanted = self._wanted(tuple(lines))
         stacked = self.strategies.many_frequencies(t, bucket, player, wanted)
         cuts = np.cumsum([len(node.actions) for node in nodes])[:-1]
@@ -124,13 +136,17 @@ class BucketPolicy(Policy):
         self.strategies.close()
 
     def _several(self, lines: tuple[str, ...]) -> tuple[list[Node], int, list[tuple[str, int, int]]]:
-        """The decisions at lines, their player, and the arguments of `StrategyLocker.many_frequencies`."""
+        """Decisions after some lines, the player who acts there, and the decisions as `many_frequencies` takes them."""
         slots = [self._slot(line) for line in lines]
         wanted = [(entry_line(node.line), free, len(node.actions)) for node, free, _ in slots]
         return [node for node, _, _ in slots], slots[0][2], wanted
 
     def _slot(self, line: str, board: str | Sequence[int] | None = None) -> tuple[Node, int, int]:
-        """The decision at a line, its first free slot in its chunk, and its player."""
+        """Decision after a line, its place in its chunk, and the player who acts.
+
+        The place is the number of the decision's first action among the player's actions in the chunk, if the last
+        action of each decision does not count (the locker does not store it).
+        """
         node, first, _ = self._node(line, board)
         player = node.player
         assert player is not None
@@ -141,7 +157,7 @@ class BucketPolicy(Policy):
         return node, first - before, player
 
     def _on_board(self, t: int, cards: tuple[int, ...]) -> tuple[int, Ints]:
-        """Board bucket of a board, and the row of each hand of the deck."""
+        """Board bucket of a board of round t, and the row of each hand of the deck, -1 for hands that it blocks."""
         game = self.problem.game
         try:
             history = check_history(game.cut(cards), game.deck)
@@ -153,7 +169,7 @@ class BucketPolicy(Policy):
 
 
 def board_abstraction(game: Game, arrays: Mapping[str, np.ndarray]) -> Abstraction:
-    """Make the board buckets and rows of a game from the arrays that a strategy locker stores.
+    """Make the map from boards to board buckets and from hands to rows from the arrays of a strategy locker.
 
     Raises:
         lockers.DamagedLockerError: an array is missing.

@@ -1,8 +1,7 @@
-"""The average strategies of single chunks in a store, read without laying out all boards and betting.
+"""Average strategies of single chunks in a store.
 
-A `spewy.records.chunks.Chunks` knows all chunks of a layout, for which every board was listed and the whole betting
-tree built. A `ChunkPolicy` finds the key of the one chunk that a line and a board are in, by the betting of that round
-and the rows of that board alone, and caches a few of both.
+`spewy.records.chunks.Chunks` needs a list of all boards and the whole betting tree. `ChunkPolicy` needs only the
+betting of one round and the hands on one board to read a chunk, so it can show a decision at once.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ class ChunkPolicy(Policy):
     """Average strategies of a store; a running solve may be writing to it meanwhile.
 
     Args:
-        problem: problem that the store was made for.
+        problem: game or spot that was solved.
         store: lockers of the solve; `close` closes them.
-        patched: the store with the strategies that were solved again for dropped rounds, in which the problem has a row
-            for each hand; None reads the store alone.
+        patched: the store together with re-solved strategies of dropped rounds, where ``problem`` must have a row for
+            each hand; None reads the store alone.
     """
 
     def __init__(self, problem: Problem, store: Store, patched: PatchedReads | None = None) -> None:
@@ -51,16 +50,22 @@ class ChunkPolicy(Policy):
     def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
         """Return the decision after ``line`` on ``board`` for all hands: see `Policy.decision`.
 
-        Boards that are the same up to suits are solved once: strategies of the solved board are mapped onto ``board``.
+        The store has one board of all that are equal up to suits; its strategies are mapped onto ``board``.
         """
         node, first, slots = self._node(line, board)
         player = node.player
         assert player is not None
         cards = board_cards(self.problem, node.round, board)
-        held = self._hands(node.round, cards)
-        found = self._frequencies(node, first, held, self._sums(node, held, slots))
+        on_board = self._hands(node.round, cards)
+        frequencies = self._frequencies(node, first, on_board, self._sums(node, on_board, slots))
         return Decision(
-            node.line, cards, player, node.actions, self.problem.hands, held.players[player].hands, found
+            node.line,
+            cards,
+            player,
+            node.actions,
+            self.problem.hands,
+            on_board.players[player].hands,
+            frequencies,
         )
 
     @property
@@ -69,55 +74,57 @@ class ChunkPolicy(Policy):
         return saved_sweeps(self.store)
 
     def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
-        """All decisions of the chunk that ``line`` (``""``, or ending in ``/``) enters on ``board``, from one read.
+        """Read all strategies of the chunk that ``line`` (``""``, or ending in ``/``) enters on ``board``.
 
         Before the first finished sweep all strategies are uniform.
 
         Raises:
-            InputError: as `decision`.
+            InputError: the line enters no chunk, the board cannot follow, or the chunk was dropped.
         """
         root = self._root(line)
-        held = self._hands(root.round, board_cards(self.problem, root.round, board))
+        on_board = self._hands(root.round, board_cards(self.problem, root.round, board))
         decisions, slots = self._betting(line)
-        sums = self._sums(root, held, slots) if self._has_swept() else _nothing(slots, held.n_rows)
+        sums = self._sums(root, on_board, slots) if self._has_swept() else _nothing(slots, on_board.n_rows)
         frequencies = {
-            at: self._frequencies(node, first, held, sums) for at, (node, first) in decisions.items()
+            at: self._frequencies(node, first, on_board, sums) for at, (node, first) in decisions.items()
         }
-        oop, ip = held.players
-        solved = SolvedBoard(held.history, held.key(root.round, line), (oop.rows_of_hands, ip.rows_of_hands))
+        oop, ip = on_board.players
+        solved = SolvedBoard(
+            on_board.history, on_board.key(root.round, line), (oop.rows_of_hands, ip.rows_of_hands)
+        )
         return ChunkPlay(chunk_nodes(root), (oop.hands, ip.hands), frequencies, solved)
 
     def close(self) -> None:
         """Close the store."""
         self.store.close()
 
-    def _frequencies(self, node: Node, first: int, held: _Board, sums: tuple[Floats, Floats]) -> Floats:
-        """``[action, hand]`` of a decision, from the stored sums of its chunk."""
+    def _frequencies(self, node: Node, first: int, on_board: _Board, sums: tuple[Floats, Floats]) -> Floats:
+        """Frequencies ``[action, hand]`` at a decision, from the strategy sums of its chunk."""
         assert node.player is not None
-        mine = held.players[node.player]
+        player_hands = on_board.players[node.player]
         taken = sums[node.player][first : first + len(node.actions)].astype(np.float64)
         for lock in self.problem.locks:
             if lock.line == node.line:
-                lock.write(taken, held.history, mine.rows.numbers)
-        return normalised(taken)[:, mine.row]
+                lock.write(taken, on_board.history, player_hands.rows.numbers)
+        return normalised(taken)[:, player_hands.row]
 
-    def _sums(self, node: Node, held: _Board, slots: tuple[int, int]) -> tuple[Floats, Floats]:
-        """The stored sums of a node's chunk, per player ``[slot, row]``."""
-        subject, dropped = f"line {node.line!r}: expected a strategy that is stored", self._reads.first
+    def _sums(self, node: Node, on_board: _Board, slots: tuple[int, int]) -> tuple[Floats, Floats]:
+        """Read the strategy sums of a node's chunk, per player ``[slot, row]``, with a slot for each action."""
+        subject, dropped = f"line {node.line!r}: expected a stored strategy", self._reads.first
         if not self._has_swept():
             raise InputError(f"{subject}, found no finished sweep")
-        n_rows = held.n_rows
+        n_rows = on_board.n_rows
         size = slots[0] * n_rows[0] + slots[1] * n_rows[1]
         if not size:  # nobody has a decision, or the board leaves neither player a hand
             return _nothing(slots, n_rows)
-        key = held.key(node.round, entry_line(node.line))
-        found = self._reads.get(Kind.SUMS, key)
-        if found is None and dropped is not None and node.round >= dropped:
+        key = on_board.key(node.round, entry_line(node.line))
+        array = self._reads.get(Kind.SUMS, key)
+        if array is None and dropped is not None and node.round >= dropped:
             raise dropped_error(subject, dropped, self.problem.game.num_rounds)
-        return split(require_size(found, size, Kind.SUMS, key), slots, n_rows)
+        return split(require_size(array, size, Kind.SUMS, key), slots, n_rows)
 
     def _has_swept(self) -> bool:
-        """Whether a sweep was finished; the answer is cached once it is True."""
+        """Whether the store has a finished sweep."""
         self._swept = self._swept or saved_sweeps(self.store) > 0
         return self._swept
 
@@ -129,9 +136,9 @@ class ChunkPolicy(Policy):
         for rows in board_hands(problem, t, history):
             place = np.full(len(moved), -1)
             place[rows.numbers] = np.arange(len(rows.numbers))
-            there = place[moved]
-            hands = np.flatnonzero(there >= 0)
-            players.append(_Held(rows, hands, there[hands], rows.row[there[hands]]))
+            solved_hands = place[moved]
+            hands = np.flatnonzero(solved_hands >= 0)
+            players.append(_Held(rows, hands, solved_hands[hands], rows.row[solved_hands[hands]]))
         return _Board(history, (players[0], players[1]))
 
 
@@ -140,7 +147,14 @@ def _nothing(slots: tuple[int, int], n_rows: tuple[int, int]) -> tuple[Floats, F
 
 
 class _Held(NamedTuple):
-    """A player's hands on the requested board, ascending, with their rows on the solved board."""
+    """A player's hands on the requested board, and their rows on the solved board, which equals it up to suits.
+
+    Attributes:
+        rows: hands and rows of the player on the solved board.
+        hands: ``[hand]``, numbers of the hands on the requested board, ascending.
+        rows_of_hands: ``[hand]``, number of the equal hand among those of ``rows``.
+        row: ``[hand]``, row of the strategy for each hand.
+    """
 
     rows: BoardHands
     hands: Ints
@@ -149,16 +163,16 @@ class _Held(NamedTuple):
 
 
 class _Board(NamedTuple):
-    """The board that was solved in place of the requested one, with the hands of both players."""
+    """The solved board that equals a requested board up to suits, and both players' hands."""
 
     history: History
     players: tuple[_Held, _Held]
 
     @property
     def n_rows(self) -> tuple[int, int]:
-        """Number of rows of both players' strategies."""
+        """Number of strategy rows of each player."""
         return self.players[0].rows.n_rows, self.players[1].rows.n_rows
 
     def key(self, t: int, line: str) -> bytes:
-        """Key of the chunk that a line enters on the board."""
+        """Key in the lockers of the chunk that a line enters on the board in round t."""
         return Place(t, self.history, line).key(self.n_rows)

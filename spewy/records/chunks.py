@@ -1,8 +1,8 @@
-"""Records of chunks: ``[slot, row]`` arrays of both players, and payoff matrices.
+"""Arrays of chunks in the lockers: regrets, strategy sums, predictions, and payoff matrices.
 
-Both players' arrays of a chunk are one value: player 0's, then player 1's, flat. Every sweep visits every chunk, so
-that once a sweep is finished a chunk that has decisions is there, or the lockers are damaged: a key that a broken page
-hides looks like one that was never written.
+A player's array in a chunk is ``[slot, row]``, with a *slot* for each action of each of the player's decisions. A
+locker stores one array for each chunk: player 0's numbers, then player 1's. Every sweep visits every chunk, so after a
+finished sweep a missing array means that the lockers are damaged.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ DELETED_AT_ONCE = 1000
 
 
 class Kind(StrEnum):
-    """Kinds of a chunk's arrays; each value is the name of a locker."""
+    """Kind of a chunk's stored array, by the name of its locker."""
 
     REGRETS = REGRET
     SUMS = STRATEGY
-    """Weighted sums of strategies: the average strategy before it is normalised."""
+    """Weighted sums of strategies, from which the average strategy is computed."""
     GUESSES = GUESS
-    """Predicted regrets of a predictive variant."""
+    """Predicted regrets, for variants of CFR that predict."""
 
 
 @dataclass(frozen=True)
 class Visit:
-    """Result of a visit: arrays of a chunk, and of the later chunks that improved with it.
+    """Result of a visit: new arrays of a chunk, and of the later chunks that improved in the same visit.
 
     Attributes:
-        arrays: by chunk's key and kind, per player ``[slot, row]``.
-        payoffs: ``[view, row of player 0, row of player 1]`` at the chunk's root; None for the first chunk.
+        arrays: arrays by the key of a chunk and by kind, per player ``[slot, row]`` (a slot is an action).
+        payoffs: payoff matrices of the visited chunk, as `read_payoffs` returns them; None for the root chunk.
     """
 
     arrays: Mapping[bytes, Mapping[Kind, ChunkStrategy]]
@@ -67,9 +67,11 @@ class Visit:
 
 
 class Chunks:
-    """The arrays of one kind by chunk, per player ``[slot, row]``.
+    """Reads the arrays of one kind from a store, chunk by chunk.
 
-    A chunk has None before the first sweep, after it was dropped, and if it has no decisions.
+    The arrays of a chunk are ``[slot, row]`` for each player, with a slot for each action. They are None before the
+    first sweep, for a dropped chunk, and for a chunk without decisions. Three numbers of a `Layout` identify a
+    chunk: round t (0 is the first solved round), board b, and root r of the round's betting.
     """
 
     def __init__(self, layout: Layout, store: Reads, kind: Kind = Kind.SUMS) -> None:
@@ -79,7 +81,7 @@ class Chunks:
         self._present = present if saved_sweeps(store) else 0  # rounds of the game
 
     def get(self, t: int, b: int, r: int) -> ChunkStrategy | None:
-        """The arrays of a chunk.
+        """Return both players' arrays of the chunk with round t, board b and root r; None if there are none.
 
         Raises:
             InputError: the arrays are missing although a sweep was finished.
@@ -87,25 +89,28 @@ class Chunks:
         return self.get_many(t, [(b, r)])[0]
 
     def get_many(self, t: int, places: Sequence[tuple[int, int]]) -> list[ChunkStrategy | None]:
-        """Return the arrays of several chunks (t, b, r) of one round."""
+        """Return the arrays of several chunks of round t; ``places`` has the board and the root of each chunk."""
         keys = [self._layout.key(t, b, r) for b, r in places]
-        found = self._store.get_many(self._kind, keys)
-        return [self._split(t, b, r, array) for (b, r), array in zip(places, found, strict=True)]
+        arrays = self._store.get_many(self._kind, keys)
+        return [self._split(t, b, r, array) for (b, r), array in zip(places, arrays, strict=True)]
 
     def whole(self, into: Strategies | None = None) -> Strategies:
-        """Return the arrays of all chunks in the layout of the live game; zeros where nothing is stored.
+        """Return the arrays of all chunks, in the form that solvers of the whole game use.
 
-        Locked decisions have their locked frequencies, whatever is stored.
+        Chunks without stored arrays have zeros. Locked decisions get their locked frequencies in strategy sums.
+
+        Args:
+            into: arrays to fill; None for new ones.
 
         Raises:
-            InputError: a chunk that sweeps have visited has nothing.
+            InputError: the arrays of a chunk are missing although a sweep was finished.
         """
         out = self._layout.live.zeros() if into is None else into
         for t in range(self._layout.n_rounds):
             places = list(self._layout.chunks(t))
-            for (b, r), found in zip(places, self.get_many(t, places), strict=True):
-                if found is not None:
-                    self._layout.place(out, t, b, r, found)
+            for (b, r), chunk_arrays in zip(places, self.get_many(t, places), strict=True):
+                if chunk_arrays is not None:
+                    self._layout.place(out, t, b, r, chunk_arrays)
         if self._kind is Kind.SUMS:
             self._layout.live.pin(out)
         return out
@@ -119,7 +124,7 @@ class Chunks:
 
 
 def require_size(array: Array | None, size: int, kind: Kind, key: bytes) -> Array:
-    """Check the size of the array under a chunk's key after a finished sweep.
+    """Check that a chunk's array is stored and has the right size, after a finished sweep.
 
     Raises:
         InputError: the array is missing, or has more or fewer numbers than ``size``.
@@ -134,60 +139,80 @@ def require_size(array: Array | None, size: int, kind: Kind, key: bytes) -> Arra
 
 
 def split(array: Array, slots: tuple[int, int], rows: tuple[int, int]) -> ChunkStrategy:
-    """Split one stored array into both players' ``[slot, row]``."""
+    """Split a chunk's stored array into one array for each player.
+
+    Args:
+        array: numbers of player 0, then those of player 1.
+        slots: for each player, number of the actions at all decisions of the player.
+        rows: number of rows of each player.
+
+    Returns:
+        An array ``[slot, row]`` for each player, with a slot for each action.
+    """
     cut = slots[0] * rows[0]
     return array[:cut].reshape(slots[0], rows[0]), array[cut:].reshape(slots[1], rows[1])
 
 
 def join(arrays: ChunkStrategy) -> Array:
-    """Join both players' arrays into one array: the inverse of `split`."""
+    """Join both players' arrays into one flat array, which `split` splits again."""
     return np.concatenate([arrays[0].ravel(), arrays[1].ravel()])
 
 
 def read_payoffs(layout: Layout, store: Reads, t: int, b: int, r: int) -> Floats | None:
-    """The payoff matrices ``[view, row, row]`` at a chunk's root; None before its first visit."""
+    """Read the payoff matrices of a chunk, in net chips of player 0; None before its first visit.
+
+    The chunk is given by its round t, its board b and its root r in the layout.
+
+    The array is ``[matrix, row of player 0, row of player 1]``. A chunk has either one matrix for both players, or one
+    for each player, whose own hands then weigh as in the initial range.
+    """
     return store.get(PAYOFF, layout.key(t, b, r))
 
 
 def visits(layout: Layout, store: Store, t: int, b: int, r: int) -> tuple[int, int]:
-    """Number of visits of a chunk, and the sweep of the last visit."""
+    """Number of visits of a chunk, and number of the sweep of its last visit.
+
+    The chunk is given by its round t, its board b and its root r in the layout.
+    """
     return store.visits(layout.key(t, b, r))
 
 
 def commit_visit(
     layout: Layout, store: Store, place: tuple[int, int, int], seen: tuple[int, int], sweep: int, visit: Visit
 ) -> bool:
-    """Write the result of a visit of chunk (t, b, r), and count the visit, in one transaction.
+    """Write the result of a chunk's visit, and count the visit, in one transaction.
 
     Args:
-        layout: the problem's layout.
+        layout: layout of the problem.
         store: the store to write to.
-        place: the chunk.
-        seen: the result of `visits` when the visit began.
+        place: the visited chunk, as its round t, board b and root r.
+        seen: result of `visits` for the chunk when the visit began.
         sweep: number of the sweep that the visit belongs to.
-        visit: the visit's result, which may have other boards than ``place``.
+        visit: arrays to write.
 
     Returns:
-        False if another process was faster: nothing was written, and the visit has to begin anew.
+        False if another process has visited the chunk meanwhile: nothing was written, and the visit must be repeated.
 
     Raises:
         SolveError: a number is not finite.
     """
     key = layout.key(*place)
     values: list[tuple[str, bytes, Array]] = [
-        (kind, mine, join(arrays)) for mine, kinds in visit.arrays.items() for kind, arrays in kinds.items()
+        (kind, chunk_key, join(arrays))
+        for chunk_key, kinds in visit.arrays.items()
+        for kind, arrays in kinds.items()
     ]
     if visit.payoffs is not None:
         values.append((PAYOFF, key, visit.payoffs))
-    for locker, mine, value in values:
-        require_finite(f"sweep {sweep}, {locker} of chunk {mine.decode()}", value)
+    for locker, chunk_key, value in values:
+        require_finite(f"sweep {sweep}, {locker} of chunk {chunk_key.decode()}", value)
 
     def commit(txn: Transaction) -> bool:
         if txn.visits(key) != seen:
             return False
         txn.count_visit(key, sweep)
-        for locker, mine, value in values:
-            txn.put(locker, mine, value)
+        for locker, chunk_key, value in values:
+            txn.put(locker, chunk_key, value)
         return True
 
     return store.transact(commit)
@@ -205,19 +230,21 @@ def save_boards(
     leaves: LeafValues | None = None,
     dropping: int | None = None,
 ) -> None:
-    """Write the arrays of boards (t, b) in several transactions, then the number of sweeps.
+    """Write the arrays of all boards in several transactions, and the number of sweeps in the last one.
 
     Args:
-        layout: the problem's layout.
+        layout: layout of the problem.
         store: the store to write to.
-        portions: all boards, in portions; a kill between two portions leaves chunks of two different sweeps.
-        kinds: the kinds of arrays to write.
-        read: returns the arrays of a board, per player ``[slot of the round, row]``; rows beyond the layout's are left
-            out.
-        sweeps: how many sweeps the store holds, and how many it will hold.
-        counted: whether each chunk's last visit is noted, also where nobody has anything to decide.
-        leaves: values of chance leaves under the sums; None if they are not known.
-        dropping: the first round of the game that counts as dropped from now on; None for no round.
+        portions: boards of each transaction, as pairs of round t and board b. If the process is killed between two
+            transactions, the store holds chunks of two different sweeps.
+        kinds: kinds of arrays to write.
+        read: function of a kind, a round and a board that returns the board's arrays, per player
+            ``[slot, row]`` with a slot for each action in the round. They may have more rows than the layout; these
+            are not written.
+        sweeps: number of sweeps that the store records now, and the number to record.
+        counted: whether to count a visit of each chunk, also of chunks without decisions.
+        leaves: values of chance leaves under the average strategies; None if they are unknown.
+        dropping: first round of the game that is marked as dropped in the last transaction; None for no round.
 
     Raises:
         SolveError: a number is not finite.
@@ -234,7 +261,9 @@ def save_boards(
             last: bool = following is None,
         ) -> None:
             require_sweeps(txn, *sweeps)
-            txn.delete(META, LEAVES_KEY)  # until all boards are those of the same sweep
+            txn.delete(
+                META, LEAVES_KEY
+            )  # the last transaction sets it again, when all boards are of one sweep
             for t, b in boards:
                 whole = {kind: read(kind, t, b) for kind in kinds}
                 for arrays in whole.values():
@@ -262,14 +291,14 @@ def save_boards(
 
 
 def delete_rounds(store: Store, first: int, n_rounds: int) -> None:
-    """Delete all records of the chunks of round ``first`` of the game and of all later rounds."""
+    """Delete all arrays of chunks in round ``first`` of the game and in all later rounds."""
     for locker in (REGRET, STRATEGY, GUESS, PAYOFF, LEAVES):
         for number in range(first, n_rounds):
             _delete(store, locker, list(store.keys(locker, f"{number}.".encode())))
 
 
 def _delete(store: Store, locker: str, keys: Sequence[bytes]) -> None:
-    """Delete keys, some of them in each transaction."""
+    """Delete keys from a locker, in several transactions."""
     for first in range(0, len(keys), DELETED_AT_ONCE):
-        some = keys[first : first + DELETED_AT_ONCE]
-        store.transact(lambda txn, some=some: [txn.delete(locker, key) for key in some])  # type: ignore[misc]
+        portion = keys[first : first + DELETED_AT_ONCE]
+        store.transact(lambda txn, portion=portion: [txn.delete(locker, key) for key in portion])  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Sizes of records on disk."""
+"""Estimates of the disk space that the lockers of a solve will take."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from spewy.records.line_index import PORTION
 if TYPE_CHECKING:
     from solvers.sampled.batches import LineBatches
 
-VIEWS_HEADER = 16  # bytes by which the header of a payoff matrix is longer, which has two axes more
+VIEWS_HEADER = 16
+"""Additional bytes in the header of payoff matrices, which have two axes more than other arrays of a chunk."""
 
 
 def with_chunks(
@@ -27,15 +28,15 @@ def with_chunks(
     *,
     counted: bool,
 ) -> DiskSize:
-    """Add the chunks of one line of a round, on all boards.
+    """Add the chunks that one line enters on all boards of a round.
 
     Args:
-        size: what is there already.
-        key: of one of these chunks: the others' are as long.
-        kinds: what is kept of each.
-        arrays: ``[board]``, bytes of each kind's array.
-        payoffs: ``[board]``, bytes of the payoff matrices; None where there are none.
-        counted: whether visits are, one by one.
+        size: size of the other entries.
+        key: key of one of the chunks, since their keys are equally long.
+        kinds: kinds of arrays that a chunk stores.
+        arrays: ``[board]``, bytes of an array of one kind.
+        payoffs: ``[board]``, bytes of the payoff matrices; None if no matrices are stored.
+        counted: whether the store counts the visits of each chunk.
     """
     if counted:
         size = size.plus_visits(key, len(arrays))
@@ -45,27 +46,55 @@ def with_chunks(
 
 
 def with_leaves(size: DiskSize, key: bytes, n_exits: int, n_hands: np.ndarray) -> DiskSize:
-    """Add the values of the chance leaves of one line's chunks in a round, for ``[board]`` hands of both players."""
+    """Add the values at the chance leaves of the chunks that one line enters on all boards of a round.
+
+    Args:
+        size: size of the other entries.
+        key: key of one of the chunks, since their keys are equally long.
+        n_exits: number of chance leaves of a chunk.
+        n_hands: ``[board]``, number of hands of both players together.
+    """
     return size.plus(LEAVES, key, 4 * n_exits * n_hands) if n_exits else size
 
 
 def with_class_numbers(size: DiskSize, t: int, n_classes: int, n_bytes: Sequence[int]) -> DiskSize:
-    """Add the regrets, sums and visits of a round's board buckets, of ``n_bytes`` for each player."""
+    """Add the regrets, strategy sums and visits of a round's board buckets.
+
+    Args:
+        size: size of the other entries.
+        t: round of the game.
+        n_classes: number of board buckets.
+        n_bytes: per player, bytes of the regrets of one board bucket, as many as of its strategy sums.
+    """
     key = f"{t}.{n_classes}|0".encode()
-    for mine in n_bytes:
+    for n_player_bytes in n_bytes:
         for locker in (REGRET, STRATEGY):
-            size = size.plus(locker, key, np.full(n_classes, mine))
+            size = size.plus(locker, key, np.full(n_classes, n_player_bytes))
     return size.plus(VISITS, key, np.full(n_classes, 16))
 
 
 def judged_size(n_boards: int, lines: int, kinds: int) -> DiskSize:
-    """Size of the cache of best responses on first boards."""
+    """Size of the cache of best responses on first boards (flops in hold'em); see `spewy.records.response_cache`.
+
+    Args:
+        n_boards: number of first boards.
+        lines: number of lines that enter the round of the first board.
+        kinds: number of hand classes: hands that are equal up to suits form one class.
+    """
     n_bytes = 8 * (2 * lines * kinds + 2)
     return DiskSize().plus(JUDGED, b"0" * 24 + f"|{n_boards}".encode(), np.full(n_boards, n_bytes))
 
 
 def with_class_bytes(size: DiskSize, t: int, n_classes: int, batches: LineBatches, n_rows: int) -> DiskSize:
-    """Add the bytes of a round's board buckets in a strategy locker."""
+    """Add the strategies of a round's board buckets in a strategy locker.
+
+    Args:
+        size: size of the other entries.
+        t: round of the game.
+        n_classes: number of board buckets.
+        batches: betting lines of the round.
+        n_rows: number of hand rows of a board bucket.
+    """
     from solvers.sampled.quantise import byte_tables
 
     key = f"{t}.{n_classes}|0.0".encode()

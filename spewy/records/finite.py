@@ -1,4 +1,4 @@
-"""A check of numbers before they are written, so that a solve that went wrong saves no infinities and no NaNs."""
+"""Check that numbers are finite before they are saved, since a solve can overflow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spewy.errors import SolveError
 
 
 def require_finite(subject: str, *arrays: np.ndarray) -> None:
-    """Check numbers before they are written.
+    """Check that all numbers of some arrays are finite; ``subject`` names them in the error.
 
     Raises:
         SolveError: a number is infinite or NaN.

@@ -1,42 +1,42 @@
-"""Names of the lockers and all keys except those of chunks, which `spewy.chunks.place` makes."""
+"""Names of the lockers, and keys of their entries; `spewy.chunks.place` makes the keys of chunks."""
 
 PAYOFF, REGRET, STRATEGY, GUESS, META = "payoff", "regret", "strategy", "guess", "meta"
 
 PLAY, LINES, CLASSES = "play", "lines", "classes"
-"""Strategies by board bucket, lines that enter each round, and arrays of the board buckets (`strategy_locker`)."""
+"""Lockers of strategies by board bucket, of lines, and of the arrays that define board buckets (`strategy_locker`)."""
 
 VISITS = "visits"
-"""Number of visits of each board bucket (`spewy.records.bucket_numbers`)."""
+"""Locker with the number of visits of each board bucket (`spewy.records.bucket_numbers`)."""
 
 JUDGED = "judged"
-"""Best responses on first boards (`spewy.records.response_cache`)."""
+"""Locker with best responses on first boards, in hold'em flops (`spewy.records.response_cache`)."""
 
 LEAVES = "leaves"
-"""Values of chance leaves (`spewy.records.leaves`)."""
+"""Locker with the values at chance leaves (`spewy.records.leaves`)."""
 
 TRACE_KEY, TARGET_KEY = b"trace|", b"trace|target"
 """Keys of a solve's checks, and of its target in the words of the job file."""
 
 RESULT_KEY = b"result|"
-"""The result of the last run without interruption, as JSON; the next run deletes it before its first sweep."""
+"""Key of the result of the last run, as JSON. An interrupted run stores no result; each run first deletes the last."""
 
 DROPPED_KEY = b"dropped|"
-"""Number of the first dropped round."""
+"""Key of the number of the first dropped round."""
 
 NUMBERS_KEY = b"dropped|numbers"
-"""Mark of a solve whose regrets and sums were dropped, so that it cannot go on."""
+"""Key that marks a solve with dropped regrets and strategy sums, which cannot continue."""
 
 LEAVES_KEY = b"leaves|"
-"""Number of sweeps after which all values of chance leaves were written."""
+"""Key of the number of sweeps after which all values at chance leaves were written."""
 
 SWEEP_KEY = b"sweep|"
-"""Number of finished sweeps or deals."""
+"""Key of the number of finished sweeps or deals."""
 
 SECONDS_KEY = b"sweep|seconds"
-"""Seconds of work of a solve by dealt boards, all runs together."""
+"""Key of the seconds of work of a solve by dealt boards, all runs together."""
 
 SAVED_KEY = b"saved|"
-"""Size and progress of a strategy locker."""
+"""Key of the size and progress of a strategy locker."""
 
 MARK_KEY = b"mark|"
-"""Mark that identifies the strategies of a cache (`spewy.records.marked_store`)."""
+"""Key of the mark that identifies the strategies of a cache (`spewy.records.marked_store`)."""

@@ -1,12 +1,11 @@
-"""Values of the chance leaves of a chunk, stored beside its strategies.
+"""Stored values at the chance leaves of chunks.
 
-With these values a decision's EVs follow from its own chunk alone, and later rounds can be dropped. The locker
-``leaves`` holds, for each chunk with chance leaves, their counterfactual values ``[exit, hand]`` under the average
-strategies below, player 0's and then player 1's, flat, in single precision. Ranges are those of the problem, unscaled.
+With these values the EVs at a decision can be computed from its own chunk, and later rounds can be dropped. For each
+chunk with chance leaves, the locker ``leaves`` holds counterfactual values ``[chance leaf, hand]`` under the average
+strategies, player 0's and then player 1's, in single precision. The opponent's hands weigh as in the initial ranges.
 
-A solve with live leaves writes them with its strategies, and with them the number of its sweeps; where the store has
-come further since, they are not those of its strategies. ``spewy drop`` writes those of the last round that stays,
-whose strategies stand still from then on.
+A solve with live leaves writes the values together with its strategies, and records after how many sweeps. The values
+count as unknown once the store has more sweeps. ``spewy drop`` writes the values of the last round that it keeps.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ Pair = tuple[Floats, Floats]
 
 
 def are_kept(store: Reads, t: int) -> bool:
-    """Whether a store has the chance-leaf values of all chunks of round t of the game."""
+    """Whether a store has values at the chance leaves of all chunks in round t of the game."""
     if first_dropped(store) == t + 1:
         return True
     mark = store.get(META, LEAVES_KEY)
@@ -40,7 +39,7 @@ def are_kept(store: Reads, t: int) -> bool:
 
 
 def read_leaves(store: Reads, key: bytes, n_exits: int, n_hands: tuple[int, int]) -> Pair:
-    """Read the values of a chunk's chance leaves; `are_kept` tells whether a store has them.
+    """Read the values at a chunk's chance leaves, which are stored if `are_kept` is true for the round.
 
     Raises:
         SpewyError: the values are missing, or have another size.
@@ -56,21 +55,26 @@ def read_leaves(store: Reads, key: bytes, n_exits: int, n_hands: tuple[int, int]
 
 
 def split_leaves(array: Array, n_exits: int, n_hands: tuple[int, int]) -> Pair:
-    """Split one stored array into both players' values."""
+    """Split a stored array into each player's values ``[chance leaf, hand]``."""
     cut = n_exits * n_hands[0]
     return array[:cut].reshape(n_exits, n_hands[0]), array[cut:].reshape(n_exits, n_hands[1])
 
 
 def join_leaves(values: Pair) -> Array:
-    """Join both players' values into one array: the inverse of `split_leaves`."""
-    return np.concatenate([mine.ravel() for mine in values]).astype(np.float32)
+    """Join both players' values into one flat array, which `split_leaves` splits again."""
+    return np.concatenate([player_values.ravel() for player_values in values]).astype(np.float32)
 
 
 def known_leaves(layout: Layout, store: Reads, p: int) -> Known | None:
-    """Player p's values at the chance leaves that lead to dropped rounds, for walks through the kept rounds.
+    """Read player p's values at the chance leaves that lead to dropped rounds.
+
+    Returns:
+        A function of a round and a board of the layout: in the last kept round it returns values ``[line, hand]`` for
+        all lines that enter the next round, and in earlier rounds None. If no line of the layout leads from a kept
+        round to a dropped round, the result is None and not a function.
 
     Raises:
-        SpewyError: a chunk has none.
+        SpewyError: a chunk of the last kept round has no values.
     """
     first = first_dropped(store)
     if first is None or layout.boards[0].round >= first:
@@ -83,8 +87,8 @@ def known_leaves(layout: Layout, store: Reads, p: int) -> Known | None:
     for b, r in layout.chunks(t):
         exits = layout.tree(t, r).exits
         if len(exits):
-            mine = read_leaves(store, layout.key(t, b, r), len(exits), hands_on(layout, t, b))[p]
-            values[b, exits, : mine.shape[1]] = mine
+            chunk_values = read_leaves(store, layout.key(t, b, r), len(exits), hands_on(layout, t, b))[p]
+            values[b, exits, : chunk_values.shape[1]] = chunk_values
 
     def known(i: int, b: int) -> Floats | None:
         return values[b] if i == t else None
@@ -93,22 +97,24 @@ def known_leaves(layout: Layout, store: Reads, p: int) -> Known | None:
 
 
 def hands_on(layout: Layout, t: int, b: int) -> tuple[int, int]:
-    """Number of hands of each player on a board."""
+    """Number of hands of each player on board b of round t."""
     rows = layout.board(t, b).hands
     return len(rows[0].numbers), len(rows[1].numbers)
 
 
 def put_leaves(txn: Transaction, layout: Layout, t: int, b: int, values: Pair) -> None:
-    """Store the chance-leaf values of board b of round t, per player ``[root of the next round, hand]``."""
+    """Store the values at all chance leaves on board b of round t.
+
+    ``values`` are ``[line, hand]`` for each player, with all lines that enter the next round.
+    """
     hands = hands_on(layout, t, b)
     for r, chunk in enumerate(layout.betting[t].chunks):
         if len(chunk.exits):
-            mine = values[0][chunk.exits, : hands[0]], values[1][chunk.exits, : hands[1]]
-            joined = join_leaves(mine)
+            joined = join_leaves((values[0][chunk.exits, : hands[0]], values[1][chunk.exits, : hands[1]]))
             require_finite(f"values of the chance leaves of board {b} of round {t}", joined)
             txn.put(LEAVES, layout.key(t, b, r), joined)
 
 
 def write_leaves(layout: Layout, store: Store, t: int, b: int, values: Pair) -> None:
-    """Call `put_leaves` in a transaction of its own."""
+    """Store the values at all chance leaves on a board in one transaction: see `put_leaves`."""
     store.transact(lambda txn: put_leaves(txn, layout, t, b, values))

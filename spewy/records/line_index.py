@@ -1,4 +1,4 @@
-"""Places of betting lines in the bytes of a board bucket's strategy."""
+"""Offsets of betting lines in the bytes that store a board bucket's strategy."""
 
 from __future__ import annotations
 
@@ -15,19 +15,23 @@ if TYPE_CHECKING:
     from solvers.sampled.quantise import Bytes
 
 PORTION = 1 << 16
-"""Size in bytes of a portion, which is read and checked as a whole; a longer batch is a portion by itself."""
+"""Largest size of a stored array in bytes; an array with a single batch of lines may be larger."""
 LANES = 16
-"""Number of lanes of a batch; repeats `solvers.sampled.quantise`, whose import would load kernels."""
+"""Number of lines in a batch; repeats `solvers.sampled.quantise`, whose import would load kernels."""
 
 
 class LineIndex:
-    """Places of a round's lines in the bytes of a board bucket.
+    """Finds the strategy after a betting line in the bytes of a board bucket.
+
+    The bytes of a player are ``[batch][row][free slot][16 lanes]``. A batch is 16 lines that enter the round, each in a
+    lane of its own. A free slot is an action of the player after the line; the last action of each decision has none,
+    since frequencies add up to 1. The bytes are stored in *portions* of a few batches.
 
     Args:
-        names: line of each root of the round's forest.
-        lanes: ``[batch, lane]``, number of the root, or -1.
+        names: the lines that enter the round.
+        lanes: ``[batch, lane]``, number of the line in ``names``, or -1 for an empty lane.
         free: ``[player, batch]``, number of free slots.
-        n_rows: number of hand rows of every board bucket of the round.
+        n_rows: number of hand rows of a board bucket.
     """
 
     def __init__(self, names: Sequence[str], lanes: Ints, free: Ints, n_rows: int) -> None:
@@ -35,7 +39,7 @@ class LineIndex:
 
     @classmethod
     def of(cls, names: Sequence[str], batches: LineBatches, n_rows: int) -> LineIndex:
-        """Make the index of a round from the batches of its forest."""
+        """Make the index of a round from its batches of lines."""
         from solvers.sampled.quantise import byte_tables
 
         free = np.stack([byte_tables(batches, p, n_rows).n_free for p in (0, 1)])
@@ -44,32 +48,41 @@ class LineIndex:
     @cached_property
     def place(self) -> Mapping[str, tuple[int, int]]:
         """Batch and lane of each line."""
-        found = np.argwhere(self.lanes >= 0).tolist()
-        return {self.names[int(self.lanes[batch, lane])]: (batch, lane) for batch, lane in found}
+        used = np.argwhere(self.lanes >= 0).tolist()
+        return {self.names[int(self.lanes[batch, lane])]: (batch, lane) for batch, lane in used}
 
     @cached_property
     def portions(self) -> tuple[Ints, Ints]:
-        """First batch of each portion, per player ``[portion + 1]``."""
+        """First batch of each portion and, at the end, the number of batches; an array for each player."""
         return self._cut(0), self._cut(1)
 
     def sizes(self, p: int) -> Ints:
-        """``[batch]``: size of each batch in bytes."""
+        """Size of each batch of player p in bytes (an array ``[batch]``)."""
         out: Ints = LANES * self.n_rows * self.free[p]
         return out
 
     def free_bytes(
         self, found: Bytes, p: int, batch: int, lane: int, first_free: int, n_actions: int
     ) -> Bytes:
-        """Bytes ``[row, action but the last]`` of a decision; ``found`` begins with the bytes of its batch."""
+        """Return the bytes ``[row, action]`` of a decision, without its last action.
+
+        Args:
+            found: bytes of a board bucket that begin with those of the decision's batch.
+            p: player who acts.
+            batch: batch of the line that enters the round.
+            lane: lane of the line that enters the round.
+            first_free: free slot of the decision's first action.
+            n_actions: number of actions, including the last.
+        """
         size = self.sizes(p)[batch]
-        mine = found[:size].reshape(self.n_rows, self.free[p, batch], LANES)
-        return mine[:, first_free : first_free + n_actions - 1, lane]
+        batch_bytes = found[:size].reshape(self.n_rows, self.free[p, batch], LANES)
+        return batch_bytes[:, first_free : first_free + n_actions - 1, lane]
 
     def _cut(self, p: int) -> Ints:
-        begins, held = [0], 0
+        begins, n_bytes = [0], 0
         for batch, size in enumerate(self.sizes(p).tolist()):
-            if held and held + size > PORTION:
+            if n_bytes and n_bytes + size > PORTION:
                 begins.append(batch)
-                held = 0
-            held += size
+                n_bytes = 0
+            n_bytes += size
         return np.array([*begins, len(self.lanes)], dtype=np.int64)

@@ -1,7 +1,8 @@
-"""A cache in its own folder: arrays computed from strategies, valid as long as the strategies do not change.
+"""A cache of arrays that are computed from strategies, in a folder of its own.
 
-A *mark* tells the strategies from all others. It begins every key, so that two processes which work with different
-strategies never mix their arrays; entries with another mark are deleted as soon as a mark is set.
+The arrays are valid until the strategies change. A *mark*, such as a hash, identifies the strategies. Every key begins
+with the mark, so two processes that work with different strategies never mix their arrays. Setting a mark deletes all
+arrays of other strategies.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from spewy.system.folder_lock import FolderLock
 
 
 class MarkedStore(Closing):
-    """Cached arrays by name, under a mark that identifies the strategies.
+    """A cache of named arrays, computed from the strategies that its mark identifies.
 
     Args:
         store: the store; `close` closes it.
@@ -31,8 +32,8 @@ class MarkedStore(Closing):
 
     def __init__(self, store: Store, locker: str, lock: FolderLock | None = None) -> None:
         self._store, self._locker, self._lock = store, locker, lock
-        found = store.get(META, MARK_KEY)
-        self.mark = None if found is None else found.tobytes().decode()
+        mark = store.get(META, MARK_KEY)
+        self.mark = None if mark is None else mark.tobytes().decode()
 
     @classmethod
     def within(
@@ -41,11 +42,11 @@ class MarkedStore(Closing):
         """Open the cache in a folder for writing; create it if it is missing.
 
         Args:
-            folder: folder of the cache alone.
-            locker: name of the locker.
-            manifest: manifest of the strategies' store.
-            command: name of the command that writes, which locks the folder; None for no lock, and for a cache in
-                memory if the folder cannot be written.
+            folder: folder that holds nothing but the cache.
+            locker: name of the locker that holds the arrays.
+            manifest: manifest of the store with the strategies.
+            command: name of the command for which to lock the folder. None locks nothing, and makes a cache in memory
+                if the folder cannot be written.
 
         Raises:
             InputError: another process has locked the folder, or the folder cannot be written.
@@ -77,7 +78,7 @@ class MarkedStore(Closing):
         return cls(open_store(folder, read_only=True), locker)
 
     def begin(self, mark: str) -> None:
-        """Set the mark, and delete entries with other marks."""
+        """Set the mark of the strategies, and delete the arrays of other strategies."""
         self.mark = mark
         stale = [key for key in self._store.keys(self._locker) if not key.startswith(self._key(""))]
         if not stale and self._store.get(META, MARK_KEY) is not None:
@@ -91,26 +92,26 @@ class MarkedStore(Closing):
         self._store.transact(write)
 
     def names(self, start: str = "") -> list[str]:
-        """Names of the entries with a prefix."""
+        """Names of the cached arrays that begin with ``start``."""
         first = self._key("")
         keys = self._store.keys(self._locker, self._key(start))
         return [key.removeprefix(first).decode() for key in keys]
 
     def get_many(self, names: list[str]) -> list[Array | None]:
-        """Return the arrays of some entries; None for a missing entry."""
+        """Return the arrays with the given names; None for a missing array."""
         return self._store.get_many(self._locker, [self._key(name) for name in names])
 
     def put(self, name: str, array: Array) -> None:
-        """Store an array under a name."""
+        """Store an array under a name, in place of an earlier one."""
         key = self._key(name)
         self._store.transact(lambda txn: txn.put(self._locker, key, array))
 
     def text(self, name: str) -> str:
-        """Describe the place of an entry, for messages."""
+        """Return the locker and the key of an array, for error messages."""
         return f"locker {self._locker!r}, key {self._key(name).decode()}"
 
     def close(self) -> None:
-        """Flush all entries to the disk, and close the store."""
+        """Write all arrays to the disk, and close the store."""
         if not self._store.read_only:
             self._store.flush()
         self._store.close()

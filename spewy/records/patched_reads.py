@@ -1,4 +1,4 @@
-"""Read a store with an overlay of chunks that were re-solved in memory, and snapshot a store for other processes."""
+"""Two readers of lockers: a store with re-solved chunks in memory, and a copy of entries for other processes."""
 
 from __future__ import annotations
 
@@ -18,25 +18,41 @@ if TYPE_CHECKING:
 
 
 class PatchedReads:
-    """Reads a store; in dropped rounds, reads strategies and chance-leaf values from an overlay in memory."""
+    """Reads a store, and re-solved chunks of dropped rounds from memory.
+
+    A board b of round t is numbered as in a `Layout`; round 0 is the first of the layout.
+
+    Args:
+        store: the store, which is never written.
+    """
 
     def __init__(self, store: Reads) -> None:
         self._store = store
         self.first = first_dropped(store)
-        """First dropped round of the game, or None."""
+        """First dropped round of the game; None if no round was dropped."""
         self._values: dict[bytes, Array] = {}
         self._leaves: dict[bytes, Pair] = {}
         self._kept: dict[int, bool] = {}
 
     def put_leaves(self, layout: Layout, t: int, b: int, values: Pair) -> None:
-        """Overlay the chance-leaf values of board (t, b), per player ``[root of the next round, hand]``."""
+        """Keep the values at all chance leaves on board b of round t in memory.
+
+        ``values`` are ``[line, hand]`` for each player, with all lines that enter the next round.
+        """
         hands = hands_on(layout, t, b)
         for r, chunk in enumerate(layout.betting[t].chunks):
-            mine = values[0][chunk.exits, : hands[0]], values[1][chunk.exits, : hands[1]]
-            self._leaves[layout.key(t, b, r)] = mine
+            chunk_values = values[0][chunk.exits, : hands[0]], values[1][chunk.exits, : hands[1]]
+            self._leaves[layout.key(t, b, r)] = chunk_values
 
     def leaves(self, t: int, key: bytes, n_exits: int, n_hands: tuple[int, int]) -> Pair | None:
-        """Values of the chance leaves of a chunk of round t of the game; None if they are unknown."""
+        """Return both players' values ``[chance leaf, hand]`` in a chunk; None if they are unknown.
+
+        Args:
+            t: round of the game.
+            key: key of the chunk.
+            n_exits: number of chance leaves.
+            n_hands: number of hands of each player.
+        """
         if key in self._leaves:
             return self._leaves[key]
         if self._kept.get(t) is None:
@@ -44,21 +60,24 @@ class PatchedReads:
         return read_leaves(self._store, key, n_exits, n_hands) if self._kept[t] else None
 
     def put_board(self, layout: Layout, t: int, b: int, sums: ChunkStrategy) -> None:
-        """Overlay the sums ``[slot of the round, row]`` of board (t, b)."""
+        """Keep the strategy sums on board b of round t in memory.
+
+        ``sums`` are ``[slot, row]`` for each player, with a slot for each action in the round.
+        """
         for r in range(len(layout.betting[t].chunks)):
             self._values[layout.key(t, b, r)] = join(layout.take(sums, t, b, r))
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """Return the overlay's entry, or else the store's."""
+        """Return the array under a key, from memory if the key is that of a re-solved chunk; None if there is none."""
         return self.get_many(locker, [key])[0]
 
     def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
-        """The entries under several keys, as `get`."""
+        """Return the arrays under several keys; None for a missing array."""
         if self.first is None or locker != Kind.SUMS:
             return self._store.get_many(locker, keys)
         kept = [key for key in keys if _round_of(key) < self.first]
-        found = dict(zip(kept, self._store.get_many(locker, kept), strict=True)) if kept else {}
-        return [found[key] if key in found else self._values.get(key) for key in keys]
+        stored = dict(zip(kept, self._store.get_many(locker, kept), strict=True)) if kept else {}
+        return [stored[key] if key in stored else self._values.get(key) for key in keys]
 
 
 def _round_of(key: bytes) -> int:
@@ -66,11 +85,11 @@ def _round_of(key: bytes) -> int:
 
 
 class Snapshot:
-    """Entries of a store at the time of the snapshot; it can be pickled.
+    """A copy of some entries of a store, which can be pickled and sent to another process.
 
     Args:
         store: store to copy from.
-        arrays: by kind, keys of the chunks whose arrays are copied.
+        arrays: keys of the chunks to copy, by kind of array.
         payoffs: keys of the chunks whose payoff matrices are copied.
     """
 
@@ -79,19 +98,21 @@ class Snapshot:
     ) -> None:
         self._values: dict[tuple[str, bytes], Array | None] = {}
         for locker, keys in (*arrays.items(), (PAYOFF, payoffs), (META, (SWEEP_KEY, DROPPED_KEY))):
-            mine = list(dict.fromkeys(keys))
-            found = store.get_many(locker, mine)
-            self._values.update(((str(locker), key), array) for key, array in zip(mine, found, strict=True))
+            unique_keys = list(dict.fromkeys(keys))
+            values = store.get_many(locker, unique_keys)
+            self._values.update(
+                ((str(locker), key), array) for key, array in zip(unique_keys, values, strict=True)
+            )
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """Return the entry at the time of the snapshot; None if the store had none.
+        """Return the array that the store had under a key; None if the store had no array there.
 
         Raises:
-            KeyError: the entry is not in the snapshot.
+            KeyError: the key was not copied.
         """
-        found = self._values[str(locker), key]
-        return None if found is None else found.copy()
+        array = self._values[str(locker), key]
+        return None if array is None else array.copy()
 
     def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
-        """The entries under several keys, as `get`."""
+        """Return the arrays under several keys, as `get` does under one."""
         return [self.get(locker, key) for key in keys]

@@ -1,8 +1,8 @@
 """Average strategies, decision by decision, for bots and for `spewy.look`.
 
-A `Policy` is one table of strategies keyed by round, board bucket and line. Two back ends hold it: the chunks of a
-store (`spewy.records.chunk_policy`), where each board that differs by more than suits is a bucket of its own, and the
-strategy locker of a whole game with board buckets (`spewy.records.bucket_policy`).
+A `Policy` returns the strategy at a betting line on a board. There are two kinds: `spewy.records.chunk_policy` reads
+the chunks of a store, which has strategies for each canonical board; `spewy.records.bucket_policy` reads the strategy
+locker of a whole game with board buckets.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from spewy.system import html
 from spewy.system.closing import Closing
 
 LINES, BOARDS = 256, 128
-"""Number of betting rounds, by the line that enters them, and of boards that a policy caches: some 10 MB at most."""
+"""Number of chunks and number of boards that a policy caches, in some 10 MB at most."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,14 @@ class Decision:
     """Strategy at one decision, for the range of the player to act.
 
     Attributes:
-        line: the ACPC betting string from the solve's root.
-        board: the public cards that were asked for, in `Game.board_order`.
+        line: ACPC betting string from the root of the solve.
+        board: public cards, in `Game.board_order`.
         player: the player who acts.
-        actions: the actions that the player can take.
-        deck: ``[hand of the deck, hole card]``.
-        hands: ``[hand]``, numbers of the hands of the deck that the player's initial range and the board leave,
-            ascending.
-        frequencies: ``[action, hand]``: how often each hand takes each action, adding up to 1 over the actions.
+        actions: the player's actions.
+        deck: ``[hand, hole card]``, the cards of all hands of the deck.
+        hands: ``[hand]``, numbers in ``deck`` of the player's possible hands, ascending: those in the initial range
+            that the board does not block.
+        frequencies: ``[action, hand]``, how often each hand of ``hands`` takes each action.
     """
 
     line: str
@@ -70,12 +70,12 @@ class Decision:
 
 
 class SolvedBoard(NamedTuple):
-    """Chunk of a store that a strategy was read from.
+    """The chunk of a store from which a strategy was read, on a board that equals the requested board up to suits.
 
     Attributes:
-        history: public cards of the board that was solved in place of the requested one.
+        history: public cards of the stored board.
         key: key of the chunk in the lockers.
-        rows: per player ``[hand]``, the number of each hand among those of the solved board.
+        rows: per player ``[hand]``, number among the stored board's hands of the hand that equals the requested one.
     """
 
     history: History
@@ -89,9 +89,9 @@ class ChunkPlay:
 
     Attributes:
         nodes: nodes of the chunk's betting, the root first, in the order of `spewy.chunks.rounds.chunk_nodes`.
-        hands: per player ``[hand]``, as `Decision.hands`.
-        frequencies: by the line of each decision ``[action, hand]``, adding up to 1 over the actions.
-        solved: the chunk in the store; None for a strategy locker, which has no values of chance leaves.
+        hands: per player ``[hand]``, numbers of the hands as in `Decision`.
+        frequencies: strategy ``[action, hand]`` at each decision, by the decision's line.
+        solved: the chunk in the store; None if the strategies come from a strategy locker.
     """
 
     nodes: tuple[Node, ...]
@@ -106,16 +106,16 @@ class ChunkPlay:
 
     @cached_property
     def chance_leaves(self) -> list[str]:
-        """Lines of the chance leaves, in the order in which their values are stored."""
+        """Lines of the chunk's chance leaves, in the order in which their values are stored."""
         return [leaf.line for leaf in chunk_exits(self.nodes[0])]
 
 
 class Stacked(NamedTuple):
-    """Some decisions of one player and round on one board.
+    """Strategies at several decisions of one player in one round on one board.
 
     Attributes:
-        frequencies: ``[action, row]``, the decisions' actions one after another.
-        rows: ``[hand of the deck]``, the row of each; -1: it cannot be held.
+        frequencies: ``[action, row]``, with the actions of the first decision, then of the second, and so on.
+        rows: ``[hand of the deck]``, row of each hand; -1 for hands that the player cannot have.
     """
 
     frequencies: Floats
@@ -123,11 +123,15 @@ class Stacked(NamedTuple):
 
     @classmethod
     def by_hand(cls, frequencies: Floats) -> Stacked:
-        """Make decisions with a row for each hand from ``[action, hand of the deck]``."""
+        """Make the object from frequencies ``[action, hand of the deck]``, with a row for each hand."""
         return cls(frequencies, np.arange(frequencies.shape[1]))
 
     def of(self, hands: Ints | Shorts) -> Floats:
-        """Return the strategies ``[action, hand]`` of some hands; 0 for hands that cannot be held."""
+        """Return the frequencies ``[action, hand]`` of some hands; 0 for hands that the player cannot have.
+
+        Args:
+            hands: numbers of the hands in the deck.
+        """
         rows = self.rows[hands]
         out: Floats = self.frequencies[:, rows]
         out[:, rows < 0] = 0.0
@@ -135,7 +139,7 @@ class Stacked(NamedTuple):
 
 
 class Policy(Closing):
-    """Average strategies, decision by decision.
+    """Reads average strategies, decision by decision.
 
     Args:
         problem: the game or spot that the strategies are for.
@@ -153,51 +157,67 @@ class Policy(Closing):
 
     @abstractmethod
     def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
-        """Return the decision after ``line`` (from the solve's root) on ``board`` (default: the root's), for all hands.
+        """Return the strategy of all hands at the decision after a line.
+
+        Args:
+            line: betting since the root of the solve.
+            board: all public cards; None for the board of the root.
 
         Raises:
-            InputError: no such line, no decision there, a board that cannot follow, or nothing is stored for it.
+            InputError: the line does not exist or leads to no decision, the board is impossible after it, or its
+                strategy is not stored.
         """
 
     @abstractmethod
     def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
-        """Return all decisions of the chunk that ``line`` (``""``, or ending in ``/``) enters on ``board``.
+        """Return all strategies of the chunk that a line enters.
+
+        Args:
+            line: line that enters the chunk, ``""`` or ending in ``/``.
+            board: all public cards; None for the board of the root.
 
         Raises:
-            InputError: as `decision`.
+            InputError: the line enters no chunk, the board is impossible after it, or its strategy is not stored.
         """
 
     def board_bucket(self, t: int, board: str | Sequence[int] | None = None) -> int | None:
-        """Return the board bucket of a board of round t; None if the game has no board buckets.
+        """Return the board bucket of a board in round t; None if the solve has no board buckets.
 
         Raises:
-            InputError: a board that cannot be dealt.
+            InputError: the board cannot be dealt.
         """
         return None
 
     def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> Stacked:
-        """Return some decisions of one player and round on one board, faster than one by one.
+        """Return the strategies at several decisions on one board, faster than one decision after another.
+
+        Args:
+            lines: lines of decisions of one player in one round.
+            board: all public cards; None for the board of the root.
 
         Raises:
-            InputError: as `decision`.
+            InputError: a line leads to no decision, the board is impossible, or a strategy is not stored.
         """
-        found = [self.decision(line, board) for line in lines]
+        decisions = [self.decision(line, board) for line in lines]
         rows = np.full(len(self.problem.hands), -1)
-        rows[found[0].hands] = np.arange(len(found[0].hands))
-        return Stacked(np.concatenate([each.frequencies for each in found]), rows)
+        rows[decisions[0].hands] = np.arange(len(decisions[0].hands))
+        return Stacked(np.concatenate([each.frequencies for each in decisions]), rows)
 
     def node(self, line: str = "", board: str | Sequence[int] | None = None) -> Node:
-        """Return the decision at a line of the betting tree on a board, without building later rounds.
+        """Return the node of the decision after a line; only the betting up to the decision's round is built.
 
-        At the end of a round the line's last ``/`` can be left out if the board shows the next round's cards.
+        Args:
+            line: betting since the root of the solve. At the end of a round the last ``/`` can be left out if the board
+                has the cards of the next round.
+            board: all public cards; None for the board of the root.
 
         Raises:
-            InputError: no such line, or no decision there.
+            InputError: the line does not exist, or leads to no decision.
         """
         return self._node(line, board)[0]
 
     def entered(self, t: int) -> tuple[Node, ...]:
-        """Return the nodes that start round t, in the order of the betting, all-in nodes included."""
+        """Return the first nodes of round t, one for each line that enters it, also after an all-in."""
         if t == self.problem.first_round:
             return (self._root(""),)
         return tuple(
@@ -205,26 +225,31 @@ class Policy(Closing):
         )
 
     def frequencies(self, line: str, board: str | Sequence[int] | None, hand: str | Sequence[int]) -> Floats:
-        """``[action]``: frequencies of a hand's actions at the decision after ``line`` on ``board``.
+        """Return the frequencies of a hand's actions (an array ``[action]``) at the decision after a line on a board.
 
         Raises:
-            InputError: as `decision`, or the player to act cannot have the hand.
+            InputError: `decision` refuses the line or the board, or the player to act cannot have the hand.
         """
-        found = self.decision(line, board)
+        decision = self.decision(line, board)
         number = self._number(hand)
-        place = int(np.searchsorted(found.hands, number))
-        if place == len(found.hands) or found.hands[place] != number:
+        place = int(np.searchsorted(decision.hands, number))
+        if place == len(decision.hands) or decision.hands[place] != number:
             cards = self.problem.hands[number]
-            dead = bool(blocked(cards[None], found.board)[0])
-            why = f"one that {cards_name(found.board)} blocks" if dead else "one that is not in it"
+            dead = bool(blocked(cards[None], decision.board)[0])
+            why = f"the board {cards_name(decision.board)} blocks it" if dead else "it is not in the range"
             raise InputError(
-                f"hand {hand_name(cards)}: expected one of the range of {SEAT_NAMES[found.player]}, found {why}"
+                f"hand {hand_name(cards)}: {SEAT_NAMES[decision.player]} cannot have it, since {why}"
             )
-        out: Floats = found.frequencies[:, place]
+        out: Floats = decision.frequencies[:, place]
         return out
 
     def _node(self, line: str, board: str | Sequence[int] | None = None) -> tuple[Node, int, tuple[int, int]]:
-        """The decision at a line on a board, its first slot, and both players' slots in its chunk."""
+        """Find the decision after a line.
+
+        Returns:
+            The decision; the number of its first action among all actions of its player in the chunk; and the number
+            of these actions, for each player.
+        """
         line = read_line(self.problem.tree, line)
         try:
             decisions, slots = self._betting(entry_line(line))

@@ -1,4 +1,4 @@
-"""Progress of a solve in its lockers: sweeps, checks, the result, and dropped rounds."""
+"""Progress of a solve as its lockers record it: sweeps, checks, the result, and dropped rounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spewy.game.names import ROUND_NAMES
 from spewy.records.keys import DROPPED_KEY, META, RESULT_KEY, SWEEP_KEY, TARGET_KEY, TRACE_KEY
 
 Trace = list[tuple[int, float, float]]
-"""(sweep, seconds, exploitability in chips) of the checks."""
+"""Number of sweeps, seconds of work, and exploitability in chips at each check."""
 
 
 def saved_sweeps(store: Reads) -> int:
@@ -24,33 +24,38 @@ def saved_sweeps(store: Reads) -> int:
 
 
 def finish_sweep(store: Store, sweeps: int) -> None:
-    """Record that a sweep is finished, after all of its visits are in the lockers."""
+    """Record the number of finished sweeps, after the lockers have all visits of the last one."""
     store.transact(lambda txn: txn.put(META, SWEEP_KEY, np.array(sweeps)))
 
 
 def require_sweeps(txn: Transaction, expected: int, sweeps: int) -> None:
-    """Check that a store still holds the number of sweeps that was read from it.
+    """Check that no other process has saved to a store meanwhile.
+
+    Args:
+        txn: transaction in the store.
+        expected: number of sweeps that this process has read or saved last.
+        sweeps: number of sweeps that this process is saving, for the error.
 
     Raises:
-        SpewyError: another process has saved to this folder meanwhile.
+        SpewyError: the store records another number of sweeps than ``expected``.
     """
-    there = txn.get(META, SWEEP_KEY)
-    found = 0 if there is None else int(there)
-    if found != expected:
+    array = txn.get(META, SWEEP_KEY)
+    stored = 0 if array is None else int(array)
+    if stored != expected:
         raise SpewyError(
-            f"saving sweep {sweeps}: expected the lockers at sweep {expected}, found {found}: "
+            f"saving sweep {sweeps}: expected the lockers at sweep {expected}, found {stored}: "
             "another process solves in this folder"
         )
 
 
 def read_trace(store: Reads) -> Trace:
-    """The checks in a store."""
+    """Read the checks of a solve; empty if there are none."""
     array = store.get(META, TRACE_KEY)
     return [] if array is None else [(int(n), float(s), float(e)) for n, s, e in array]
 
 
 def write_trace(store: Store, trace: Trace, target: str) -> None:
-    """Store the checks, and the target in the words of the job file."""
+    """Store the checks of a solve, and its target as the job file writes it."""
     array = np.array(trace, dtype=np.float64).reshape(-1, 3)
 
     def write(txn: Transaction) -> None:
@@ -61,51 +66,51 @@ def write_trace(store: Store, trace: Trace, target: str) -> None:
 
 
 def saved_seconds(store: Reads) -> float:
-    """Seconds of work up to the last check of the stored strategies; 0 without a check."""
+    """Seconds of work up to the last check that the saved strategies include; 0 without a check."""
     sweeps = saved_sweeps(store)
     return next((seconds for done, seconds, _ in reversed(read_trace(store)) if done <= sweeps), 0.0)
 
 
 def last_target(store: Reads) -> str | None:
-    """Target of the last solve; None if no solve was started."""
+    """Read the target of the last run, as its job file wrote it; None if no run was started."""
     array = store.get(META, TARGET_KEY)
     return None if array is None else array.tobytes().decode()
 
 
 def read_result(store: Reads) -> dict[str, Any] | None:
-    """Read what `write_result` stored after the last run; None if a later run has started."""
+    """Read the result that `write_result` stored; None if the last run has not finished."""
     array = store.get(META, RESULT_KEY)
     if array is None:
         return None
-    found: dict[str, Any] = json.loads(array.tobytes())
-    return found
+    result: dict[str, Any] = json.loads(array.tobytes())
+    return result
 
 
 def write_result(store: Store, result: Mapping[str, Any]) -> None:
-    """Store the result of a run without interruption."""
+    """Store the result of a run that was not interrupted."""
     store.transact(lambda txn: txn.put(META, RESULT_KEY, _bytes(json.dumps(result))))
 
 
 def forget_result(store: Store) -> None:
-    """Delete the stored result; called before the strategies change."""
+    """Delete the stored result, before the strategies change."""
     if store.get(META, RESULT_KEY) is not None:
         store.transact(lambda txn: txn.delete(META, RESULT_KEY))
         store.flush()
 
 
 def first_dropped(store: Reads) -> int | None:
-    """First dropped round of the game, with which all later rounds are dropped; None if no round is dropped."""
+    """Read the number of the first dropped round of the game; None if no round was dropped."""
     array = store.get(META, DROPPED_KEY)
     return None if array is None else int(array)
 
 
 def mark_dropped(store: Store, first: int) -> None:
-    """Mark round ``first`` and all later rounds as dropped, before their records are deleted."""
+    """Mark round ``first`` and all later rounds as dropped, before their arrays are deleted."""
     store.transact(lambda txn: txn.put(META, DROPPED_KEY, np.array(first)))
 
 
 def dropped_names(first: int, n_rounds: int) -> tuple[str, ...]:
-    """Names of the dropped rounds.
+    """Names of the rounds from number ``first`` to the last of ``n_rounds``.
 
     >>> dropped_names(2, 4)
     ('turn', 'river')
@@ -114,7 +119,12 @@ def dropped_names(first: int, n_rounds: int) -> tuple[str, ...]:
 
 
 def require_whole(store: Reads, n_rounds: int, subject: str) -> None:
-    """Refuse a store with dropped rounds.
+    """Check that no round of a store was dropped.
+
+    Args:
+        store: the store.
+        n_rounds: number of rounds of the game.
+        subject: beginning of the error.
 
     Raises:
         InputError: some rounds were dropped.
@@ -125,12 +135,12 @@ def require_whole(store: Reads, n_rounds: int, subject: str) -> None:
 
 
 def dropped_error(expected: str, first: int, n_rounds: int) -> InputError:
-    """Make the error for missing rounds from ``first`` on; ``expected`` begins its text."""
+    """Make the error that round ``first`` and later rounds were dropped; its text begins with ``expected``."""
     names = dropped_names(first, n_rounds)
     return InputError(
         f"{expected}, found {' and '.join(names)} dropped; "
-        '"spewy show" and "spewy report" solve dropped chunks where they look, '
-        '"spewy solve JOB.toml --again" solves everything from the beginning'
+        '"spewy show" and "spewy report" re-solve the dropped chunks that they show, '
+        '"spewy solve JOB.toml --again" solves everything from scratch'
     )
 
 

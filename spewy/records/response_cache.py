@@ -1,4 +1,7 @@
-"""Cache of best responses on the first boards of a whole game, so that an interrupted measurement can continue."""
+"""Cache of best responses on the first boards (hold'em's flops) of a whole game with board buckets.
+
+It lets a measurement of exploitability continue after an interruption.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +18,20 @@ from spewy.records.keys import JUDGED
 from spewy.records.marked_store import MarkedStore
 
 FOLDER = "judged"
-"""Folder of the cache, in the folder of the judged solve."""
+"""Name of the cache's folder within the folder of the solve."""
 
 
 @dataclass(frozen=True)
 class FlopFinding:
-    """Best responses on one first board.
+    """Values of both players' best responses on one first board, such as a flop.
 
     Attributes:
-        best: ``[player, line, kind]``, counterfactual values of best responses where lines enter the board, in chips
-            times the opponent's hands: the mean over the hands of a kind, with 0 for hands that the board blocks.
-        own: value of player 0 if both follow their averages, summed over lines and hands, without folds before the
-            board.
-        seconds: seconds of one core.
+        best: ``[player, line, hand class]``, counterfactual values of a player's best response after each line that
+            enters the round of the board, in chips times the opponent's hands. Hands that are equal up to suits form a
+            class; the value is the mean over its hands, with 0 for hands that the board blocks.
+        own: value of player 0 if both players follow their average strategies, summed over lines and hands; folds
+            before the board are left out.
+        seconds: computing time on one core.
     """
 
     best: Floats
@@ -36,30 +40,33 @@ class FlopFinding:
 
 
 class ResponseCache(MarkedStore):
-    """Findings by the number of the first board, under the mark of the judged strategies."""
+    """Cached best responses, by the number of the first board; the mark identifies the strategies."""
 
     @classmethod
     def of(cls, folder: Path, manifest: Mapping[str, Any]) -> ResponseCache:
-        """Open the cache of a solve; in memory if the folder is read-only.
+        """Open the cache of a solve; it is kept in memory if the folder is read-only.
 
         Args:
             folder: folder of the solve.
-            manifest: manifest of its strategy locker.
+            manifest: manifest of the solve's strategy locker.
 
         Raises:
-            lockers.LockerError: the cache is another job's, or damaged.
+            lockers.LockerError: the cache belongs to another job, or is damaged.
         """
         return cls.within(folder / FOLDER, JUDGED, manifest)
 
     def findings(self, mark: str, shape: tuple[int, ...]) -> dict[int, FlopFinding]:
-        """Return the cached findings on the strategies by first board; delete findings on other strategies.
+        """Return the cached best responses to some strategies; delete those to other strategies.
 
         Args:
-            mark: mark of the strategies.
-            shape: shape of a finding's ``best``.
+            mark: mark that identifies the strategies.
+            shape: shape of the array `FlopFinding.best`.
+
+        Returns:
+            Best responses, by the number of the first board.
 
         Raises:
-            lockers.DamagedLockerError: a finding has another size.
+            lockers.DamagedLockerError: a cached array has another size.
         """
         self.begin(mark)
         names = self.names()
@@ -76,5 +83,5 @@ class ResponseCache(MarkedStore):
         return out
 
     def keep(self, first: int, finding: FlopFinding) -> None:
-        """Cache the finding on a first board."""
+        """Cache the best responses on the first board with number ``first``."""
         self.put(str(first), np.concatenate([finding.best.ravel(), [finding.own, finding.seconds]]))

@@ -1,8 +1,8 @@
 """The status of a solve: a small file in its folder, which the solve rewrites and other processes read.
 
-The file takes its name when it is whole. A process that solves in a folder holds the folder's lock
-(`spewy.system.folder_lock`) until it ends, so the lock tells whether a solve runs (`running`). The last line of the log
-tells why the last run ended (`last_word`): a disk without room for a new file can mostly take one more line.
+A new status replaces the file in one step, so no process reads half of one. A process that solves in a folder holds the
+folder's lock (`spewy.system.folder_lock`) until it ends, so `running` looks at the lock. `last_word` reads from the
+last line of the log why the last run ended: on a full disk, a line can mostly still be written when a file cannot.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from spewy.system.textfile import read_text, replace_text, require_regular
 STATUS, LOG = "status.json", "log.txt"
 VERSION = 1
 STOP = "stop"
-"""Name of the log event that tells why a solve ended."""
+"""Name of the log event for the end of a run and its reason."""
 STAMP = len("2026-01-31 23:59:59 ")
-"""Number of characters before the event in a line of the log."""
+"""Number of characters of the time at the start of a line of the log."""
 MOST_OF_WORD = 1 << 16
-"""Number of bytes at the end of the log in which its last line is searched."""
+"""Number of bytes that are read from the end of the log to find its last line."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Last measured exploitability.
+    """The last measured exploitability of a solve.
 
     Attributes:
         exploitability: amount in ``unit``, which is "mbb" per hand, "%" of the pot or "chips".
         stderr: standard error, if a sample of flops was measured.
         flops: number of flops in the sample.
-        deals: number of deals, or sweeps, before the check.
-        at: time of the check in seconds since 1970; None if it was not recorded.
-        seconds: duration of the check; None if it was not recorded.
+        deals: number of deals or sweeps that the measured strategies include.
+        at: time of the measurement in seconds since 1970; None if it was not recorded.
+        seconds: duration of the measurement; None if it was not recorded.
     """
 
     exploitability: float
@@ -59,18 +59,20 @@ class Status:
 
     Attributes:
         name: name of the job.
-        deals: number of dealt boards, or of sweeps.
+        deals: number of deals or sweeps so far.
         saved_deals: number of deals or sweeps in the lockers.
         per_second: recent deals or sweeps per second; None if unknown.
         seconds: seconds of work, all runs together; None if unknown.
         seconds_left: seconds to the target or the end of the job's time; None if unknown.
-        visits: per round the fewest and the median visits of a board bucket, if known; None for a solve by sweeps.
-        value: net mbb per hand of player 0 in self-play; None if it was not measured.
-        judged: last check; None before the first.
-        target: target as the job has it; None if unknown.
+        visits: for each round the smallest and the median number of visits of a board bucket, empty if unknown; None
+            for a solve by sweeps.
+        value: what player 0 wins in self-play, in mbb per hand; None if it was not measured.
+        judged: the last measured exploitability; None before the first measurement.
+        target: target as the job file writes it; None if unknown.
         at: time of writing in seconds since 1970.
-        checking: number of flops that the running check has judged, and of all its flops; None if no check runs.
-        ended: reason for the end of the last run, which the file lacks; None while it runs, or without a reason.
+        checking: number of flops that the running measurement has finished, and number of all its flops; None if no
+            measurement runs.
+        ended: reason why the last run ended, from the log; None during a run, or if the log has no reason.
     """
 
     name: str
@@ -89,7 +91,7 @@ class Status:
 
 
 def judged_by(problem: Problem, trace: Trace) -> Judged | None:
-    """Return the last check of a walked solve from its trace; None without a check."""
+    """Return the last check of a solve by sweeps; None if ``trace`` is empty."""
     if not trace:
         return None
     sweeps, _, chips = trace[-1]
@@ -99,17 +101,17 @@ def judged_by(problem: Problem, trace: Trace) -> Judged | None:
 
 
 def write_status(folder: Path, status: Status) -> None:
-    """Write the status file of a solve, in place of an earlier one."""
-    told = asdict(status)
-    del told["ended"]
-    replace_text(folder / STATUS, json.dumps({"version": VERSION, **told}, indent=1) + "\n")
+    """Write the status file of a solve, and replace an earlier one."""
+    content = asdict(status)
+    del content["ended"]
+    replace_text(folder / STATUS, json.dumps({"version": VERSION, **content}, indent=1) + "\n")
 
 
 def forget_status(folder: Path) -> None:
     """Remove the status file of a solve, if there is one.
 
     Raises:
-        InputError: the file is no status file, or cannot be removed.
+        InputError: the file cannot be removed.
     """
     path = folder / STATUS
     try:
@@ -124,39 +126,41 @@ def read_status(folder: Path) -> Status | None:
     """Read the status file in a folder; None if there is none.
 
     Raises:
-        InputError: the file is no status file.
+        InputError: the file cannot be read, or is not a status file of this version.
     """
     path = folder / STATUS
     if not path.exists():
         return None
     subject = f"file {path_text(path)}"
     try:
-        found: Any = json.loads(read_text(path, subject))
+        content: Any = json.loads(read_text(path, subject))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{subject}: expected JSON, found: {error}") from None
     names = {field.name for field in fields(Status)}
     least = {field.name for field in fields(Status) if field.default is MISSING}
     if (
-        not isinstance(found, dict)
-        or found.pop("version", None) != VERSION
-        or not least <= found.keys() <= names
+        not isinstance(content, dict)
+        or content.pop("version", None) != VERSION
+        or not least <= content.keys() <= names
     ):
-        raise InputError(f"{subject}: expected a status of version {VERSION}, found {shown(found)}")
+        raise InputError(f"{subject}: expected a status of version {VERSION}, found {shown(content)}")
     try:
-        judged = None if found["judged"] is None else Judged(**found["judged"])
-        visits, checking = found["visits"], found.get("checking")
+        judged = None if content["judged"] is None else Judged(**content["judged"])
+        visits, checking = content["visits"], content.get("checking")
         if visits is not None:
             visits = tuple((int(fewest), float(median)) for fewest, median in visits)
         if checking is not None:
             done, total = checking
             checking = int(done), int(total)
     except (TypeError, ValueError):
-        raise InputError(f"{subject}: expected a status of version {VERSION}, found {shown(found)}") from None
-    return Status(**{**found, "judged": judged, "visits": visits, "checking": checking, "ended": None})
+        raise InputError(
+            f"{subject}: expected a status of version {VERSION}, found {shown(content)}"
+        ) from None
+    return Status(**{**content, "judged": judged, "visits": visits, "checking": checking, "ended": None})
 
 
 def running(folder: Path) -> bool | None:
-    """Whether a process is solving in a folder now; None if there is neither a lock nor a log.
+    """Whether a process is solving in a folder now; None if the folder has neither a lock nor a log.
 
     Raises:
         InputError: the lock or the log cannot be read.
@@ -168,7 +172,7 @@ def running(folder: Path) -> bool | None:
 
 
 def last_word(folder: Path) -> str | None:
-    """Reason why the last solve in a folder ended, from its log's last line; None if the log has none.
+    """Reason why the last run in a folder ended, from the last line of its log; None if the line has no reason.
 
     Raises:
         InputError: the log cannot be read.

@@ -1,12 +1,13 @@
-"""The strategy locker: average strategies by board bucket, as bytes, with an index to find one decision.
+"""The strategy locker: average strategies of each board bucket as bytes, with an index of betting lines.
 
-The locker is a folder of its own, so that it can be copied alone; one job writes it while others read. A board bucket's
-bytes of each player (`sampled.quantise`) lie in *portions*, each of a few batches and some tens of KiB, so that one
-decision is one short read. A board bucket's bytes of one save appear together; other buckets may be of an earlier save.
+The locker has a folder of its own, so that it can be copied alone; one job writes it while other processes read. A
+board bucket's bytes are in the order of `solvers.sampled.quantise`, cut into *portions* of some tens of KiB, so that
+one decision needs one short read. One transaction replaces all bytes of a board bucket; during a save, other board
+buckets may still have the strategies of an earlier save.
 
-Lockers: ``play`` under ``ROUND.CLASS|PLAYER.PORTION``; ``lines``, once for each round: the lines that enter it, one
-below another, where they lie ``[batch, lane]``, and the free slots ``[player, batch]``; ``classes``: the arrays that
-tell a board's class and a hand's row; ``meta``: when it was saved last.
+The store has four lockers. ``play`` holds the bytes, under ``ROUND.BUCKET|PLAYER.PORTION``. ``lines`` holds an index of
+the lines that enter each round (`spewy.records.line_index`). ``classes`` holds the arrays that map boards to board
+buckets and hands to rows. ``meta`` holds the number of deals and the time of the last save.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 FOLDER = "play"
 """Name of the strategy locker's folder within a solve's folder."""
 MOST = 255
-"""Largest byte; repeats `solvers.sampled.quantise`, whose import would load kernels."""
+"""Byte that stands for the frequency 1; repeats `solvers.sampled.quantise`, whose import would load kernels."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +77,12 @@ class StrategyLocker(Closing):
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """Manifest of the locker: the job, and the board buckets."""
+        """Manifest of the locker, which names the job and its board buckets."""
         return self.store.manifest
 
     @property
     def saved(self) -> Saved:
-        """Size and progress of the last save.
+        """Numbers of board buckets, rows and deals of the last save.
 
         Raises:
             InputError: nothing was saved yet.
@@ -89,13 +90,13 @@ class StrategyLocker(Closing):
         return read_saved(self.store)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Arrays by name that map boards to board buckets and hands to rows."""
+        """Read the arrays that map boards to board buckets and hands to rows, by name."""
         names = list(self.store.keys(CLASSES))
-        found = self.store.get_many(CLASSES, names)
-        return {name.decode(): array for name, array in zip(names, found, strict=True) if array is not None}
+        arrays = self.store.get_many(CLASSES, names)
+        return {name.decode(): array for name, array in zip(names, arrays, strict=True) if array is not None}
 
     def lines(self, t: int) -> LineIndex:
-        """Index of the lines of round t.
+        """Read the index of the lines that enter round t.
 
         Raises:
             InputError: nothing was saved yet.
@@ -107,15 +108,18 @@ class StrategyLocker(Closing):
     def chunk(
         self, t: int, bucket: int, line: str, p: int, decisions: Sequence[tuple[int, int]]
     ) -> list[Floats]:
-        """``[decision][action, row]``: strategies of player p at decisions of one chunk, with one read.
+        """Read strategies of player p at decisions of one chunk.
 
         Args:
             t: round of the game.
             bucket: board bucket of the round.
             line: line that enters the chunk.
             p: player who acts.
-            decisions: per decision, its first free slot in the chunk and its number of actions. Free slots are those of
-                all actions but the last of each decision of the player, breadth first.
+            decisions: first free slot and number of actions of each decision. Free slots number the player's actions in
+                the chunk, breadth first; the last action of each decision has none.
+
+        Returns:
+            Frequencies ``[action, row]`` at each decision.
 
         Raises:
             InputError: nothing is stored for the board bucket, or the line enters no chunk of the round.
@@ -131,40 +135,59 @@ class StrategyLocker(Closing):
         return [_whole(lines.free_bytes(stored, p, batch, lane, *decision)) for decision in decisions]
 
     def frequencies(self, t: int, bucket: int, line: str, p: int, first_free: int, n_actions: int) -> Floats:
-        """``[action, row]``: the strategy of player p at one decision; arguments and errors as `chunk`."""
+        """Read the frequencies ``[action, row]`` at one decision.
+
+        Args:
+            t: round of the game.
+            bucket: board bucket of the round.
+            line: line that enters the decision's chunk.
+            p: player who acts.
+            first_free: first free slot of the decision in its chunk: see `chunk`.
+            n_actions: number of actions.
+
+        Raises:
+            InputError: nothing is stored for the board bucket, or the line enters no chunk of the round.
+            lockers.DamagedLockerError: the stored bytes are not those that were written.
+        """
         return self.chunk(t, bucket, line, p, [(first_free, n_actions)])[0]
 
     def free_slots(
         self, t: int, class_: int, p: int, decisions: Sequence[tuple[str, int, int]]
     ) -> list[Bytes]:
-        """``[decision][row, action but the last]``: strategies at many decisions of a board bucket, as bytes.
+        """Read the bytes of player p's strategies at several decisions of a board bucket.
 
         Args:
-            t: the round.
-            class_: board bucket.
+            t: round of the game.
+            class_: board bucket of the round.
             p: player who acts.
-            decisions: per decision the line that enters its chunk, its first free slot, and its number of actions.
+            decisions: for each decision, the line that enters its chunk, its first free slot in the chunk (see
+                `chunk`), and its number of actions.
+
+        Returns:
+            Bytes ``[row, action]`` of each decision, without its last action.
 
         Raises:
-            InputError, lockers.DamagedLockerError: as `frequencies`.
+            InputError: nothing is stored for the board bucket, or a line enters no chunk of the round.
+            lockers.DamagedLockerError: the stored bytes are not those that were written.
         """
-        lines, found = self.lines(t), self.class_bytes(t, class_, p)
+        lines, stored = self.lines(t), self.class_bytes(t, class_, p)
         begins = np.concatenate([[0], np.cumsum(lines.sizes(p))])
         out = []
         for line, first_free, n_actions in decisions:
             batch, lane = _batch_and_lane(lines, t, line)
-            out.append(lines.free_bytes(found[begins[batch] :], p, batch, lane, first_free, n_actions))
+            out.append(lines.free_bytes(stored[begins[batch] :], p, batch, lane, first_free, n_actions))
         return out
 
     def many_frequencies(
         self, t: int, class_: int, p: int, decisions: Sequence[tuple[str, int, int]]
     ) -> Floats:
-        """``[action, row]``: strategies at many decisions of a board bucket, one decision below another.
+        """Read player p's strategies at several decisions of a board bucket; arguments are those of `free_slots`.
 
-        Arguments are those of `free_slots`.
+        Returns:
+            Frequencies ``[action, row]``, with the actions of the first decision, then of the second, and so on.
         """
         free = self.free_slots(t, class_, p, decisions)
-        ends = np.cumsum([mine.shape[1] + 1 for mine in free])
+        ends = np.cumsum([decision_bytes.shape[1] + 1 for decision_bytes in free])
         is_last = np.zeros(ends[-1], dtype=bool)
         is_last[ends - 1] = True
         out = np.zeros((ends[-1], len(free[0])))
@@ -174,7 +197,7 @@ class StrategyLocker(Closing):
         return out
 
     def class_bytes(self, t: int, class_: int, p: int) -> Bytes:
-        """All bytes of a player in a board bucket of round t, as `solvers.sampled.quantise.quantise` orders them.
+        """Read all bytes of player p in a board bucket of round t, in the order of `solvers.sampled.quantise`.
 
         Raises:
             InputError: nothing is stored for the board bucket.
@@ -189,16 +212,15 @@ class StrategyLocker(Closing):
 
     def _portion(self, t: int, class_: int, p: int, portion: int, size: int) -> Bytes:
         key = _key(t, class_, p, portion)
-        found = self.store.get(PLAY, key)
-        if found is None:
-            raise InputError(
-                f"round {t}, class {class_}: expected strategies that are stored, found none yet"
-            )
-        if found.shape != (size,) or found.dtype != np.uint8:
+        stored = self.store.get(PLAY, key)
+        if stored is None:
+            raise InputError(f"round {t}, board bucket {class_}: expected stored strategies, found none yet")
+        if stored.shape != (size,) or stored.dtype != np.uint8:
             raise DamagedLockerError(
-                f"locker {PLAY!r}, key {key.decode()}: expected {size:,} bytes, found {found.size:,} of {found.dtype}"
+                f"locker {PLAY!r}, key {key.decode()}: expected {size:,} bytes, "
+                f"found {stored.size:,} of {stored.dtype}"
             )
-        return found
+        return stored
 
     def close(self) -> None:
         """Close the store."""
@@ -215,14 +237,14 @@ def create(
     """Open a strategy locker for writing; create it if it is missing.
 
     Args:
-        folder: folder of the locker alone.
-        manifest: manifest of the job and its board buckets.
-        rounds: index of the lines, per round.
-        classes: number of board buckets, per round.
-        arrays: arrays by name that map boards to board buckets and hands to rows.
+        folder: folder that holds nothing but the locker.
+        manifest: manifest, which names the job and its board buckets.
+        rounds: for each round, the index of its lines.
+        classes: for each round, the number of board buckets.
+        arrays: arrays that map boards to board buckets and hands to rows, by name.
 
     Raises:
-        lockers.ManifestMismatchError: the folder is another job's.
+        lockers.ManifestMismatchError: the folder belongs to another job.
         lockers.DamagedLockerError: the structure of the folder's store is damaged.
     """
     store = open_store(folder, manifest)
@@ -237,10 +259,16 @@ def create(
 def begin(
     store: Store, rounds: Sequence[LineIndex], classes: Sequence[int], arrays: Mapping[str, np.ndarray]
 ) -> None:
-    """Write the board buckets, rows and lines into a new strategy locker; arguments as of `create`.
+    """Write the arrays of board buckets and rows and the index of lines into a strategy locker, if it is new.
+
+    Args:
+        store: store of the locker.
+        rounds: for each round, the index of its lines.
+        classes: for each round, the number of board buckets.
+        arrays: arrays that map boards to board buckets and hands to rows, by name.
 
     Raises:
-        lockers.DamagedLockerError: the structure of the store is damaged, and would not bear to be written to.
+        lockers.DamagedLockerError: the structure of the store is damaged, so that writing to it is unsafe.
     """
     store.require_sound()
     if found_saved(store) is not None:
@@ -262,34 +290,45 @@ def begin(
 
 
 def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarray] | None:
-    """Read the arrays of board buckets and rows from a folder's strategy locker; None if there is no locker.
+    """Read the arrays that map boards to board buckets and hands to rows from the strategy locker in a folder.
+
+    Returns:
+        The arrays by name; None if the folder has no strategy locker, or an empty one.
 
     Raises:
-        lockers.ManifestMismatchError: the folder is another job's.
-        lockers.DamagedLockerError: what it holds is damaged.
+        lockers.ManifestMismatchError: the folder belongs to another job.
+        lockers.DamagedLockerError: the locker is damaged.
     """
     if not holds_store(folder):
         return None
-    with StrategyLocker(open_store(folder, manifest, read_only=True)) as found:
-        return None if found_saved(found.store) is None else found.arrays()
+    with StrategyLocker(open_store(folder, manifest, read_only=True)) as locker:
+        return None if found_saved(locker.store) is None else locker.arrays()
 
 
 def write_class(store: Store, t: int, class_: int, lines: LineIndex, both: tuple[Bytes, Bytes]) -> None:
-    """Store a board bucket's bytes, per player flat as `solvers.sampled.quantise.quantise` returns them."""
+    """Store the strategies of a board bucket of round t.
+
+    Args:
+        store: store of the strategy locker.
+        t: round of the game.
+        class_: board bucket of the round.
+        lines: index of the lines that enter the round.
+        both: each player's strategies, as `solvers.sampled.quantise.quantise` returns them.
+    """
 
     def write(txn: Transaction) -> None:
-        for p, mine in enumerate(both):
+        for p, player_bytes in enumerate(both):
             cuts = np.concatenate([[0], np.cumsum(lines.sizes(p))])[lines.portions[p]]
             for portion, (first, end) in enumerate(pairwise(cuts)):
-                txn.put(PLAY, _key(t, class_, p, portion), mine[first:end])
+                txn.put(PLAY, _key(t, class_, p, portion), player_bytes[first:end])
 
     store.transact(write)
 
 
 def finish_save(store: Store, deals: int) -> None:
-    """Record the number of deals behind all board buckets, and wait until everything is on the disk."""
-    found = asdict(read_saved(store)) | {"deals": deals, "saved_at": time.time()}
-    store.transact(lambda txn: txn.put(META, SAVED_KEY, _json(found)))
+    """Record the number of deals that the saved strategies average, and wait until everything is on the disk."""
+    saved = asdict(read_saved(store)) | {"deals": deals, "saved_at": time.time()}
+    store.transact(lambda txn: txn.put(META, SAVED_KEY, _json(saved)))
     store.flush()
 
 
@@ -299,23 +338,23 @@ def read_saved(store: Reads) -> Saved:
     Raises:
         InputError: nothing was saved yet.
     """
-    found = found_saved(store)
-    if found is None:
+    saved = found_saved(store)
+    if saved is None:
         raise InputError("strategy locker: nothing was saved yet")
-    return found
+    return saved
 
 
 def found_saved(store: Reads) -> Saved | None:
-    """Size and progress of a strategy locker; None for a new store."""
+    """Read the size and the progress of a strategy locker; None for a new store."""
     array = store.get(META, SAVED_KEY)
     if array is None:
         return None
-    found = json.loads(array.tobytes())
-    return Saved(tuple(found["classes"]), tuple(found["rows"]), found["deals"], found["saved_at"])
+    content = json.loads(array.tobytes())
+    return Saved(tuple(content["classes"]), tuple(content["rows"]), content["deals"], content["saved_at"])
 
 
 def saved_deals(store: Reads) -> int:
-    """Number of deals that the strategies average; 0 if nothing was saved yet."""
+    """Number of deals that the strategies in a strategy locker average; 0 if nothing was saved yet."""
     saved = found_saved(store)
     return 0 if saved is None else saved.deals
 
@@ -328,14 +367,14 @@ def _read_lines(store: Reads, t: int, n_rows: int) -> LineIndex:
 
 
 def _batch_and_lane(lines: LineIndex, t: int, line: str) -> tuple[int, int]:
-    """Batch and lane of the chunk that a line enters."""
+    """Batch and lane of a line that enters round t."""
     if line not in lines.place:
-        raise InputError(f"line {line!r}: expected one that enters round {t} of this game, found another")
+        raise InputError(f"line {line!r}: it does not enter round {t} of this game")
     return lines.place[line]
 
 
 def _whole(free: Bytes) -> Floats:
-    """Complete the bytes ``[row, action but the last]`` to frequencies ``[action, row]``."""
+    """Convert bytes ``[row, action]``, which lack the last action, to frequencies ``[action, row]`` of all actions."""
     out = np.empty((free.shape[1] + 1, len(free)))
     out[:-1] = free.T
     out[-1] = MOST - out[:-1].sum(axis=0)

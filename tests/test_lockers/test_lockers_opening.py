@@ -6,6 +6,7 @@ import gc
 import json
 import multiprocessing
 import os
+import threading
 from pathlib import Path
 
 import lmdb
@@ -328,3 +329,46 @@ def test_keys_that_are_read_on_after_the_end_open_no_file(tmp_path: Path) -> Non
     with pytest.raises(LockerError, match="expected an open store, found a closed one"):
         list(keys)
     assert not in_use(tmp_path)
+
+
+def test_a_read_that_comes_after_a_close_in_another_thread_is_refused(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store", {})
+    put(store, "payoff", b"key", np.ones(3))
+    environment = store._attached()  # what a reading thread has in hand when another thread closes the store
+    store.close()
+    with pytest.raises(LockerError, match="the store was closed"):
+        environment.read(lambda transaction: None)
+    with pytest.raises(LockerError, match="the store was closed"):
+        environment.probe()
+    # A late read would open the file beside the table of open files, and LMDB would refuse every later store.
+    with open_store(tmp_path / "store") as again:
+        assert again.get("payoff", b"key") is not None
+
+
+def test_threads_that_read_while_another_closes_get_arrays_or_errors(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    with open_store(folder, {}) as store:
+        put(store, "payoff", b"key", np.ones(3))
+    for _ in range(30):
+        store, started, endings = open_store(folder), threading.Barrier(4), []
+
+        def read(
+            store: LmdbStore = store, started: threading.Barrier = started, endings: list = endings
+        ) -> None:
+            started.wait()
+            try:
+                while store.get("payoff", b"key") is not None:
+                    pass
+            except BaseException as error:
+                endings.append(type(error))
+
+        threads = [threading.Thread(target=read) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        started.wait()
+        store.close()
+        for thread in threads:
+            thread.join()
+        assert endings == [LockerError] * 3
+    with open_store(folder) as store:
+        assert store.get("payoff", b"key") is not None

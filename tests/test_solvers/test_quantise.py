@@ -79,7 +79,7 @@ def test_by_hand(sums, expected):
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_what_is_no_number_is_refused(wrong):
     with pytest.raises(
-        SolverError, match="sums: expected finite numbers, found infinite ones or NaN at 16 decisions"
+        SolverError, match="sums: expected finite numbers, found infinities or NaN at 16 decisions"
     ):
         quantised([1, wrong, 2])
 
@@ -110,8 +110,9 @@ def test_bytes_that_are_no_frequencies_are_refused():
     tables = byte_tables(one_decision(3), 0, 1)
     sums = np.zeros(3 * LANES, dtype=np.float32)
     with pytest.raises(
-        SolverError, match="bytes: expected a sum of at most 255 per decision, found more at 1 decisions"
+        SolverError,
+        match="bytes: expected a sum of at most 255 at each decision, found larger sums at 1 decisions",
     ):
         restore(np.array([200] * (LANES + 1) + [0] * (LANES - 1), dtype=np.uint8), 1, tables, sums)
-    with pytest.raises(SolverError, match="bytes: expected 32 of them"):
+    with pytest.raises(SolverError, match="bytes: expected 32 numbers"):
         restore(np.zeros(31, dtype=np.uint8), 1, tables, sums)

@@ -186,13 +186,16 @@ FREE = [float("nan")] * 3
 @pytest.mark.parametrize(
     ("game", "message"),
     [
-        (_lock([[FREE, FREE]], player=1), "expected the player who acts there"),
+        (_lock([[FREE, FREE]], player=1), "this player does not act at this node"),
         (_lock([[FREE]]), r"expected shape \(1, 2, 3\), found \(1, 1, 3\)"),
-        (_lock([[[0.5, 1, 0], [0.6, 0, 1]]]), "sum to 1 in each locked row"),
-        (_lock([[[1.5, 1, 0], [-0.5, 0, 1]]]), "frequencies from 0"),
-        (_lock([[[1.0, 1, 0], [float("nan"), 0, 1]]]), "sum to 1 in each locked row"),
-        (replace(_lock([[FREE, FREE]]), locks=_lock([[FREE, FREE]]).locks * 2), "expected one lock per node"),
-        (locked(two_round_game(1, 2, 4), 1), "expected a row for each hand, found buckets"),
+        (_lock([[[0.5, 1, 0], [0.6, 0, 1]]]), "sum to 1 for each locked hand"),
+        (_lock([[[1.5, 1, 0], [-0.5, 0, 1]]]), "frequencies of at least 0"),
+        (_lock([[[1.0, 1, 0], [float("nan"), 0, 1]]]), "sum to 1 for each locked hand"),
+        (
+            replace(_lock([[FREE, FREE]]), locks=_lock([[FREE, FREE]]).locks * 2),
+            "expected one lock per decision",
+        ),
+        (locked(two_round_game(1, 2, 4), 1), "expected a strategy row for each hand, found buckets"),
     ],
 )
 def test_check_names_the_broken_lock(game, message):

@@ -115,8 +115,8 @@ def test_missing_job(command, tmp_path):
     ("override", "named"),
     [
         ("solve.target", "solve.target"),
-        ("=1", "--set"),
-        ("solve..target=1", "--set"),
+        ("=1", "override '=1'"),
+        ("solve..target=1", "override 'solve..target=1'"),
         ("name.first=1", "name"),
         ("solve.aim=1%", "solve.aim"),
         ("solve.target=fast", "solve.target"),

@@ -168,7 +168,7 @@ def test_visits_that_are_all_lost_are_made_again(layout, losing):
 
 
 def test_visits_that_are_lost_again_and_again_end_the_solve(layout, losing):
-    with pytest.raises(PeerError, match="no worker has finished a portion of visits in 3 attempts in a row"):
+    with pytest.raises(PeerError, match="no worker has finished any visits in 3 attempts in a row"):
         swept(layout, WAYS["regret"], losing(3))
 
 

@@ -237,9 +237,7 @@ def test_a_solve_that_has_not_swept_yet():
     made = toy("leduc", **FEW)
     store = MemoryStore(made.manifest())
     policy = ChunkPolicy(made.problem, store)
-    with pytest.raises(
-        InputError, match="line '': expected a strategy that is stored, found no finished sweep"
-    ):
+    with pytest.raises(InputError, match="line '': expected a stored strategy, found no finished sweep"):
         policy.decision()
     session = Session(made)
     session.solve()
@@ -254,9 +252,7 @@ def test_dropped_rounds_are_told(tmp_path):
     good("drop", tmp_path / "out", "--round", "river")
     with open_policy(tmp_path / "out") as policy:
         np.testing.assert_array_equal(policy.decision("c").frequencies, expected)
-        with pytest.raises(
-            InputError, match="line 'cc/': expected a strategy that is stored, found river dropped; "
-        ):
+        with pytest.raises(InputError, match="line 'cc/': expected a stored strategy, found river dropped; "):
             policy.decision("cc/", "Qs 7h 2d 3c 5h")
 
 
@@ -296,8 +292,8 @@ BOARD = "Qs 7s 2s 3d"
         ("cc/", [43, 23, 3, 3], "AhAd", "board: expected cards that can be dealt here"),
         ("cc/", BOARD, "AhA", "hand: card 'A' at position 2"),
         ("cc/", BOARD, "Ah", "hand 'Ah': expected a hand of 2 cards, found 1"),
-        ("cc/", BOARD, "9h8h", "hand 9h8h: expected one of the range of oop, found one that is not in it"),
-        ("cc/", BOARD, "AdQs", "hand AdQs: expected one of the range of oop, found one that Qs7s2s3d blocks"),
+        ("cc/", BOARD, "9h8h", "hand 9h8h: oop cannot have it, since it is not in the range"),
+        ("cc/", BOARD, "AdQs", "hand AdQs: oop cannot have it, since the board Qs7s2s3d blocks it"),
         ("cc/", BOARD, 7, "hand: expected text such as 'AsKh', or cards' numbers, found 7"),
         ("cc/", BOARD, (7, 7), "hand .*: hands: expected two different cards"),
     ],

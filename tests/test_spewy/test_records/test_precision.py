@@ -94,7 +94,7 @@ def test_regrets_that_are_not_finite_are_not_saved(precision, monkeypatch):
         monkeypatch.setattr(Cfr, "finite", lambda self: False)
         monkeypatch.setattr(ExactCfr, "finite", lambda self: False)
         with pytest.raises(
-            SolveError, match=r"sweep [12]0: expected finite regrets and sums, found others; nothing"
+            SolveError, match=r"sweep [12]0: regrets or strategy sums are infinite or not numbers, so nothing"
         ):
             session.solve()
         assert saved_sweeps(session.store) == 0
@@ -103,7 +103,7 @@ def test_regrets_that_are_not_finite_are_not_saved(precision, monkeypatch):
 def test_what_is_not_finite_is_written_nowhere():
     store = MemoryStore()
     one = BucketNumbers(0, 3, (np.ones(4), np.array([1.0, np.inf])), (np.ones(4), np.ones(2)), np.ones(2))
-    with pytest.raises(SolveError, match="round 0, class 3: expected finite numbers, found others"):
+    with pytest.raises(SolveError, match="round 0, board bucket 3: expected finite numbers, found others"):
         write_buckets(store, [one])
     assert not list(store.keys(REGRET))
     problem = example("R1").problem

@@ -56,7 +56,7 @@ def test_many_decisions_of_a_class_are_those_read_one_by_one(sums, folder):
                 (found,) = read.free_slots(t, c, p, [(line, free, len(node.actions))])
                 one = read.frequencies(t, c, line, p, free, len(node.actions))
                 np.testing.assert_allclose(found.T / 255, one[:-1])
-        with pytest.raises(InputError, match="expected one that enters round 1"):
+        with pytest.raises(InputError, match="it does not enter round 1"):
             read.free_slots(1, 0, 0, [("nothing/", 0, 2)])
 
 
@@ -119,7 +119,7 @@ def test_a_class_that_nobody_has_saved_yet(sums, tmp_path):
     with StrategyLocker.open(tmp_path) as read:
         read.frequencies(1, 0, "cc/", 0, 0, 2)
         with pytest.raises(
-            InputError, match="round 1, class 2: expected strategies that are stored, found none yet"
+            InputError, match="round 1, board bucket 2: expected stored strategies, found none yet"
         ):
             read.frequencies(1, 2, "cc/", 0, 0, 2)
 
@@ -127,7 +127,7 @@ def test_a_class_that_nobody_has_saved_yet(sums, tmp_path):
 def test_a_line_that_enters_no_chunk(folder):
     with (
         StrategyLocker.open(folder) as read,
-        pytest.raises(InputError, match="line 'cr/': expected one that enters round 1"),
+        pytest.raises(InputError, match="line 'cr/': it does not enter round 1"),
     ):
         read.frequencies(1, 0, "cr/", 0, 0, 2)
 
@@ -174,7 +174,7 @@ def test_a_class_is_read_whole(sums, tmp_path, monkeypatch, portion):
         for p in (0, 1):
             expected = quantise(sums.sums[1][p][2], sums.rows[1], sums.tables[1][p])
             np.testing.assert_array_equal(read.class_bytes(1, 2, p), expected)
-        with pytest.raises(InputError, match="round 1, class 0: expected strategies that are stored"):
+        with pytest.raises(InputError, match="round 1, board bucket 0: expected stored strategies"):
             read.class_bytes(1, 0, 0)
     for lines in sums.lines:
         lines.__dict__.pop("portions", None)
