@@ -105,7 +105,8 @@ def level_end(work: Workspace, g: int, n_groups: int) -> int:
 def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
     """Fill ``groups``, ``within``, ``within_sums`` and ``row_reach``: the opponent's reach in each segment and row.
 
-    For a batch of lines that is aligned with a chance leaf of the previous round, ``reach`` is filled, too.
+    A segment is a run of hands of one row, in order of strength. For a batch whose 16 lanes continue one chance leaf of
+    the previous round, the function also fills ``reach``.
     """
     work, board = c.work, c.board
     nothing, h, width = fill16(_ZERO), 0, board.stride // WIDTH
