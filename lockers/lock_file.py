@@ -55,9 +55,9 @@ def make_lock_file(path: Path) -> None:
 
 
 def require_writable(path: Path) -> None:
-    """Refuse to write a data file that this process, or nobody, has permission to write.
+    """Refuse to write a data file if this process has no permission to write it, or if nobody has.
 
-    Root may not write a file without write permissions either, because its readers take no locks.
+    Root is refused, too, if nobody has permission, because readers of such a file take no locks.
 
     Raises:
         PermissionError: The file must not be written.

@@ -77,8 +77,8 @@ def row_counts(
 ) -> list[tuple[int, int]] | None:
     """Count the rows of both players on each board of a round without computing them; None: a row per hand.
 
-    Hands with equal outcomes share a row. So the result is the job's number of rows or, if that is smaller, the number
-    of different outcomes. It is an upper bound unless `counted_exactly`.
+    Hands with equal outcomes (`buckets.abstraction.outcomes`) share a row. So the result is the job's number of rows
+    or, if it is smaller, the number of different outcomes. The result is an upper bound unless `counted_exactly`.
 
     Args:
         problem: the problem.

@@ -46,8 +46,8 @@ class BettingTree:
     def entered(self, line: str) -> Node:
         """Build only the nodes along a line and the whole round that the line enters, and return the root.
 
-        All other nodes that these nodes need as children have no children of their own. This is fast even if the whole
-        tree is large.
+        Actions that leave this part of the tree lead to nodes without children. Building the part is fast even if the
+        whole tree is large.
 
         Args:
             line: the line that enters the round: ``""``, or a line that ends in ``/``.
