@@ -25,10 +25,7 @@ from spewy.game.ranges.classes import NUM_HANDS
 
 PREFLOP_CLASSES = 169
 LOCKED = "equation-1"  # the clustering with trees in the bucket locker
-TREES = (
-    LOCKED,
-    "ward",
-)  # clusterings in which hands with different outcomes have different rows if there are enough
+TREES = (LOCKED, "ward")  # with enough rows, these clusterings give different rows to different outcomes
 BOARDS_AT_ONCE = 256
 
 
@@ -115,9 +112,7 @@ def _kinds(problem: Problem, history: History) -> Ints:
     deck, n_board = problem.game.deck, sum(problem.game.num_board_cards)
     board = [card for group in history for card in group]
     final = comb(len(deck) - len(board), n_board - len(board))
-    if (
-        final > MAX_BOARDS
-    ):  # outcomes are then sampled, and hands that differ only by suits get the same outcomes
+    if final > MAX_BOARDS:  # outcomes are sampled; hands that differ only by suits share a sample
         kinds = hand_orbits(board, problem.hands, deck)
     else:
         seen: dict[bytes, int] = {}  # a dictionary is ten times faster here than sorting

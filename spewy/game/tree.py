@@ -209,9 +209,7 @@ class _Builder:
         """
         if action.kind == "fold":
             return self.make("fold", state.to_act, state.round, state.spent, line + "f")
-        if (
-            action.amount
-        ):  # a legal bet or raise; `Betting.apply` would check this again and take twice the time
+        if action.amount:  # `Betting.apply` would check that the bet is legal, and take twice the time
             return self.decision(state.raised(put_in_before + action.amount), put_in_before)
         following = state.called()
         if following.is_over:
