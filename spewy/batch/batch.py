@@ -1,8 +1,8 @@
 """Reads several job files, or one job file with a list of boards, as one batch with a folder for each job.
 
-A batch is a list of jobs with one board each. If two boards of a job file are equal up to suits, and the ranges are so
-too, both jobs are the same game: one of them is solved, and the result is reported for both. Jobs that were finished in
-earlier runs are only read. `spewy.batch.run` solves the remaining jobs.
+A batch is a list of jobs with one board each. If a permutation of suits turns one board of a job file into another one,
+and does not change the ranges, both boards are the same game: one of them is solved, and the result is reported for
+both. Jobs that were finished in earlier runs are only read. `spewy.batch.run` solves the remaining jobs.
 
 >>> from spewy.batch.batch import Batch
 >>> batch = Batch.load(["examples/R1.toml", "examples/T1.toml"])  # doctest: +SKIP
@@ -51,7 +51,7 @@ class BatchJob:
         job: the job, with a single board.
         source: name of the job file.
         label: name of the job in reports: the job's own name, followed by the board if the file lists several boards.
-        folder: folder of the solve. If ``same_as`` is set, the folder of that other job.
+        folder: folder of the solve; if ``same_as`` is set, the folder of the job with that number.
         same_as: number of another job in the batch that is the same game up to suits and is solved instead; None if
             this job itself is solved.
         stands_for: number of flops that the board represents, if the job file asks for a subset of all flops, else
@@ -164,7 +164,7 @@ class Batch:
         for file in files:
             entries += _entries(file, overrides, base, len(entries), inside=inside)
         _require_own_folders(entries)
-        return cls(tuple(entries), {i: Stored() for i, each in enumerate(entries) if each.same_as is None})
+        return cls(tuple(entries), {i: Stored() for i, entry in enumerate(entries) if entry.same_as is None})
 
     @classmethod
     def of_boards(cls, job: Job, boards: Sequence[str] | int, folder: Path) -> Batch:
@@ -188,7 +188,9 @@ class Batch:
         spot["boards"] = {"subset": boards} if isinstance(boards, int) else list(boards)
         entries = _entries_of(data | {"spot": spot}, job.name, folder, 0, inside=True)
         _require_own_folders(entries)
-        return cls(tuple(entries), {i: _look(each) for i, each in enumerate(entries) if each.same_as is None})
+        return cls(
+            tuple(entries), {i: _look(entry) for i, entry in enumerate(entries) if entry.same_as is None}
+        )
 
     @cached_property
     def done(self) -> dict[int, SolveResult]:
@@ -250,7 +252,7 @@ def folder_name(name: str) -> str:
 def _entries(
     file: str | Path, overrides: Sequence[str], base: Path, first: int, *, inside: bool
 ) -> list[BatchJob]:
-    """Read the jobs of a file; the arguments are those of `_entries_of`, except for the path of the file."""
+    """Read the jobs of a file; ``base``, ``first`` and ``inside`` have the same meaning as in `_entries_of`."""
     return _entries_of(read_job(file, overrides), str(file), base, first, inside=inside)
 
 

@@ -93,7 +93,7 @@ class BatchReporter(Protocol):
     """Receives the progress of a batch; jobs are named by their numbers in the batch."""
 
     def laid_out(self, done: int, total: int) -> None:
-        """Called after the cost of a job was estimated, with the numbers of estimates that are done and to do."""
+        """Called after the cost of a job was estimated, with the number of estimated jobs and of all jobs to solve."""
 
     def begin(self, batch: Batch, cost: BatchCost) -> None:
         """Called before the first solve."""
@@ -143,7 +143,7 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
     Raises:
         InputError: a job needs more memory than its ``solve.memory`` allows; no job was started.
     """
-    for i in batch.to_do:  # before processes start, which takes a second
+    for i in batch.to_do:  # this check comes first, since starting processes takes a second
         refuse_impossible(batch.entries[i].job, batch.entries[i].label)
     report = unfailing(report)
     outcomes = {i: Outcome(result, skipped=True) for i, result in batch.done.items()}
@@ -336,9 +336,8 @@ class _Remotely(_InPool):
 
     def arguments(self, batch: Batch, entry: BatchJob, cost: WalkedCost) -> tuple[Any, ...]:
         """Lock a job's folder and return the arguments of `function`, which include the folder's files."""
-        if (
-            entry.folder not in self._held
-        ):  # it is held already if a worker has died and the job is sent again
+        # If a worker died and the job is sent again, this process holds the lock already.
+        if entry.folder not in self._held:
             self._held[entry.folder] = self._locks.enter_context(FolderLock(entry.folder, "solve"))
         if batch.again:
             start_again(entry.job, entry.folder)

@@ -62,7 +62,8 @@ class FlopEngine(SampledEngine):
         game, rounds, abstraction, seed, short, cfr_br, opened, check_flops: see `SampledEngine`.
         cluster: the cluster; `close` closes it.
         shares: number of shares into which the flops are divided; None for one share for each worker.
-        interval: largest number of deals of a share before the round before the flop is averaged; None for no limit.
+        interval: largest number of deals of each share between two averages of the rounds before the flop; None for no
+            limit.
     """
 
     def __init__(
@@ -244,9 +245,8 @@ class FlopEngine(SampledEngine):
         """Send a share's regrets and strategy sums from this process to its worker; return whether this succeeded."""
         worker, done = self._workers[share], self._gathered[share]
         try:
-            if (
-                self._given is None or self._given.status != "finished"
-            ):  # the workers that had the setup have left
+            # Without a status "finished", the workers that had the setup have left.
+            if self._given is None or self._given.status != "finished":
                 self._given = self._cluster.given(self._setup)
             threads = self._cluster.there().get(worker, 1)
             arguments = (self._given, share, self._owners, threads, done)
@@ -309,7 +309,8 @@ class FlopEngine(SampledEngine):
 
         Args:
             function: a function of `spewy.learn.flop_share`.
-            orders: by share, arguments of the function after the solve, the share and the share's number of deals.
+            orders: by share, the arguments that follow the first three (name of the solve, number of the share, number
+                of deals in the share's state).
             work: noun phrase for the work, for error messages.
             stop: once set, waiting for answers ends.
 
@@ -443,9 +444,8 @@ def owner_of(abstraction: Abstraction, seed: int, t: int) -> Ints:
         flop_buckets[arrays["classes"][arrays["starts"][t, 1] + pairs[flop, pair]]] = flop
         return flop_buckets
     flop_buckets, deals = np.full(n[t], -1, dtype=np.int64), 0
-    while (
-        flop_buckets < 0
-    ).any():  # each canonical board is a bucket: the game is small enough to deal all of them
+    # Here each canonical board is a bucket, so the game is small enough to deal all of them.
+    while (flop_buckets < 0).any():
         buckets = abstraction.classes_of_deals(seed, deals, COUNTED)
         flop_buckets[buckets[:, t]] = buckets[:, first]
         deals += COUNTED

@@ -1,4 +1,4 @@
 """The longest time that this program waits for anything."""
 
 MOST_SECONDS = 1e9
-"""Longest waiting time in seconds, about thirty years; timers of the system fail for three hundred years."""
+"""Longest waiting time in seconds, about thirty years; timers of the operating system fail for ten times as long."""

@@ -34,7 +34,7 @@ SPEAK_SECONDS = 10.0
 TELL_SECONDS = 5.0
 """Seconds that `Cluster.tell_all` waits for answers."""
 MOST_DEATHS = 10
-"""After this number of calls in a row whose worker leaves without an answer, `Cluster.call` gives up."""
+"""`Cluster.call` gives up after this number of calls in a row in which the worker left without an answer."""
 MOST_FRUITLESS = 10
 """After this number of attempts in a row without an answer, `Attempts` gives up."""
 PAUSE_SECONDS = 1.0
@@ -46,7 +46,7 @@ _clusters: WeakKeyDictionary[Client, Cluster] = WeakKeyDictionary()
 
 
 class Stop(Protocol):
-    """Tells a waiting function to give up; a `threading.Event` serves."""
+    """Tells a waiting function to give up; for example a `threading.Event`."""
 
     def is_set(self) -> bool:
         """Whether to give up."""

@@ -45,14 +45,14 @@ def identity() -> tuple[str, ...]:
     return digest.hexdigest()[:12], python, np.__version__, numba.__version__, dask
 
 
-def identity_text(found: object) -> str:
+def identity_text(value: object) -> str:
     """Describe the identity of a process for a message; describes any other value as well."""
-    if isinstance(found, tuple) and len(found) == 5:
-        sources, python, numpy, numba, dask = found
+    if isinstance(value, tuple) and len(value) == 5:
+        sources, python, numpy, numba, dask = value
         return (
             f"spewy of sources {sources}, Python {python}, numpy {numpy}, numba {numba}, distributed {dask}"
         )
-    return one_line(f"{type(found).__name__}: {found}", MOST_OF_ERROR)
+    return one_line(f"{type(value).__name__}: {value}", MOST_OF_ERROR)
 
 
 def require_dask() -> None:
@@ -83,9 +83,7 @@ def connected(address: str) -> Client:
 
     silence()
     try:
-        host, port = get_address_host_port(
-            address
-        )  # an invalid address would leave a half-made client behind
+        host, port = get_address_host_port(address)  # else an invalid address leaves a half-made client
         if not address.startswith("tls:"):
             _require_greeting(host, port)
         with warnings.catch_warnings(), deaf_children():

@@ -22,7 +22,7 @@ from spewy.errors import InputError, path_text
 from spewy.system.closing import Closing
 
 TRIES, PAUSE = 20, 0.05
-"""Number of attempts to lock, and seconds between two attempts; `is_locked` in another process is a short obstacle."""
+"""Number of attempts to lock, and seconds between two; `is_locked` in another process holds the lock for a moment."""
 UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 """Error numbers of file systems without locks; on these, nothing keeps two processes from using the same folder."""
 MOST_OF_NAME = 100
@@ -112,13 +112,11 @@ def _try_to_lock(folder: Path, *, make: bool) -> tuple[int, str]:
         if error.errno not in UNSUPPORTED:
             os.close(descriptor)
             _refuse(folder, error)
-    if not _is_there(
-        descriptor, folder / LOCK
-    ):  # another process has just released the lock and deleted the file
+    # Another process may have released the lock and deleted the file a moment ago.
+    if not _is_there(descriptor, folder / LOCK):
         return -1, _holder(descriptor)
-    if (
-        not os.geteuid()
-    ):  # the user root gives the file to the folder's owner, who could not open it otherwise
+    # The user root gives the file to the folder's owner, who could not open it otherwise.
+    if not os.geteuid():
         with suppress(OSError):  # some network file systems give root no rights
             os.fchown(descriptor, owner.st_uid, owner.st_gid)
     return descriptor, ""

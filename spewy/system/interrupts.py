@@ -52,9 +52,10 @@ def interrupted_by_signals() -> Iterator[None]:
 
 @contextmanager
 def interruptible() -> Iterator[threading.Event]:
-    """Yield an event that the first signal to end sets; the second signal raises KeyboardInterrupt.
+    """Yield an event for a ``with`` block: Ctrl-C sets the event, and a second Ctrl-C raises KeyboardInterrupt.
 
-    Signals are handled in the main thread only; in another thread the event is never set.
+    The other signals that ask a process to end have the same effect. Signals are handled in the main thread only; in
+    another thread the event is never set.
     """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():

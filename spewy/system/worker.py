@@ -20,7 +20,7 @@ SAFE_PATH = "PYTHONSAFEPATH"
 
 
 MOST_CAUSES = 20
-"""Number of an error's causes that are kept when the error is sent to the parent."""
+"""Largest length of the chain of an error's causes that is sent to the parent together with the error."""
 
 
 class Parent:
@@ -82,11 +82,12 @@ class Portable:
     """Replaces an error in `pickle`; unpickling returns the error.
 
     A pickled exception loses the exceptions that caused it, and some exceptions cannot be unpickled. Unpickling a
-    `Portable` restores the causes, and returns a `RuntimeError` with the same text for such an exception.
+    `Portable` restores the causes. It returns a `RuntimeError` with the same text in place of an exception that cannot
+    be unpickled.
 
     Args:
         error: the error.
-        depth: number of causes to keep, each the cause of the one before.
+        depth: largest length of the chain of causes that is kept.
     """
 
     def __init__(self, error: BaseException, depth: int = MOST_CAUSES) -> None:

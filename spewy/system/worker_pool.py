@@ -22,7 +22,7 @@ class Message:
         task: number of the task.
         kind: "news" if the task reports before its end, "done" if the task has returned, "failed" if it has raised an
             error, "died" if it was given up because its workers died or left.
-        value: the news ("news"), the result ("done"), the error ("failed"), or a text how the worker ended ("died").
+        value: the news ("news"), the result ("done"), the error ("failed"), or a text about the worker's end ("died").
     """
 
     task: int
@@ -85,7 +85,11 @@ class WorkerPool(Closing):
                     raise ChildProcessError(f"a worker process {message.value} during its task")
 
     def share(self, data: Any) -> Any:
-        """Send data to all workers; return a placeholder, which tasks receive as the data if it is an argument."""
+        """Send data to all workers.
+
+        Returns:
+            A placeholder; a task that gets the placeholder as an argument receives the data.
+        """
         return data
 
     @abstractmethod
