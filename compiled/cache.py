@@ -71,7 +71,7 @@ def _root() -> Path:
 
 
 def stamp(package: Path, name: str) -> Path:
-    """Path of a file that exists once the functions of a package called ``name`` are compiled for this processor."""
+    """Path of a file that exists once a named set of the package's functions is compiled for this processor."""
     return folder(package) / f"ready-{name}-{_processor()}"
 
 
@@ -124,7 +124,7 @@ class Cache(FunctionCache):
     _impl_class = _Files
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """Load the function's machine code for given argument types; None, with a log message, if it must be compiled.
+        """Load the function's machine code for given argument types; None if the function must be compiled.
 
         Numba's own method first imports the support of every type that Numba can compile. That takes half a second, and
         only compiling needs it.

@@ -2,8 +2,8 @@
 """Numbers that are stored in single or half precision and computed in single precision.
 
 The precision of an array is its *kind*: the constant `SINGLE` or `HALF`. The two constants have different Numba types,
-so Numba compiles each kernel separately for the two precisions. In the list, a is the address of an array, and i an
-offset in elements:
+so Numba compiles each kernel separately for the two precisions. In the list below, a is the address of an array, i an
+offset in elements, and x a vector of 16 float32:
 
     load_as(kind, a, i)           16 consecutive numbers as a vector of float32
     store_as(kind, a, i, x, d)    write vector x; `HALF` adds d / `DITHER_STEPS` of the last bit, then rounds toward 0
@@ -59,7 +59,7 @@ def load_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
 
 @intrinsic
 def store_as(typing_context: Any, kind: Any, address: Any, index: Any, value: Any, dither: Any) -> Any:
-    """Write a vector to 16 consecutive numbers of precision ``kind``; the largest number of a float16 is `LARGEST`."""
+    """Write a vector to 16 consecutive numbers of precision ``kind``; a float16 gets at most `LARGEST`."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         write_as(builder, sig.args[0], *args[1:])

@@ -2,19 +2,19 @@
 """Several vectors of 16 float32 in one variable; operations on them are unrolled and stay in registers.
 
 The number of vectors is the length of a tuple of offsets, so Numba compiles a kernel once for each length of the tuple.
-In the list, a is the address of an array, t a tuple of offsets (in array elements), v one vector, x and y are several
-vectors:
+In the list below, a is the address of an array, t a tuple of offsets (in array elements), i, n, step and most are whole
+numbers, c is a number or a vector, v one vector, and x and y are several vectors:
 
     stepped(t, i, step)           the offsets (i, i + step, i + 2 * step, ...), as many as t has
-    clamped(t, most)              the offsets of t, with ``most`` in place of each larger one
+    clamped(t, most)              the offsets of t, with ``most`` in place of larger offsets
     shifted(t, i), scaled(t, n)   the offsets of t, each plus i or times n
     int64_each(a, t)              the int64 numbers a[t[0]], a[t[1]], ..., as offsets
     int32_each(a, t)              the int32 numbers a[t[0]], a[t[1]], ..., as offsets
     load_each(a, t)               a vector for each offset k of t: a[k : k + 16]
     store_each(a, t, x)           write vector n of x to a[t[n] : t[n] + 16], for all n
     fill_each(t, c)               a vector for each offset of t, with the number c in all elements
-    load_each_as(kind, a, t)      the same as load_each for 32-bit or 16-bit numbers (`compiled.precision`)
-    store_each_as(kind, a, t, x, d)   the same as store_each for 32-bit or 16-bit numbers, with dither d
+    load_each_as(kind, a, t)      like load_each, for 32-bit or 16-bit numbers (`compiled.precision`)
+    store_each_as(kind, a, t, x, d)   like store_each, for 32-bit or 16-bit numbers, with dither d
     prefetch_each(kind, a, t)     prefetch the cache lines of a[t[0]], a[t[1]], ...
     positive_each(x)              the larger of each number and 0
     where_each(c, x, v)           the numbers of x where the vector c is positive, the numbers of v elsewhere
@@ -88,7 +88,7 @@ def stepped(typing_context: Any, like: Any, first: Any, step: Any) -> Any:
 def _each_with_number(compute: Any) -> Any:
     @intrinsic
     def function(typing_context: Any, offsets: Any, number: Any) -> Any:
-        """Apply one operation to each offset of a tuple and a number."""
+        """Shift, scale or cap each offset of a tuple by a number."""
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             return _joined(builder, [compute(builder, k, args[1]) for k in _parts(builder, args[0])])
@@ -136,7 +136,7 @@ def load_each(typing_context: Any, address: Any, offsets: Any) -> Any:
 
 @intrinsic
 def store_each(typing_context: Any, address: Any, offsets: Any, several: Any) -> Any:
-    """Write one of several vectors at each offset of a float32 array."""
+    """Write several vectors to a float32 array, one vector at each offset."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         for k, part in zip(_parts(builder, args[1]), _parts(builder, args[2]), strict=True):
@@ -160,7 +160,7 @@ def load_each_as(typing_context: Any, kind: Any, address: Any, offsets: Any) -> 
 def store_each_as(
     typing_context: Any, kind: Any, address: Any, offsets: Any, several: Any, dither: Any
 ) -> Any:
-    """Write one of several vectors at each offset of an array of precision ``kind``.
+    """Write several vectors to an array of precision ``kind``, one vector at each offset.
 
     The argument ``dither`` determines the rounding of 16-bit numbers, see `compiled.precision`.
     """
@@ -199,7 +199,7 @@ def positive_each(typing_context: Any, several: Any) -> Any:
 
 @intrinsic
 def where_each(typing_context: Any, condition: Any, several: Any, other: Any) -> Any:
-    """Take the numbers of several vectors where vector ``condition`` is positive, and of ``other`` elsewhere."""
+    """Take the numbers of several vectors where vector ``condition`` is positive, else the numbers of ``other``."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         positive = builder.fcmp_ordered(">", args[0], ir.Constant(_VECTOR, [0.0] * WIDTH))

@@ -23,7 +23,10 @@ from compiled.llvm import intrinsic
 from compiled.vector import Address
 
 MEETING, CLAIMS, JUDGED, STOP, ABSENT = 0, 8, 16, 24, 32
-"""Index of each counter; the distances give every counter a cache line of its own."""
+"""Indices of the counters: arrivals at barriers, claimed tasks, measurements, stop signals, threads that never arrive.
+
+Each counter is on a cache line of its own.
+"""
 SYNC_SIZE = 40
 CALLED_OFF = -1
 """Result of `meet` if one of the threads will never arrive."""
@@ -110,8 +113,8 @@ def meet(counters: Address, n_threads: int, number: int) -> int:
     """Wait at barrier ``number`` = 0, 1, ... until all threads have reached it; return the number of the next barrier.
 
     Python can raise an error in a thread before the thread calls its kernel, but never inside the kernel. So every
-    kernel begins with barrier 0. As soon as one thread is counted as `ABSENT`, barrier 0 returns `CALLED_OFF` to all
-    threads that wait at it. Later barriers are never called off.
+    kernel begins with barrier 0. If a thread fails before its kernel, the counter `ABSENT` becomes 1, and barrier 0
+    returns `CALLED_OFF` to all threads that wait at it. Later barriers are never called off.
     """
     if n_threads > 1:
         take(counters, MEETING)

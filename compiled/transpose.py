@@ -25,7 +25,7 @@ from compiled.vector import TILE
 def transpose8(
     typing_context: Any, source: Any, rows: Any, first: Any, shift: Any, target: Any, start: Any, stride: Any
 ) -> Any:
-    """Transpose a square of 8 x 8 numbers whose rows begin at listed offsets; rows are written ``stride`` apart."""
+    """Read eight rows of eight numbers at listed offsets, and write them transposed, ``stride`` numbers apart."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source_, rows_, first_, shift_, target_, start_, stride_ = args
@@ -40,7 +40,7 @@ def transpose8(
 def transpose8_even(
     typing_context: Any, source: Any, first: Any, apart: Any, target: Any, start: Any, stride: Any
 ) -> Any:
-    """Transpose a square of 8 x 8 numbers whose rows lie ``apart`` numbers apart; rows are written ``stride`` apart."""
+    """Read eight rows of eight numbers, ``apart`` numbers apart, and write them transposed, ``stride`` apart."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source_, first_, apart_, target_, start_, stride_ = args
@@ -62,7 +62,7 @@ def transpose8_to(
     number: Any,
     shift: Any,
 ) -> Any:
-    """Transpose a square of 8 x 8 numbers whose rows lie ``apart`` numbers apart; rows go to listed offsets."""
+    """Read eight rows of eight numbers, ``apart`` numbers apart, and write them transposed to listed offsets."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source_, first_, apart_, target_, *listed = args

@@ -154,7 +154,7 @@ def where_number(typing_context: Any, condition: Any, yes: Any, no: Any) -> Any:
 
 @intrinsic
 def maximum(typing_context: Any, x: Any, y: Any) -> Any:
-    """Take the larger of each two elements of vectors x and y."""
+    """Take the larger number of each pair of elements of vectors x and y."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *args), *args)

@@ -173,7 +173,7 @@ class Context:
         return Thread(self.tasks, self.n_tasks, self.n_in_memory, self._counters, self.threads, thread)
 
     def weigh(self, deal_weight: float) -> None:
-        """Set the weight of all deals together, by which measured values are divided."""
+        """Set the summed weight of all pairs of hands, by which measured values are divided."""
         if deal_weight == self._deal_weight:
             return
         self._deal_weight = deal_weight
@@ -184,7 +184,7 @@ class Context:
         ]
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Set player p's range ``[row]`` for later passes; the next measurement also needs `weigh`."""
+        """Set player p's range ``[row]`` for later passes; before the next measurement `weigh` must be called, too."""
         self._weights[p][: len(reach)] = reach
         self.entries[1 - p].reach.reshape(-1, padded(1))[: len(reach), 0] = reach
 
@@ -306,7 +306,7 @@ def _sharing(own: Workspace, common: Workspace) -> Workspace:
 
 
 def _locks(game: LiveGame, hands: HandTable, t: int, p: int) -> _Locks:
-    """Collect the locks of player p in round t; their frequencies ``[block, action, 16 hands]`` follow one another."""
+    """Collect the locks of player p in round t, with frequencies ``[block, action, 16 hands]`` of each lock."""
     by_node: dict[int, int] = {}
     parts, start = [np.zeros(WIDTH, dtype=np.float32)], WIDTH
     first: list[int] = []

@@ -1,7 +1,7 @@
 """CFR with a row for each hand, in vectors and threads, and exact best responses.
 
-The engine takes the same `LiveGame` as `solvers.reference.cfr.Cfr` and computes the same in single precision. It keeps
-only the first round and the ranges of the game.
+The engine takes the same `LiveGame` as `solvers.reference.cfr.Cfr` and computes the same numbers in single precision.
+After its start it keeps only the game's first round and ranges.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HEADROOM, LARGEST_SUM = 64, 32768.0
 """Largest 16-bit regret as a multiple of the largest regret of one iteration; and largest 16-bit sum."""
 
 WORTH_A_THREAD = 40_000
-"""Smallest number of (hand, action) pairs per thread and pass for which a thread pays off."""
+"""Smallest number of (hand, action) pairs of a pass for each thread that is used."""
 
 WORTH_SHARING = 2**22
 """Size of regrets and sums in bytes above which threads share the work of clearing them."""
@@ -59,7 +59,8 @@ def useful_threads(game: LiveGame, asked: int) -> int:
 def supports(game: LiveGame, variant: Variant) -> bool:
     """Whether the engine can solve a game with a variant of CFR.
 
-    It needs a row for each hand of two cards, at most three rounds, and a variant that does not predict regrets.
+    The engine needs a row for each hand of two cards, at most three rounds, and a variant that does not predict
+    regrets.
     """
     rows = [rows for r in game.rounds for rows in r.hands]
     return (
@@ -97,9 +98,9 @@ class ExactCfr:
             variant: the variant of CFR.
             threads: number of threads.
             short: whether regrets and sums have 16 bits instead of single precision.
-            folder: folder of files from which the last round's regrets and sums are mapped, if there are several
-                rounds; None: they are in memory.
-            kept: share of the mapped regrets and sums that stays in memory.
+            folder: folder for temporary files that hold the last round's regrets and sums, if there are several rounds;
+                None: memory holds them.
+            kept: share of the regrets and sums in files that stays in memory, too.
 
         Raises:
             SolverError: the engine does not support the game.
@@ -146,8 +147,8 @@ class ExactCfr:
     def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
         """Run until exploitability, measured every ``every`` iterations, is at most ``target`` chips.
 
-        All iterations are one call of the kernels, since on a river a call takes longer than an iteration. Raked games
-        take several calls.
+        All iterations are done in one call of a kernel, since on a river a call takes longer than an iteration. Raked
+        games take several calls.
 
         Returns:
             All measurements. The last measurement reached ``target``, or is NaN, or was made after ``iterations``
@@ -263,7 +264,7 @@ class ExactCfr:
     def _plan(
         self, iterations: int, every: int = 0, target: float = -np.inf, measured: Floats = NOTHING
     ) -> Plan:
-        """Make the plan of the next iterations; every ``every`` iterations both best responses go to ``measured``."""
+        """Make the plan of the next iterations; ``measured`` gets both best responses every ``every`` iterations."""
         numbers, fractions = _numbers(self.variant, self.iteration, iterations, self._short)
         clip = self.variant.discount.clip
         return Plan(
@@ -287,7 +288,10 @@ def _numbers(variant: Variant, done: int, iterations: int, short: bool) -> tuple
 
 
 def _sum_units(variant: Variant, iterations: Ints) -> Floats:
-    """Unit of 16-bit sums after each number of iterations; in this unit no sum exceeds `LARGEST_SUM`."""
+    """Unit (factor of the stored values) of 16-bit sums after each number of iterations.
+
+    In this unit no sum exceeds `LARGEST_SUM`.
+    """
     return np.maximum(variant.weight(iterations), 1.0) / LARGEST_SUM
 
 
@@ -315,7 +319,7 @@ def _blank(
 
 
 def _regret_units(game: LiveGame, short: bool) -> tuple[float, float]:
-    """Unit of 16-bit regrets for each player.
+    """Unit (factor of the stored values) of 16-bit regrets, for each player.
 
     The largest 16-bit regret is `HEADROOM` times the largest regret of one iteration.
     """

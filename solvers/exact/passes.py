@@ -42,11 +42,11 @@ _ZERO: Any = np.float32(0)
 
 
 class Deals(NamedTuple):
-    """Maps of one deal for one traverser.
+    """Maps between the boards of two consecutive rounds, for one traverser.
 
     Attributes:
-        own: the traverser's map, through which values go up.
-        other: the opponent's map, through which reach comes down.
+        own: the map of the traverser's rows, through which values go up.
+        other: the map of the opponent's rows, through which reach comes down.
     """
 
     own: DealTable
@@ -56,13 +56,13 @@ class Deals(NamedTuple):
 class GameView(NamedTuple):
     """A game for one traverser.
 
-    Passes get four views: strategies from regrets for traverser 0 and 1, then strategies from sums for traverser 0 and
-    1.
+    A pass gets four of these records: with strategies from regrets for traverser 0 and 1, then with strategies from
+    sums for traverser 0 and 1.
 
     Attributes:
         entry: the opponent's initial range.
-        rounds: a view of each round.
-        deals: maps from each round to the next round.
+        rounds: `RoundView` of each round.
+        deals: `Deals` from each round to the next round.
     """
 
     entry: Entry
@@ -76,14 +76,15 @@ class Plan(NamedTuple):
     Attributes:
         mode: `UPDATE` changes regrets; `BEST` and `EVALUATE` measure, in a plan of one iteration.
         n_iterations: number of iterations.
-        every: number of iterations between two measurements of both best responses, with one more at the end; 0: none.
+        every: number of iterations between two measurements of both best responses, with one more measurement at the
+            end; 0: no measurements.
         numbers: ``[iteration, 4]``, the fields positive, negative, decay and gain of `PassFactors`.
         dither: ``[iteration]``, rounding of 16-bit numbers.
         clip: whether negative regrets become 0.
         target: exploitability in chips at which a measurement ends the plan.
         measured: ``[measurement, 4]``, results: both best responses in chips, the time, and the seconds that measuring
             took.
-        kept: flat ``[board, traverser's row, chance leaf]`` for traverser 0, then for traverser 1: result of the last
+        kept: flat ``[board, traverser's row, chance leaf]`` for traverser 0, then for traverser 1: results of the last
             pass, values at the chance leaves of the second of three rounds, not yet multiplied by the probability of a
             board.
         kept_second: offset of traverser 1's values in ``kept``; -1: ``kept`` is not used.
@@ -107,7 +108,7 @@ class Ranges(NamedTuple):
     Attributes:
         reach0, reach1: ``[row]``, the initial ranges of players 0 and 1.
         n_rows0, n_rows1: number of rows of each range.
-        scale: 1 / the weight of all deals together.
+        scale: 1 / the summed weight of all pairs of hands.
     """
 
     reach0: Address
@@ -138,13 +139,13 @@ class Thread(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """What one thread needs besides the game.
+    """Buffers, ranges and tasks of one thread.
 
     Attributes:
         work: buffers of each round for either traverser. In the first round, buffers with a row for each hand are
             shared by all threads.
         ranges: weights of the values at the root.
-        thread: the thread's place among all threads.
+        thread: number and tasks of the thread among all threads.
     """
 
     work: tuple[tuple[Workspace, Workspace], ...]
@@ -161,7 +162,7 @@ def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
 
         Args:
             plan: the passes.
-            views: the game as each traverser sees it: two views with strategies from regrets, two from sums.
+            views: four `GameView`: strategies from regrets for traverser 0 and 1, then strategies from sums.
             packed: the thread's `Desk`.
         """
         desk = unpack(packed)
@@ -228,13 +229,13 @@ RUNNERS = tuple(_runner(n_rounds) for n_rounds in (1, 2, 3))
 
 @inlined
 def _next_board(x: RoundView, work: Workspace, f: PassFactors, deals: Deals, e: int) -> Cursor:
-    """Make the cursor at the board to which entry e of a deal leads; one thread does all steps there."""
+    """Make the `Cursor` at the board to which entry e of a deal leads; one thread does all steps there."""
     return Cursor(x, work, f, int64_at(deals.other.child, e), 0, 1)
 
 
 @inlined
 def _entry(above: Cursor, deals: Deals, e: int) -> Entry:
-    """Make the record of the opponent's reach on the board to which entry e of a deal leads."""
+    """Make the `Entry` (the opponent's reach) of the board to which entry e of a deal leads."""
     parent_row = deals.other.parent_row + 4 * int64_at(deals.other.first_row, e)
     return Entry(above.work.exits, above.round.program.n_exit_lanes, parent_row)
 
@@ -249,7 +250,7 @@ def _last_board(above: Cursor, c: Cursor, deals: Deals, e: int) -> None:
 
 @inlined
 def _middle_board(above: Cursor, c: Cursor, view: GameView, work: Workspace, entry: int) -> None:
-    """Compute reach and values on a board of the second of three rounds, with all boards of the third below."""
+    """Compute reach and values on a board of the second of three rounds, and on all boards that follow it."""
     forward_reach(c, _entry(above, view.deals[0], entry))
     opposing_totals(c)
     _clear_values(c.work.continuation, 0, _n_values(c))
@@ -337,14 +338,20 @@ def _factors(plan: Plan, i: int, n_passes: int) -> PassFactors:
 
 @inlined
 def _claim(thread: Thread, i: int) -> int:
-    """Claim the next task of pass i; in each pass every thread asks once more than it gets tasks."""
+    """Claim the next task of pass i for a thread; ``thread.n_tasks`` or more means that no task remains.
+
+    The counter runs on from pass to pass: in each pass every thread makes one claim that gets no task.
+    """
     claimed: int = take(thread.counters, CLAIMS)
     return claimed - i * (thread.n_tasks + thread.n_threads)
 
 
 @inlined
 def _entries(thread: Thread, task: int, n_entries: int) -> tuple[int, int]:
-    """First entry of a task, and first entry of the next task; entries lead to the boards after the first deal."""
+    """First entry of a task, and first entry of the next task.
+
+    A task is a group of boards after the first deal; an entry leads to one of these boards.
+    """
     return task * n_entries // thread.n_tasks, (task + 1) * n_entries // thread.n_tasks
 
 
@@ -377,7 +384,10 @@ def _clear_values(values: Address, start: int, n: int) -> None:
 
 @inlined
 def _collect(deal: DealTable, entry: int, above: Cursor, c: Cursor, values: Address, start: int) -> None:
-    """Add a board's root values to the chance leaves of the board above, once for each dealt board of the entry."""
+    """Add a board's root values to the previous round's chance leaves, once for each dealt board of the entry.
+
+    An entry leads to a board of the next round. It stands for one or several dealt boards that are equal up to suits.
+    """
     count, stride = int64_at(above.round.own.count, above.board), above.round.program.n_exit_lanes
     for m in range(int64_at(deal.first_image, entry), int64_at(deal.first_image, entry + 1)):
         for h in range(count):

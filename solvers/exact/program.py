@@ -39,9 +39,9 @@ class Program(NamedTuple):
         n_sequences: number of the opponent's sequences.
         n_nodes: number of nodes.
         n_own_slots, n_other_slots: number of slots (actions of all decisions) of the traverser and of the opponent.
-        n_down: number of ``down``.
+        n_down: number of steps in ``down``.
         down: `ReachStep` of each of the opponent's decisions.
-        n_up: number of ``up``.
+        n_up: number of steps in ``up``.
         up: `ValueStep` of each decision.
         n_lanes: number of leaf pairs, a multiple of 16.
         lanes: ``[leaf pair]``, offset of the opponent's sequence.

@@ -1,4 +1,4 @@
-"""Step 1 of a pass: the opponent's reach, from the board above down to folds, showdowns and chance leaves.
+"""Step 1 of a pass: the opponent's reach, from the previous round down to folds, showdowns and chance leaves.
 
 With σ_a the frequency of action a, for hand h,
 
@@ -6,8 +6,8 @@ With σ_a the frequency of action a, for hand h,
     sum[slot, h] ← decay · sum[slot, h] + gain · reach[slot, h]
 
 where a slot is one action of one decision. The reach of 16 hands at a time is in ``work.reach[sequence][16]``; the
-reach at leaves is transposed to rows by hand for the later steps. Slow twin: `solvers.reference.kernels.reach_down` and
-`add_to_sums`.
+reach at leaves is transposed to a row for each hand, as later steps need it. Slow, plain version:
+`solvers.reference.kernels.reach_down` and `add_to_sums`.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def forward_reach(c: Cursor, entry: Entry) -> None:
 
 @inlined
 def _play(c: Cursor, step: ReachStep, at: Any, children: Any) -> None:
-    """Compute the reach after all actions of a decision in registers, and add it to their strategy sums."""
+    """Compute the reach after all actions of a decision in registers, and add it to the actions' strategy sums."""
     x, reach = c.round, c.work.reach
     shares = matched(x.kind, x.other_current, at, load16(reach, step.parent))
     store_each(reach, children, shares)

@@ -110,5 +110,8 @@ class Storage:
 
 
 def dither(iterations: Ints) -> NDArray[np.int32]:
-    """Fractions of the last bit, in units of 1 / `DITHER_STEPS`; over any iterations they spread evenly over [0, 1)."""
+    """Fractions of the last bit to add before rounding toward 0, for each iteration.
+
+    The unit is 1 / `DITHER_STEPS`. Over any range of iterations the fractions spread evenly over [0, 1).
+    """
     return np.asarray(iterations * _GOLDEN % 1.0 * DITHER_STEPS, dtype=np.int32)

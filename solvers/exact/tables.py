@@ -29,8 +29,8 @@ class HandTable(NamedTuple):
         count: ``[board]``, number of hands.
         first_block: ``[board + 1]``, first block of each board.
         cards: ``[row, 2]``, cards of each hand, for the rows of all blocks of the round.
-        same_cards: ``[row]``, the opponent's row on the board with the same two cards; without such a row, the row
-            after all blocks of the opponent, which is always 0.
+        same_cards: ``[row]``, the opponent's row on the board with the same two cards. If there is no such row, the row
+            after the opponent's last block, in which buffers have 0.
     """
 
     count: Ints  # type: ignore[assignment]  # tuples have a method of that name
@@ -62,8 +62,8 @@ class DealTable(NamedTuple):
         n_entries: number of entries.
         child: ``[entry]``, the board of the next round.
         first_row: ``[entry]``, place of the entry's first row in ``parent_row``.
-        parent_row: for each row of the entry's board of the next round, the row of the same hand in this round; padding
-            rows have a row that is always 0.
+        parent_row: for each row of the entry's board of the next round, the row of the same hand in this round. Padding
+            rows have the row after the last block, in which buffers have 0.
         first_image: entry e stands for the dealt boards ``first_image[e] .. first_image[e + 1] - 1``.
         child_row_width: number of rows of ``child_row`` for a dealt board.
         child_row: ``[dealt board, row]``, the next round's row of each row of this round, or -1.

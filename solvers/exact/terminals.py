@@ -7,8 +7,8 @@ With ``rest[h] = total − by_card[a] − by_card[b]`` for a hand h of cards a a
     fold = fold_pay · T
     showdown = win_pay · D + rake_pay · T
 
-T is the opposing reach compatible with h, and D the opposing reach that h beats minus the reach that beats h. Slow
-twin: `solvers.reference.kernels.terminal_values`.
+T is the opposing reach compatible with h, and D the opposing reach that h beats minus the reach that beats h. Slow,
+plain version: `solvers.reference.kernels.terminal_values`.
 """
 
 from __future__ import annotations

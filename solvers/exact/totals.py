@@ -1,13 +1,14 @@
 """Step 2 of a pass: totals of the opponent's reach, overall and by card, at the sequences that end in leaves.
 
-Before the last round these are ``total = Σ reach`` and ``by_card[c] = Σ reach of hands with card c``. In the last round
-also
+Before the last round the totals are ``total = Σ reach`` and ``by_card[c] = Σ reach of hands with card c``. In the last
+round also
 
     wins[h] = Σ reach of weaker hands + Σ reach of weaker and equal hands
 
-where both sums leave out hands that share a card with h. They are computed by inclusion and exclusion (Johanson et al.
+where both sums leave out hands that share a card with h. Wins are computed by inclusion and exclusion (Johanson et al.
 2011): hands of equal strength form groups, the groups are processed in ascending order, and a group reads the totals
-before and after its own opposing hands are added. Slow twin: `solvers.reference.kernels.terminal_values`.
+before and after its own opposing hands are added. Slow, plain version:
+`solvers.reference.kernels.terminal_values`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _ZERO: Any = np.float32(0)
 
 @inlined
 def opposing_totals(c: Cursor) -> None:
-    """Fill ``work.total`` and ``work.by_card`` on a board before the last round."""
+    """Fill ``work.total`` and ``work.by_card``, totals of the opponent's reach, on a board before the last round."""
     first, last = share(c, c.round.program.n_lanes // WIDTH)
     for batch in range(first, last):
         _add_all(c, WIDTH * batch)
@@ -35,7 +36,7 @@ def opposing_totals(c: Cursor) -> None:
 
 @inlined
 def showdown_totals(c: Cursor) -> None:
-    """Fill ``work.wins``, ``work.total`` and ``work.by_card`` on a board of the last round.
+    """Compute totals of the opponent's reach on a board of the last round: ``work.wins``, ``total``, ``by_card``.
 
     The opponent's sequences are processed in batches of 16, two batches at a time, so that additions to the totals of
     one card need not wait for each other.
@@ -114,18 +115,18 @@ def _add_hand(c: Cursor, first: int, row: int, lanes: Any, total):  # type: igno
 
 @inlined
 def _sharing_a_card(c: Cursor, first: int, row: int, lanes: Any):  # type: ignore[no-untyped-def]
-    """Total of the opposing hands with the own hand's first card, plus the total of those with its second card."""
+    """Add two totals: of the opposing hands with the first card of the traverser's hand, and with its second card."""
     a, b = cards_of(c.round.own, first + row)
     return load_each(c.work.by_card, _of_card(lanes, a)) + load_each(c.work.by_card, _of_card(lanes, b))
 
 
 @inlined
 def cards_of(hands: HandTable, row: int) -> tuple[int, int]:
-    """Offsets of a hand's two cards in the totals by card of 16 sequences."""
+    """Offsets of a hand's two cards in the totals by card of 16 of the opponent's sequences."""
     return WIDTH * int32_at(hands.cards, 2 * row), WIDTH * int32_at(hands.cards, 2 * row + 1)
 
 
 @inlined
 def _of_card(lanes: Any, card: int) -> Any:
-    """Offsets of a card's totals, for each batch of 16 sequences."""
+    """Offsets of one card in the totals by card, for each batch of 16 of the opponent's sequences."""
     return shifted(scaled(lanes, N_CARDS), card)

@@ -3,8 +3,8 @@
     v = Σ_a σ_a v_a at the traverser's decisions (max_a v_a in a best response), v = Σ_a v_a at the opponent's decisions
     R_a ← R_a · discount + (v_a − v), at least 0 with ``clip``
 
-Here v is the value of a decision, v_a the value after action a, σ_a the action's frequency and R_a its regret. Slow
-twin: `solvers.reference.kernels.values_up` and `update_regrets`.
+Here v is the value of a decision, v_a the value after action a, σ_a the action's frequency and R_a its regret. Slow,
+plain version: `solvers.reference.kernels.values_up` and `update_regrets`.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _mean(c: Cursor, step: ValueStep, at: int):  # type: ignore[no-untyped-def]
 
 @inlined
 def _locked_mean(c: Cursor, step: ValueStep, block: int, free):  # type: ignore[no-untyped-def]
-    """Value of a decision by the locked frequencies for locked hands; the value ``free`` for all other hands."""
+    """Value of one of the traverser's decisions by locked frequencies; ``free`` for hands that are not locked."""
     x, value = c.round, c.work.value
     lock = int64_at(x.own_lock_first, step.lock) + WIDTH * block * step.n_actions
     frequency = load16(x.own_locks, lock)

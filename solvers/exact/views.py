@@ -1,10 +1,10 @@
 """Records that the exact engine's kernels read: a round for one traverser, a thread's buffers, and a cursor.
 
-The table lists one thread's buffers, with bytes for the river of the flop spot P1 (400 hands on each side) and the
-processor cache that each is meant for. H and H' are the numbers of hands of the traverser and of the opponent on a
-board, N of nodes, S of the opponent's sequences, E of chance leaves and R of lines that enter the round. L is the
-number (40) of leaf pairs: a fold, a showdown, or one of each, all after the same sequence of the opponent. An axis of
-16 is a block of 16 hands, or a batch of 16 leaf pairs.
+The table lists one thread's buffers, with sizes in bytes for the river of the flop spot P1 (400 hands on each side) and
+the processor cache that each buffer is meant for. H and H' are the numbers of hands of the traverser and of the
+opponent on a board, N of nodes, S of the opponent's sequences, E of chance leaves and R of lines that enter the round.
+L is the number (40) of leaf pairs: a fold, a showdown, or one of each, all after the same sequence of the opponent. An
+axis of 16 is a block of 16 hands, or a batch of 16 leaf pairs.
 
 | buffer | shape | bytes | written by, read by | cache |
 |---|---|---|---|---|
@@ -34,7 +34,7 @@ from solvers.exact.program import Program
 from solvers.exact.tables import ClassTable, HandTable
 
 N_CARDS = 53
-"""Number of cards of a deck plus one, for the card of padding rows."""
+"""53: the number of cards of a deck, and one more for padding rows."""
 
 
 class PassFactors(NamedTuple):
@@ -97,14 +97,14 @@ class Workspace(NamedTuple):
     Attributes:
         reach: opponent's reach at each of its sequences, for 16 hands.
         value: values at all nodes, for 16 hands.
-        theirs: opponent's reach at folds and showdowns, by hand.
-        wins: reach of weaker hands plus reach of weaker and equal hands, by the traverser's hand.
+        theirs: opponent's reach at folds and showdowns, for each hand.
+        wins: reach of weaker hands plus reach of weaker and equal hands, for each of the traverser's hands.
         total, by_card: totals of the opponent's reach at folds and showdowns, overall and by card.
         rows_win, rows_total: values of showdowns and of folds for 16 hands, before they are transposed into ``value``.
-        exits: opponent's reach at chance leaves, by hand.
-        continuation: values from the boards of the next round at chance leaves, by hand.
-        leaf_values: values at chance leaves for 16 hands, by leaf.
-        roots: values at the start of the round, by hand.
+        exits: opponent's reach at chance leaves, for each hand.
+        continuation: values from the boards of the next round at chance leaves, for each hand.
+        leaf_values: values at chance leaves, for 16 hands.
+        roots: values at the start of the round, for each hand.
         places: offsets of the rows of the previous round's buffer from which the reach of 16 hands comes.
     """
 
@@ -158,7 +158,7 @@ class Cursor(NamedTuple):
 
 @inlined
 def share(c: Cursor, n: int) -> tuple[int, int]:
-    """First of the thread's items among n items of a step, and the item after its last."""
+    """Range of the thread's items among n items of a step: the first item, and the item after the last."""
     return c.part * n // c.n_parts, (c.part + 1) * n // c.n_parts
 
 

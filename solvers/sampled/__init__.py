@@ -1,9 +1,9 @@
 """The sampled engine: CFR over sampled boards for whole games whose boards share strategies by board bucket.
 
-`engine.SampledCfr` learns; `judge.BoardJudge` computes best responses of single hands on all boards below a board. The
-files in the order in which data flows: `batches` (betting lines, 16 to a vector), `program` (the betting as lists of
-steps), `boards`, `numbers` (regrets and averages); the steps on one board in `links`, `segments`, `reach`, `folds`,
-`showdowns`, `update`, `respond` and `answer`; `passes` (boards below boards), `context`, `engine`.
+`engine.SampledCfr` learns; `judge.BoardJudge` computes best responses of single hands on all boards that can follow a
+given board. The files in the order in which data flows: `batches` (betting lines, 16 to a vector), `program` (the
+betting as lists of steps), `boards`, `numbers` (regrets and averages); the steps on one board in `links`, `segments`,
+`reach`, `folds`, `showdowns`, `update`, `respond` and `answer`; `passes` (from board to board), `context`, `engine`.
 
 Words that the kernels of this package use:
 
@@ -12,7 +12,7 @@ Words that the kernels of this package use:
 - A *row* is a bucket of hands. A *board bucket* is a set of boards that share rows and strategies.
 - A *slot* is one action of one decision of a player. A player's *sequence* at a node is the player's last slot on the
   way to the node, or 0 at the start of the round. Regrets are stored by slot, reach by sequence.
-- The *reach at the start of a round* is that of a hand when its line enters the round. Reach by sequence counts only
-  the actions within the round, so a hand's reach at a node is the product of the two.
-- A *workspace* is one thread's arrays ("buffers") for a round.
+- The *reach at the start of a round* is a hand's reach when its line enters the round. Reach by sequence counts only
+  the actions within the round. So a hand's reach at a node is the product of these two numbers.
+- A *workspace* is one thread's arrays ("buffers") for a round. An *offset* counts numbers from the start of an array.
 """

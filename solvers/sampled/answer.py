@@ -6,8 +6,8 @@ the last round, so the opponent's best response to the traverser is known there.
 traverser's reach, summed over the hands of each row, choose an action at each of the opponent's decisions.
 
 The *mirror* of a pass has betting steps and buffers in which the opponent is the traverser. Before the last round it
-computes reach alone. A pass and its mirror share the segments of the board's hands. Where the traverser has no reach,
-all actions of the opponent have equal values, and the opponent follows its learnt strategy.
+computes reach alone. Where the traverser has no reach, all actions of the opponent have equal values, and the opponent
+follows its learnt strategy.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ONE: Any = np.float32(1)
 
 @kernel
 def mirror_down(views: Packed, mirror: Packed, boards: Packed, t: int) -> None:
-    """Compute the traverser's reach on a board before the last round, as the best response of the opponent needs it."""
+    """Compute the traverser's reach on a board before the last round, for the opponent's best response."""
     x, work, all_boards = unpack_at(views, t), unpack_at(mirror, t), unpack(boards)
     board = board_view(all_boards, int64_at(work.open, 0))
     for number in range(x.program.n_batches):
@@ -57,10 +57,12 @@ def answer(
 ) -> None:
     """Mix the opponent's best response into the opponent's reach within a batch of lines of the last round.
 
+    A segment is a run of hands of one row, in order of strength; `find_segments` must be called first.
+
     Args:
         weight: weight of the best response; the learnt strategy has the rest.
-        views: views of each round with the opponent as traverser.
-        mirror: buffers of each round with the opponent as traverser; the segments of the last board are already found.
+        views: `RoundView` of each round with the opponent as traverser.
+        mirror: `Workspace` of each round with the opponent as traverser.
         boards: the boards of the pass.
         t: the last round.
         number: number of the batch.

@@ -1,13 +1,13 @@
-"""A round's betting lines in batches of 16 that share one betting tree, so that a vector holds a number of 16 lines.
+"""A round's betting lines in batches of 16 that share one betting tree, so that a vector holds a number for each line.
 
 Lines whose trees have the same *shape* (kinds of nodes, players, numbers of actions) differ only in their stakes, so
 kernels take the same steps for all of them. A *batch* has 16 *lanes* for up to 16 lines of one shape. The nodes of a
-shape are numbered breadth first, as `Forest.build` numbers a single tree. Its *slots*, one for each action of each
-decision of a player, are numbered in the order of the nodes.
+shape are numbered breadth first, as `Forest.build` numbers a single tree. The *slots* of a shape, one for each action
+of each decision of a player, are numbered in the order of the nodes.
 
 A line leaves a batch at a chance leaf and continues in a batch of the next round. That batch is *aligned* with the
-chance leaf if its 16 lanes continue the leaf's 16 lanes in order. In other batches each lane may continue any chance
-leaf and lane.
+chance leaf if its 16 lanes continue the leaf's 16 lanes in order. In other batches each lane may continue any lane of
+any chance leaf.
 
 The regrets of a player in a board bucket are a flat array ``[batch][row][slot][lane]``; see `LineBatches.first`.
 """
@@ -25,7 +25,10 @@ from compiled.vector import WIDTH
 from solvers.tree import CHANCE, DECISION, Forest, Ints
 
 MOST_WASTE = 1.15
-"""Largest number of aligned batches, relative to the number of full batches; beyond it no batch is aligned."""
+"""Largest factor by which aligned batches may outnumber full batches; beyond it no batch is aligned.
+
+A batch of lines is aligned if its 16 lanes continue the lanes of one chance leaf of the previous round in order.
+"""
 
 Source = tuple[int, int]
 """Chance leaf and lane of the previous round that a line continues; (-1, -1) in the first round."""
@@ -36,8 +39,8 @@ class Run(NamedTuple):
 
     Attributes:
         exit: number of the chance leaf.
-        above: first of the lanes in the previous round.
-        here: first of the lanes in the batch.
+        above: the first lane of the run at the chance leaf.
+        here: the first lane of the run in the batch.
         n: number of lanes.
     """
 
@@ -81,9 +84,9 @@ class LineBatches:
     Attributes:
         shapes: the different betting trees of the lines.
         shape: ``[batch]``, index of the batch's betting tree in ``shapes``.
-        lines: ``[batch, lane]``, number of the line, which is its root in the forest; -1 in an empty lane.
-        nodes: an array ``[node, lane]`` for each batch: the forest's node for each node of the batch's betting tree. An
-            empty lane repeats the nodes of another line.
+        lines: ``[batch, lane]``, number of the line among all lines that enter the round; -1 in an empty lane.
+        nodes: an array ``[node, lane]`` for each batch: number of the node in the round's `Forest`, for each node of
+            the batch's betting tree. An empty lane repeats the nodes of another line.
         first_exit: ``[batch + 1]``, number of the batch's first chance leaf, counted through all batches.
         aligned: ``[batch]``, the chance leaf of the previous round whose 16 lanes the batch continues in order; -1:
             none.
@@ -118,7 +121,10 @@ class LineBatches:
 
     @cached_property
     def runs(self) -> list[list[Run]]:
-        """Runs of lanes of each batch, see `Run`; a batch that is aligned with a chance leaf has none."""
+        """Runs of lanes of each batch, see `Run`.
+
+        A batch whose 16 lanes continue the lanes of one chance leaf in order needs no runs and has an empty list.
+        """
         return [
             [] if exit_ >= 0 else _runs(sources)
             for exit_, sources in zip(self.aligned.tolist(), self.sources.tolist(), strict=True)
@@ -216,7 +222,7 @@ def _runs(sources: Sequence[Source]) -> list[Run]:
 
 
 def _nodes(forest: Forest, root: int) -> Ints:
-    """Nodes of the betting tree below a root of the forest, breadth first."""
+    """Nodes of the betting tree below the node ``root``, breadth first."""
     a, out, at = forest.arrays, [root], 0
     while at < len(out):
         n = out[at]

@@ -3,9 +3,9 @@
 A board has a round, a board bucket, hands (the same for both players) and a row for each hand. Cards are numbered from
 0 among the cards that are not on the board. Hands of the last round are sorted by strength, then by row.
 
-`paths` makes boards for learning: each deal is one board per round, and all rounds have the hands that the full board
-leaves. `tree` makes boards for best responses: each board has hands of its own, and it may stand for several dealt
-boards that are equal up to suits.
+`paths` makes boards for learning: each deal is one board per round, and all its rounds have the hands that are possible
+on the full board. `tree` makes boards for best responses: each board has hands of its own, and it may stand for several
+dealt boards that are equal up to suits.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Board:
         round: number of the round, from 0.
         class_: number of the board bucket in the round.
         cards: ``[hand, 2]``, numbers 0 .. n_cards - 1; hands of one card have n_cards in the second place.
-        n_cards: number of cards that the board leaves.
+        n_cards: number of cards that are not on the board.
         rows: ``[hand]``, the row of each hand.
         strength: ``[hand]``, used in the last round only.
         parent_hand: ``[dealt board, hand]``, number of the hand on the board of the previous round, for each dealt
@@ -53,7 +53,7 @@ def paths(classes: Ints, rows: Ints, cards: Ints, strength: Ints, n_cards: int) 
         rows: ``[deal, round, hand]``, the row of each hand.
         cards: ``[deal, hand, 2]``, the cards of each hand.
         strength: ``[deal, hand]``, ascending.
-        n_cards: number of cards that a full board leaves.
+        n_cards: number of cards that are not on a full board.
     """
     n_deals, n_rounds, n_hands = rows.shape
     number = np.arange(n_deals * n_rounds)
@@ -105,7 +105,10 @@ def tree(boards: Sequence[Board]) -> Boards:
 
 
 def _cards(cards: Ints, n_cards: int) -> Ints:
-    """Number the cards of hands as kernels expect: n_cards means all hands, n_cards + 1 a missing second card."""
+    """Number the cards of hands as kernels expect them.
+
+    Kernels keep totals by card, in which n_cards stands for all hands and n_cards + 1 for a missing second card.
+    """
     if cards.size and int(cards.max()) > n_cards:
         raise SolverError(f"cards: expected numbers from 0 to {n_cards}, found {int(cards.max())}")
     out: Ints = np.where(cards == n_cards, n_cards + 1, cards).astype(np.int32).ravel()

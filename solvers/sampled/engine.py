@@ -1,9 +1,9 @@
 """CFR over sampled boards: each iteration deals one full board and plays every betting line on it.
 
 An iteration deals a board for every round and traverses the whole betting tree on it once for each player, with all
-hands that the board leaves (public chance sampling: M. Johanson et al. 2012). Boards of one bucket share rows, and
-hands of one row share regrets. Negative regrets decay to 0 (N. Brown and T. Sandholm 2019). If they were set to 0 at
-once, as in CFR+, the evidence of one sample against an action would be lost before the next sample, and bad actions
+hands that are possible on the board (public chance sampling: M. Johanson et al. 2012). Boards of one bucket share rows,
+and hands of one row share regrets. Negative regrets decay to 0 (N. Brown and T. Sandholm 2019). If they were set to 0
+at once, as in CFR+, the evidence of one sample against an action would be lost before the next sample, and bad actions
 would be played by chance. In the average strategy, later visits of a board bucket weigh more.
 
 On each deal the second player learns against the strategy that the first player has just learnt on the same boards, as
@@ -80,8 +80,8 @@ class SampledCfr:
         forests: the betting of each round.
         n_classes: number of board buckets, per round.
         n_rows: number of rows of a board bucket, per round.
-        n_hands: number of hands that a full board leaves.
-        n_cards: number of cards that a full board leaves.
+        n_hands: number of hands that are possible on a full board.
+        n_cards: number of cards that are not on a full board.
         deal: function that deals the boards.
         discount: discount of earlier visits.
         cfr_br: share, from 0 to 1, of the best response in the opponent's strategy on the last round (CFR-BR).

@@ -1,7 +1,7 @@
-"""Best responses in the first round alone, in double precision, from given values at its chance leaves.
+"""Best responses in the first round alone, in double precision, from given values at the round's chance leaves.
 
 Values are counterfactual: chips times the opponent's reach, summed over the opponent's hands, each of weight 1. Values
-at chance leaves include the opponent's reach there.
+at chance leaves include the opponent's reach at the leaf.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ class FirstRound:
     """A betting tree that ends in folds and chance leaves, with both players' average strategies.
 
     Args:
-        forest: the betting; it has one root.
-        sums: flat averages ``[row][slot][lane]`` of each player, in 16 lanes; the tree is lane 0.
+        forest: the betting, with a single betting tree.
+        sums: flat averages ``[row][slot][lane]`` of each player. A slot is one action of one decision; of the 16 lanes
+            only lane 0 is used.
         n_rows: number of rows.
         rows: ``[hand]``, the row of each hand.
         cards: ``[hand, 2]``, numbers 0 .. n_cards - 1; hands of one card have n_cards in the second place.
@@ -67,7 +68,8 @@ class FirstRound:
         Args:
             p: the player whose values are computed.
             exits: ``[set, line, hand]``, values on the lines that enter the second round.
-            best: whether player p plays the best response to the first set; otherwise p follows the average strategy.
+            best: whether player p takes the best action by the first set of values; otherwise p follows the average
+                strategy.
         """
         a = self._arrays
         values = np.empty((len(a.kind), len(exits), len(self._cards)))

@@ -3,18 +3,18 @@
 Hands are in groups with equal strategies: rows, or in the last round segments (runs of hands of one row, in order of
 strength). Let σ_j[g] be the reach within the round of the opponent's hands in group g, at its j-th sequence that ends
 in a fold. Let ``groups[g][c]`` be the opponent's reach at the start of the round, summed over the hands of group g that
-hold card c, or over all its hands for c = all. With the totals ``T_j[c] = Σ_g σ_j[g] · groups[g][c]``, the traverser's
-hand h of group g with cards a and b meets the opposing reach
+hold card c, or over all hands of the group for c = all. With the totals ``T_j[c] = Σ_g σ_j[g] · groups[g][c]``, the
+traverser's hand h of group g with cards a and b meets the opposing reach
 
     T_j[all] − T_j[a] − T_j[b] + σ_j[g] · r[h]
 
-at the fold. The last term adds the opponent's same hand once, since both card totals contain it; r[h] is its reach at
-the start of the round.
+at the fold. Both card totals contain the opponent's same hand, so the last term adds its reach once; r[h] is this reach
+at the start of the round.
 
-Regrets need this value summed over each row's hands, which is a product of T with the number of hands that hold each
-card. The previous round needs each hand's value under the traverser's strategy, summed over all folds. With weights
-w_j[g] = chips times the traverser's reach, the vector ``mixed[g][c] = Σ_j w_j[g] · T_j[c]`` gives it for all hands of a
-group.
+Regrets need the opposing reach summed over each row's hands, which is a product of T with the number of hands that hold
+each card. The previous round needs each hand's value under the traverser's strategy, summed over all folds. With
+weights w_j[g] = chips times the traverser's reach, the vector ``mixed[g][c] = Σ_j w_j[g] · T_j[c]`` gives this value
+for all hands of a group.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ from compiled.vector import WIDTH, fill16, float32_at, int32_at, int64_at, load1
 from solvers.sampled.views import Cursor, all_hands, cards_of, other_width, own_width
 
 FOUR = (0, 0, 0, 0)
-"""Argument ``like`` of `stepped` for four offsets."""
+"""Tuple from which `stepped` makes four offsets."""
 _ZERO: Any = np.float32(0)
 
 
 @inlined
 def own_weights(c: Cursor) -> None:
-    """Fill ``work.weights`` for each row and each opponent's sequence that ends in folds or in showdowns.
+    """Fill ``work.weights``: the traverser's chips times reach, for each row and sequence of the opponent.
 
-    A weight is the sum of chips times the traverser's reach, over the sequence's folds or over its showdowns. Sequences
-    that end in folds come first.
+    Only the opponent's sequences that end in leaves have weights: sums over the folds of each sequence that ends in
+    folds, then sums over the showdowns of each sequence that ends in showdowns.
     """
     work, batch, program = c.work, c.batch, c.round.program
     width, n_lanes = own_width(c), WIDTH * (batch.n_folds + batch.n_shows)
@@ -85,7 +85,7 @@ def _add_weights(c: Cursor, first: int, n: int, first_lane: int, pay: int, width
 
 @inlined
 def fold_totals(c: Cursor) -> None:
-    """Sum the opponent's reach at folds by card into ``work.totals``, in rounds before the last."""
+    """Fill ``work.totals`` with the opponent's reach at folds, summed by card, in rounds before the last."""
     work, board, batch, lanes = c.work, c.board, c.batch, c.round.program.lanes
     all_, width = all_hands(board), other_width(c)
     for place in range(0, batch.n_folds * board.stride, WIDTH):
@@ -129,8 +129,8 @@ def fold_values(c: Cursor, g: int, row: int) -> None:
     """Add the values at folds of segment g's hands to their row's sums in ``work.values``, in the last round.
 
     A segment is a run of hands of one row, in order of strength. The function also fills ``mixed[g]`` and ``same[g]``,
-    from which the value of each hand from all folds follows. Four folds are computed at a time; if fewer remain, the
-    last one is repeated with weight 0.
+    which give the value of each hand from all folds. Four folds are computed at a time; if fewer remain, the last fold
+    is repeated with weight 0.
     """
     work, board, batch, lanes = c.work, c.board, c.batch, c.round.program.lanes
     n_folds, stride, into = batch.n_folds, board.stride, g * board.stride

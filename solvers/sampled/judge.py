@@ -1,8 +1,8 @@
 """Exact best responses of single hands on single boards to average strategies by board bucket and row.
 
-The boards are a `tree` below one board. A value is counterfactual: chips times the opponent's reach under its average
-strategy, summed over the opponent's hands and, weighted by probability, over the boards below. Divided by the number of
-pairs of hands it is chips per deal.
+The boards form a tree below one board (`boards.tree`). A value is counterfactual: chips times the opponent's reach
+under its average strategy, summed over the opponent's hands and, weighted by probability, over the boards that follow.
+Divided by the number of pairs of hands it is chips per deal.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ class BoardJudge:
         n_classes: number of board buckets, per round.
         n_rows: number of rows of a board bucket, per round.
         sums: average strategies per round and player, as in `Numbers`.
-        most_hands: largest number of hands that a board leaves, per round.
-        n_cards: number of cards that the first board leaves.
-        probabilities: probability of a board given both hands and the board above, per round.
+        most_hands: largest number of hands that are possible on a board, per round.
+        n_cards: number of cards that are not on the first board.
+        probabilities: probability of a board given both hands and the previous board, per round.
     """
 
     def __init__(

@@ -5,8 +5,11 @@ The opponent's reach with hand h at the start of a round is
     reach[parent of h] · σ[row of the parent][the opponent's sequence at the chance leaf]
 
 where the parent is the same hand on the board of the previous round, with its reach at the start of that round, and σ
-is the product of action frequencies within that round. A batch of 16 lines is *aligned* with a chance leaf if its lanes
-continue the leaf's lanes in order. Otherwise each run of neighbouring lanes has a link of its own, and lanes are moved.
+is the product of action frequencies within that round.
+
+A link has the offsets of a chance leaf in the buffers of the previous round. A batch of 16 lines needs one link if its
+lanes continue the lanes of one chance leaf in order: then the batch is *aligned* with the leaf. Otherwise each run of
+neighbouring lanes has a link of its own, and kernels move the lanes.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ _ONE: Any = np.float32(1)
 
 
 class Parent(NamedTuple):
-    """The current board of the previous round.
+    """The board of the previous round from which the current board was dealt.
 
     Attributes:
         program: betting steps of the previous round.
@@ -68,7 +71,7 @@ class ParentLink(NamedTuple):
 
 @inlined
 def parent_of(x: RoundView, boards: Boards, work: Workspace, mode: int) -> Parent:
-    """Make the record of the previous round's current board; x is the view of the previous round."""
+    """Make the `Parent` record of the previous round from that round's `RoundView` x, boards, buffers and mode."""
     return Parent(x.program, work, board_view(boards, int64_at(work.open, 0)), mode)
 
 
@@ -93,7 +96,10 @@ def link_to(parent: Parent, leaf: int, lane: int, aligned: bool) -> ParentLink:
 
 @inlined
 def link_of(c: Cursor, parent: Parent, first: bool) -> ParentLink:
-    """Make the link of an aligned batch of lines; for other batches only the field ``aligned`` has a meaning."""
+    """Make the link of a batch whose 16 lanes continue one chance leaf's lanes in order.
+
+    For other batches only the field ``aligned`` of the result has a meaning.
+    """
     leaf = -1 if first else c.batch.aligned
     return link_to(parent, max(leaf, 0), 0, leaf >= 0)
 
@@ -119,7 +125,7 @@ def enter_round(views: Packed, works: Packed, boards: Boards, t: int, c: Cursor)
 
 @inlined
 def _enter_by_runs(c: Cursor, parent: Parent) -> None:
-    """Fill ``work.reach`` of a batch that is not aligned: each run's lanes are moved to their lanes in the batch."""
+    """Fill ``work.reach`` of a batch whose lanes continue several chance leaves; runs of lanes are moved into place."""
     work, program, above = c.work, c.round.program, parent.work
     first, n_runs = c.batch.runs, c.batch.n_runs
     for k in range(n_runs):
@@ -140,7 +146,7 @@ def _enter_by_runs(c: Cursor, parent: Parent) -> None:
 
 @inlined
 def entering_reach(link: ParentLink, parent: Parent, board: BoardView, h: int):  # type: ignore[no-untyped-def]
-    """Opponent's reach with hand h at the start of the 16 lines of an aligned batch."""
+    """Opponent's reach with hand h at the start of 16 lines that continue one chance leaf."""
     o = _parent_hand(board, h)
     sigma = load16(parent.work.other, link.other + link.other_width * int32_at(parent.board.rows, o))
     return load16(parent.work.reach, link.hands + WIDTH * o) * sigma
@@ -156,7 +162,7 @@ def _parent_hand(board: BoardView, h: int) -> int:
 def hand_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value) -> None:  # type: ignore[no-untyped-def]
     """Add hand h's value on 16 lines to the board of the previous round.
 
-    If the batch of lines is not aligned, the value waits in ``work.hand_values`` for `hands_up`.
+    If the lines do not continue one chance leaf, the value waits in ``work.hand_values`` for `hands_up`.
     """
     if link.aligned:
         _pass_up(c, parent, link, h, value)

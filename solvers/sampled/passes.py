@@ -1,8 +1,8 @@
 """Passes over boards: the opponent's reach goes down from board to board, and values come up.
 
-`walk` processes boards in depth-first order; a board's values are complete when all boards below it are done.
-`learn_paths` learns from deals. Each deal has one board per round; a pass is made for either player, and all rounds
-have the hands that the full board leaves.
+`walk` processes boards in depth-first order; a board's values are complete when all boards that follow it are done.
+`learn_paths` learns from deals, in one pass for each player. A deal has one board per round, and all its rounds have
+the hands that are possible on the full board.
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ class Walk(NamedTuple):
         mode: `UPDATE` learns, `BEST` computes best responses, `EVALUATE` follows the strategy.
         best_from: first round with best responses; in earlier rounds a `BEST` pass follows the strategy.
         discount: discount of earlier visits of a board bucket.
-        cfr_br: share, from 0 to 1, of the opponent's best response on the dealt board in its strategy on the last
-            round.
+        cfr_br: share, from 0 to 1, of the best response in the opponent's strategy on the last round (CFR-BR).
         views: `RoundView` of each round for the traverser; and of each round for the opponent as traverser.
         works: `Workspace` of each round for the traverser; and of each round for the opponent's best response.
         boards: the boards, see `Boards`.
@@ -104,7 +103,7 @@ def walk(w: Walk, first: int, last: int, dither: int, depth: int, ends: bool) ->
 
 @inlined
 def _mode_of(w: Walk, t: int) -> int:
-    """Mode of a pass in round t; best responses may begin in a later round."""
+    """Mode of a pass in round t: before the round ``w.best_from`` a best response only follows the strategy."""
     return EVALUATE if w.mode == BEST and t < w.best_from else w.mode
 
 
@@ -116,8 +115,8 @@ def learn_paths(w: Walk, first: int, last: int, number: int) -> None:
         w: settings and buffers, with the views of player 0 as traverser.
         first: number of the first deal in ``w.boards``.
         last: number of the first deal that is left out.
-        number: number of deal 0 since the start of the solve. The player who learns first on a deal and the rounding of
-            16-bit numbers depend on it.
+        number: number of deal 0 since the start of the solve. This number determines which player learns first on a
+            deal, and how 16-bit numbers are rounded.
     """
     for deal in range(first, last):
         start = deal * w.n_rounds
@@ -141,7 +140,7 @@ def share(visit: int, gamma: float) -> float:
 
 @inlined
 def rounding(visits: int) -> np.floating[Any]:
-    """Number in [0, 1) to add before rounding down; over the visits these numbers spread evenly (golden ratio)."""
+    """Number in [0, 1) to add to an average before it is rounded down; over the visits these numbers spread evenly."""
     return min(np.float32(visits * GOLDEN % 1.0), BELOW_ONE)
 
 
@@ -207,8 +206,8 @@ def _sum_rows(c: Cursor) -> None:
 def _go_up(w: Walk, t: int, dither: int) -> None:
     """Process round t's current board on the way up: compute values and update regrets.
 
-    The values come from folds and showdowns and, before the last round, from the boards below. They are added to the
-    board of the previous round.
+    The values come from folds and showdowns and, before the last round, from the boards of the next round. They are
+    added to the board of the previous round.
     """
     views, works, mode, mode_above = w.views[0], w.works[0], _mode_of(w, t), _mode_of(w, t - 1)
     x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(w.boards)

@@ -23,7 +23,8 @@ class TerminalLeaf(NamedTuple):
     """A fold or a showdown of a batch of lines.
 
     Attributes:
-        lane: number of the opponent's sequence among its sequences that end in folds, or in showdowns.
+        lane: number of the opponent's sequence; for a fold, among the sequences that end in folds, for a showdown,
+            among the sequences that end in showdowns.
         node: offset of the leaf among the nodes of the betting tree.
         own_sequence: offset of the traverser's sequence at the leaf.
     """
@@ -60,11 +61,10 @@ class BatchSteps(NamedTuple):
         own_down, n_own_down, other_down, n_other_down: first step and number of steps of each player in
             ``reach_steps``.
         up, n_up: first step and number of steps in ``value_steps``.
-        lanes, n_folds, n_shows: place in ``Program.lanes``, and number of terminal sequences with folds and with
+        lanes, n_folds, n_shows: place in ``Program.lanes``, and numbers of terminal sequences with folds and with
             showdowns.
-        n_counted: number of terminal sequences whose totals are summed; the other totals are copied, see ``shared``.
-        shared: place in ``Program.lanes`` of a list for the showdown sequences whose totals are copies: the numbers of
-            the same sequences among the fold sequences.
+        n_counted: number of terminal sequences whose totals of reach are summed; the totals of the others are copied.
+        shared: place in ``Program.lanes`` of the numbers of the fold sequences from which totals are copied.
         fold_leaves, n_fold_leaves, show_leaves, n_show_leaves: first leaf and number of leaves of each kind in
             ``leaves``.
         pay: place in ``pay``: chips of all showdowns, then chips of all folds.

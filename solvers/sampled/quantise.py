@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LANES = 16
 """Number of lanes in a batch of lines."""
 MOST = 255
-"""Sum of a decision's numbers, with the last action's number."""
+"""Sum of the numbers of a decision, with the number of its last action."""
 
 Bytes = NDArray[np.uint8]
 
@@ -55,7 +55,7 @@ class ByteTables(NamedTuple):
 
 
 def byte_tables(batches: LineBatches, p: int, n_rows: int) -> ByteTables:
-    """Make the tables of player p for batches of lines with ``n_rows`` rows."""
+    """Make the `ByteTables` of player p for batches of lines with ``n_rows`` rows."""
     slots, counts = [], []
     for shape in batches.shapes:
         decisions = _decisions(shape, p)
@@ -79,7 +79,9 @@ def byte_tables(batches: LineBatches, p: int, n_rows: int) -> ByteTables:
 
 
 def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
-    """Convert the sums of one board bucket to bytes; both arrays are flat, in the order that the module describes.
+    """Convert one board bucket's sums, a flat array ``[batch][row][slot][lane]``, to bytes.
+
+    A slot is one action of one decision. The bytes are a flat array without the slots of last actions.
 
     Raises:
         SolverError: the number of sums differs from the tables, or a sum is not finite.
@@ -101,7 +103,10 @@ def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
 
 
 def restore(quantised: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> None:
-    """Convert the bytes of one board bucket to frequencies in 255ths, and write them to the flat array of sums ``out``.
+    """Convert the bytes of one board bucket to frequencies in 255ths.
+
+    The frequencies are written to ``out``, a flat array ``[batch][row][slot][lane]``; a slot is one action of one
+    decision.
 
     Raises:
         SolverError: the number of bytes differs from the tables, or the frequencies of a decision exceed 1.
@@ -201,7 +206,11 @@ def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
 
 @kernel
 def _restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> int:
-    """Fill ``out`` with frequencies in 255ths; return the number of decisions whose bytes exceed `MOST` together."""
+    """Fill ``out`` with frequencies in 255ths.
+
+    Returns:
+        The number of decisions whose bytes add up to more than `MOST`.
+    """
     wrong = 0
     for batch in range(len(tables.n_slots)):
         for row in range(n_rows):

@@ -5,7 +5,7 @@ With σ_a the frequency of action a at a decision,
     reach[row][child a] = reach[row][decision] · σ_a[row]
     average[row] ← average[row] + share · (row_reach[row] · reach[row] − average[row])
 
-where ``row_reach`` is the opponent's reach at the start of the round, summed over the row's hands. Slow twin:
+where ``row_reach`` is the opponent's reach at the start of the round, summed over the row's hands. Slow, plain version:
 `solvers.reference.kernels.reach_down`, and for averages `tests/naive_averages.py`.
 """
 
@@ -33,7 +33,7 @@ Rounding then loses 2 ** -25 of the average, which is less than 3e-5 of the weig
 
 @inlined
 def own_reach(c: Cursor) -> None:
-    """Fill ``work.own`` for a batch of lines: the traverser's reach by row and sequence within the round."""
+    """Fill ``work.own`` for a batch of lines: the traverser's reach within the round, for each row and sequence."""
     x, batch = c.round, c.batch
     start = c.board.class_ * x.program.own_size + batch.own_first
     _reach(c, x.own, start, batch.own_slots, batch.own_down, batch.n_own_down, c.work.own)
@@ -41,7 +41,7 @@ def own_reach(c: Cursor) -> None:
 
 @inlined
 def other_reach(c: Cursor) -> None:
-    """Fill ``work.other`` for a batch of lines: the opponent's reach by row and sequence within the round."""
+    """Fill ``work.other`` for a batch of lines: the opponent's reach within the round, for each row and sequence."""
     x, batch = c.round, c.batch
     start = c.board.class_ * x.program.other_size + batch.other_first
     _reach(c, x.other, start, batch.other_slots, batch.other_down, batch.n_other_down, c.work.other)
@@ -66,7 +66,7 @@ def _reach(
 
 @inlined
 def update_averages(c: Cursor, f: VisitFactors) -> None:
-    """Move the opponent's averages the fraction ``f.share`` of the way to its reach in this visit."""
+    """Move the opponent's averages the fraction ``f.share`` of the way to its reach under the current strategy."""
     x, program = c.round, c.round.program
     start, width = c.board.class_ * program.other_size + c.batch.other_first, other_width(c)
     for row in range(program.n_rows):

@@ -48,8 +48,8 @@ def respond(c: Cursor, first: int, n: int) -> None:
 def respond_last(c: Cursor, first: int, n: int, row: int) -> None:
     """Compute best responses of ``n <= BLOCK`` hands of one row from hand ``first`` on, in the last round.
 
-    `advance_level` must have moved past the hands before. Each hand's value at the start of the round is written to the
-    beginning of ``work.nodes``.
+    `advance_level` must be called for the hands' level of segments first. Each hand's value at the start of the round
+    is written to the beginning of ``work.nodes``.
     """
     for h in range(first, first + n, 4):
         hands = clamped(stepped(FOUR, h, 1), first + n - 1)
@@ -82,7 +82,7 @@ def _leaves(c: Cursor, hands: Any, row: int, shown: bool, to: int) -> None:
 
 @inlined
 def _met(c: Cursor, hands: Any, lane: int):  # type: ignore[no-untyped-def]
-    """Subtract the totals of both cards from the total of all hands, for each of four hands.
+    """Subtract the totals of a hand's two cards from the total of all hands, for each of four hands.
 
     The totals are those of one of the opponent's sequences that end in folds or showdowns.
     """

@@ -1,9 +1,9 @@
 """Segments of hands in the last round, and the opponent's reach in them.
 
 The hands of the last round are sorted by strength. A *segment* is a run of hands of one row; a *level* is a run of
-segments that ties join. Let r[h] be the opponent's reach with hand h at the start of the round. Then ``groups[g][c] = Σ
-r[h]`` over the hands of segment g that hold card c; its last element is the sum over all hands of the segment. Hands of
-the same segment are compared one by one:
+segments that are linked by ties (hands of equal strength). Let r[h] be the opponent's reach with hand h at the start of
+the round. Then ``groups[g][c]`` is the sum of r[h] over the hands of segment g that hold card c; its last element is
+the sum over all hands of the segment. Hands of the same segment are compared one by one:
 
     within[h] = Σ r of weaker hands + Σ r of weaker and equal hands − Σ r of all hands
 
@@ -29,9 +29,9 @@ def find_segments(work: Workspace, board: BoardView) -> int:
     """Find the segments of a board of the last round, and list the cards of their hands.
 
     A segment is a run of hands of one row, in order of strength. Its hands hold only two thirds of the cards, so
-    kernels go through lists of cards: ``places`` lists the ``n_places[g]`` cards of segment g, and ``counts`` has minus
-    the number of the segment's hands that hold each card. The last element of both lists stands for all hands of the
-    segment. Conversely ``holders`` lists the ``n_holders[c]`` segments whose hands hold card c.
+    kernels go through lists of cards: ``places`` lists the ``n_places[g]`` cards of segment g, and ``counts`` has the
+    number of the segment's hands that hold each card, times -1. The last element of both lists stands for all hands of
+    the segment. Conversely ``holders`` lists the ``n_holders[c]`` segments whose hands hold card c.
 
     Returns:
         The number of segments.
@@ -63,7 +63,7 @@ def find_segments(work: Workspace, board: BoardView) -> int:
 
 @inlined
 def _segments(work: Workspace, board: BoardView) -> int:
-    """Find the end, row and level of each segment, and for each hand the end of the hands of equal strength.
+    """Find the end, row and level of each segment, and for each hand the first stronger hand.
 
     Returns:
         The number of segments.
@@ -94,7 +94,7 @@ def _segments(work: Workspace, board: BoardView) -> int:
 
 @inlined
 def level_end(work: Workspace, g: int, n_groups: int) -> int:
-    """Number of the first segment after the level of segment g; a level is a run of segments that ties join."""
+    """Number of the first segment after the level of segment g; a level is a run of segments linked by ties."""
     end = g + 1
     while end < n_groups and int64_at(work.segment_level, end) == int64_at(work.segment_level, g):
         end += 1
@@ -105,7 +105,8 @@ def level_end(work: Workspace, g: int, n_groups: int) -> int:
 def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
     """Fill ``groups``, ``within``, ``within_sums`` and ``row_reach``: the opponent's reach in each segment and row.
 
-    For a batch of lines that is aligned with a chance leaf of the previous round, ``reach`` is filled, too.
+    A segment is a run of hands of one row, in order of strength. For a batch whose 16 lanes continue one chance leaf of
+    the previous round, the function also fills ``reach``.
     """
     work, board = c.work, c.board
     nothing, h, width = fill16(_ZERO), 0, board.stride // WIDTH
@@ -152,6 +153,13 @@ def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) 
 
 @inlined
 def _unblocked(c: Cursor, first: int, h: int, total):  # type: ignore[no-untyped-def]
-    """Subtract from ``total`` the segment's hands that share a card with hand h; ``first`` is the segment's offset."""
+    """Subtract from ``total`` the reach of the segment's hands that share a card with hand h.
+
+    Args:
+        c: batch of lines on a board.
+        first: offset of the segment in ``groups``.
+        h: the hand.
+        total: reach of the segment's hands.
+    """
     a, b = cards_of(c.board, h)
     return total - (load16(c.work.groups, first + a) + load16(c.work.groups, first + b))

@@ -38,9 +38,9 @@ from solvers.sampled.folds import FOUR
 from solvers.sampled.views import Cursor, other_width
 
 EIGHT = (0, 0, 0, 0, 0, 0, 0, 0)
-"""Argument ``like`` of `stepped` for eight offsets."""
+"""Tuple from which `stepped` makes eight offsets."""
 THREE = (0, 0, 0)
-"""Argument ``like`` of `stepped` for three offsets."""
+"""Tuple from which `stepped` makes three offsets."""
 _ZERO: Any = np.float32(0)
 _HALF: Any = np.float32(0.5)
 
@@ -91,12 +91,12 @@ def _total(c: Cursor, lanes: Any) -> None:
 def showdown_values(c: Cursor, g: int, row: int, alone: bool):  # type: ignore[no-untyped-def]
     """Add the values at showdowns of segment g's hands to their row's sums in ``work.values`` and to ``mixed[g]``.
 
-    A segment is a run of hands of one row, in order of strength; a level is a run of segments that ties join. If the
-    segment is ``alone`` in its level, this function also moves the running totals past it; otherwise `advance_level`
-    has done so.
+    A segment is a run of hands of one row, in order of strength; a level is a run of segments linked by ties. If the
+    segment is ``alone`` in its level, this function also moves the running totals past the segment; otherwise
+    `advance_level` has done so.
 
     Returns:
-        Factor by which a hand's result against hands of its own segment is multiplied.
+        Factor that turns ``within``, a hand's reach comparison inside its segment, into a part of the hand's value.
     """
     j, n_shows, mean = 0, c.batch.n_shows, fill16(_ZERO)
     while j < n_shows:
@@ -111,7 +111,11 @@ def showdown_values(c: Cursor, g: int, row: int, alone: bool):  # type: ignore[n
 
 @inlined
 def _showdown_lanes(c: Cursor, g: int, row: int, shows: Any, alone: bool, mean):  # type: ignore[no-untyped-def]
-    """Compute `showdown_values` for several of the opponent's sequences, and add the factor to ``mean``."""
+    """Compute `showdown_values` for some of the opponent's sequences.
+
+    Returns:
+        ``mean`` plus the contribution of these sequences to the factor that `showdown_values` returns.
+    """
     work, batch, stride = c.work, c.batch, c.board.stride
     n_folds, n_shows, into = batch.n_folds, batch.n_shows, g * stride
     first_place = g * (stride // WIDTH)
@@ -141,9 +145,9 @@ def _showdown_lanes(c: Cursor, g: int, row: int, shows: Any, alone: bool, mean):
 
 @inlined
 def advance_level(c: Cursor, first: int, end: int) -> None:
-    """Move the running totals of showdowns past segments ``first`` to ``end - 1``, which are a level: ties join them.
+    """Move the running totals of showdowns past segments ``first`` to ``end - 1``, which ties link to one level.
 
-    Their D, the reach that a segment's hands beat minus the reach that beats them, is written two areas behind the
+    For each segment, D (the reach that its hands beat minus the reach that beats them) is written two areas behind the
     running totals in ``work.totals``. The area between keeps the earlier totals, since segments of a level may share
     cards; a single segment needs no copy.
     """

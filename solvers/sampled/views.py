@@ -1,18 +1,18 @@
 """Records that the sampled engine's kernels read: boards, a round for one traverser, a thread's buffers, and a cursor.
 
-Both players have the same hands on a board; in the last round they are sorted by strength. The N cards that are not on
-the board are numbered from 0. Totals by card have N + 2 elements, the *places*: place N is for all hands, and place N +
-1, which stays 0, for the missing second card of one-card hands.
+Both players have the same hands on a board; in the last round the hands are sorted by strength. The N cards that are
+not on the board are numbered from 0. Totals by card have N + 2 elements, the *places*: place N is for all hands, and
+place N + 1, which stays 0, for the missing second card of one-card hands.
 
 A *group* of hands is a row; in the last round it is a *segment*: a run of hands of one row, in order of strength. A
-*level* is a run of segments that are compared as one, since a tie joins them.
+*level* is a run of segments that are compared as one, since ties (hands of equal strength) link them.
 
-The table lists one thread's buffers, with bytes for the river of limit hold'em (1,081 hands, 40 rows, 36 batches of 16
-lines, some 100 segments) and the processor cache that each is meant for. In the shapes, H is the number of hands, X of
-rows, G of groups, P of places (47), S of a player's sequences (20), E of chance leaves of a batch, and L of the
-opponent's sequences that end in folds (10) or in showdowns (12). The last axis of 16 is the lanes.
+The table lists one thread's buffers, with sizes for the river of limit hold'em (1,081 hands, 40 rows, 36 batches of 16
+lines, some 100 segments) and the processor cache that each buffer is meant for. In the shapes, H is the number of
+hands, X of rows, G of groups, P of places (47), S of a player's sequences (20), E of chance leaves of a batch, and L of
+the opponent's sequences that end in folds (10) or in showdowns (12). The last axis of 16 is the lanes.
 
-| buffer | shape | bytes | cache |
+| buffer | shape | size | cache |
 |---|---|---|---|
 | reach | [batch][H][16] | 68 KiB a batch | L2 |
 | within, hand_values | [H][16] | 68 KiB each | L2 |
@@ -72,7 +72,7 @@ class BoardNode(NamedTuple):
         n_hands: number of hands.
         first_hand: index of the board's first hand in `Boards.cards` and `Boards.strength`.
         first_row: index of the board's first hand in `Boards.rows`.
-        n_cards: number of cards that the board leaves.
+        n_cards: number of cards that are not on the board.
         parent: index of the board's first element in `Boards.parent_hand`; -1 if every hand has the same number on the
             board of the previous round.
         n_images: number of dealt boards that the board stands for.
@@ -96,7 +96,7 @@ class Boards(NamedTuple):
         cards: ``[hand, 2]``, the cards of each hand.
         rows, strength: ``[hand]``, row and strength of each hand.
         parent_hand: ``[dealt board, hand]``, number of the hand on the board of the previous round.
-        direct: whether each board has one board below, with the same hands.
+        direct: whether each board has one board of the next round, with the same hands.
     """
 
     nodes: Records
@@ -152,8 +152,9 @@ class RoundView(NamedTuple):
         own, other: regrets (or averages) of the traverser and of the opponent, from which a pass takes the strategies.
         other_sums: averages of the opponent's reach times strategy; a pass that learns changes them.
         visits: ``[board bucket]``, number of updates of the traverser's regrets.
-        ahead: ``[board bucket]``, number of coming visits that the regrets include already; they learn nothing.
-        probability: probability of a board of this round given both hands and the board above; 1 for drawn boards.
+        ahead: ``[board bucket]``, number of coming visits that the regrets already include; such a visit learns
+            nothing.
+        probability: probability of a board of this round given both hands and the previous board; 1 for drawn boards.
     """
 
     program: Program
@@ -180,24 +181,24 @@ class Workspace(NamedTuple):
         n_wide: size of ``own`` and of ``other`` for one batch of lines.
         n_ends: size of ``row_exits`` for one batch of lines.
         n_groups: largest number of groups.
-        reach: opponent's reach at the start of the round, by hand.
-        groups: opponent's reach at the start of the round, summed by group and place.
-        other, own: reach of the opponent and of the traverser within the round, by row and sequence.
-        row_reach: opponent's reach at the start of the round, summed by row.
-        totals: opponent's reach by terminal sequence and place: folds, then showdowns, then two more areas for
+        reach: opponent's reach at the start of the round, for each hand.
+        groups: opponent's reach at the start of the round, summed for each group and place.
+        other, own: reach of the opponent and of the traverser within the round, for each row and sequence.
+        row_reach: opponent's reach at the start of the round, summed for each row.
+        totals: opponent's reach for each terminal sequence and place: folds, then showdowns, then two more areas for
             showdowns, see `advance_level`.
         counts, held, places, n_places, holders, n_holders: cards of segments, see `find_segments`.
-        values: sums over the hands of a row of their values, by row and terminal sequence.
+        values: values summed over the hands of each row, for each terminal sequence.
         node, nodes: values of the betting tree's nodes, for one row and for `BLOCK` hands.
-        mixed: ``totals`` weighted by the traverser's chips and reach, by group and place.
-        same: opponent's reach within the round weighted in the same way, by group.
+        mixed: ``totals`` weighted by the traverser's chips and reach, for each group and place.
+        same: opponent's reach within the round, weighted by the traverser's chips and reach, for each group.
         within: opponent's reach that a hand beats minus reach that beats it, among the hands of its segment.
         within_sums: sum of ``within`` over the hands of each segment.
-        weights: chips times the traverser's reach, by row and terminal sequence.
-        row_exits: values from the boards of the next round, by chance leaf, summed by row.
-        hand_exits: values from the boards of the next round by hand, when the traverser follows its own strategy.
-        hand_values: values by hand, of a batch of lines that is not aligned with a chance leaf.
-        continuation: values from the boards of the next round by chance leaf and hand, for best responses.
+        weights: chips times the traverser's reach, for each row and terminal sequence.
+        row_exits: values from the boards of the next round, summed over the hands of each row, for each chance leaf.
+        hand_exits: values from the boards of the next round for each hand, when the traverser follows its own strategy.
+        hand_values: values of each hand, for a batch of lines that is not aligned with a chance leaf.
+        continuation: values from the boards of the next round for each chance leaf and hand, in best responses.
         segment_end, segment_row, segment_level: ``[segment]``, first hand after the segment, row and level of the
             segment.
         tie_end: ``[hand]``, the first stronger hand.
@@ -267,7 +268,7 @@ class Cursor(NamedTuple):
 
 @inlined
 def board_view(boards: Boards, number: int) -> BoardView:
-    """Make the view of board ``number`` of a pass."""
+    """Make the `BoardView` of board ``number`` of a pass."""
     node = record_at(boards.nodes, number)
     return BoardView(
         number,
@@ -287,7 +288,7 @@ def board_view(boards: Boards, number: int) -> BoardView:
 
 @inlined
 def cursor(x: RoundView, work: Workspace, board: BoardView, number: int, last: bool) -> Cursor:
-    """Make the cursor of batch ``number`` on a board; the last round's buffers have room for one batch only."""
+    """Make the `Cursor` of batch ``number`` on a board; the last round's buffers have room for one batch only."""
     kept = 0 if last else number
     batch = record_at(x.program.batches, number)
     return Cursor(

@@ -47,19 +47,19 @@ def open_bot(
         folder: folder of the solve, or a copy of its strategy locker.
         resolve: when to re-solve subgames; see `spewy.bot.options.Options`.
         rounds: number of last rounds that may be re-solved.
-        safe: whether re-solving must give the opponent nothing, or the gadget for this (`solvers.resolve`); True means
-            "mixed".
-        iterations: most iterations of a solve.
-        seconds: time budget of one decision; None: no limit, which makes every decision repeatable.
-        translation: how to read bets that the tree lacks.
-        threads: threads of a solve.
-        strict: whether errors of the program, such as a TypeError, are raised; if not, the bot counts the error and
-            plays the stored strategy, or a check or a fold.
-        ready: whether to compile, load and time now what decisions need, which takes a while.
+        safe: whether the opponent must gain nothing from re-solving, or the name of the gadget that ensures this
+            (`solvers.resolve`); True means "mixed".
+        iterations: largest number of iterations of a solve.
+        seconds: time budget of one decision; None: no limit, so that every decision can be repeated exactly.
+        translation: how to translate bets that the tree lacks.
+        threads: number of threads of a solve.
+        strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
+            error, and plays the stored strategy, or checks or folds.
+        ready: whether to compile, load and time now what decisions need; this takes a while.
 
     Raises:
-        lockers.LockerError: the folder has no strategy, or it is damaged.
-        InputError: the folder is not that of a whole game, or an argument has an impossible value.
+        lockers.LockerError: the folder has no strategy, or the strategy is damaged.
+        InputError: the folder does not hold a whole game, or an argument has an impossible value.
     """
     gadget: Gadget | None = None if safe is False else "mixed" if safe is True else safe
     options = Options(resolve, rounds, gadget, iterations, seconds, translation, threads, strict=strict)
@@ -78,7 +78,8 @@ def bot_of(folder: str | Path, options: Options) -> LockerBot:
     """Open the bot of a folder, without compiling or loading what its decisions need.
 
     Raises:
-        lockers.LockerError, InputError: as `open_bot`.
+        lockers.LockerError: the folder has no strategy, or the strategy is damaged.
+        InputError: the folder does not hold a whole game.
     """
     from spewy.look.folder import open_policy
 
@@ -90,7 +91,7 @@ def bot_of(folder: str | Path, options: Options) -> LockerBot:
 
 
 def _make_ready(bot: LockerBot) -> None:
-    """Compile the kernels for re-solving, unless they are cached."""
+    """Compile the kernels for re-solving, unless compiled kernels are cached."""
     from spewy.run.warmup import warm_up
 
     game = bot.game
@@ -100,17 +101,17 @@ def _make_ready(bot: LockerBot) -> None:
 
 
 class LockerBot(Closing):
-    """Plays a whole game from a solve's folder: a `spewy.bot.bot.Reveals`.
+    """Plays a whole game from a solve's folder; implements `spewy.bot.bot.Reveals`.
 
-    The public state, the seed and the stored strategy determine what the bot plays. With a time limit for solves the
+    The public state, the seed and the stored strategy determine the bot's play. With a time limit for decisions, the
     machine's speed matters too.
 
     Args:
-        policy: the stored strategy of a whole game; `close` closes it.
-        options: how to play.
+        policy: the stored strategy of a whole game; the bot's `close` closes it.
+        options: when and how to re-solve.
 
     Attributes:
-        tally: the number of `act`'s decisions by source, and failures.
+        tally: number of decisions of `act` by source, and failures.
 
     Raises:
         InputError: the stored strategy is that of a spot.
@@ -129,13 +130,13 @@ class LockerBot(Closing):
         return self._builder.game
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Begin a hand, and forget the re-solved subgames of the last one."""
+        """Begin a hand, and forget the re-solved subgames of the previous hand."""
         del hand
         self._seat, self._seed = seat, seed
         self._beliefs = self._new_beliefs()
 
     def act(self, hand: Hand) -> str:
-        """Draw a legal ACPC action of the player to act from the strategy of its hole cards."""
+        """Choose a legal ACPC action at random, with the frequencies of the hole cards of the player to act."""
         try:
             answer = self.answer(hand)
             action, source = self._draw(hand, answer), answer.source
@@ -143,19 +144,21 @@ class LockerBot(Closing):
         except Exception as error:
             if self.options.strict and not is_expected(error):
                 raise
-            # An action has to come now; the tally and the log keep the reason.
+            # The table waits for an action; the tally and the log keep the reason.
             action, source = hand.betting.passive, "fallback"
             trace = not is_expected(error)
-            LOG.error("line %r: played %s, for: %s", hand.betting.line, action, error, exc_info=trace)
+            LOG.error(
+                "line %r: played %s after an error: %s", hand.betting.line, action, error, exc_info=trace
+            )
             self.tally.failed(hand.betting.line, error)
         self.tally.sources[source] += 1
         return action
 
     def strategy(self, hand: Hand) -> Mix:
-        """Return the strategy of the player to act, for each hand that the board leaves.
+        """Return the strategy of the player to act, for each hand that the board does not block.
 
         Raises:
-            InputError: nobody acts, or the hand is of another game.
+            InputError: no player is to act, or the hand belongs to another game.
         """
         answer = self.answer(hand)
         live = np.flatnonzero(~blocked(self._blueprint.hands, hand.board))
@@ -165,7 +168,7 @@ class LockerBot(Closing):
         """Return the strategy of the player to act for all hands of the deck, and its source.
 
         Raises:
-            InputError: as `strategy`.
+            InputError: no player is to act, or the hand belongs to another game.
         """
         self._require_game(hand)
         if hand.to_act is None:
@@ -173,12 +176,12 @@ class LockerBot(Closing):
         return self._beliefs.answer(self._beliefs.at(hand))
 
     def warm_up(self) -> None:
-        """Load code and data for decisions and time a solve, so that the first decision is as fast as later ones.
+        """Load what decisions need and time a small solve, so that the first decision is as fast as later decisions.
 
-        Errors are only logged; if an error happens again in a decision, the tally counts it.
+        Errors are only logged; if the same error happens again in a decision, the tally counts it.
         """
         try:
-            for _ in range(2):  # the times of the first run include loading
+            for _ in range(2):  # the measured times of the first run include loading
                 self._builder.pace.forget()
                 self._play_once()
         except Exception as error:
@@ -202,31 +205,38 @@ class LockerBot(Closing):
 
     @property
     def hands(self) -> np.ndarray:
-        """All hands of the deck: ``[hand of the deck, hole card]``."""
+        """All hands of the deck, ``[hand of the deck, hole card]``."""
         return self._blueprint.hands
 
     @property
     def initial_ranges(self) -> tuple[np.ndarray, np.ndarray]:
-        """Both players' ranges at the deal: ``[hand of the deck]``."""
+        """Both players' ranges at the deal, each ``[hand of the deck]``."""
         return self._blueprint.initial_range(0), self._blueprint.initial_range(1)
 
     def begins_subgame(self, hand: Hand) -> bool:
-        """Whether a subgame begins at the player's decision."""
+        """Whether a subgame begins at the current decision of a hand."""
         return self._beliefs.at(hand).begins_subgame
 
     def best_values(self, hand: Hand, player: int) -> np.ndarray:
-        """Return ``[hand of the deck]``, values of a player's best response in the subgame that begins here.
+        """Return a player's best-response value of each hand in the subgame that begins at the current decision.
 
-        The values are as in `spewy.bot.resolving.resolved.Resolved.best_values`.
+        `spewy.bot.resolving.resolved.Resolved.best_values` says how the values are scaled.
+
+        Returns:
+            The values ``[hand of the deck]``.
 
         Raises:
-            InputError: no subgame begins here, or it cannot be solved.
-            solvers.errors.SolverError: as `spewy.bot.resolving.resolve.resolve`.
+            InputError: no subgame begins at the decision, or the subgame is impossible or too large.
+            solvers.errors.SolverError: `spewy.bot.resolving.resolve.resolve` cannot solve the subgame.
         """
         return self._beliefs.best_values(self._beliefs.at(hand), player)
 
     def ranges(self, hand: Hand) -> tuple[np.ndarray, np.ndarray]:
-        """Return ``[hand of the deck]``, both players' ranges at a public state by this bot's strategy."""
+        """Return both players' ranges at a public state if both follow this bot's strategy.
+
+        Returns:
+            The ranges of player 0 and player 1, each ``[hand of the deck]``.
+        """
         self._require_game(hand)
         state = self._beliefs.at(hand)
         return self._beliefs.range(state, 0), self._beliefs.range(state, 1)
@@ -245,16 +255,20 @@ class LockerBot(Closing):
 
     def _require_game(self, hand: Hand) -> None:
         if replace(hand.game, name=self.game.name) != self.game:
-            raise InputError(f"hand: expected one of {self.game.name!r}, found one of {hand.game.name!r}")
+            raise InputError(
+                f"hand: expected a hand of the game {self.game.name!r}, found a hand of {hand.game.name!r}"
+            )
 
     def _draw(self, hand: Hand, answer: Answer) -> str:
         player = hand.to_act
         hole = None if player is None else hand.hole[player]
         if hole is None:
-            raise InputError("hand: expected a player to act whose hole cards are known, found none")
+            raise InputError("hand: the hole cards of the player to act are unknown, or no player is to act")
         cuts = np.cumsum(answer.frequencies[:, self.game.hand_number(hole)])
         if not cuts[-1] > 0:
-            raise InputError("strategy: expected frequencies that sum to 1, found none above 0")
+            raise InputError(
+                "strategy: all frequencies of the hand are 0; expected frequencies that add up to 1"
+            )
         text = f"{self._seat}{hand.betting.line}{hand.board}"
         number = int(np.searchsorted(cuts, uniform_draw(self._seed, text) * cuts[-1], side="right"))
         return answer.actions[min(number, len(cuts) - 1)]

@@ -1,12 +1,13 @@
-"""Both players' ranges along one hand, and the strategies that they follow from the hand's public states.
+"""Track both players' ranges through one hand, and the strategy at each public state of the hand.
 
-A range is ``[hand of the deck]``, the probability that its player plays the actions so far with each hand. When a card
-comes, hands that it blocks leave both ranges; when a player acts, that player's range is multiplied by the frequency of
-the action.
+A range is an array ``[hand of the deck]``: for each hand, the probability that its player takes all actions so far.
+When a card comes, the hands that it blocks leave both ranges. When a player acts, that player's range is multiplied by
+the frequency of the action.
 
-The strategy at a public state comes from the first of these that has one: the subgame that the state lies in, if it was
-re-solved; the blueprint; pot odds (`spewy.bot.fallback`). A bet that the blueprint's tree lacks is translated into one
-of the tree's bets (`spewy.bot.bet_translation`), from which the blueprint's line goes on.
+The strategy at a public state comes from the re-solved subgame that contains the state. Without such a subgame it comes
+from the blueprint, and where the blueprint has no strategy either, from pot odds (`spewy.bot.fallback`). A bet that the
+blueprint's tree lacks is translated into a bet of the tree (`spewy.bot.bet_translation`); the blueprint's line
+continues with the translated bet.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ class Answer:
     """The strategy of the player to act, and its source.
 
     Attributes:
-        actions: legal actions.
-        frequencies: ``[action, hand of the deck]``.
-        source: the source of the strategy.
+        actions: legal ACPC actions.
+        frequencies: frequency of each action for each hand, ``[action, hand of the deck]``.
+        source: where the strategy comes from.
     """
 
     actions: tuple[str, ...]
@@ -57,15 +58,15 @@ class PublicState:
 
     Attributes:
         hand: betting and board.
-        blueprint_line: the line in the blueprint's tree; None if the tree has no line for the betting.
+        blueprint_line: line of this state in the blueprint's tree; None if the tree has no line for the betting.
         put_in_before: chips that each player had put in before the round.
         exact: whether the blueprint's line is the actual betting, without translated bets.
-        donk: whether the player who starts the round called the last bet of the round before.
-        above: the state before; None at the start.
-        action: the action that led here; None after cards, and at the start.
-        subgame: the subgame that the state lies in, if there is one.
-        ranges: the range of each player, as far as it was needed.
-        answer: the strategy of the player to act, if it was needed.
+        donk: whether the player who starts the round called the last bet of the previous round.
+        above: the previous public state; None at the start of the hand.
+        action: the action that led to this state; None after cards, and at the start of the hand.
+        subgame: the subgame that contains this state; None if no subgame does.
+        ranges: cached range of each player, by player; a range is computed when it is needed.
+        answer: cached strategy of the player to act; None before it is needed.
     """
 
     hand: Hand
@@ -86,17 +87,17 @@ class PublicState:
 
     @property
     def begins_subgame(self) -> bool:
-        """Whether a subgame begins here."""
+        """Whether the subgame that contains this state also begins at this state."""
         return self.subgame is not None and self.subgame.betting is self.betting
 
 
 class Beliefs:
-    """The public states of one hand, with both ranges and the strategies of the players.
+    """The public states of one hand, with both players' ranges and strategies.
 
     Args:
         blueprint: the stored strategy.
         builder: the builder of subgames.
-        options: how to play.
+        options: when and how to re-solve.
         seed: the hand's seed.
         tally: counts re-solves that fail.
     """
@@ -110,7 +111,7 @@ class Beliefs:
         self._states: dict[tuple[str, tuple[int, ...]], PublicState] = {}
 
     def at(self, hand: Hand) -> PublicState:
-        """Follow a hand to its current public state, and start the time of a decision."""
+        """Return the current public state of a hand, and start the time budget of a decision."""
         self._budget.start()
         state = self._known(Hand.start(self._game))
         for t, actions in enumerate(hand.betting.rounds):
@@ -122,7 +123,7 @@ class Beliefs:
         return state
 
     def range(self, state: PublicState, player: int) -> Floats:
-        """Return ``[hand of the deck]``, a player's range at a state, updated forward from the last known range."""
+        """Return a player's range at a public state, ``[hand of the deck]``."""
         states: list[PublicState] = []
         known: PublicState | None = state
         while known is not None and player not in known.ranges:
@@ -134,17 +135,20 @@ class Beliefs:
         return reach
 
     def answer(self, state: PublicState) -> Answer:
-        """Return the strategy of the player to act."""
+        """Return the strategy of the player to act at a public state."""
         if state.answer is None:
             state.answer = self._answer(state)
         return state.answer
 
     def best_values(self, state: PublicState, player: int) -> Floats:
-        """Return ``[hand of the deck]``, values of a player's best response in the subgame that begins at a state.
+        """Return a player's best-response value of each hand in the subgame that begins at a state.
+
+        Returns:
+            The values ``[hand of the deck]``.
 
         Raises:
-            InputError: no subgame begins at the state, or as `Subgame.best_values`.
-            solvers.errors.SolverError: as `Subgame.best_values`.
+            InputError: no subgame begins at the state, or `Subgame.best_values` refuses the subgame.
+            solvers.errors.SolverError: `Subgame.best_values` cannot solve the subgame.
         """
         if state.subgame is None or not state.begins_subgame:
             raise InputError(f"line {state.betting.line!r}: no subgame begins here")
@@ -154,7 +158,7 @@ class Beliefs:
     # Ranges
 
     def _updated(self, reach: Floats, state: PublicState, player: int) -> Floats:
-        """Update a player's range by the action or the cards that led to a state."""
+        """Update a player's range from the previous state by the action or the cards that led to a state."""
         above = state.above
         if above is None:
             return reach
@@ -166,11 +170,11 @@ class Beliefs:
         return range_after_action(reach, frequencies, self._blueprint.hands, state.hand.board)
 
     def _frequencies(self, above: PublicState, state: PublicState, action: str) -> Floats:
-        """``[hand of the deck]``: the frequency of the action that led to a state."""
+        """Frequency of the action between two successive states, for each hand of the deck."""
         subgame = state.subgame
         answer = None
         if subgame is not None and subgame is not above.subgame and subgame.root.extra_bets:
-            answer = self._resolved(subgame, above)  # which has the action at its root
+            answer = self._resolved(subgame, above)  # this subgame has the action at its root
         if answer is not None:
             out: Floats = answer.frequencies[answer.actions.index(action)]
             return out
@@ -213,26 +217,26 @@ class Beliefs:
         return Answer(subgame.actions(state.betting), frequencies, "re-solved")
 
     def _enter(self, subgame: Subgame) -> None:
-        """Set the ranges at the root of a subgame and of the enclosing subgames, the outermost first."""
+        """Set both ranges at the root of a subgame, after those of all subgames around it."""
         around: list[Subgame] = []
-        each: Subgame | None = subgame
-        while each is not None and each.ranges is None:
-            around.append(each)
-            each = each.outer
-        for one in reversed(around):
-            root = self._states[one.betting.line, one.board]
+        inner: Subgame | None = subgame
+        while inner is not None and inner.ranges is None:
+            around.append(inner)
+            inner = inner.outer
+        for each in reversed(around):
+            root = self._states[each.betting.line, each.board]
             with self._budget.limited(BEFORE):
-                one.ranges = self.range(root, 0), self.range(root, 1)
+                each.ranges = self.range(root, 0), self.range(root, 1)
 
     def _actions(self, state: PublicState) -> Sequence[str]:
-        """Return the actions at a state."""
+        """Return the legal actions at a public state, by the subgame or the blueprint that covers it."""
         if state.subgame is not None:
             return state.subgame.actions(state.betting)
         node = self._node(state)
         return passive_actions(state.hand) if node is None else legal_actions(node, state.betting)
 
     def _node(self, state: PublicState) -> Node | None:
-        """Return the decision in the blueprint's tree; None if the tree lacks it."""
+        """Return the blueprint's decision at a public state; None if the blueprint's tree has no such decision."""
         if state.blueprint_line is None or state.hand.to_act is None:
             return None
         return self._blueprint.node(state.blueprint_line)
@@ -260,7 +264,7 @@ class Beliefs:
         return state
 
     def _after(self, hand: Hand, above: PublicState, action: str) -> PublicState:
-        """Return the state after an action."""
+        """Return the public state that follows another state by an action."""
         before, betting = above.betting, hand.betting
         line, exact = self._blueprint_line(above, betting, action)
         state = PublicState(
@@ -275,9 +279,11 @@ class Beliefs:
         return state
 
     def _blueprint_line(self, above: PublicState, betting: Betting, action: str) -> tuple[str | None, bool]:
-        """The blueprint's line after an action, and whether the tree has exactly this action.
+        """Follow an action in the blueprint's tree.
 
-        The line is None if the tree has no line for the action, or if another player or round follows there.
+        Returns:
+            The line after the action, and whether the tree has exactly this action. The line is None if the tree has no
+            similar action, or if the tree continues with another player or round than the actual betting.
         """
         node, before = self._node(above), above.betting
         if node is None or betting.to_act is None:
@@ -293,10 +299,10 @@ class Beliefs:
         return line, actions[number] == action
 
     def _begins_subgame(self, state: PublicState) -> bool:
-        """Whether a subgame begins at a state: with a round, or where the blueprint has no strategy.
+        """Whether a subgame begins at a state: at the start of a round, or where the blueprint has no strategy.
 
-        No subgame begins inside another subgame, whose solve already has a row per hand and matching ranges; a second
-        solve from these ranges would be worse.
+        No subgame begins inside another subgame. The solve of the outer subgame already has a row for each hand and
+        accurate ranges, so a second solve would be worse.
         """
         betting = state.betting
         when = self._when(betting.round)
@@ -308,12 +314,12 @@ class Beliefs:
         return node is None or node.put_in != betting.spent or self._stored(state) is None
 
     def _when(self, t: int) -> Resolve:
-        """When to re-solve subgames that begin in a round."""
+        """When to re-solve subgames that begin in round ``t``."""
         first = self._options.first_round(self._game.num_rounds)
         return self._options.resolve if t >= first else "never"
 
     def _subgame(self, state: PublicState, extra_bets: tuple[str, ...] = ()) -> Subgame | None:
-        """Make a subgame with its root at a state; None if its betting is impossible."""
+        """Make the subgame that begins at a state; None if its betting is impossible."""
         betting, stack, chips = state.betting, self._blueprint.smallest_stack, state.put_in_before
         root = Root(
             betting.round,
@@ -333,14 +339,29 @@ class Beliefs:
 
 
 def range_after_action(reach: Floats, frequencies: Floats, deck: Ints, board: Sequence[int]) -> Floats:
-    """Multiply a range by the frequencies of an action; an action that no hand takes leaves the range as it is."""
+    """Multiply a range by the frequencies of an action.
+
+    The range stays as it is if no hand of the range takes the action.
+
+    Args:
+        reach: the range, ``[hand of the deck]``.
+        frequencies: frequency of the action, ``[hand of the deck]``.
+        deck: all hands, ``[hand of the deck, hole card]``.
+        board: the public cards.
+    """
     out: Floats = reach * frequencies
     live = ~blocked(deck, board)
     return out if out[live].max(initial=0.0) > 0 else reach
 
 
 def _merged(actions: Sequence[str], frequencies: Floats, source: Source) -> Answer:
-    """Join equal actions of a stored strategy into one."""
+    """Make an answer from a strategy in which the same action may occur twice; add the frequencies of equal actions.
+
+    Args:
+        actions: legal actions, one for each row of ``frequencies``.
+        frequencies: ``[action, hand of the deck]``.
+        source: source of the strategy.
+    """
     unique = tuple(dict.fromkeys(actions))
     out = np.zeros((len(unique), frequencies.shape[1]))
     for action, taken in zip(actions, frequencies, strict=True):

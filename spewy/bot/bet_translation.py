@@ -1,11 +1,13 @@
 """Translate the opponent's bets into bets of the betting tree, and the tree's bets into bets at the table.
 
 The pseudo-harmonic mapping (S. Ganzfried and T. Sandholm, "Action Translation in Extensive-Form Games with Large
-Action Spaces", IJCAI 2013) translates a bet of x between the tree's bets a < b into a with probability
+Action Spaces", IJCAI 2013) translates a bet of size x between the tree's neighbouring bet sizes a < b. The translation
+is a with probability
 
 ``f(x) = (b - x) (1 + a) / ((b - a) (1 + x))``
 
-Sizes are shares of the pot after a call. The deterministic variant takes the likelier of the two bets.
+and b otherwise. The size of a bet is its share of the pot; the size of a raise is the share of the pot after a call.
+The deterministic variant takes the likelier of the two bets.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from spewy.game.nodes import Node
 
 
 def probability_of_smaller(x: float, smaller: float, larger: float) -> float:
-    """Probability that a bet of x is translated into the smaller of two bets.
+    """Probability that a bet of size x is translated into the smaller of its two neighbouring sizes.
 
     >>> f = probability_of_smaller
     >>> f(1.0, 0.5, 1.0), f(0.5, 0.5, 1.0), round(f(0.75, 0.5, 1.0), 3)
@@ -31,12 +33,14 @@ def probability_of_smaller(x: float, smaller: float, larger: float) -> float:
 
 
 def nearest_size(x: float, sizes: Sequence[float], draw: float = 0.5) -> int:
-    """Number of the size that a bet is translated into; beyond all sizes, the nearest one.
+    """Return the index of the size that a bet is translated into.
+
+    A bet that is smaller or larger than all sizes is translated into the nearest size.
 
     Args:
-        x: the bet.
+        x: size of the bet.
         sizes: at least one size, ascending.
-        draw: a number from [0, 1) drawn at random; with 0.5 the likelier size is taken.
+        draw: a random number from [0, 1); 0.5 selects the likelier size.
     """
     above = int(np.searchsorted(sizes, x))
     if above == 0 or above == len(sizes):
@@ -45,13 +49,18 @@ def nearest_size(x: float, sizes: Sequence[float], draw: float = 0.5) -> int:
 
 
 def pot_share(total: int, spent: tuple[int, int]) -> float:
-    """Convert a bet or raise to a total into a share of the pot after a call."""
+    """Return the size of a bet or raise as a share of the pot after a call of the previous bet.
+
+    Args:
+        total: chips that the player has put in after the bet or raise.
+        spent: chips that each player has put in before the bet or raise.
+    """
     highest = max(spent)
     return (total - highest) / max(2 * highest, 1)
 
 
 def raise_total(action: str, betting: Betting) -> int:
-    """The player's total chips after a legal bet or raise."""
+    """Chips that the player has put in after a legal bet or raise."""
     if action != "r":
         return int(action[1:])
     bounds = betting.raise_bounds()
@@ -62,9 +71,19 @@ def raise_total(action: str, betting: Betting) -> int:
 def translate_action(
     action: str, actions: Sequence[str], betting: Betting, seed: int, how: Translation
 ) -> int | None:
-    """Number of the action that a legal action is translated into; None if no action has the same kind.
+    """Return the index of the action in a list that a legal action is translated into.
 
-    A random choice depends on the seed and the line alone.
+    A random choice depends on the seed and the betting line alone.
+
+    Args:
+        action: a legal ACPC action.
+        actions: the ACPC actions to choose from.
+        betting: the betting before the action.
+        seed: seed of a random choice.
+        how: whether the choice between two neighbouring bets is random.
+
+    Returns:
+        The index in ``actions``; None if ``actions`` has no fold, call or raise to match the action.
     """
     if action in actions:
         return actions.index(action)
@@ -79,9 +98,17 @@ def translate_action(
 
 
 def legal_actions(node: Node, betting: Betting) -> list[str]:
-    """Return a legal action of the betting for each action of a tree's decision; bets keep their share of the pot.
+    """Convert the actions of a decision in a betting tree to legal actions at the table.
 
-    A fold when nobody has bet becomes a check, and a raise that is not legal becomes a call.
+    Bets keep their share of the pot. A fold when nobody has bet becomes a check, and a raise that is not legal becomes
+    a call.
+
+    Args:
+        node: the decision in the tree.
+        betting: the betting at the table.
+
+    Returns:
+        A legal ACPC action for each action of the decision, in the same order.
     """
     out = []
     bounds = betting.raise_bounds()

@@ -1,4 +1,4 @@
-"""The stored strategy of a whole game; each decision is one array over all hands of the deck."""
+"""The stored strategy of a whole game, read one decision at a time for all hands of the deck."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOG = logging.getLogger(__name__)
 
 
 class Blueprint:
-    """Reads average strategies from a store that a running solve may still update.
+    """Reads average strategies from a store; a running solve may still update the store.
 
     Args:
         policy: the stored strategy of a whole game.
@@ -42,24 +42,26 @@ class Blueprint:
 
     @property
     def smallest_stack(self) -> int | None:
-        """Smaller of both players' stacks at the deal; None if stacks are unlimited."""
+        """The smaller of both players' stacks at the deal; None if stacks are unlimited."""
         return None if self.game.stacks is None else min(self.game.stacks)
 
     def node(self, line: str) -> Node:
-        """Return the decision at a line of the tree."""
+        """Return the tree's decision at a line."""
         return self._policy.node(Line(line))
 
     def initial_range(self, player: int) -> Floats:
-        """Return ``[hand of the deck]``, a player's range at the deal."""
+        """Return a player's range at the deal, ``[hand of the deck]``."""
         problem = self._policy.problem
         weights = problem.ranges[player]
         return weights if problem.units is None else weights * problem.units[player]
 
     def strategy(self, line: str, board: tuple[int, ...]) -> Floats:
-        """Return ``[action, hand of the deck]`` of a decision; hands that cannot be held have frequencies too.
+        """Return the strategy at a decision, ``[action, hand of the deck]``.
+
+        Hands that the board blocks get equal frequencies.
 
         Raises:
-            InputError: nothing is stored for the decision.
+            InputError: the store has no strategy for the decision.
             lockers.LockerError: the stored strategy is damaged.
         """
         decision = self._policy.decision(Line(line), board)
@@ -68,15 +70,21 @@ class Blueprint:
         return out
 
     def strategies(self, lines: Sequence[str], board: tuple[int, ...]) -> Stacked:
-        """Return the strategies of several decisions of one player and round, faster than one by one.
+        """Return the strategies at several decisions of one player and round; this is faster than single calls.
 
         Raises:
-            InputError, lockers.LockerError: as `strategy`.
+            InputError: the store has no strategy for a decision.
+            lockers.LockerError: the stored strategy is damaged.
         """
         return self._policy.stacked([Line(line) for line in lines], board)
 
     def strategy_if_readable(self, line: str | None, board: tuple[int, ...]) -> Floats | None:
-        """Return the strategy of a decision; None, with a warning in the log, if it cannot be read."""
+        """Return the strategy at a decision, or None if it cannot be read; the log says why.
+
+        Args:
+            line: line of the decision; None: the tree has no such decision, and the result is None.
+            board: the public cards.
+        """
         if line is None:
             return None
         try:

@@ -1,4 +1,4 @@
-"""Protocols of bots, for tables, clients and judges."""
+"""Protocols of bots: what a bot must offer to whoever lets it play or measures it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from spewy.game.hand import Hand
 
 
 class Bot(Protocol):
-    """Plays one seat of one hand after another.
+    """Plays one seat in successive hands.
 
-    The calls of a hand are `new_hand`, then `act` whenever it is the bot's turn, then `hand_over`. Each call gets the
-    whole hand as far as the bot may know it, so a bot that missed some calls can go on. The hand's seed determines all
-    random choices of the bot: it plays the same hand the same way again.
+    The calls of a hand are `new_hand`, then `act` whenever it is the bot's turn, then `hand_over`. Each call passes the
+    whole hand as far as the bot may know it, so a bot that missed some calls can continue. The hand's seed determines
+    all random choices of the bot: in a hand with the same seed and cards the bot makes the same choices.
     """
 
     @property
@@ -26,19 +26,19 @@ class Bot(Protocol):
         ...
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Begin a hand in which the bot is player `seat` and knows that player's hole cards."""
+        """Begin a hand in which the bot is player ``seat`` and knows that player's hole cards."""
         ...
 
     def act(self, hand: Hand) -> str:
-        """Return a legal ACPC action; the bot is the player to act."""
+        """Return a legal ACPC action; it must be the bot's turn."""
         ...
 
     def hand_over(self, hand: Hand) -> None:
-        """End the hand; the opponent's cards are known if they were shown."""
+        """End the hand; ``hand`` has the opponent's hole cards if they were shown."""
         ...
 
     def close(self) -> None:
-        """Release files and memory; no hand follows."""
+        """Release files and memory; the bot plays no further hand."""
         ...
 
 
@@ -47,9 +47,10 @@ class Mix:
     """A player's strategy at one decision, for each hand.
 
     Attributes:
-        actions: ACPC actions, legal at the decision.
-        hands: ``[hand]``: numbers of the deck's hands (`buckets.cards.hands`) that the board does not block, ascending.
-        frequencies: ``[action, hand]``, adding up to 1 over the actions.
+        actions: legal ACPC actions.
+        hands: numbers of the hands that the board does not block (rows of `buckets.cards.hands`), ascending.
+        frequencies: frequency of each action for each of these hands, ``[action, hand]``; a hand's frequencies add up
+            to 1.
     """
 
     actions: tuple[str, ...]
@@ -57,17 +58,17 @@ class Mix:
     frequencies: Floats
 
     def of(self, hand: int) -> Floats:
-        """Return ``[action]``, the strategy of one hand of the deck, given by its number."""
+        """Return the frequency of each action for a hand, given by its number in the deck."""
         out: Floats = self.frequencies[:, int(np.searchsorted(self.hands, hand))]
         return out
 
 
 class Reveals(Bot, Protocol):
-    """A bot that reveals its strategy, which AIVAT and best responses need."""
+    """A bot that reveals its strategy. AIVAT and best responses need such a bot."""
 
     def strategy(self, hand: Hand) -> Mix:
         """Return the strategy of the player to act, for each hand.
 
-        The strategy depends on betting, board and the hand's seed alone, not on hole cards or on the bot's own seat.
+        The strategy depends only on the betting, the board and the hand's seed, not on hole cards or on the bot's seat.
         """
         ...

@@ -1,4 +1,4 @@
-"""Play by pot odds where no strategy is known: check, and call a bet if the hand's equity suffices."""
+"""Play by pot odds where no strategy is known: check, or call a bet if the hand's equity pays for the call."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from solvers.tree import Floats
 from spewy.game.hand import Hand
 
 BOARDS = 300
-"""Number of sampled final boards for equities; with at most one card to come, all boards are used."""
+"""Number of final boards that are sampled for an equity; with at most one card to come, all final boards count."""
 
 
 def passive_actions(hand: Hand) -> tuple[str, ...]:
-    """Return the actions that `pot_odds` chooses from.
+    """Return the actions that `pot_odds` chooses from: fold and call after a bet, else only the check.
 
     >>> from spewy.game.gamefile import load_game
     >>> start = Hand.start(load_game("kuhn"))
@@ -24,12 +24,15 @@ def passive_actions(hand: Hand) -> tuple[str, ...]:
 
 
 def pot_odds(hand: Hand, opponent_range: Floats, seed: int) -> Floats:
-    """Return ``[action of passive_actions, hand of the deck]``; a hand calls if its equity pays for the call.
+    """Compute the strategy of the player to act: a hand calls a bet if its equity pays for the call, else it folds.
 
     Args:
-        hand: a hand in which somebody acts.
-        opponent_range: ``[hand of the deck]``, the opponent's range.
+        hand: a hand in which a player is to act.
+        opponent_range: the opponent's range, ``[hand of the deck]``.
         seed: seed of the sampled final boards.
+
+    Returns:
+        Frequencies ``[action, hand of the deck]`` of the actions that `passive_actions` returns.
     """
     game = hand.game
     deck = hands(game.deck, game.num_hole_cards)

@@ -1,4 +1,4 @@
-"""Options of a bot that plays from a folder."""
+"""Options of a bot that plays from a solve's folder."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ class Options:
 
     Attributes:
         resolve: when to re-solve a subgame to the end of the hand: "never"; "off-tree", where the blueprint has no
-            strategy for the betting; or "always", also at the beginning of the first round that ``rounds`` allows.
-        rounds: number of last rounds that may be re-solved; 2 are turn and river. The first round never is.
-        safe: gadget of safe re-solving, from which the opponent gains nothing; None takes both ranges as estimated.
-        iterations: most iterations of a solve. Without a time limit this makes a decision repeatable.
-        seconds: time budget of one decision; None: no limit. The bot skips each stage of a solve that it does not
-            expect to fit, if need be the whole solve. A machine that slows down during a stage can exceed the budget.
-        translation: whether a bet that the tree lacks is read as one of the tree's at random, or as the likelier one.
-        threads: threads of a solve.
-        warm: whether a solve starts from the strategy that would be played without it, if this is known.
-        strict: whether errors of the program, such as a TypeError, are raised; if not, the bot counts the error and
-            plays the stored strategy, or a check or a fold.
+            strategy for the betting; "always", also at the start of the first round that ``rounds`` allows.
+        rounds: number of last rounds that may be re-solved; 2 means turn and river. The first round is never re-solved.
+        safe: name of the gadget for safe re-solving, which gives the opponent no gain; None: re-solve unsafely, with
+            both ranges as estimated.
+        iterations: largest number of iterations of a solve. Without a time limit, decisions can be repeated exactly.
+        seconds: time budget of one decision; None: no limit. The bot skips stages of a solve, or the whole solve, if it
+            does not expect them to fit. It exceeds the budget only if the machine slows down during a stage.
+        translation: how to translate a bet that the tree lacks: "random" draws one of the tree's two neighbouring bets,
+            "likelier" takes the more probable bet of the two.
+        threads: number of threads of a solve.
+        warm: whether a solve starts from the strategy that the bot would play without it, if this strategy is known.
+        strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
+            error, and plays the stored strategy, or checks or folds.
 
     Raises:
         InputError: an option has an impossible value.
@@ -45,7 +47,7 @@ class Options:
     strict: bool = False
 
     def first_round(self, n_rounds: int) -> int:
-        """First round that may be re-solved in a game of ``n_rounds`` rounds."""
+        """Return the first round that may be re-solved in a game of ``n_rounds`` rounds."""
         return max(1, n_rounds - self.rounds)
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""One seat in a hand that is reported by single observations of actions and cards.
+"""One seat of a hand, for a program that reports actions and cards one at a time.
 
 >>> from spewy import Player, open_bot
 >>> with open_bot("results/limit", resolve="always") as bot:  # doctest: +SKIP
@@ -22,7 +22,7 @@ from spewy.game.hand import Hand
 
 
 class Player:
-    """One seat of one hand after another, which observes actions and cards one by one.
+    """A bot's seat in successive hands; the caller reports each action and each public card.
 
     Args:
         bot: the bot that decides.
@@ -35,13 +35,13 @@ class Player:
 
     @property
     def hand(self) -> Hand:
-        """The hand as observed so far.
+        """The hand with all actions and cards so far.
 
         Raises:
             InputError: no hand has begun.
         """
         if self._hand is None:
-            raise InputError("player: expected a hand that has begun, found none")
+            raise InputError("player: no hand has begun; call new_hand first")
         return self._hand
 
     def new_hand(self, hole: str | tuple[int, ...], seat: int, seed: int = 0) -> None:
@@ -53,7 +53,7 @@ class Player:
             seed: seed of the bot's random choices in this hand.
 
         Raises:
-            InputError: the cards are not of the game, or the seat is neither 0 nor 1.
+            InputError: the cards are not in the game's deck, or the seat is neither 0 nor 1.
         """
         if seat not in (0, 1):
             raise InputError(f"seat: expected 0 or 1, found {shown(seat)}")
@@ -63,10 +63,10 @@ class Player:
         self.bot.new_hand(self._hand, seat, seed)
 
     def observe(self, what: str | tuple[int, ...]) -> None:
-        """Observe an ACPC action of either player (the bot's own actions too), or public cards.
+        """Record an ACPC action or public cards; the caller must report the bot's own actions too.
 
         Raises:
-            InputError: the action or the cards are not possible now.
+            InputError: the action or the cards are impossible at this point of the hand.
         """
         hand = self.hand
         self._hand = hand.deal(_cards("board", what)) if hand.to_deal else hand.apply(str(what))
@@ -81,7 +81,7 @@ class Player:
         """
         hand = self.hand
         if hand.to_act != self._seat:
-            turn = "nobody's" if hand.to_act is None else "the other player's"
+            turn = "nobody's turn" if hand.to_act is None else "the other player's turn"
             raise InputError(f"act after {hand.betting.line!r}: expected this player's turn, found {turn}")
         return self.bot.act(hand)
 
@@ -89,10 +89,10 @@ class Player:
         """Return the strategy of the player to act, for each hand.
 
         Raises:
-            InputError: nobody acts, or the bot does not reveal its strategy.
+            InputError: no player is to act, or the bot does not reveal its strategy.
         """
         if not hasattr(self.bot, "strategy"):
-            raise InputError("strategy: expected a bot that tells it, found one that does not")
+            raise InputError("strategy: this bot does not reveal its strategy")
         return cast("Reveals", self.bot).strategy(self.hand)
 
 

@@ -1,4 +1,4 @@
-"""Count a bot's decisions by source and its failed re-solves, to tell whose strategy a score measures."""
+"""Count a bot's decisions by source, and its failures, so that a score says which strategies it measures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EXPECTED = (SpewyError, BucketError, LockerError, SolverError, MemoryError, OSE
 
 
 def is_expected(error: Exception) -> bool:
-    """Whether an error can occur in a program without bugs.
+    """Whether an error can occur even in a program without bugs.
 
     >>> is_expected(MemoryError()), is_expected(TypeError())
     (True, False)
@@ -35,11 +35,11 @@ def is_expected(error: Exception) -> bool:
 
 @dataclass(frozen=True)
 class Failure:
-    """A failed re-solve, or a decision that failed as a whole.
+    """A re-solve that failed, or a whole decision that failed.
 
     Attributes:
-        reason: the error's class.
-        text: the betting line, and the error's message.
+        reason: name of the error's class.
+        text: the betting line and the error's message.
     """
 
     reason: str
@@ -48,11 +48,11 @@ class Failure:
 
 @dataclass
 class Tally:
-    """A bot's decisions by source, and its failures.
+    """Number of a bot's decisions from each source, and its failures.
 
     Attributes:
         sources: number of decisions by `Source`.
-        failures: failures, in the order in which they happened.
+        failures: all failures, the earliest first.
     """
 
     sources: Counter[str] = field(default_factory=Counter)
@@ -60,7 +60,7 @@ class Tally:
 
     @classmethod
     def of(cls, tallies: Iterable[Tally]) -> Tally:
-        """The sum of several tallies."""
+        """Add up several tallies."""
         total = cls()
         for tally in tallies:
             total.sources.update(tally.sources)
@@ -68,7 +68,7 @@ class Tally:
         return total
 
     def at(self, place: str) -> Tally:
-        """Return a copy of the tally with ``place`` before the text of each failure."""
+        """Return a copy of the tally with the text ``place`` before the text of each failure."""
         return Tally(self.sources, [replace(each, text=f"{place}: {each.text}") for each in self.failures])
 
     @property
@@ -77,7 +77,7 @@ class Tally:
         return Counter(failure.reason for failure in self.failures)
 
     def failed(self, line: str, error: Exception) -> None:
-        """Record an error after a betting line."""
+        """Record an error that happened after a betting line."""
         self.failures.append(Failure(type(error).__name__, f"line {line!r}: {error}"))
 
     def take(self) -> Tally:
@@ -87,16 +87,16 @@ class Tally:
         return taken
 
     def to_json(self) -> dict[str, Any]:
-        """``sources`` and ``failures`` as plain values.
+        """Return ``sources`` and ``failures`` as plain values.
 
-        ``sources`` has all four sources, or none if no decision was counted.
+        ``sources`` has a number for all four sources, or is empty if no decision was counted.
         """
         sources = {source: self.sources[source] for source in SOURCES} if self.sources else {}
         return {"sources": sources, "failures": dict(self.reasons)}
 
     @property
     def sources_text(self) -> str:
-        """The number of decisions by source, in words; empty if no decision was counted.
+        """The number of decisions by source as text; empty if no decision was counted.
 
         >>> Tally(Counter({"stored": 1200, "fallback": 1})).sources_text
         '1,200 stored, 1 fallback'
@@ -105,7 +105,7 @@ class Tally:
 
     @property
     def failures_text(self) -> str:
-        """The number of failures by reason, in words; empty if no failure was counted.
+        """The number of failures by reason as text; empty if no failure was counted.
 
         >>> Tally(failures=[Failure("SolveError", "line 'cc/': no such luck")]).failures_text
         '1 SolveError'
@@ -121,5 +121,5 @@ class Counts(Protocol):
 
 
 def tally_of(bot: object) -> Tally:
-    """The tally of a bot; an empty tally for a bot that does not count."""
+    """Return the tally of a bot; empty for a bot that does not count."""
     return bot.tally if isinstance(bot, Counts) else Tally()

@@ -1,7 +1,7 @@
-"""Time limit of one decision, and predictions of how long the stages of a solve take.
+"""The time limit of a decision, and predictions of how long the stages of a solve take.
 
-A bot skips stages that do not fit into a decision's time. Predictions come from earlier times on the wall clock, so a
-busy machine counts as a slow one.
+A bot skips stages that do not fit into a decision's time. Predictions come from earlier measurements of elapsed time,
+so a busy machine counts as a slow machine.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Stage = Literal["read", "first", "iterate", "judge"]
 
 
 PATIENCE = 10
-"""Number of refusals of a stage, after which its fastest measured speed counts again."""
+"""Number of refusals of a stage after which its prediction uses the fastest measured speed again."""
 
 
 class OutOfTimeError(SpewyError):
@@ -34,10 +34,10 @@ class OutOfTimeError(SpewyError):
 
 
 class Budget:
-    """Time limit of one decision.
+    """The time limit of one decision.
 
     Args:
-        seconds: seconds of each decision; None: no limit.
+        seconds: seconds for each decision; None: no limit.
 
     Attributes:
         deadline: end of the decision's time, on the clock of `time.monotonic`; None: no limit.
@@ -48,17 +48,17 @@ class Budget:
         self.deadline: float | None = None
 
     def start(self) -> None:
-        """Begin the time of a decision now."""
+        """Start the time of a decision now."""
         self.deadline = None if self._seconds is None else time.monotonic() + self._seconds
 
     def after(self, share: float) -> float | None:
-        """Return the moment when a share of the remaining time will be over."""
+        """Return the time, on the clock of `time.monotonic`, at which a share of the remaining time is over."""
         now = time.monotonic()
         return None if self.deadline is None else now + share * (self.deadline - now)
 
     @contextmanager
     def limited(self, share: float) -> Iterator[None]:
-        """Limit the block to a share of the remaining time; the old deadline returns after the block."""
+        """Limit a ``with`` block to a share of the remaining time; restore the deadline after the block."""
         deadline, self.deadline = self.deadline, self.after(share)
         try:
             yield
@@ -67,14 +67,14 @@ class Budget:
 
 
 class Pace:
-    """The speed of each stage, in seconds per number of a subgame's strategies (`builder.strategy_size`).
+    """Predicts the time of each stage from its measured speed and the size of a subgame.
 
-    The speed is total seconds divided by total numbers; each new measurement halves the weight of all earlier ones. A
-    small subgame has little weight, since most of its time can be that of other processes.
+    The size is the number of entries in the subgame's strategies (`builder.strategy_size`). The speed is the total time
+    divided by the total size of all measurements; each new measurement halves the weight of all earlier measurements. A
+    small subgame has little weight, because other processes can take most of its time.
 
-    A measurement taken while the machine stood still would rule a stage out forever, since a refused stage is not
-    measured. After `PATIENCE` refusals the budget therefore assumes the stage's fastest measured speed, and tries the
-    stage once more.
+    A single measurement on a machine that was blocked could rule out a stage forever, because a refused stage is not
+    measured again. So after `PATIENCE` refusals the prediction uses the fastest measured speed of the stage.
     """
 
     def __init__(self) -> None:
@@ -83,13 +83,13 @@ class Pace:
         self._refused = Counter[Stage]()
 
     def forget(self) -> None:
-        """Forget all measurements; unmeasured stages count as taking no time."""
+        """Forget all measurements; a stage without a measurement is predicted to take no time."""
         self._done.clear()
         self._fastest.clear()
         self._refused.clear()
 
     def seconds(self, stage: Stage, size: int) -> float:
-        """Predicted seconds of a stage in a subgame with ``size`` numbers."""
+        """Predict the seconds of a stage in a subgame with ``size`` strategy entries."""
         seconds, numbers = self._done.get(stage, (0.0, 1.0))
         return seconds / numbers * size
 
@@ -98,9 +98,9 @@ class Pace:
 
         Args:
             stage: the stage.
-            size: numbers of the subgame; for a stage done n times, n times as many.
+            size: strategy entries of the subgame; if the stage was repeated n times, n times as many.
             seconds: measured time.
-            whole: whether the stage came to its end; a stage that was broken off does not count as the fastest.
+            whole: whether the stage was completed; an incomplete stage does not count as the fastest.
         """
         before, numbers = self._done.get(stage, (0.0, 0.0))
         self._done[stage] = before / 2 + seconds, numbers / 2 + max(size, 1)
@@ -109,7 +109,7 @@ class Pace:
 
     @contextmanager
     def timed(self, stage: Stage, size: int) -> Iterator[None]:
-        """Record the duration of the block as the time of a stage, even if the block raises an error."""
+        """Record the duration of a ``with`` block as the time of a stage, even if the block raises an error."""
         began, whole = time.monotonic(), False
         try:
             yield
@@ -118,25 +118,31 @@ class Pace:
             self.took(stage, size, time.monotonic() - began, whole)
 
     def require(self, deadline: float | None, size: int, *stages: Stage) -> None:
-        """Check that some stages fit before a deadline on the clock of `time.monotonic`.
+        """Check that stages can be completed before a deadline.
+
+        Args:
+            deadline: deadline on the clock of `time.monotonic`; None: no limit.
+            size: strategy entries of the subgame.
+            stages: the stages.
 
         Raises:
             OutOfTimeError: the stages do not fit.
         """
         if deadline is None:
             return
-        needed, left = sum(self.seconds(stage, size) for stage in stages), deadline - time.monotonic()
-        if left > 0 and needed <= left:
+        needed = sum(self.seconds(stage, size) for stage in stages)
+        remaining = deadline - time.monotonic()
+        if remaining > 0 and needed <= remaining:
             return
-        if sum(self._fastest.get(stage, 0.0) * size for stage in stages) <= left:
+        if sum(self._fastest.get(stage, 0.0) * size for stage in stages) <= remaining:
             for stage in self._fastest.keys() & stages:
                 self._refuse(stage)
         raise OutOfTimeError(
-            f"stages {', '.join(stages)}: {needed:.2f} s are needed, and {max(left, 0):.2f} s are left"
+            f"stages {', '.join(stages)}: {needed:.2f} s are needed, and {max(remaining, 0):.2f} s remain"
         )
 
     def _refuse(self, stage: Stage) -> None:
-        """Count a refusal; after `PATIENCE` refusals, assume the stage's fastest measured speed."""
+        """Count a refusal; after `PATIENCE` refusals, replace the stage's speed by its fastest measured speed."""
         self._refused[stage] += 1
         if self._refused[stage] == PATIENCE:
             _, numbers = self._done[stage]

@@ -1,8 +1,8 @@
-"""Betting trees and solvers of subgames, with the actual bets and a row per hand.
+"""Betting trees and solvers of subgames, with the actual bets and a row for each hand.
 
-A subgame is built like a spot of the round in which it begins: its lines begin with the round, and its amounts count
-from the beginning of the round. A subgame ends with the hand. Betting trees and tables of boards recur from hand to
-hand, so the builder keeps the latest.
+A subgame is built like a spot of the round in which the subgame begins: its lines start with the round, and amounts in
+its lines are chips put in since the start of the round. A subgame ends with the hand. The builder caches the latest
+betting trees and lists of boards, because they recur from hand to hand.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from spewy.game.treeconfig import TreeConfig
 from spewy.records.policy import Stacked
 
 TREES, BOARDS = 64, 4
-"""Number of cached betting trees and of cached root boards; all boards that can follow a turn take some 5 MB."""
+"""Number of cached betting trees, and of root boards with cached later boards (some 5 MB for a turn)."""
 
 PlayerStrategy = Callable[[list[str], tuple[int, ...]], Stacked]
-"""Maps (lines of a player's decisions in one round of a subgame, board) to frequencies of actions."""
+"""Function of (lines of a player's decisions in one round of a subgame, board) that returns action frequencies."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class Root:
     Attributes:
         round: the round of the game.
         put_in_before: chips that each player had put in before the round.
-        stack: chips behind when the round began, the smaller of both players' stacks; None: unlimited.
-        actions: actions of the round before the root, with totals since the round began.
-        extra_bets: bets at the root in addition to the job's bet sizes.
-        donk: whether the player who starts the round called the last bet of the round before.
+        stack: the smaller of both players' stacks in chips when the round began; None: unlimited.
+        actions: ACPC actions of the round before the root; amounts are chips put in since the round began.
+        extra_bets: bets at the root in addition to the job's bet sizes, written like ``actions``.
+        donk: whether the player who starts the round called the last bet of the previous round.
     """
 
     round: int
@@ -71,15 +71,15 @@ class _Tree:
     tree: BettingTree
     betting: list[BettingRound]
     slots: dict[str, tuple[int, int, Node]]
-    """Round from the root's, first slot of the player, and node of the decision at each line."""
+    """For each line: round of the decision, counted from the root's round; index of its first action; its node."""
 
 
 class SubgameBuilder:
     """Builds the subgames of a whole game.
 
     Args:
-        config: betting of the whole game, whose bet sizes hold in subgames too.
-        most_bytes: largest size of a subgame's regrets and sums.
+        config: betting of the whole game; subgames use the same bet sizes.
+        most_bytes: largest memory of a subgame's regrets and strategy sums, in bytes.
 
     Attributes:
         pace: predicts how long the stages of a solve take.
@@ -96,16 +96,30 @@ class SubgameBuilder:
         """Return the betting tree of a subgame.
 
         Raises:
-            InputError: no chips were put in before, or the root's actions are not legal.
+            InputError: the pot at the root is empty, or the root's actions are not legal.
         """
         return self._tree(root).tree
 
     def decision(self, root: Root, line: str) -> tuple[int, int, Node] | None:
-        """Find the decision at a line: its round from the root's, its player's first slot, and its node."""
+        """Find the decision at a line of a subgame.
+
+        Returns:
+            The decision's round, counted from the root's round; the index of its first action among all actions of its
+            player in this round; and its node. None if the subgame has no decision at the line.
+        """
         return self._tree(root).slots.get(line)
 
     def decisions(self, root: Root, t: int, player: int) -> tuple[list[str], Ints]:
-        """Return the lines of a player's decisions in round t, counted from the root's, and all their slots."""
+        """List a player's decisions in a round.
+
+        Args:
+            root: the subgame's root.
+            t: the round, counted from the root's round.
+            player: the player.
+
+        Returns:
+            The decisions' lines, and the indices of their actions among all actions of the player in this round.
+        """
         decisions = [
             (line, first + np.arange(len(node.actions)))
             for line, (at, first, node) in self._tree(root).slots.items()
@@ -115,10 +129,10 @@ class SubgameBuilder:
         return lines, np.concatenate([np.zeros(0, dtype=np.int64), *slots])
 
     def layout(self, root: Root, board: tuple[int, ...]) -> Layout:
-        """Lay out the boards and betting of a subgame on a board.
+        """Return the boards and the betting of a subgame that starts on a board.
 
         Raises:
-            InputError: as `tree`, or the subgame is too large.
+            InputError: the root is impossible, or the subgame is too large.
         """
         tree = self._tree(root)
         boards = self._boards(root.round, board)[: len(tree.betting)]
@@ -133,7 +147,7 @@ class SubgameBuilder:
 
     def _built(self, root: Root) -> _Tree:
         if root.put_in_before < 1:
-            raise InputError(f"subgame in round {root.round}: expected chips in the middle, found none")
+            raise InputError(f"subgame in round {root.round}: the pot at its root is empty")
         config = replace(
             self.config,
             start_round=root.round,
@@ -163,7 +177,7 @@ class SubgameBuilder:
 
 
 def strategy_size(layout: Layout) -> int:
-    """Number of entries in both players' strategies: hands times actions, on all boards."""
+    """Number of entries in both players' strategies of a subgame: hands times actions, on all boards."""
     return sum(
         slots * len(table.boards) * len(table.boards[0].hands[p].numbers)
         for bets, table in zip(layout.betting, layout.boards, strict=True)
@@ -172,10 +186,14 @@ def strategy_size(layout: Layout) -> int:
 
 
 def live_game(layout: Layout, ranges: tuple[Floats, Floats]) -> LiveGame:
-    """Make the game of a subgame from both ranges ``[hand of the deck]``, each scaled to a largest weight of 1.
+    """Make the game of a subgame, as arrays for a solver.
+
+    Args:
+        layout: boards and betting of the subgame.
+        ranges: both players' ranges, each ``[hand of the deck]``; they are scaled to a largest weight of 1.
 
     Raises:
-        solvers.errors.SolverError: no hand of one player goes with a hand of the other.
+        solvers.errors.SolverError: every pair of hands in the two ranges shares a card.
     """
     scaled = []
     for rows, weights in zip(layout.board(0, 0).hands, ranges, strict=True):
@@ -187,14 +205,14 @@ def live_game(layout: Layout, ranges: tuple[Floats, Floats]) -> LiveGame:
 
 
 def new_solver(game: LiveGame, threads: int = 1) -> Solver:
-    """Make the solver of a subgame: the exact engine, or the reference engine for hands of one card."""
+    """Make the solver of a subgame: the exact engine, or the reference engine for one-card hands."""
     if supports(game, variant(EXACT_VARIANT)):
         return ExactCfr(game, variant(EXACT_VARIANT), threads=threads)
     return Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
 
 
 def add_chips(line: str, chips: int) -> str:
-    """Add chips to each total of a line.
+    """Add chips to each amount in a line.
 
     >>> add_chips("cr120c/r300", 100), add_chips("rrc/", 100)
     ('cr220c/r400', 'rrc/')

@@ -1,7 +1,7 @@
 """Solve a subgame within a decision's time, up to a number of iterations or a deadline.
 
-Either both ranges are taken as estimated (unsafe), or one player is re-solved so that the opponent gains nothing
-(`solvers.resolve`), which needs the opponent's values against the blueprint.
+An unsafe solve takes both ranges as estimated. A safe solve re-solves one player so that the opponent gains nothing
+(`solvers.resolve`); it needs the opponent's best-response values against the blueprint.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from spewy.bot.resolving.warm_start import start_warm, write_strategy
 from spewy.chunks.layout import Layout
 
 BATCH = 0.25
-"""Share of the remaining time for one batch of iterations between two looks at the clock."""
+"""Largest share of the remaining time for one batch of iterations; the clock is read after each batch."""
 PAGE, PAGES = 4096, 2048
-"""Size of a memory page in bytes, and number of pages touched between two looks at the clock."""
+"""Size of a memory page in bytes, and number of pages to touch before the clock is read again."""
 SHORTEST: tuple[Stage, ...] = ("first", "judge", "judge")
 """Stages of the shortest solve: one iteration and both best responses."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a solve; the first limit reached ends the solve.
+    """Limits of a solve; the first limit that is reached ends the solve.
 
     A solve fails if there is no time for one iteration and both best responses.
 
     Attributes:
-        iterations: most iterations. Without a deadline a solve gives the same bits whenever it is repeated.
-        deadline: deadline on the clock of `time.monotonic`; None for no limit.
+        iterations: largest number of iterations. Without a deadline, equal solves give identical results.
+        deadline: deadline on the clock of `time.monotonic`; None: no limit.
         threads: number of threads, which share the boards.
     """
 
@@ -57,12 +57,13 @@ class Limits:
 
 @dataclass(frozen=True)
 class Safety:
-    """Settings for re-solving one player so that no hand of the opponent gains.
+    """Settings of a safe solve, which re-solves one player so that no hand of the opponent gains.
 
     Attributes:
         player: the player who is re-solved.
-        blueprint_values: ``[hand of the deck]``, the opponent's values against the blueprint (`best_responses`).
-        gadget: the opponent's step before the subgame.
+        blueprint_values: the opponent's best-response values against the blueprint (`best_responses`),
+            ``[hand of the deck]``.
+        gadget: name of the gadget, a choice that the opponent gets before the subgame.
     """
 
     player: int
@@ -79,22 +80,22 @@ def resolve(
     warm: tuple[PlayerStrategy, PlayerStrategy] | None = None,
     safety: Safety | None = None,
 ) -> Resolved:
-    """Solve a subgame for both players, or safely for one.
+    """Solve a subgame for both players, or safely for one player.
 
     Args:
         builder: the builder of subgames.
         root: betting at the root.
         board: public cards at the root.
-        ranges: ``[hand of the deck]`` of both players at the root. In a safe solve the opponent's is an estimate,
-            which the gadget may use.
-        limits: when the solve ends.
-        warm: strategies of both players that the solve starts from; None: it starts from zero.
-        safety: which player is re-solved safely; None: both players, with the ranges as they are.
+        ranges: both players' ranges at the root, each ``[hand of the deck]``. In a safe solve the opponent's range is
+            only an estimate, which some gadgets use.
+        limits: limits of the solve.
+        warm: both players' strategies that the solve starts from; None: the solve starts from zero.
+        safety: settings of a safe solve; None: solve for both players, with the ranges as they are.
 
     Raises:
         InputError: the subgame is impossible or too large.
         OutOfTimeError: there is no time for one iteration and the best responses.
-        solvers.errors.SolverError: no hand of one player goes with a hand of the other.
+        solvers.errors.SolverError: every pair of hands in the two ranges shares a card.
     """
     layout = builder.layout(root, board)
     game = live_game(layout, ranges if safety is None else _against_all(safety.player, ranges[safety.player]))
@@ -124,22 +125,25 @@ def best_responses(
     strategy: PlayerStrategy,
     deadline: float | None = None,
 ) -> Floats:
-    """Values ``[hand of the deck]`` of the opponent's best response to a player's strategy in a subgame.
+    """Compute the opponent's best-response value of each hand against a player's strategy in a subgame.
 
-    The values are counterfactual against the player's range with its largest weight scaled to 1.
+    The values are counterfactual: they are weighted by the player's range, scaled to a largest weight of 1.
 
     Args:
         builder: the builder of subgames.
         root: betting at the root.
         board: public cards at the root.
-        player: the player whose strategy is given.
-        reach: ``[hand of the deck]``, the player's range.
+        player: the player who follows ``strategy``.
+        reach: the player's range, ``[hand of the deck]``.
         strategy: the player's strategy.
         deadline: deadline for reading the strategy, on the clock of `time.monotonic`; None: no limit.
 
+    Returns:
+        The opponent's values ``[hand of the deck]``.
+
     Raises:
         InputError: the subgame is impossible or too large.
-        OutOfTimeError: the deadline is too early.
+        OutOfTimeError: the strategy cannot be read before the deadline.
     """
     layout = builder.layout(root, board)
     builder.pace.require(deadline, strategy_size(layout), "read", "judge")
@@ -155,7 +159,7 @@ def best_responses(
 def _with_gadget(
     layout: Layout, game: LiveGame, solver: Solver, ranges: tuple[Floats, Floats], safety: Safety
 ) -> Callable[[int], None]:
-    """Make the function that runs iterations of a safe solve."""
+    """Return the function that runs iterations of a safe solve."""
     opponent = 1 - safety.player
     hands = layout.board(0, 0).hands[opponent].numbers
     estimated = ranges[opponent][hands]
@@ -168,30 +172,30 @@ def _with_gadget(
 
 
 def _against_all(player: int, reach: Floats) -> tuple[Floats, Floats]:
-    """Pair a player's range with an opponent's range that holds every hand."""
+    """Pair a player's range with an opponent's range that has weight 1 for every hand."""
     all_hands = np.ones_like(reach)
     return (reach, all_hands) if player == 0 else (all_hands, reach)
 
 
 def _compatible(game: LiveGame, player: int) -> Floats:
-    """``[row of the opponent]``: weight of a player's range that shares no card with each hand."""
+    """Total weight of the player's hands that share no card with a hand of the opponent, ``[row of the opponent]``."""
     rows = game.rounds[0].hands
     mass = compatible_reach(rows[1 - player], rows[player], 0, game.reach[player][0], game.n_ids)
     return np.where(mass > 1e-9, mass, 0.0)
 
 
 def _latest_start(deadline: float, pace: Pace, size: int) -> float:
-    """Latest start of the first iteration that leaves time for it and both best responses before a deadline."""
+    """Latest start of the first iteration that leaves time for this iteration and both best responses."""
     return deadline - sum(pace.seconds(stage, size) for stage in SHORTEST)
 
 
 def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
-    """Touch the memory of a solve before its first iteration.
+    """Write to each memory page of a solver before the first iteration, so that the system provides the memory now.
 
-    A busy machine is slow to provide memory, and an iteration cannot be broken off.
+    A busy machine is slow to provide memory, and an iteration cannot be interrupted.
 
     Raises:
-        OutOfTimeError: there is no time to touch all of the memory.
+        OutOfTimeError: there is no time to touch all pages.
     """
     if limits.deadline is None or not isinstance(solver, ExactCfr):
         return
@@ -203,7 +207,7 @@ def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
 
 
 def _run(run: Callable[[int], None], limits: Limits, pace: Pace, size: int) -> None:
-    """Run iterations up to a limit, in smaller batches as time runs out, and leave time for both best responses.
+    """Run iterations until a limit is reached, in smaller batches as time runs out; leave time for both best responses.
 
     Raises:
         OutOfTimeError: there is no time for one iteration and the best responses.

@@ -1,4 +1,4 @@
-"""A solved subgame: its average strategies, and the values of best responses to them."""
+"""A solved subgame: both players' average strategies, and best-response values against them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spewy.chunks.layout import Layout
 from spewy.errors import SolveError
 
 BOARDS_KEPT = 4
-"""Number of boards whose numbers are cached unpacked."""
+"""Number of boards for which strategy sums and regrets are cached."""
 
 _Numbers = tuple[ChunkStrategy, ChunkStrategy]
 
@@ -27,12 +27,12 @@ class Resolved:
         builder: the builder of the subgame.
         root: betting at the root.
         layout: boards and betting.
-        solver: the solver, which has done its iterations and is not closed yet.
-        responding: players whose best responses are computed.
-        warm_start: number of iterations that the solver's start counts as.
+        solver: the solver after its iterations; it must still be open.
+        responding: players to compute best responses for.
+        warm_start: number of iterations that the solver's warm start counts as.
 
     Attributes:
-        iterations: number of iterations that were done.
+        iterations: number of iterations, without the warm start.
     """
 
     def __init__(
@@ -51,16 +51,16 @@ class Resolved:
 
     @property
     def n_bytes(self) -> int:
-        """Memory of regrets and sums in bytes."""
+        """Memory in bytes of regrets and strategy sums."""
         return self._solver.state_bytes
 
     def frequencies(self, line: str, board: tuple[int, ...]) -> Floats:
-        """Return ``[action, hand of the deck]`` of the average strategy after a line of the subgame.
+        """Return the average strategy after a line of the subgame, ``[action, hand of the deck]``.
 
-        A hand that its player never brings here plays by its regrets. Hands that the board blocks have frequencies 0.
+        A hand that never reaches the decision plays by its regrets. Hands that the board blocks have frequencies 0.
 
         Raises:
-            KeyError: no such line or board.
+            KeyError: the subgame does not have the line or the board.
         """
         decision = self._builder.decision(self.root, line)
         if decision is None:
@@ -81,9 +81,12 @@ class Resolved:
         return out
 
     def best_values(self, player: int) -> Floats:
-        """Return ``[hand of the deck]``, values of a player's best response to the opponent's average strategy.
+        """Return a player's best-response value of each hand against the opponent's average strategy.
 
-        The values are counterfactual against the opponent's range with its largest weight scaled to 1.
+        The values are counterfactual: they are weighted by the opponent's range, scaled to a largest weight of 1.
+
+        Returns:
+            The values ``[hand of the deck]``.
 
         Raises:
             KeyError: the player's best response was not computed.
@@ -91,7 +94,7 @@ class Resolved:
         return self._best_values[player]
 
     def _read(self, t: int, b: int) -> _Numbers:
-        """Read sums and regrets of a board, with a cache of the latest boards."""
+        """Return strategy sums and regrets of board ``b`` in round ``t``; the latest boards are cached."""
         if (t, b) not in self._numbers:
             self._numbers[t, b] = self._solver.read("sums", t, b), self._solver.read("regrets", t, b)
         self._numbers.move_to_end((t, b))
@@ -101,7 +104,10 @@ class Resolved:
 
 
 def best_values(builder: SubgameBuilder, layout: Layout, solver: Solver, player: int) -> Floats:
-    """Values ``[hand of the deck]`` of a player's best response to the opponent's average strategy in a solver.
+    """Compute a player's best-response value of each hand against the opponent's average strategy in a solver.
+
+    Returns:
+        The values ``[hand of the deck]``.
 
     Raises:
         SolveError: a value is not finite.

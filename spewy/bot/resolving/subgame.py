@@ -1,12 +1,12 @@
-"""Subgames of one hand; each is solved on demand, and knows the blueprint's values and strategy there.
+"""Subgames of one hand, which are solved when they are needed, and compared with the blueprint.
 
-In a safe solve the opponent's values are best responses to the strategy that would be played without the re-solve: that
-of the enclosing re-solved subgame, or the blueprint. The blueprint's subgame may have another pot, if bets were
-translated; its values are then scaled.
+A safe solve needs the opponent's best-response values against the strategy that the bot would play without the solve.
+This is the strategy of the enclosing re-solved subgame, or the blueprint. If bets were translated, the blueprint's
+subgame may have another pot; its values are then scaled.
 
-**A worse strategy is not played.** After few iterations a re-solved strategy is far worse than the blueprint, and how
-many iterations are few depends on both. So best responses of the opponent's estimated range to the re-solved strategy
-and to the blueprint are compared; if the re-solved strategy loses more, the blueprint is played.
+**The bot does not play a worse strategy.** After few iterations a re-solved strategy can be far worse than the
+blueprint. So the bot computes best responses of the opponent's estimated range to both strategies, and plays the
+re-solved strategy only if it does not lose more than the blueprint.
 """
 
 from __future__ import annotations
@@ -35,26 +35,27 @@ from spewy.records.policy import Stacked
 
 LOG = logging.getLogger(__name__)
 READING = 0.5
-"""Share of a decision's time for best responses to the blueprint."""
+"""Largest share of a decision's time for best responses to the blueprint."""
 BEFORE = 0.5
-"""Share of a solve's time for other solves that must come first."""
+"""Largest share of a solve's time for solves of enclosing subgames, which must come first."""
 MOST_KEPT = 1 << 30
-"""Memory in bytes for solved subgames; older ones are solved again on demand."""
+"""Memory in bytes for solved subgames of a hand; a subgame that does not fit is solved again when it is needed."""
 
 SolveKey = tuple[str, tuple[int, ...], tuple[str, ...], int]
 
 
 @dataclass(frozen=True)
 class HandContext:
-    """The state that all subgames of one hand share.
+    """Settings and caches that all subgames of one hand share.
 
     Attributes:
-        blueprint: the stored strategy, which is played where nothing is re-solved.
+        blueprint: the stored strategy, which the bot plays outside re-solved subgames.
         builder: the builder of subgames.
-        options: how to re-solve.
+        options: when and how to re-solve.
         tally: counts re-solves that fail.
-        budget: the time of the current decision.
-        solved: solved subgames, the latest last; the key is betting line, board and extra bets of the root, and player.
+        budget: the time budget of the current decision.
+        solved: solved subgames, the most recently used last; the key is betting line, board and extra bets of the root,
+            and the player for whom the subgame was solved.
     """
 
     blueprint: Blueprint
@@ -65,7 +66,7 @@ class HandContext:
     solved: OrderedDict[SolveKey, Resolved] = field(default_factory=OrderedDict)
 
     def keep(self, key: SolveKey, resolved: Resolved) -> Resolved:
-        """Store a solved subgame; drop the oldest ones if all together are too large."""
+        """Cache a solved subgame; drop the least recently used subgames if all together are too large."""
         self.solved[key] = resolved
         self.solved.move_to_end(key)
         while sum(each.n_bytes for each in self.solved.values()) > MOST_KEPT and len(self.solved) > 1:
@@ -74,10 +75,10 @@ class HandContext:
 
 
 class BlueprintStrategy(NamedTuple):
-    """The strategy that a player follows in a subgame without the re-solve.
+    """The strategy that a player would follow in a subgame without re-solving it.
 
     Attributes:
-        root: root of the betting tree whose lines the strategy knows; its pot may differ from the subgame's.
+        root: root of the betting tree that has the strategy's lines; its pot may differ from the subgame's pot.
         strategy: the player's strategy.
     """
 
@@ -89,15 +90,15 @@ class Subgame:
     """A public state of a hand with everything that can follow it, with the actual bets.
 
     Args:
-        context: what all subgames of the hand share.
-        root: betting at the root.
+        context: settings and caches that all subgames of the hand share.
+        root: betting at the root, in the subgame's chips.
         betting: betting of the hand at the root.
         board: public cards at the root.
         blueprint_line: the root's line in the blueprint's tree; None if the tree has no such line.
-        outer: the enclosing subgame, whose strategy is played if this subgame's is not.
+        outer: the enclosing subgame; the bot plays its strategy where this subgame has no acceptable strategy.
 
     Attributes:
-        ranges: ``[hand of the deck]``, both players' ranges at the root; set before the first solve.
+        ranges: both players' ranges at the root, each ``[hand of the deck]``; set before the first solve.
     """
 
     def __init__(
@@ -120,23 +121,23 @@ class Subgame:
         self._read = dict[tuple[int, tuple[str, ...], tuple[int, ...]], Stacked]()
 
     def covers(self, betting: Betting) -> bool:
-        """Whether the subgame has the decision of a betting."""
+        """Whether the subgame's tree has a decision after a betting of the hand."""
         return self._builder.decision(self.root, self._line(betting)) is not None
 
     def actions(self, betting: Betting) -> tuple[str, ...]:
-        """Return the actions of a decision that the subgame has."""
+        """Return the ACPC actions of the decision after a betting that the subgame covers."""
         decision = self._builder.decision(self.root, self._line(betting))
         assert decision is not None
         return tuple(add_chips(action.acpc, self.root.put_in_before) for action in decision[2].actions)
 
     def can_answer(self, betting: Betting, player: int) -> bool:
-        """Whether the subgame has the decision of a betting, and its solve for a player has not failed."""
+        """Whether the subgame covers a betting, and no solve for the player has failed."""
         return self.covers(betting) and self._solved_for(player) not in self._failed
 
     def strategy(self, betting: Betting, board: tuple[int, ...]) -> Floats | None:
-        """Return ``[action, hand of the deck]`` of the player to act.
+        """Return the re-solved strategy of the player to act, ``[action, hand of the deck]``.
 
-        None means that the solve fails, or that its strategy loses more than the blueprint's.
+        None means that the solve failed, or that the re-solved strategy loses more than the blueprint.
         """
         player = betting.to_act
         assert player is not None
@@ -145,7 +146,7 @@ class Subgame:
                 return None
             return self._resolved(player).frequencies(self._line(betting), board)
         except Exception as error:
-            # The hand goes on: the blueprint still has an answer.
+            # The hand goes on with the blueprint.
             if self._options.strict and not is_expected(error):
                 raise
             trace = not is_expected(error)
@@ -154,12 +155,17 @@ class Subgame:
             return None
 
     def best_values(self, player: int) -> Floats:
-        """Return ``[hand of the deck]``, values of a player's best response to the opponent's strategy here.
+        """Return a player's best-response value of each hand against the strategy that the opponent plays here.
 
-        The opponent's strategy is the one that is played, re-solved or not; values are as in `Resolved.best_values`.
+        The opponent plays the re-solved strategy, or the blueprint if the re-solved strategy is worse.
+        `Resolved.best_values` says how the values are scaled.
+
+        Returns:
+            The values ``[hand of the deck]``.
 
         Raises:
-            InputError, solvers.errors.SolverError: as `resolve`.
+            InputError: the subgame is impossible or too large.
+            solvers.errors.SolverError: the subgame cannot be solved.
             lockers.LockerError: the solve is to be safe, and the blueprint is damaged.
         """
         opponent = 1 - player
@@ -167,20 +173,21 @@ class Subgame:
         return self._resolved(opponent).best_values(player) if values is None else values
 
     def blueprint_values(self, player: int) -> Floats | None:
-        """``[hand of the deck]``: values of the opponent's best response to the player's blueprint strategy here.
+        """Return the opponent's best-response values against a player's blueprint strategy, ``[hand of the deck]``.
 
-        None if the blueprint does not cover the subgame, or there was no time.
+        None if the blueprint does not cover the subgame, or if there was no time.
         """
         if player not in self._values:
             self._values[player] = self._blueprint_values(player)
         return self._values[player]
 
     def blueprint_strategy(self, player: int, *, enclosing: bool = True) -> BlueprintStrategy | None:
-        """Return the strategy that a player follows without this re-solve; None if nothing is known.
+        """Return the strategy that a player would follow without re-solving this subgame; None if it is unknown.
 
         Args:
             player: the player.
-            enclosing: whether the strategy of the enclosing re-solved subgame counts, which may have to be solved.
+            enclosing: whether to take the strategy of the enclosing re-solved subgame, if there is one. This may solve
+                the enclosing subgame.
         """
         outer = self.outer if enclosing else None
         solved = None if outer is None else outer._played(player, self.betting)
@@ -198,7 +205,7 @@ class Subgame:
     # Re-solving
 
     def _resolved(self, player: int) -> Resolved:
-        """Solve the subgame for a player, unless the solve is cached."""
+        """Return the solve of this subgame for a player, from the cache or computed now."""
         key = self.betting.line, self.board, self.root.extra_bets, self._solved_for(player)
         try:
             resolved = self._context.solved.get(key) or self._solve(self._solved_for(player))
@@ -219,18 +226,18 @@ class Subgame:
         return resolve(self._builder, self.root, self.board, self.ranges, limits, warm, safety)
 
     def _solved_for(self, player: int) -> int:
-        """Player that a solve is for: in safe solves each player separately, in unsafe ones 0 for both."""
+        """Player in a solve's cache key: ``player`` in a safe solve, and 0 in an unsafe solve for both players."""
         return player if self._options.safe is not None else 0
 
     def _warm_start(self) -> tuple[PlayerStrategy, PlayerStrategy] | None:
-        """Both players' blueprint strategies with this subgame's bets; None if one is unknown."""
+        """Return both players' blueprint strategies, translated to this subgame's bets; None if one is unknown."""
         if not self._options.warm:
             return None
         first, second = self._translated_strategy(0), self._translated_strategy(1)
         return None if first is None or second is None else (first, second)
 
     def _played(self, player: int, betting: Betting) -> Resolved | None:
-        """Solve that a player follows at a betting inside this subgame; None: the player follows the blueprint."""
+        """Return the solve of this subgame if a player follows it after a betting; None if the blueprint is played."""
         if not self.can_answer(betting, player):
             return None
         try:
@@ -247,19 +254,22 @@ class Subgame:
     # Comparing with the blueprint
 
     def _is_worse(self, player: int) -> bool:
-        """Whether the re-solved strategy loses more against the opponent's estimated range than the blueprint."""
+        """Whether the re-solved strategy loses more than the blueprint against the opponent's estimated range."""
         if player not in self._worse:
             self._worse[player] = self._is_comparable(player) and self._loses_more(player)
         return self._worse[player]
 
     def _is_comparable(self, player: int) -> bool:
-        """Whether the blueprint has the same subgame, without extra bets, and no earlier re-solve is involved."""
+        """Whether the blueprint has this subgame with the same pot and bets."""
         blueprint = None if self.root.extra_bets else self.blueprint_strategy(player)
         return blueprint is not None and blueprint.root == self.root
 
     def _loses_more(self, player: int) -> bool:
-        """Whether best responses win more against the re-solved strategy, or time is too short to compare."""
-        values, opponent = self.blueprint_values(player), 1 - player  # which takes of the solve's time
+        """Whether best responses win more against the re-solved strategy than against the blueprint.
+
+        Also true if there is no time to compare.
+        """
+        values, opponent = self.blueprint_values(player), 1 - player  # this uses some of the solve's time
         if player in self._out_of_time:
             LOG.info("line %r: too large to be solved in time", self.betting.line)
             self._read.clear()
@@ -303,9 +313,9 @@ class Subgame:
     # The blueprint's strategy
 
     def _translated_strategy(self, player: int) -> PlayerStrategy | None:
-        """A player's blueprint strategy with this subgame's bets; None if it is not known.
+        """Return a player's blueprint strategy, translated to this subgame's bets; None if it is unknown.
 
-        For a subgame with extra bets the stored strategy is translated, which needs no other solve.
+        For a subgame with extra bets the stored strategy is translated, so that no enclosing subgame must be solved.
         """
         blueprint = self.blueprint_strategy(player, enclosing=not self.root.extra_bets)
         if blueprint is None:
@@ -319,7 +329,7 @@ class Subgame:
             return None
 
     def _stored_strategy(self, player: int) -> BlueprintStrategy | None:
-        """The stored strategy of the subgame; None if the blueprint's tree does not have the root."""
+        """Return a player's stored strategy in this subgame; None if the blueprint's tree does not have the root."""
         if self._blueprint_line is None:
             return None
         blueprint, round_line = self._context.blueprint, entry_line(self._blueprint_line)
@@ -340,10 +350,9 @@ class Subgame:
         return BlueprintStrategy(root, self._read_once(player, read))
 
     def _read_once(self, player: int, read: PlayerStrategy) -> PlayerStrategy:
-        """Cache a strategy by board during a solve.
+        """Wrap a strategy so that each board is read only once during a solve.
 
-        A strategy that was read for the blueprint's values also serves the warm start, as far as both ask for the same
-        lines.
+        The blueprint's values and the warm start then share the strategies of the same lines.
         """
 
         def strategy(lines: list[str], board: tuple[int, ...]) -> Stacked:
@@ -355,6 +364,6 @@ class Subgame:
         return strategy
 
     def _line(self, betting: Betting) -> str:
-        """The line of the subgame that leads to a betting of the hand."""
+        """Line in this subgame's tree of a betting of the hand."""
         rounds = betting.rounds[self.root.round :]
         return add_chips("/".join("".join(actions) for actions in rounds), -self.root.put_in_before)

@@ -1,9 +1,10 @@
 """Translate a strategy from one betting tree to another tree of the same round with other bets.
 
-Both trees are gone down together. A decision of the first tree corresponds to the decision of the second that the same
-actions lead to, where each bet counts as the likelier of its two neighbours in the other tree
-(`spewy.bot.bet_translation`). The frequency of an action there is the frequency of the corresponding action here. Where
-the second tree has no decision any more, because its players are all in for less, the strategy checks and calls.
+The translation follows both trees in parallel, from root to leaves. A decision of the new tree corresponds to the
+decision of the known tree after the corresponding actions. A bet corresponds to the likelier of its two neighbouring
+bets in the other tree (`spewy.bot.bet_translation`). The new strategy takes each action as often as the known strategy
+takes the corresponding actions. Where the known tree has no decision left, because its players are all in for less, the
+new strategy checks and calls.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from spewy.records.policy import Stacked
 def translate_subgame(
     builder: SubgameBuilder, root: Root, known: Root, strategy: PlayerStrategy
 ) -> PlayerStrategy:
-    """Translate a player's strategy in one subgame into another subgame of the same round.
+    """Translate a player's strategy in one subgame into a strategy for another subgame of the same round.
 
     Args:
         builder: the builder of both subgames.
-        root: root of the subgame that the result is for.
-        known: root of the subgame whose strategy is known.
-        strategy: the player's strategy there.
+        root: root of the subgame to translate to.
+        known: root of the subgame in which the strategy is known.
+        strategy: the player's strategy in the known subgame.
 
     Raises:
         InputError: one of the subgames is impossible.
@@ -55,13 +56,13 @@ def translate_subgame(
 
 
 class Counterpart(NamedTuple):
-    """Decision of the known tree that corresponds to a decision of the other tree.
+    """The decision of the known tree that corresponds to a decision of the new tree.
 
     Attributes:
-        line: line of the decision in the known tree; None if there is none.
-        places: for each action there, the number of the corresponding action here.
-        call: the number of the action here that checks or calls.
-        n_actions: the number of actions here.
+        line: line of the decision in the known tree; None if no decision corresponds.
+        places: for each action of the known decision, the index of the corresponding action of the new decision.
+        call: index of the new decision's check or call.
+        n_actions: number of actions of the new decision.
     """
 
     line: str | None
@@ -73,13 +74,13 @@ class Counterpart(NamedTuple):
 def counterparts_of(
     root: Node, known: Node, put_in_before: int, known_put_in_before: int
 ) -> Iterator[tuple[str, Counterpart]]:
-    """Yield the line of each decision of a tree, and its counterpart in a known tree of the same round.
+    """Yield the line of each decision of a new tree, and the corresponding decision of a known tree.
 
     Args:
-        root: a decision.
-        known: the corresponding decision of the known tree.
-        put_in_before: chips that each player had put in before the tree's lines begin.
-        known_put_in_before: the same chips for the known tree.
+        root: root decision of the new tree.
+        known: root decision of the known tree.
+        put_in_before: chips that each player had put in before the lines of the new tree begin.
+        known_put_in_before: chips that each player had put in before the lines of the known tree begin.
     """
     pending: list[tuple[Node, Node | None]] = [(root, known)]
     while pending:
@@ -99,7 +100,7 @@ def counterparts_of(
         yield node.line, Counterpart(there.line, targets, call, len(node.actions))
         below = _places(node, shares, there, known_shares)
         for number, target in reversed([*enumerate(targets)]):
-            below[target] = number  # the first of several known actions that correspond to it
+            below[target] = number  # if several known actions correspond to one action, the first of them
         for child, place in zip(node.children, below, strict=True):
             following = _decided(child)
             if following is not None:
@@ -107,15 +108,17 @@ def counterparts_of(
 
 
 class _Moves(NamedTuple):
-    """Maps actions of the known subgame's tree to actions of the target subgame's tree.
+    """Maps actions of several decisions of the known tree to actions of the decisions of the new tree.
+
+    Actions are numbered through the decisions: first all actions of the first decision, then those of the second.
 
     Attributes:
         lines: lines of the known decisions.
-        sources: known actions, sorted by their target action.
-        begins: index in ``sources`` where the group of each target action begins.
-        targets: the target action of each group.
-        calls: target actions that are always taken, since the known tree has no decision there.
-        n_actions: number of actions of the target tree's decisions.
+        sources: numbers of the known actions, sorted by the new action that they correspond to.
+        begins: index in ``sources`` of the first known action for each new action in ``targets``.
+        targets: numbers of the new actions that some known action corresponds to.
+        calls: numbers of the new actions with frequency 1, since the known tree has no decision there.
+        n_actions: number of actions of the new tree's decisions.
     """
 
     lines: list[str]
@@ -146,14 +149,14 @@ def _moves(counterparts: Sequence[Counterpart]) -> _Moves:
 
 
 def _decided(node: Node) -> Node | None:
-    """Decision at a node, or after the cards dealt there; None if the hand is over."""
+    """Return the decision at a node or after the cards that the node deals; None if the hand is over."""
     while node.kind == "chance":
         (node,) = node.children
     return node if node.kind == "decision" else None
 
 
 def _shares(node: Node, put_in_before: int) -> list[float]:
-    """Each action's bet or raise as a share of the pot after a call; at most 0 for other actions."""
+    """Size of each bet or raise at a decision as a share of the pot after a call; at most 0 for other actions."""
     assert node.player is not None
     highest = max(node.put_in)
     pot = max(2 * (put_in_before + highest), 1)
@@ -166,7 +169,17 @@ def _shares(node: Node, put_in_before: int) -> list[float]:
 def _places(
     node: Node, shares: Sequence[float], other: Node, other_shares: Sequence[float]
 ) -> list[int | None]:
-    """Return the corresponding action of another decision for each action of a decision, or None."""
+    """Find the corresponding action at another decision for each action of a decision.
+
+    Args:
+        node: the decision.
+        shares: size of each action at ``node`` (`_shares`).
+        other: the other decision.
+        other_shares: size of each action at ``other``.
+
+    Returns:
+        For each action of ``node``, the index of an action of ``other``, or None if no action corresponds.
+    """
     raises = sorted((share, number) for number, share in enumerate(other_shares) if share > 0)
     names = [action.acpc for action in other.actions]
     out: list[int | None] = []

@@ -1,8 +1,8 @@
 """Start a solve from known strategies, and write strategies into solvers.
 
-The start follows N. Brown and T. Sandholm, "Strategy-Based Warm Starting for Regret Minimization in Games" (AAAI
-2016), but the size of its regrets depends on the pot alone. A few iterations from such a start are worth many
-(`docs/bots.md`).
+The warm start follows N. Brown and T. Sandholm, "Strategy-Based Warm Starting for Regret Minimization in Games" (AAAI
+2016), but the size of its regrets depends only on the pot. A few iterations after a warm start reach the quality of
+many iterations from zero (`docs/bots.md`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from spewy.records.policy import Stacked
 
 LOG = logging.getLogger(__name__)
 ITERATIONS, REGRET = 5, 0.15
-"""Number of iterations that a warm start counts as, and its regrets in pots times the opponent's number of hands."""
+"""Settings of a warm start: the number of iterations that it counts as, and the size of its regrets.
+
+The size is in units of the pot times the total weight of the opponent's range.
+"""
 
 
 def start_warm(
@@ -38,10 +41,22 @@ def start_warm(
     strategies: tuple[PlayerStrategy, PlayerStrategy],
     latest: float | None,
 ) -> int:
-    """Set a solver's regrets from both players' strategies; return the number of iterations this counts as.
+    """Set a solver's regrets from both players' strategies.
 
-    Reading takes at most half of the time until ``latest`` (on the clock of `time.monotonic`). If not everything can be
-    read, the solve starts from the part that was read, which is better than nothing.
+    Reading takes at most half of the time until ``latest``. If time runs out, or a strategy cannot be read, the solve
+    starts from what was read.
+
+    Args:
+        builder: the builder of the subgame.
+        root: root of the subgame.
+        layout: boards and betting of the subgame.
+        game: the subgame as arrays.
+        solver: the solver to start.
+        strategies: strategies of player 0 and player 1.
+        latest: latest start of the first iteration, on the clock of `time.monotonic`; None: no limit.
+
+    Returns:
+        The number of iterations that the warm start counts as.
     """
     deadline = None if latest is None else (time.monotonic() + latest) / 2
     solver.iteration = ITERATIONS
@@ -67,10 +82,20 @@ def write_strategy(
     strategy: PlayerStrategy,
     deadline: float | None,
 ) -> None:
-    """Write a player's strategy on all boards into a solver's regrets or sums.
+    """Write a player's strategy on all boards into a solver's regrets or strategy sums.
+
+    Args:
+        builder: the builder of the subgame.
+        root: root of the subgame.
+        layout: boards and betting of the subgame.
+        solver: the solver to write to.
+        part: the arrays to write, regrets or strategy sums.
+        player: the player.
+        strategy: the player's strategy.
+        deadline: deadline on the clock of `time.monotonic`; None: no limit.
 
     Raises:
-        OutOfTimeError: the deadline passed.
+        OutOfTimeError: the deadline passed before everything was written.
     """
     decisions = [builder.decisions(root, t, player) for t in range(layout.n_rounds)]
     for t, b in layout.every_board():
@@ -85,7 +110,7 @@ def write_strategy(
 
 
 def _in_pots(builder: SubgameBuilder, root: Root, strategy: PlayerStrategy, factor: float) -> PlayerStrategy:
-    """Multiply a strategy by a factor and by each decision's pot after a call."""
+    """Multiply a strategy's frequencies by a factor, and by the pot after a call at each decision."""
 
     @lru_cache(None)
     def sizes(lines: tuple[str, ...]) -> Floats:

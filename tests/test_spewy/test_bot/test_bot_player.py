@@ -441,7 +441,9 @@ def test_what_is_no_bot_is_refused(folders, tmp_path):
         with pytest.raises(InputError, match=told):
             open_bot(folders["limit"], **wrong)
     with open_bot(folders["limit"]) as bot:
-        with pytest.raises(InputError, match=r"hand: expected one of 'game\.text', found one of 'kuhn'"):
+        with pytest.raises(
+            InputError, match=r"hand: expected a hand of the game 'game\.text', found a hand of 'kuhn'"
+        ):
             bot.strategy(Hand.start(load_game("kuhn")))
         with pytest.raises(InputError, match="expected a player to act, found none"):
             bot.strategy(Hand.start(bot.game).apply("f"))
@@ -461,7 +463,7 @@ def test_games_that_were_solved_whole_are_played_too():
 def test_a_player_is_told_one_thing_at_a_time(folders):
     with open_bot(folders["limit"], resolve="always", **QUICK) as bot:
         player = Player(bot)
-        with pytest.raises(InputError, match="player: expected a hand that has begun, found none"):
+        with pytest.raises(InputError, match="player: no hand has begun"):
             player.act()
         player.new_hand("JdTd", seat=1, seed=4)
         player.observe("c")
@@ -492,7 +494,7 @@ def test_a_player_tells_the_strategy_of_any_bot_that_has_one():
     assert player.strategy().actions == ("c", "r")
     quiet = Player(opponent("call", game))
     quiet.new_hand("As", seat=0)
-    with pytest.raises(InputError, match="strategy: expected a bot that tells it"):
+    with pytest.raises(InputError, match="strategy: this bot does not reveal its strategy"):
         quiet.strategy()
 
 

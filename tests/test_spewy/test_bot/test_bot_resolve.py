@@ -125,7 +125,7 @@ def test_a_budget_of_time_ends_a_solve(monkeypatch):
     found = resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(1_000_000, 20.0))
     assert 1 < found.iterations < 1_000_000
     with pytest.raises(
-        OutOfTimeError, match=r"stages first, judge, judge: 3\.00 s are needed, and 0\.00 s are left"
+        OutOfTimeError, match=r"stages first, judge, judge: 3\.00 s are needed, and 0\.00 s remain"
     ):
         resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(100, 0.0))
 
@@ -239,7 +239,7 @@ def test_subgames_that_are_too_large_or_of_nothing_are_refused():
             (ones, ones),
             Limits(1),
         )
-    with pytest.raises(InputError, match="subgame in round 2: expected chips in the middle, found none"):
+    with pytest.raises(InputError, match="subgame in round 2: the pot at its root is empty"):
         SubgameBuilder(game_config(game)).tree(Root(2, 0, None))
 
 
