@@ -1,1 +1,1 @@
-"""Solves of many jobs at the same time, in processes or on a cluster."""
+"""Many jobs side by side, through joblib."""
