@@ -4,7 +4,6 @@ A batch is a list of jobs with one board each. If a permutation of suits turns o
 and does not change the ranges, both boards are the same game: one of them is solved, and the result is reported for
 both. Jobs that were finished in earlier runs are only read. `spewy.batch.run` solves the remaining jobs.
 
->>> from spewy.batch.batch import Batch
 >>> batch = Batch.load(["examples/R1.toml", "examples/T1.toml"])  # doctest: +SKIP
 """
 
@@ -52,10 +51,8 @@ class BatchJob:
         source: name of the job file.
         label: name of the job in reports: the job's own name, followed by the board if the file lists several boards.
         folder: folder of the solve; if ``same_as`` is set, the folder of the job with that number.
-        same_as: number of another job in the batch that is the same game up to suits and is solved instead; None if
-            this job itself is solved.
-        stands_for: number of flops that the board represents, if the job file asks for a subset of all flops, else
-            None.
+        same_as: number of another job that is the same game up to suits and is solved instead; None: solve this job.
+        stands_for: number of flops that the board represents, if the job file asks for a subset of flops, else None.
     """
 
     job: Job
@@ -76,8 +73,7 @@ class Outcome:
     """How a job ended: with a result, with an error, or with neither if it was interrupted before it began.
 
     Attributes:
-        result: the result of the solve.
-        error: message of the error.
+        result, error: the result of the solve; the message of the error.
         details: traceback of an unexpected error, else empty.
         skipped: whether the job was finished in an earlier run.
         stored: state of the job's folder if ``result`` is None.
@@ -95,11 +91,7 @@ class Outcome:
         return self.result is not None and not self.result.interrupted
 
     def to_json(self, unit: Unit = CHIPS) -> dict[str, Any]:
-        """Return the JSON object that `docs/formats.md` describes; without a result most fields are null.
-
-        Args:
-            unit: unit of the job's amounts.
-        """
+        """Return the object of `docs/formats.md`, with amounts in ``unit``; without a result most fields are null."""
         if self.result is not None:
             return self.result.to_json()
         known = {
@@ -162,7 +154,7 @@ class Batch:
         base, inside = out or Path("results"), out is not None and len(files) == 1
         entries: list[BatchJob] = []
         for file in files:
-            entries += _entries(file, overrides, base, len(entries), inside=inside)
+            entries += _entries_of(read_job(file, overrides), str(file), base, len(entries), inside=inside)
         _require_own_folders(entries)
         return cls(tuple(entries), {i: Stored() for i, entry in enumerate(entries) if entry.same_as is None})
 
@@ -249,22 +241,11 @@ def folder_name(name: str) -> str:
     return re.sub(r"[/\\\0]", "-", name).strip(". ") or "job"
 
 
-def _entries(
-    file: str | Path, overrides: Sequence[str], base: Path, first: int, *, inside: bool
-) -> list[BatchJob]:
-    """Read the jobs of a file; ``base``, ``first`` and ``inside`` have the same meaning as in `_entries_of`."""
-    return _entries_of(read_job(file, overrides), str(file), base, first, inside=inside)
-
-
 def _entries_of(data: dict[str, Any], source: str, base: Path, first: int, *, inside: bool) -> list[BatchJob]:
     """Make the jobs that a job file describes: one job, or one job for each board in ``spot.boards``.
 
-    Args:
-        data: content of the file.
-        source: name of the file, for error messages.
-        base: folder for the jobs' folders.
-        first: number of jobs in the batch before this file.
-        inside: whether the folders of boards lie in ``base`` itself instead of ``base/<name of the job>``.
+    ``data`` is the content of the file ``source``. The jobs' folders lie in ``base``. With ``inside``, the folders of
+    boards lie in ``base`` itself, else in ``base/<name of the job>``. The batch has ``first`` jobs before this file.
     """
     spot = data.get("spot")
     if not isinstance(spot, dict) or "boards" not in spot:
@@ -285,15 +266,7 @@ def _entries_of(data: dict[str, Any], source: str, base: Path, first: int, *, in
 
 
 def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
-    """Select the flops for ``boards = { subset = N }`` in a job file.
-
-    Args:
-        spot: the section ``[spot]`` of the file.
-        source: name of the file, for the error message.
-
-    Returns:
-        For each selected flop, the number of flops that it represents; None if ``boards`` is a list.
-    """
+    """Select flops for ``boards = { subset = N }``; return how many flops each represents, or None for a list."""
     boards = spot["boards"]
     if not isinstance(boards, dict) or "board" in spot:
         return None
@@ -309,10 +282,7 @@ def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
 
 
 def _require_symmetry(job: Job, subject: str) -> None:
-    """Check that ranges treat all suits alike and that nothing is locked.
-
-    This is necessary for a subset of flops, in which each flop also represents the flops that are equal up to suits.
-    """
+    """Check that ranges treat all suits alike and nothing is locked, since each flop of a subset represents others."""
     assert job.spot is not None
     deck, hole = job.rules.deck, job.rules.num_hole_cards
     for name in ("oop", "ip"):
@@ -352,11 +322,8 @@ def _validated(data: dict[str, Any], subject: str) -> Job:
 def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
     """Merge jobs that are equal up to suits: one job of each group is solved, and the others refer to it.
 
-    The solved job is the first of the group whose folder exists, or else the first of the group.
-
-    Args:
-        entries: the jobs of a file.
-        first: number of jobs in the batch before this file.
+    The solved job is the first of the group that has been begun, or else the first of the group. Before ``entries`` the
+    batch has ``first`` other jobs.
     """
     groups: dict[int, list[int]] = {}
     alike: dict[History, list[int]] = {}
@@ -379,10 +346,7 @@ def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
 
 
 def same_up_to_suits(a: Job, b: Job) -> bool:
-    """Whether two jobs that differ only in their boards are the same game up to suits.
-
-    They are if a permutation of suits maps the board and the ranges of one job to those of the other.
-    """
+    """Whether a permutation of suits maps the board and ranges of a job to those of another with the same settings."""
     deck = a.rules.deck
     cards_named = any(a.model_dump(exclude=SECTIONS_WITHOUT_CARDS | {"spot"}).values())
     perms = suit_permutations(deck)[:1] if cards_named or not a.solve.symmetry else suit_permutations(deck)

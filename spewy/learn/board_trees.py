@@ -104,7 +104,7 @@ class BoardTrees:
 
     @property
     def probabilities(self) -> list[float]:
-        """For each round, the probability of a board, given both hands and the previous board; 1 up to the flop."""
+        """Probability of a board of each round, given both hands and the previous board; 1 up to the flop."""
         out, n_left = [], len(self.deck) - 2 * self.hole
         for t, k in enumerate(self.game.num_board_cards):
             out.append(1.0 if t <= self.first_round else 1 / comb(n_left, k))
@@ -113,7 +113,7 @@ class BoardTrees:
 
     @property
     def most_hands(self) -> list[int]:
-        """For each round, the number of hands that share no card with a given board."""
+        """Number of hands, for each round, that share no card with a given board."""
         return [comb(len(self.deck) - n, self.hole) for n in self.game.board_sizes]
 
     @property

@@ -65,7 +65,6 @@ class Attempts:
     """Counts consecutive attempts without an answer, and raises an error after too many.
 
     Args:
-        cluster: the cluster.
         work: noun phrase for the work that the workers do, for the error message.
         most: the error is raised after this number of attempts in a row without an answer.
     """
@@ -154,11 +153,8 @@ class Cluster(Closing):
     def workers(self, stop: Stop | None = None) -> dict[str, int]:
         """Wait until the cluster has a worker.
 
-        Args:
-            stop: once set, waiting ends.
-
         Returns:
-            The number of threads of each worker, by the worker's address; {} if ``stop`` was set before.
+            The number of threads of each worker, by the worker's address; {} if ``stop`` is set before.
 
         Raises:
             PeerError: the scheduler has gone.
@@ -235,11 +231,7 @@ class Cluster(Closing):
                 self.client.cancel([future for future in futures if future is not None])
 
     def given(self, data: Any, *, everywhere: bool = False) -> Future:
-        """Send data to one worker, from which other workers fetch it when they need it.
-
-        Args:
-            data: the data.
-            everywhere: whether to send the data to all workers at once.
+        """Send data to all workers if ``everywhere`` is True; else to one worker, from which others fetch it.
 
         Returns:
             A placeholder; a function that gets the placeholder as an argument in a worker receives the data.
@@ -262,12 +254,8 @@ class Cluster(Closing):
     ) -> None:
         """Call a function in all workers at the same time, while their tasks run.
 
-        Waits at most `TELL_SECONDS`. A worker that does not answer, or has left, is ignored.
-
-        Args:
-            function: the function; its result is ignored.
-            arguments: its arguments.
-            workers: addresses of the workers; None for all workers.
+        Waits at most `TELL_SECONDS`. A worker that does not answer, or has left, is ignored. If addresses ``workers``
+        are given, the function is called in these workers only.
         """
         chosen = None if workers is None else list(workers)
         with suppress(OSError, CancelledError, TimeoutError):
@@ -359,11 +347,7 @@ class Cluster(Closing):
         return {address: int(worker["nthreads"]) for address, worker in workers.items()}
 
     def _note_silent(self, seen: Mapping[str, float]) -> None:
-        """Tell the user of workers that have been silent for long; Dask drops them after some minutes.
-
-        Args:
-            seen: when the scheduler last heard from each worker, by address.
-        """
+        """Tell the user of workers that were ``seen`` long ago; after some minutes Dask drops them."""
         now = time.monotonic()
         before, self._seen = self._seen, {}
         for address, when in seen.items():
@@ -376,15 +360,7 @@ class Cluster(Closing):
                 )
 
     def _welcomed(self, came: Sequence[str], threads: dict[str, int]) -> dict[str, int]:
-        """Select the new workers that run the same version of spewy as this process.
-
-        Args:
-            came: addresses of the new workers.
-            threads: number of threads of each worker, by address.
-
-        Returns:
-            Number of threads of each selected worker, by address.
-        """
+        """Return those of the new workers that run this version of spewy, with their numbers of threads."""
         own = identity()
         answers = self.client.run(identity, workers=list(came), on_error="return")
         selected: dict[str, int] = {}

@@ -367,7 +367,6 @@ def _start_trackers() -> None:
 
 
 _STARTING_TRACKERS = threading.Lock()
-"""Held by the thread that has changed ``PYTHONWARNINGS``."""
 
 
 def _threads(workers: int) -> dict[str, str]:

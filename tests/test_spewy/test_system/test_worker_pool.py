@@ -2,7 +2,6 @@
 
 import errno
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from spewy.system.child import HOME, start_python
 from spewy.system.failures import failure_text
 from spewy.system.local_pool import THREADS, LocalPool
 from spewy.system.outsider import Outsider
-from spewy.system.worker import portable
 
 TESTS = Path(pool_tasks.__file__).parent
 GONE_SECONDS = 20.0
@@ -113,13 +111,6 @@ def test_an_error_keeps_its_causes(pool, way):
     assert isinstance(cause.__cause__, OSError)
     assert cause.__cause__.errno == errno.ENOSPC
     assert failure_text(error) == "seven"  # of a full disk, here as in the worker
-
-
-def test_an_error_that_is_its_own_cause_comes_through():
-    error = ValueError("seven")
-    error.__cause__ = error
-    received = pickle.loads(pickle.dumps(portable(error)))
-    assert received.__cause__ is received
 
 
 def test_a_task_that_kills_its_workers_fails_alone(pool):
