@@ -1,1 +1,1 @@
-"""ACPC, HIGC, UPAC and tournaments: protocols, rules, bots, packages."""
+"""Competitions ACPC, HIGC and UPAC, and tournaments: protocols, rules, bots, packages."""
