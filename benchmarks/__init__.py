@@ -1,4 +1,4 @@
-"""Timings (`speed`) and studies that answer a question each (`studies`).
+"""Scripts that measure: `speed` has timings, `studies` has questions about methods, each with its answer.
 
-Run a script by its module's name: ``python -m benchmarks.speed.solve``.
+Run a script by the name of its module, such as ``python -m benchmarks.speed.solve``.
 """

@@ -1,9 +1,9 @@
-"""Folders that benchmarks read jobs from and write figures to."""
+"""Folders from which benchmarks read jobs, and into which they write figures."""
 
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-"""The checkout."""
+"""Root folder of the repository."""
 EXAMPLES = ROOT / "examples"
 SPOTS = ROOT / "benchmarks" / "spots"
-"""Jobs that only benchmarks solve."""
+"""Folder of job files that only benchmarks use."""

@@ -1,4 +1,4 @@
-"""Whole games by sampled boards, set up from a job without a folder."""
+"""Solvers of whole games by sampled boards, made from a job and kept in memory."""
 
 import sys
 import time
@@ -62,15 +62,16 @@ def real_game(job: Job, found: Abstraction, cfr: SampledCfr) -> RealGame:
 
 
 def progress_note(what: str) -> Callable[[int, int], None]:
-    """Tells progress, at most every five seconds."""
-    told = [time.monotonic()]
+    """Return a function that prints "DONE of ALL `what`", at most every five seconds."""
+    last_print = time.monotonic()
 
-    def tell(done: int, of: int) -> None:
-        if time.monotonic() - told[0] > 5:
-            told[0] = time.monotonic()
-            note(f"{done:,} of {of:,} {what}")
+    def progress(done: int, total: int) -> None:
+        nonlocal last_print
+        if time.monotonic() - last_print > 5:
+            last_print = time.monotonic()
+            note(f"{done:,} of {total:,} {what}")
 
-    return tell
+    return progress
 
 
 def note(text: str) -> None:

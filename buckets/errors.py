@@ -6,12 +6,12 @@ class BucketError(ValueError):
 
 
 class CardError(BucketError):
-    """A card, a hand or a deck that does not exist."""
+    """A card, a hand or a deck is not valid."""
 
 
 class BoardError(BucketError):
-    """A board, a public history, a suit permutation or an abstraction that does not exist."""
+    """A board, a public history, a suit permutation or the specification of an abstraction is not valid."""
 
 
 class RangeError(BucketError):
-    """Weights of the wrong length, negative weights, or weights that are not finite."""
+    """Weights have the wrong length, are negative, or are not finite."""

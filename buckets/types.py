@@ -1,4 +1,4 @@
-"""Names for the arrays that functions of cards take and return."""
+"""Short names of array types."""
 
 from typing import Any, TypeAlias
 

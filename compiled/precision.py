@@ -59,7 +59,7 @@ def load_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
 
 @intrinsic
 def store_as(typing_context: Any, kind: Any, address: Any, index: Any, value: Any, dither: Any) -> Any:
-    """Write a vector to 16 consecutive numbers of precision ``kind``; the largest number of a float16 is `LARGEST`."""
+    """Write a vector to 16 consecutive numbers of precision ``kind``; a float16 gets at most `LARGEST`."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         write_as(builder, sig.args[0], *args[1:])

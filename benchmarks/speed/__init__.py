@@ -1,1 +1,1 @@
-"""How long it takes: solves, kernels, decisions of bots, stores."""
+"""Timings of solves, kernels, decisions of bots, and stores."""

@@ -1,4 +1,4 @@
-"""Measures how long a bot's decisions take beside busy processes, compared with the bot's budget.
+"""Measures how long a bot's decisions take while other processes are busy, compared with the bot's time limit.
 
     python -m benchmarks.speed.bot_budget FOLDER [--budget 1] [--decisions 20] [--busy 2] [--resolve always] [--safe]
     python -m benchmarks.speed.bot_budget [--quick]
@@ -7,9 +7,9 @@ The bot plays hands of the game in FOLDER against an opponent that mostly calls 
 number of other processes (--busy) use all the processor time that they get. A decision counts if it solved a subgame.
 
 The benchmark prints, in seconds, the time of the very first decision, and for the decisions that count the median, the
-90 % quantile and the maximum. It also prints how many of these took more than 1.1 times the budget.
-The benchmark ends after 20 hands for each wanted decision. Without FOLDER the
-game is a small limit hold'em of 36 cards, which is solved for a few seconds first.
+90 % quantile and the maximum. It also prints how many of them took more than 1.1 times the limit (--budget). It ends
+after 20 hands for each decision of --decisions, even if fewer decisions counted. Without FOLDER the game is a small
+limit hold'em with 36 cards, which is solved for a few seconds first.
 """
 
 import argparse
@@ -28,9 +28,12 @@ from spewy.game.hand import Hand
 
 LATE = 1.1
 MOST_HANDS = 20
-"""Hands for each wanted decision, at most: no decision counts if subgames are solved at once or are too large."""
+"""Largest number of hands for each decision of --decisions.
+
+The limit ends the benchmark if no decision counts, because subgames are too large, or are solved almost at once.
+"""
 BETS = 0.15
-"""Probability that the opponent bets where it may."""
+"""Probability that the opponent bets or raises when the rules allow it."""
 SMALL_GAME = """GAMEDEF
 limit
 numPlayers = 2
@@ -68,14 +71,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", nargs="?", type=Path)
-    parser.add_argument("--budget", type=float, default=1.0, help="budget of one decision, in seconds")
-    parser.add_argument("--decisions", type=int, default=20, help="number of decisions that solve a subgame")
+    parser.add_argument("folder", nargs="?", type=Path, help="folder of a solved whole game")
+    parser.add_argument("--budget", type=float, default=1.0, help="time limit of one decision, in seconds")
+    parser.add_argument(
+        "--decisions", type=int, default=20, help="number of decisions to measure, which solve a subgame"
+    )
     parser.add_argument("--busy", type=int, default=2, help="number of busy processes")
-    parser.add_argument("--resolve", choices=("off-tree", "always"), default="always")
-    parser.add_argument("--safe", action="store_true")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--quick", action="store_true", help="budget 0.2 s, 4 decisions, 1 busy process")
+    parser.add_argument(
+        "--resolve",
+        choices=("off-tree", "always"),
+        default="always",
+        help="when the bot re-solves: only after bets that the tree lacks, or on every turn and river",
+    )
+    parser.add_argument("--safe", action="store_true", help="re-solve with a gadget")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the cards and of the opponent")
+    parser.add_argument("--quick", action="store_true", help="limit of 0.2 s, 4 decisions, 1 busy process")
     options = parser.parse_args()
     if options.quick:
         options.budget, options.decisions, options.busy = 0.2, 4, 1
@@ -94,7 +104,11 @@ def main() -> None:
 
 
 def decisions(bot: LockerBot, wanted: int, budget: float, seed: int) -> tuple[list[float], float]:
-    """Play hands; return the seconds of each decision that solved a subgame, and those of the very first decision."""
+    """Play hands, and measure the bot's decisions.
+
+    Returns:
+        The seconds of each decision that solved a subgame, and the seconds of the very first decision.
+    """
     rng, times, first, number = Random(seed), list[float](), None, 0
     while len(times) < wanted and number < MOST_HANDS * wanted:
         number += 1
@@ -121,7 +135,7 @@ def decisions(bot: LockerBot, wanted: int, budget: float, seed: int) -> tuple[li
 
 @contextmanager
 def busy(number: int):
-    """Keep ``number`` processes busy while the block runs."""
+    """Run ``number`` processes that use all the processor time they get, until the block ends."""
     processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
     try:
         yield
@@ -160,13 +174,15 @@ def small_job(folder: Path) -> Path:
 
 def _tell(times: list[float], budget: float) -> None:
     if len(times) < 2:
-        print(f"decisions  {len(times)} took more than a quarter of {budget:g} s: too few to tell of")
+        print(
+            f"decisions  only {len(times)} took more than a quarter of {budget:g} s, too few for statistics"
+        )
         return
     within = quantiles(times, n=10, method="inclusive")
     late = sum(seconds > LATE * budget for seconds in times)
-    print(f"decisions  {len(times)} that solved a subgame, with a budget of {budget:g} s")
+    print(f"decisions  {len(times)} that solved a subgame, with a limit of {budget:g} s")
     print(f"seconds    {within[4]:.3f} median, 90 % within {within[8]:.3f}, {max(times):.3f} at most")
-    print(f"late       {late} took more than {LATE:g} times the budget")
+    print(f"late       {late} took more than {LATE:g} times the limit")
 
 
 if __name__ == "__main__":

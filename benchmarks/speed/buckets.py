@@ -1,9 +1,10 @@
-"""Time of outcomes and merge trees on one core, and of all flops on two workers.
+"""Time that one core needs for the outcomes and the merge trees of boards, and two workers for those of all flops.
 
     python -m benchmarks.speed.buckets [--quick] [--boards 15] [--flops]
 
-Boards are drawn with a fixed seed; times are medians (and the slowest) after a warm-up that compiles. ``--flops`` fills
-an empty bucket locker with all 1,755 flops.
+Boards are drawn with a fixed seed. The table has median times (and the slowest) after a warm-up that compiles the
+kernels; "of the goal" divides the median by the time that the project aims at. ``--flops`` also computes the merge
+trees of all 1,755 flops.
 """
 
 import argparse
@@ -28,12 +29,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="three boards of each round")
-    parser.add_argument("--boards", type=int, default=15, help="boards per round (default 15)")
-    parser.add_argument("--flops", action="store_true", help="fill a locker with all flops, too")
+    parser.add_argument("--boards", type=int, default=15, help="number of boards of each round (default 15)")
+    parser.add_argument("--flops", action="store_true", help="also compute the merge trees of all flops")
     options = parser.parse_args()
     combos = hands(Deck(), 2)
     rng = np.random.default_rng(1)
-    print("| round | outcomes, ms | with tree, ms | slowest, ms | of the budget |")
+    print("| round | outcomes, ms | outcomes and tree, ms | slowest, ms | of the goal |")
     print("|---|---|---|---|---|")
     for n_cards, name in ((3, "flop"), (4, "turn"), (5, "river")):
         boards = [sorted(rng.choice(52, n_cards, replace=False).tolist()) for _ in range(options.boards)]

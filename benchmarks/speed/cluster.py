@@ -1,14 +1,15 @@
-"""The same whole game with one thread, with two, and on a Dask cluster of several processes.
+"""Speed of a solve with one thread or process, with two, and on Dask clusters of several processes.
 
     python -m benchmarks.speed.cluster compare [JOB] [--deals 8192] [--flops all] [--workers 1,2,3]
                                              [--seeds 3] [--set ...] [--quick]
     python -m benchmarks.speed.cluster stored [JOB] [--sweeps 6] [--workers 1,2,3] [--rounds 3] [--set ...] [--quick]
 
-``compare`` solves a job from nothing for so many deals in each way and with each seed of the deals, judges what was
-saved on the same flops, and tells means over the seeds: exploitability with its standard error, boards per second of
-wall time and per second of processor time, all processes together. Ways take turns, seed by seed. The
-cluster is Dask's own: a scheduler and workers that are processes with a scratch folder each. ``stored`` sweeps over a
-job's stored chunks in each way, by turns, and tells seconds of a sweep, the first one left out.
+``compare`` solves a whole game from scratch with one thread, with two threads and on each cluster, for a number of
+deals and with several seeds of the deals. It measures exploitability, always on the same flops. It prints means over
+the seeds: exploitability with its standard error, and deals per second of wall time and of processor time (all
+processes together). ``stored`` runs sweeps over a job's stored chunks with one process, with two and on each cluster,
+in several rounds, and prints the median time of a sweep without the first one. A cluster is a Dask scheduler and a
+number of worker processes.
 """
 
 import argparse
@@ -39,25 +40,35 @@ def main(argv: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    compared = commands.add_parser("compare")
-    compared.add_argument("job", nargs="?", type=Path, default=ROOT / "examples/flop-holdem.toml")
-    compared.add_argument("--deals", type=int, default=8192)
-    compared.add_argument("--flops", type=int, default=0, help="number of flops to judge on; 0: all")
+    compared = commands.add_parser("compare", help="speed and exploitability of a whole game")
     compared.add_argument(
-        "--workers", type=_sizes, default=[1, 2, 3], help="numbers of workers of the clusters"
+        "job", nargs="?", type=Path, default=ROOT / "examples/flop-holdem.toml", help="a job with [boards]"
     )
-    compared.add_argument("--seeds", type=int, default=3)
-    compared.add_argument("--set", action="append", default=[], dest="overrides")
-    stored = commands.add_parser("stored")
-    stored.add_argument("job", nargs="?", type=Path, default=ROOT / "examples/T1.toml")
-    stored.add_argument("--sweeps", type=int, default=6)
-    stored.add_argument(
-        "--workers", type=_sizes, default=[1, 2, 3], help="numbers of workers of the clusters"
+    compared.add_argument("--deals", type=int, default=8192, help="number of deals of each solve")
+    compared.add_argument(
+        "--flops", type=int, default=0, help="number of flops on which exploitability is measured; 0: all"
     )
-    stored.add_argument("--rounds", type=int, default=3, help="number of turns")
-    stored.add_argument("--set", action="append", default=[], dest="overrides")
+    compared.add_argument("--seeds", type=int, default=3, help="number of seeds of the deals")
+    stored = commands.add_parser("stored", help="speed of sweeps over stored chunks")
+    stored.add_argument("job", nargs="?", type=Path, default=ROOT / "examples/T1.toml", help="a job file")
+    stored.add_argument("--sweeps", type=int, default=6, help="number of sweeps of each solve")
+    stored.add_argument("--rounds", type=int, default=3, help="number of solves with each number of workers")
     for command in (compared, stored):
-        command.add_argument("--quick", action="store_true")
+        command.add_argument(
+            "--workers",
+            type=_sizes,
+            default=[1, 2, 3],
+            help="numbers of workers of the clusters, with commas between them",
+        )
+        command.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            dest="overrides",
+            metavar="KEY=VALUE",
+            help="change a key of the job",
+        )
+        command.add_argument("--quick", action="store_true", help="a small game and few repetitions")
     args = parser.parse_args(argv)
     if args.quick:
         args.deals = 300
@@ -73,7 +84,7 @@ def _sizes(text: str) -> list[int]:
 
 
 def _compare(args: argparse.Namespace) -> None:
-    """Print the table of ways."""
+    """Solve the whole game with each number of threads and on each cluster, and print the table."""
     if args.quick:
         args.flops, args.seeds, args.workers = 2, 1, [1, 2]
         args.overrides += ["boards.flop=3", "rows.flop=5"]
@@ -89,7 +100,7 @@ def _compare(args: argparse.Namespace) -> None:
                     found = _solved(args, seed, dask, Path(scratch, f"dask {size}"), spent)
                     rows.setdefault(f"Dask, {size}", []).append(found)
     print(
-        f"| workers | exploitability after {args.deals:,} deals, mbb | boards per second | per core-second |"
+        f"| workers | exploitability after {args.deals:,} deals, mbb | deals per second | deals per core-second |"
     )
     print("|---|---|---|---|")
     for name, points in rows.items():
@@ -105,7 +116,18 @@ def _solved(
     folder: Path,
     spent: Callable[[], float] = float,
 ) -> tuple[float, float, float]:
-    """Deal, judge once: mbb, deals per second and per core-second."""
+    """Solve the job in a folder, and measure its exploitability.
+
+    Args:
+        args: the command's arguments.
+        seed: seed of the deals.
+        settings: changes of the job.
+        folder: folder of the solve.
+        spent: returns the processor time of other processes that take part, in seconds.
+
+    Returns:
+        Exploitability in mbb per hand, deals per second, and deals per second of processor time.
+    """
     ended = ["solve.target=0 mbb", f"solve.max_sweeps={args.deals}", "solve.check_flops=1"]
     job = Job.load(args.job, [*args.overrides, *settings, f"solve.seed={seed}", *ended])
     watch = _Watch(spent)
@@ -114,16 +136,16 @@ def _solved(
     found = judge_folder(folder, _Unheard(), flops=args.flops or None, seed=1)
     mbb = found.exploitability_mbb
     assert mbb is not None
-    told = f"{folder.name}, seed {seed}: {mbb:.1f} mbb, {watch.rates()[0]:,.0f} boards per second"
-    print(told, file=sys.stderr, flush=True)
+    line = f"{folder.name}, seed {seed}: {mbb:.1f} mbb, {watch.rates()[0]:,.0f} deals per second"
+    print(line, file=sys.stderr, flush=True)
     return mbb, *watch.rates()
 
 
 class _Watch(Silent):
-    """Times a solve from the first time that it is told of.
+    """Measures the speed of a solve from its reports of progress.
 
     Args:
-        spent: processor time of other processes.
+        spent: returns the processor time of other processes that take part, in seconds.
     """
 
     def __init__(self, spent: Callable[[], float]) -> None:
@@ -131,35 +153,40 @@ class _Watch(Silent):
         self._points: list[tuple[int, float, float]] = []
 
     def status(self, status: Status, threads: int) -> None:
-        """Remember it."""
+        """Record the number of deals and both times."""
         self._points.append((status.deals, time.perf_counter(), time.process_time() + self._spent()))
 
     def rates(self) -> tuple[float, float]:
-        """Deals per second, and per second of all processors; the check at the end does not count."""
+        """Return deals per second, and per second of processor time, without the check at the end."""
         first, begun, before = self._points[0]
         last, ended, after = next(point for point in self._points if point[0] == self._points[-1][0])
         return (last - first) / max(ended - begun, 1e-9), (last - first) / max(after - before, 1e-9)
 
 
 def _stored(args: argparse.Namespace) -> None:
-    """Print what a sweep takes in each way."""
+    """Run sweeps with each number of processes and on each cluster, and print the time of a sweep."""
     if args.quick:
         args.sweeps, args.rounds, args.workers = 2, 1, [1]
         args.overrides += ["rows.turn=7", "rows.river=5"]
-    ways = [("one process", 1, 0), ("two processes", 2, 0), *((f"Dask, {n}", n, n) for n in args.workers)]
-    times: dict[str, list[float]] = {name: [] for name, _, _ in ways}
+    setups = [("one process", 1, 0), ("two processes", 2, 0), *((f"Dask, {n}", n, n) for n in args.workers)]
+    times: dict[str, list[float]] = {name: [] for name, _, _ in setups}
     for _ in range(args.rounds):
-        for name, workers, size in ways:
+        for name, workers, size in setups:
             with TemporaryDirectory(prefix="spewy-") as scratch:
                 times[name].append(_sweep_seconds(args, Path(scratch), workers, size))
     print("| workers | seconds of a sweep | times as fast as one process |\n|---|---|---|")
-    for name, found in times.items():
-        ratio = statistics.median(one / mine for one, mine in zip(times["one process"], found, strict=True))
-        print(f"| {name} | {statistics.median(found):.3g} | {ratio:.2f} |")
+    for name, seconds in times.items():
+        ratio = statistics.median(
+            alone / shared for alone, shared in zip(times["one process"], seconds, strict=True)
+        )
+        print(f"| {name} | {statistics.median(seconds):.3g} | {ratio:.2f} |")
 
 
 def _sweep_seconds(args: argparse.Namespace, scratch: Path, workers: int, size: int) -> float:
-    """Mean of all sweeps but the first; of a cluster where there is a size, else of processes."""
+    """Return the mean seconds of a sweep, without the first one.
+
+    ``size`` is the number of workers of a cluster; 0: the solve uses a number of local processes, ``workers``.
+    """
     ended = ["solve.leaves=stored", "solve.target=0 chips", f"solve.max_sweeps={args.sweeps}"]
     settings = [*args.overrides, *ended, f"solve.check_every={args.sweeps}"]
     with _cluster(scratch / "cluster", size) if size else nullcontext(("", float)) as (address, _):
@@ -171,13 +198,13 @@ def _sweep_seconds(args: argparse.Namespace, scratch: Path, workers: int, size: 
 
 
 class _Sweeps(Silent):
-    """Remembers when sweeps ended."""
+    """Records the times at which sweeps end."""
 
     def __init__(self) -> None:
         self.ends: list[float] = []
 
     def sweep(self, number: int, done: int, total: int) -> None:
-        """Remember it, if it is the end of one."""
+        """Record the time if a sweep has ended."""
         if done == total and number > len(self.ends):
             self.ends.append(time.perf_counter())
 
@@ -192,7 +219,11 @@ class _Unheard:
 
 @contextmanager
 def _cluster(folder: Path, size: int) -> Iterator[tuple[str, Callable[[], float]]]:
-    """A scheduler and workers; its address, and what tells their processor time."""
+    """Run a Dask scheduler with ``size`` workers until the block ends.
+
+    Yields:
+        The scheduler's address, and a function that returns the processor time of all these processes in seconds.
+    """
     folder.mkdir()
     file = folder / "scheduler.json"
     at = ["--scheduler-file", os.fspath(file)]
@@ -206,7 +237,7 @@ def _cluster(folder: Path, size: int) -> Iterator[tuple[str, Callable[[], float]
             processes.append(
                 start_python(["-m", f"{dask}worker", *at, *alone, *own], stderr=subprocess.DEVNULL)
             )
-        while not (file.exists() and file.stat().st_size):  # it is there before it is written
+        while not (file.exists() and file.stat().st_size):  # the file is empty before Dask writes it
             time.sleep(0.1)
         yield json.loads(file.read_text())["address"], lambda: sum(_seconds_of(one.pid) for one in processes)
     finally:
@@ -216,7 +247,7 @@ def _cluster(folder: Path, size: int) -> Iterator[tuple[str, Callable[[], float]
 
 
 def _seconds_of(process: int) -> float:
-    """Processor time of a process, by Linux."""
+    """Return the processor time of a process in seconds (on Linux)."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

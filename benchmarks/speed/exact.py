@@ -1,13 +1,12 @@
-"""Time, memory and truth of the exact engine on the four reference spots.
+"""Time, memory and accuracy of the exact engine on the four reference spots.
 
     python -m benchmarks.speed.exact [--quick] [--repeat 3] [--spots R1,T1,F1,P1] [--threads 2] [--memory "280 MiB"]
 
-Each solve is a process of its own, its kernels compiled before, and R1 and T1
-warmed up by one sweep. "seconds" are those from the first iteration to the
-stop, best-response checks every ten iterations included; a line is the median of ``--repeat`` solves, with the slowest
-behind it. F1 and P1 keep regrets and sums in 16 bits, F1 within ``--memory``, partly on disk; peak is the process's.
-"of the goal" is the ratio to the time we aim at. ``--quick``: R1 and T1 once. ``--profile`` tells where a
-pass over one river board of R1 and T1 spends its time.
+Each solve is a process of its own, with compiled kernels; R1 and T1 are warmed up by one sweep. "seconds" is the median
+over ``--repeat`` solves of the time from the first iteration to the stop, with checks of exploitability every ten
+iterations; "slowest" is the longest time. "of the goal" divides the median by the time that the project aims at. F1 and
+P1 store regrets and sums in 16 bits, F1 within ``--memory``, partly on disk. ``--profile`` prints how long the steps of
+a traversal of one river board of R1 and T1 take.
 """
 
 import argparse
@@ -53,12 +52,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="R1 and T1 to 0.1 %%, once")
-    parser.add_argument("--repeat", type=int, default=3, help="solves per line (default 3)")
-    parser.add_argument("--spots", default="R1,T1,F1,P1", help="which (default all)")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--memory", default="280 MiB", help="solve.memory of F1")
-    parser.add_argument("--profile", action="store_true", help="microseconds of each step, R1 and T1")
+    parser.add_argument("--quick", action="store_true", help="solve R1 and T1 once, to 0.1 %% of the pot")
+    parser.add_argument("--repeat", type=int, default=3, help="number of solves for each line (default 3)")
+    parser.add_argument(
+        "--spots", default="R1,T1,F1,P1", help="spots, with commas between them (default all)"
+    )
+    parser.add_argument("--threads", type=int, default=2, help="number of threads (default 2)")
+    parser.add_argument("--memory", default="280 MiB", help="memory limit of F1 (default 280 MiB)")
+    parser.add_argument(
+        "--profile", action="store_true", help="print the microseconds of each step of R1 and T1 instead"
+    )
     options = parser.parse_args()
     if options.profile:
         profile("R1")
@@ -85,7 +88,7 @@ def main() -> None:
 
 
 def solve(spot: str, overrides: list[str]) -> dict:
-    """One solve in a process of its own."""
+    """Solve a spot in a process of its own; return its result as JSON."""
     with tempfile.TemporaryDirectory(dir=".") as folder:
         command = [
             sys.executable,
@@ -99,7 +102,10 @@ def solve(spot: str, overrides: list[str]) -> dict:
 
 
 def profile(spot: str) -> None:
-    """Best of several, in microseconds, for one pass of each traverser over one river board."""
+    """Print the time of each step of a traversal of one river board, for each player, in microseconds.
+
+    The times are the shortest of 25 measurements.
+    """
     import numba
     import numpy as np
 

@@ -1,11 +1,11 @@
-"""Waiting of many processes that write to one store.
+"""Measures how long processes wait for each other when many of them write to one store.
 
     python -m benchmarks.speed.lockers [--processes 8] [--seconds 3] [--quick]
 
-Each process alternates between work and a commit of four arrays and a counted visit, as a visit to a chunk does. The
-work is sleep, as if each process had a core of its own. "alone" is the time of a commit by one process, "together" the
-time with all processes, and "lost" the share of a process's time that it waits: the difference of both times, divided
-by the time of work and commit.
+Each process alternates between work and a commit of four arrays and a visit count, as a visit to a chunk does. It
+sleeps in place of the work, as if it had a core of its own. "alone" is the time of a commit with one process,
+"together" the time with all processes. "lost" is the share of its time that a process waits for others: the difference
+of both times, divided by the time of work and commit.
 """
 
 import argparse
@@ -20,10 +20,10 @@ import numpy as np
 from lockers import LmdbStore, Transaction, open_store
 
 CASES = ((8, 2.5), (64, 2.5), (1024, 2.5), (1024, 60.0), (4096, 250.0))
-"""KiB of a commit, and milliseconds of work between two commits."""
+"""Sizes of a commit in KiB, each with the milliseconds of work between two commits."""
 LOCKERS = ("strategy", "regret", "guess", "payoff")
 KEYS = 20
-"""Number of keys that a process writes in turn."""
+"""Number of different keys that a process writes, one after the other."""
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="half a second for each measurement")
     options = parser.parse_args()
     seconds = 0.5 if options.quick else options.seconds
-    print("| KiB of a commit | work, ms | alone, ms | together, ms | commits per second | lost |")
+    print("| commit, KiB | work, ms | commit alone, ms | commit together, ms | commits per second | lost |")
     print("|---" * 6 + "|")
     for size, work in CASES:
         alone, _ = measured(1, size << 10, work / 1000, seconds)
@@ -47,7 +47,17 @@ def main() -> None:
 
 
 def measured(processes: int, size: int, work: float, seconds: float) -> tuple[float, float]:
-    """Return milliseconds of a commit, and commits per second of all processes together."""
+    """Let processes write for some seconds.
+
+    Args:
+        processes: number of processes.
+        size: bytes of a commit.
+        work: seconds of work between two commits.
+        seconds: length of the measurement.
+
+    Returns:
+        Milliseconds of a commit, and commits per second of all processes together.
+    """
     context = multiprocessing.get_context("fork")
     results, start = context.Queue(), context.Barrier(processes)
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "store", {}) as store:

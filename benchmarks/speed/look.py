@@ -1,11 +1,12 @@
-"""Time and memory of looking at a folder, each look in a process of its own.
+"""Time and memory of the commands `show` and `report` on a solved folder.
 
     python -m benchmarks.speed.look [--jobs T1,F1,P1,big] [--folders DIR] [--sweeps 10] [--quick]
 
-Solves each job for a few sweeps, unless ``DIR/<job>`` is there already, and looks at it: `show` at the root and at
-random decisions of each later round, with EVs and without, and `report` on all cards after everybody has checked. "s"
-is the time of the look in a process that has imported what it takes, "cpu s" the processor's time of it, "in all" that
-of the process from its start, and MiB what it holds at most beyond an interpreter with NumPy. Medians of three.
+Each job is solved for a few sweeps, unless the folder ``DIR/<job>`` exists already. Then `show` runs at the root and at
+a random decision of each later round, with EVs and without, and `report` on all cards after both players have checked.
+Each runs in three processes of its own; the table has medians. "seconds" is wall time after the imports, "cpu s"
+processor time after the imports, "cpu s in all" the processor time of the whole process, and MiB its peak memory beyond
+an interpreter with NumPy.
 """
 
 import argparse
@@ -29,7 +30,7 @@ LOOK = """
 import json, sys, time
 import numpy
 
-def peak():  # of this program alone: what the system counts for a process includes who started it
+def peak():  # of this program only; getrusage would include the process that started it
     return int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])
 
 bare = peak()
@@ -51,14 +52,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--jobs", default="T1,F1,P1,big")
-    parser.add_argument("--folders", type=Path, help="folder of solves; missing ones are solved there")
-    parser.add_argument("--sweeps", type=int, default=10)
-    parser.add_argument("--quick", action="store_true", help="T1 alone, 2 sweeps")
+    parser.add_argument("--jobs", default="T1,F1,P1,big", help="jobs, with commas between them")
+    parser.add_argument("--folders", type=Path, help="folder with a solved folder for each job")
+    parser.add_argument("--sweeps", type=int, default=10, help="number of sweeps of a solve")
+    parser.add_argument("--quick", action="store_true", help="only T1, 2 sweeps")
     options = parser.parse_args()
     if options.quick:
         options.jobs, options.sweeps = "T1", 2
-    print("| job | look | s | cpu s | in all, cpu s | MiB |\n|---|---|---|---|---|---|")
+    print("| job | command | seconds | cpu s | cpu s in all | MiB |\n|---|---|---|---|---|---|")
     with ExitStack() as stack:
         folders = options.folders or Path(stack.enter_context(TemporaryDirectory()))
         for name in options.jobs.split(","):
@@ -67,33 +68,36 @@ def main() -> None:
             )
             if not (folders / name).exists():
                 solve(job, folders / name)
-            for told, *question in looks(job):
-                found = [look([str(folders / name), *question]) for _ in range(PROCESSES)]
-                figures = [median(column) for column in zip(*found, strict=True)]
+            for label, *question in looks(job):
+                runs = [look([str(folders / name), *question]) for _ in range(PROCESSES)]
+                figures = [median(column) for column in zip(*runs, strict=True)]
                 print(
-                    f"| {name} | {told} | " + " | ".join(f"{x:.3f}" for x in figures[:3]),
+                    f"| {name} | {label} | " + " | ".join(f"{x:.3f}" for x in figures[:3]),
                     f"| {figures[3]:.0f} |",
                     flush=True,
                 )
 
 
 def looks(job: Job) -> list[tuple]:
-    """Return the looks at a job: each in words, and as the input of a process."""
+    """List the commands to measure for a job, each as (label, command, line, board)."""
     rng, names = random.Random(0), job.rules.round_names
     nodes = [node for node in job.betting_tree.nodes() if node.kind == "decision"]
-    left = [card for card in job.rules.deck.cards if card not in job.board]
+    remaining = [card for card in job.rules.deck.cards if card not in job.board]
     first = job.tree_config.start_round
     out: list[tuple] = []
     for t in range(first, job.rules.num_rounds):
         line = "" if t == first else rng.choice([node.line for node in nodes if node.round == t])
-        board = cards_name([*job.board, *rng.sample(left, t - first)])
+        board = cards_name([*job.board, *rng.sample(remaining, t - first)])
         out.append((f"show, {names[t]}", "show", line, board))
         out.append((f"show --no-ev, {names[t]}", "bare", line, board))
     return [*out, (f"report, {names[first + 1]}", "report", "cc/", None)]
 
 
 def look(question: list) -> list[float]:
-    """Return the time and memory of one look in a fresh process."""
+    """Run a command on a folder in a new process; return wall time, both processor times and memory, as the table does.
+
+    ``question`` is (folder, command, line, board).
+    """
     run = subprocess.run(
         [sys.executable, "-c", LOOK],
         input=json.dumps(question),

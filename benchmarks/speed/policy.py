@@ -1,12 +1,12 @@
-"""Time of one decision from a folder: opened and asked in a fresh process, then asked again in the same one.
+"""Time in which `open_policy` returns the frequencies of one hand: the first time, and later in the same process.
 
     python -m benchmarks.speed.policy [--jobs T1,F1] [--sweeps 10] [--processes 15] [--answers 200] [--quick]
 
-Solves each job for a few sweeps into a folder of its own. "open and first" is `open_policy` and one hand's
-frequencies at a random decision of the last round, in a process that has imported it and done nothing else. The
-rest are later answers there, each for one hand: "same" in the same betting round on the same board, "new board" on
-one that was not asked for before, "new line" in a betting round that was not, "new both". Medians in ms over all
-processes.
+Each job is solved for a few sweeps. Then each of several processes opens the folder and asks for the frequencies of one
+hand at a random decision of the last round; "open and first" is the time of both. Later questions of the process are
+for one hand each: "same" with the line into the last round and the board of the first question, "new board" with a
+board that the process has not asked for yet, "new line" with a new line into the last round, "new both" with both new.
+The table has medians over all processes in ms.
 """
 
 import argparse
@@ -44,21 +44,25 @@ for portion in portions:
 print(json.dumps(out))
 """
 KINDS = ("open and first", "same", "new board", "new line", "new both")
-"""Print the row of one job; the goals are those of the project."""
+"""Kinds of questions, as the module's text explains them."""
 LIMITS_MS = (50.0, 1.0, 1.0, 1.0, 1.0)
+"""The time that the project aims at for each kind of question, in ms."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--jobs", default="T1,F1")
-    parser.add_argument("--sweeps", type=int, default=10)
-    parser.add_argument("--processes", type=int, default=15)
+    parser.add_argument("--jobs", default="T1,F1", help="jobs, with commas between them")
+    parser.add_argument("--sweeps", type=int, default=10, help="number of sweeps of a solve")
+    parser.add_argument("--processes", type=int, default=15, help="number of processes that ask questions")
     parser.add_argument(
-        "--answers", type=int, default=200, help="number of answers of each kind, in all processes"
+        "--answers",
+        type=int,
+        default=200,
+        help="number of later questions of each kind, in all processes together",
     )
-    parser.add_argument("--quick", action="store_true", help="T1 alone, 2 sweeps, 3 processes, 30 answers")
+    parser.add_argument("--quick", action="store_true", help="only T1, 2 sweeps, 3 processes, 30 questions")
     options = parser.parse_args()
     if options.quick:
         options.jobs, options.sweeps, options.processes, options.answers = "T1", 2, 3, 30
@@ -69,29 +73,29 @@ def main() -> None:
             job = Job.load(ROOT / f"examples/{name}.toml", [f"solve.max_sweeps={options.sweeps}"])
             solve(job, folder)
             times = measured(job, folder, options.processes, -(-options.answers // options.processes))
-        print(f"| {name} | " + " | ".join(f"{1e3 * median(found):.3f}" for found in times) + " |", flush=True)
-    print("| at most | " + " | ".join(f"{limit:g}" for limit in LIMITS_MS) + " |")
+        print(f"| {name} | " + " | ".join(f"{1e3 * median(kind):.3f}" for kind in times) + " |", flush=True)
+    print("| goal | " + " | ".join(f"{limit:g}" for limit in LIMITS_MS) + " |")
 
 
 def measured(job: Job, folder: str, processes: int, answers: int) -> list[list[float]]:
-    """Seconds of each kind of answer."""
+    """Measure the answers of several processes; return the seconds of each answer, one list for each of `KINDS`."""
     out: list[list[float]] = [[] for _ in KINDS]
     for seed in range(processes):
-        for found, times in zip(out, ask(questions(job, folder, answers, seed)), strict=True):
-            found += times
+        for all_times, times in zip(out, ask(questions(job, folder, answers, seed)), strict=True):
+            all_times += times
     return out
 
 
 def questions(job: Job, folder: str, answers: int, seed: int) -> list:
-    """Return the input of a process: the folder, its first question, and a number of further questions of each kind."""
+    """Return the input of a process: the folder, the first question, and a list of later questions of each kind."""
     rng = random.Random(seed)
     last = job.rules.num_rounds - 1
     lines: dict[str, list[Node]] = {}
     for node in job.betting_tree.nodes():
         if node.kind == "decision" and node.round == last:
             lines.setdefault(entry_line(node.line), []).append(node)
-    left = [card for card in job.rules.deck.cards if card not in job.board]
-    boards = list(combinations(left, sum(job.rules.num_board_cards) - len(job.board)))
+    remaining = [card for card in job.rules.deck.cards if card not in job.board]
+    boards = list(combinations(remaining, sum(job.rules.num_board_cards) - len(job.board)))
     answers = min(answers, len(lines) // 2)
     base, *rounds = rng.sample(list(lines), 2 * answers)
     dealt, *new = rng.sample(boards, 2 * answers)
@@ -113,12 +117,12 @@ def questions(job: Job, folder: str, answers: int, seed: int) -> list:
     ]
 
 
-def ask(told: list) -> list[list[float]]:
-    """Return the times that a fresh process measures."""
+def ask(process_input: list) -> list[list[float]]:
+    """Run a process that asks the questions; return the seconds of each answer, one list for each of `KINDS`."""
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     run = subprocess.run(
         [sys.executable, "-c", ASK],
-        input=json.dumps(told),
+        input=json.dumps(process_input),
         capture_output=True,
         text=True,
         check=True,

@@ -1,10 +1,11 @@
-"""Time of small rivers, warm and in one process: what bots and batches solve by the thousand.
+"""Time to solve small rivers in a process that is warmed up, as bots and batches do thousands of times.
 
     python -m benchmarks.speed.small_rivers [--rivers 10] [--repeat 30] [--against CHECKOUT] [--quick]
 
-Random rivers (seeded) that one thread solves to 0.1 % of the pot within 2 ms. "solve" is ``seconds.solve`` and "all" a
-whole `Session`, both in ms, medians of ``--repeat``; for one worker and two, alone and beside a process that keeps one
-core busy. ``--against``: another checkout of this project, measured in alternation; "ratio" is its time by ours.
+The rivers are drawn at random, with a fixed seed, from those that one thread solves to 0.1 % of the pot within 2 ms.
+Each is solved ``--repeat`` times with one worker and with two, alone and while another process keeps one core busy.
+"solve" is the median time of the iterations, "all" that of a whole `Session`, in ms. ``--against`` also measures
+another checkout of this project, in alternation; a "ratio" is its time divided by the time of this checkout.
 """
 
 import argparse
@@ -46,10 +47,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rivers", type=int, default=10)
-    parser.add_argument("--repeat", type=int, default=30)
-    parser.add_argument("--against", type=Path, help="another checkout")
-    parser.add_argument("--quick", action="store_true", help="two rivers, five times")
+    parser.add_argument("--rivers", type=int, default=10, help="number of rivers")
+    parser.add_argument("--repeat", type=int, default=30, help="number of solves of each river")
+    parser.add_argument("--against", type=Path, help="folder of another checkout to compare with")
+    parser.add_argument("--quick", action="store_true", help="two rivers, solved five times each")
     options = parser.parse_args()
     if options.quick:
         options.rivers, options.repeat = 2, 5
@@ -57,29 +58,31 @@ def main() -> None:
     solvers = [ours] + ([Solver(options.against)] if options.against else [])
     rivers = small_rivers(ours, options.rivers)
     print(
-        "| river | sweeps | workers | beside | solve ms | all ms |"
+        "| river | sweeps | workers | other processes | solve ms | all ms |"
         + " solve ratio | all ratio |" * (len(solvers) > 1)
     )
     print("|---|---|---|---|---|---|" + "---|---|" * (len(solvers) > 1))
     ratios: dict[tuple[int, str], list[tuple[float, float]]] = {}
-    for beside in ("nothing", "a busy process"):
-        with Busy(beside != "nothing"):
+    for others in ("none", "one busy"):
+        with Busy(others != "none"):
             for (name, data), workers in product(rivers, (1, 2)):
-                found = alternating(solvers, data, workers, options.repeat)
-                solve, whole, sweeps = found[0]
-                line = f"| {name} | {sweeps} | {workers} | {beside} | {solve:.3f} | {whole:.2f} |"
+                times = alternating(solvers, data, workers, options.repeat)
+                solve, whole, sweeps = times[0]
+                line = f"| {name} | {sweeps} | {workers} | {others} | {solve:.3f} | {whole:.2f} |"
                 if len(solvers) > 1:
-                    pair = found[1][0] / solve, found[1][1] / whole
-                    ratios.setdefault((workers, beside), []).append(pair)
+                    pair = times[1][0] / solve, times[1][1] / whole
+                    ratios.setdefault((workers, others), []).append(pair)
                     line += f" {pair[0]:.2f} | {pair[1]:.2f} |"
                 print(line, flush=True)
-    for (workers, beside), pairs in ratios.items():
+    for (workers, others), pairs in ratios.items():
         solve, whole = (median(pair[k] for pair in pairs) for k in (0, 1))
-        print(f"{workers} worker(s) beside {beside}: median ratio {solve:.2f} (solve), {whole:.2f} (all)")
+        print(
+            f"{workers} worker(s), other processes: {others}; median ratio {solve:.2f} (solve), {whole:.2f} (all)"
+        )
 
 
 def alternating(solvers: list, data: dict, workers: int, repeat: int) -> list[list]:
-    """Return ms of the solve, ms in all and sweeps for each solver: medians of three turns."""
+    """Let the solvers solve a river three times, in turns; return medians for each: ms to solve, ms in all, sweeps."""
     turns = [[solver.time(data, workers, repeat) for solver in solvers] for _ in range(3)]
     return [[median(turn[s][k] for turn in turns) for k in range(3)] for s in range(len(solvers))]
 
@@ -95,14 +98,14 @@ class Solver:
         )
 
     def time(self, data: dict, workers: int, repeat: int) -> list[float]:
-        """Medians of seconds.solve and of the whole, in ms, and the sweeps."""
+        """Solve a river ``repeat`` times; return the median ms to solve and in all, and the number of sweeps."""
         self.process.stdin.write(json.dumps([data, workers, repeat]) + "\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
 
 def small_rivers(solver: Solver, n: int) -> list[tuple[str, dict]]:
-    """So many random rivers that take at most `MOST_MS`."""
+    """Draw n random rivers that one thread solves within `MOST_MS`; each is a name and the data of a job."""
     out: list[tuple[str, dict]] = []
     seed = 0
     while len(out) < n:
@@ -119,12 +122,12 @@ def small_rivers(solver: Solver, n: int) -> list[tuple[str, dict]]:
 
 
 def random_river(seed: int) -> dict:
-    """A board, two ranges of 5 to 150 hands, and a few sizes."""
+    """Return the data of a job: a random river board, two random ranges of 5 to 150 hands, and a few bet sizes."""
     rng = np.random.default_rng(seed)
     cards = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]
     order = rng.permutation(52)
-    board, left = [cards[i] for i in order[:5]], [cards[i] for i in order[5:]]
-    pairs = [a + b for i, a in enumerate(left) for b in left[:i]]
+    board, remaining = [cards[i] for i in order[:5]], [cards[i] for i in order[5:]]
+    pairs = [a + b for i, a in enumerate(remaining) for b in remaining[:i]]
 
     def held() -> str:
         n = int(np.exp(rng.uniform(np.log(5), np.log(150))))
@@ -146,7 +149,7 @@ def random_river(seed: int) -> dict:
 
 
 class Busy:
-    """A process that keeps a core busy, if asked for."""
+    """A process that keeps a core busy until the block ends; with ``wanted=False`` no process runs."""
 
     def __init__(self, wanted: bool) -> None:
         self.process = multiprocessing.Process(target=spin, daemon=True) if wanted else None

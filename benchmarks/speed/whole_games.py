@@ -1,9 +1,9 @@
-"""Speed of whole games: boards per core-second with one thread and with two, and core-seconds of a judged flop.
+"""Speed of whole games: deals per second with one thread and with two, and the time of best responses on a flop.
 
     python -m benchmarks.speed.whole_games [JOB] [--seconds 10] [--rounds 5] [--flops 3] [--quick]
 
-Times are processor time of all threads together, so that other work on the machine does not count. One thread and two
-threads run in turn, on the same tables.
+A core-second is a second of processor time, all threads together, so other work on the machine does not count. One
+thread and two threads take turns, and continue the same solve.
 """
 
 import argparse
@@ -25,16 +25,26 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("job", nargs="?", type=Path, default=EXAMPLES / "limit-holdem.toml")
-    parser.add_argument("--seconds", type=float, default=10, help="wall time of each turn")
-    parser.add_argument("--rounds", type=int, default=5, help="number of turns for each number of threads")
-    parser.add_argument("--flops", type=int, default=3, help="number of flops to judge")
-    parser.add_argument("--quick", action="store_true", help="flop-holdem, one turn of a second")
+    parser.add_argument(
+        "job", nargs="?", type=Path, default=EXAMPLES / "limit-holdem.toml", help="a job with [boards]"
+    )
+    parser.add_argument("--seconds", type=float, default=10, help="wall time of each measurement")
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="number of measurements for each number of threads"
+    )
+    parser.add_argument(
+        "--flops", type=int, default=3, help="number of flops on which best responses are computed"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="flop-holdem, one measurement of a second for each number of threads",
+    )
     speed(parser.parse_args(argv))
 
 
 def speed(args: argparse.Namespace) -> None:
-    """Time deals with one thread and with two, and best responses on flops."""
+    """Measure the time of deals with one thread and with two, and of best responses on flops."""
     if args.quick:
         args.job, args.seconds, args.rounds = EXAMPLES / "flop-holdem.toml", 1.0, 1
     job = Job.load(args.job)
@@ -46,28 +56,33 @@ def speed(args: argparse.Namespace) -> None:
     for cfr in solves:
         cfr.run(16)  # machine code is loaded
     for _ in range(args.rounds):
-        for cfr, mine in zip(solves, paces, strict=True):
-            mine.append(_pace(cfr, args.seconds))
+        for cfr, measurements in zip(solves, paces, strict=True):
+            measurements.append(_pace(cfr, args.seconds))
     dealing = _dealing_seconds(found)
     for cfr in solves:
         cfr.close()
-    print(f"{job.name}: {', '.join(f'{k:,}' for k in found.n_classes)} classes by round\n")
+    print(f"{job.name}: {', '.join(f'{k:,}' for k in found.n_classes)} board buckets in each round\n")
     print("| threads | deals per core-second | deals per second |\n|---|---|---|")
-    rates = [[statistics.median(column) for column in zip(*mine, strict=True)] for mine in paces]
+    rates = [
+        [statistics.median(column) for column in zip(*measurements, strict=True)] for measurements in paces
+    ]
     for cfr, (per_core, per_second) in zip(solves, rates, strict=True):
         print(f"| {cfr.threads} | {per_core:,.1f} | {per_second:,.1f} |")
     gain = statistics.median(b[1] / a[1] for a, b in zip(*paces, strict=True))
     print(f"\ntwo threads deal {gain:.2f} times as fast as one")
-    print(f"a deal takes {1e3 / rates[0][0]:.3f} ms of a core, {1e3 * dealing:.3f} ms of it to be dealt")
+    print(
+        f"a deal takes {1e3 / rates[0][0]:.3f} ms of a core; {1e3 * dealing:.3f} ms of it make the board, "
+        "its buckets and rows"
+    )
     desk, drawn = game.desk(), game.drawn(args.flops, SEED)
     firsts = game.to_judge(drawn)[: args.flops]
     game.flop(firsts[0], desk)  # machine code is loaded
     judged = statistics.mean(game.flop(first, desk).seconds for first in firsts)
-    print(f"a flop takes {judged:.3g} core-seconds to judge (mean of {len(firsts)})")
+    print(f"best responses on a flop take {judged:.3g} core-seconds (mean of {len(firsts)} flops)")
 
 
 def _pace(cfr: SampledCfr, seconds: float) -> tuple[float, float]:
-    """Deals per core-second and per second, in portions as a solve has them."""
+    """Run deals for some seconds, in calls as long as a solve's; return deals per core-second and per second."""
     core, begun, first, few = time.process_time(), time.perf_counter(), cfr.iteration, 1
     while (took := time.perf_counter() - begun) < seconds:
         started = time.perf_counter()
@@ -78,7 +93,7 @@ def _pace(cfr: SampledCfr, seconds: float) -> tuple[float, float]:
 
 
 def _dealing_seconds(found: Abstraction, n: int = 2000) -> float:
-    """Return core-seconds of dealing one board: its buckets, rows and order of hands."""
+    """Return the core-seconds that it takes to deal a board: to find its buckets and rows, and to sort the hands."""
     out = found.room(16)
     found.deal(SEED, range(16), out)
     started = time.process_time()

@@ -1,7 +1,7 @@
-"""Boards that play alike, and hands that play alike on a board.
+"""Groups of boards that play alike, and of hands that play alike on a board.
 
-The estimators for scikit-learn, `OutcomeClustering` and `BoardClustering`, are loaded when they are asked for: loading
-scikit-learn takes longer than most solves take.
+`OutcomeClustering` and `BoardClustering`, which need scikit-learn, are imported at their first use: loading
+scikit-learn takes longer than most solves.
 """
 
 from typing import TYPE_CHECKING
@@ -39,10 +39,10 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # a type checker would take every name for one that is there
+if not TYPE_CHECKING:  # otherwise a type checker would believe that the module has every name
 
     def __getattr__(name: str) -> object:
-        """Load an estimator when it is asked for."""
+        """Import an estimator at its first use."""
         if name == "BoardClustering":
             from buckets.abstraction.board_clustering import BoardClustering
 
@@ -55,5 +55,5 @@ if not TYPE_CHECKING:  # a type checker would take every name for one that is th
 
 
 def __dir__() -> list[str]:
-    """Public names, loaded or not."""
+    """Return the public names of the module, including estimators that are not imported yet."""
     return sorted(__all__)

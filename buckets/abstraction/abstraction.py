@@ -1,16 +1,17 @@
 """An abstraction of all boards of a game: the board bucket of each board, the row of each hand, and numbered deals.
 
-The boards of a *board bucket*, or *class*, share rows. A round has a given number of classes of boards as sets of
-cards, which do not tell which card came when; or one class for each canonical history, which keeps the order of the
-rounds (see `symmetry`). A round without public cards has one class. If classes *remember* the first board, each class
-of first boards has later classes of its own, and boards with the same cards may be in several of them.
+The boards of a *board bucket* share rows and strategies. A round has either a given number of board buckets, which do
+not distinguish in which order the cards came; or one board bucket for each canonical history, with the order of the
+rounds (see `buckets.cards.symmetry`). A round without public cards has one board bucket. In an abstraction that
+*remembers* the flop, each board bucket of flops has board buckets of its own in later rounds, so boards with the same
+cards can be in several board buckets. (The *flop* of any game is the board after the first deal.)
 
-*Rows* are numbered within a class. Before the first card a row is a set of hands that differ by suits alone: hold'em's
-169, as `preflop_classes` numbers them. Later rows come from `class_rows`; or each hand of the canonical board is a row,
-in ascending order. Hands that a symmetry maps onto each other share a row, unless each hand is a row.
+*Rows* are numbered within a board bucket. Before the flop, hands that are equal up to suits share a row: hold'em has
+169 rows, in the order of `preflop_classes`. In later rounds `class_rows` makes the rows; or each hand of the canonical
+board is a row, in ascending order. If hands are not rows themselves, hands that are equal up to suits share a row.
 
-A *deal* is a full board with all hands that it leaves, in order of strength, each with its row in every round. A seed
-and a number determine a deal.
+A *deal* is a full board with all hands that it does not block, in order of strength, each with its row in every round.
+A seed and a number determine a deal.
 """
 
 from collections.abc import Sequence
@@ -32,17 +33,17 @@ from buckets.errors import BoardError
 
 
 class Dealt(NamedTuple):
-    """Deals: b is a deal, t a round, h a hand that the full board leaves.
+    """Deals with board buckets, rows and strengths; the hands of a deal are those that the full board does not block.
 
     Attributes:
-        classes: ``[b, t]``.
-        rows: ``[b, t, h]``.
-        cards: ``[b, h, 2]``, the hand's cards, numbered from 0 among the N cards that the board leaves; N is the second
-            card of one-card hands.
-        strength: ``[b, h]``.
-        hands: ``[b, h]``, the hand's number in the deck; sorted by strength, then by row in the last round, then by
-            number.
-        boards: ``[b, card]``, in order of the rounds, ascending within a round.
+        classes: ``[deal, round]``, the board bucket.
+        rows: ``[deal, round, hand]``.
+        cards: ``[deal, hand, 2]``, the hand's cards, numbered from 0 among the N cards that are not on the board; the
+            second card of one-card hands is N.
+        strength: ``[deal, hand]``.
+        hands: ``[deal, hand]``, the hand's number in the deck. Hands are sorted by strength, then by row in the last
+            round, then by number.
+        boards: ``[deal, card]``, in order of the rounds, ascending within a round.
     """
 
     classes: NDArray[np.int32]
@@ -55,16 +56,16 @@ class Dealt(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Abstraction:
-    """Classes and rows of all boards of a game.
+    """The board buckets and rows of all boards of a game, and numbered deals.
 
-    Deals run through all first boards before a first board repeats; the deals of each first board run through all
-    boards that can follow before one repeats, and so on.
+    Consecutive deals go through all flops before a flop comes again. The deals with one flop go through all turns
+    before a turn comes again, and so on.
 
     Attributes:
         deck: the cards of the game.
         hole: number of hole cards.
-        board_sizes: ``[t]``, number of public cards that each round deals.
-        arrays: the arrays that determine all else, by name; lockers store them unchanged.
+        board_sizes: ``[round]``, number of public cards that each round deals.
+        arrays: the arrays that define the abstraction, by name; lockers store them unchanged.
     """
 
     deck: Deck
@@ -76,12 +77,12 @@ class Abstraction:
     def build(
         cls, spec: AbstractionSpec, progress: Progress = lambda done, of: None, cache: Cache | None = None
     ) -> Self:
-        """Compute the abstraction of a specification: a minute or two for hold'em.
+        """Compute the abstraction of a specification; hold'em takes a minute or two.
 
         Args:
             spec: the specification.
             progress: called with (finished boards, all boards).
-            cache: features of boards by name; missing features are computed and stored here.
+            cache: features of boards by name; the function adds missing features.
 
         Raises:
             BoardError: there are too few boards for the board buckets, or too many boards.
@@ -96,17 +97,17 @@ class Abstraction:
 
     @property
     def n_classes(self) -> tuple[int, ...]:
-        """``[t]``, number of classes of each round."""
+        """Number of board buckets of each round."""
         return tuple(self.arrays["n_classes"].tolist())
 
     @property
     def n_rows(self) -> tuple[int, ...]:
-        """``[t]``, number of rows of each class; a row may be empty."""
+        """Number of rows of each round's board buckets; some rows of a board bucket may have no hands."""
         return tuple(self.arrays["n_rows"].tolist())
 
     @property
     def remembers(self) -> bool:
-        """Whether later classes remember the class of the first board."""
+        """Whether each board bucket of some later round belongs to one board bucket of flops."""
         return bool(self.arrays["memory"][:, 0].any())
 
     @property
@@ -116,25 +117,26 @@ class Abstraction:
 
     @property
     def all_remember(self) -> bool:
-        """Whether every bucket of a later round lies within one flop bucket."""
+        """Whether each board bucket of every later round belongs to one board bucket of flops."""
         dealt = [t for t, size in enumerate(self.board_sizes) if size]
         groups, memory = (self.arrays["groups"] > 0).sum(axis=1), self.arrays["memory"][:, 0]
         return all(memory[t] or groups[t] == i + 1 for i, t in enumerate(dealt))
 
     @property
     def n_hands(self) -> int:
-        """Number of hands that a full board leaves."""
+        """Number of hands that a full board does not block."""
         return comb(len(self.deck) - sum(self.board_sizes), self.hole)
 
     def boards(self, t: int, boards: ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
-        """Look up classes and rows on boards of a round.
+        """Look up the board buckets of boards, and the rows of all hands on them.
 
         Args:
             t: the round.
             boards: ``[board, card]``, cards in order of the rounds.
 
         Returns:
-            Classes ``[board]``, and rows ``[board, hand]`` of all hands of the deck, -1: the board blocks the hand.
+            Board buckets ``[board]``, and rows ``[board, hand]`` of all hands of the deck; -1: the board blocks the
+            hand.
         """
         from buckets.kernels.dealing import fill_boards
 
@@ -147,28 +149,30 @@ class Abstraction:
         return classes, rows
 
     def deal(self, seed: int, numbers: Sequence[int] | NDArray[np.int64], out: Dealt | None = None) -> Dealt:
-        """Deal by numbers.
+        """Return the deals with the given numbers.
 
         Args:
             seed: a number of 63 bits.
             numbers: the numbers of the deals, each at least 0.
-            out: deals to overwrite, if there are as many.
+            out: arrays to overwrite and return, if they hold as many deals; else new arrays are allocated.
 
         Raises:
-            BoardError: a number is negative, or the seed has more bits.
+            BoardError: a number is negative, or the seed has more than 63 bits.
         """
         from buckets.kernels.dealing import fill_deals
 
-        asked = np.asarray(numbers, dtype=np.int64)
-        if (asked < 0).any():
-            raise BoardError(f"deals: expected numbers of at least 0, got {asked.min()}")
-        if out is None or len(out.classes) != len(asked):
-            out = self.room(len(asked))
-        fill_deals(self._maps, self._sizes, _seed(seed), asked, *out)
+        indices = np.asarray(numbers, dtype=np.int64)
+        if (indices < 0).any():
+            raise BoardError(f"deals: expected numbers of at least 0, got {indices.min()}")
+        if out is None or len(out.classes) != len(indices):
+            out = self.room(len(indices))
+        fill_deals(self._maps, self._sizes, _seed(seed), indices, *out)
         return out
 
     def classes_of_deals(self, seed: int, first: int, n: int) -> NDArray[np.int32]:
-        """Return the classes ``[deal, t]`` of deals `first` to ``first + n - 1``, in a fraction of the time of `deal`.
+        """Return the board buckets ``[deal, round]`` of n consecutive deals, from deal number `first` on.
+
+        This takes a fraction of the time of `deal`.
 
         Raises:
             BoardError: a number is negative, or the seed has more than 63 bits.
@@ -182,7 +186,7 @@ class Abstraction:
         return classes
 
     def room(self, n: int) -> Dealt:
-        """Allocate the arrays of n deals."""
+        """Allocate arrays for n deals."""
         return Dealt(
             np.empty((n, self.n_rounds), dtype=np.int32),
             np.empty((n, self.n_rounds, self.n_hands), dtype=np.int16),
@@ -193,16 +197,20 @@ class Abstraction:
         )
 
     def _checked(self, boards: ArrayLike, n_cards: int) -> NDArray[np.int64]:
-        """Return boards as the kernels need them; raise BoardError for other boards."""
+        """Check boards ``[board, card]``, and return them in the form that the kernels need.
+
+        Raises:
+            BoardError: the boards have another number of cards, or a card is not in the deck or occurs twice.
+        """
         array = np.array(boards)
         if array.ndim != 2 or array.shape[1] != n_cards:
             raise BoardError(f"boards: expected shape (n, {n_cards}), got {array.shape}")
         array = np.ascontiguousarray(array, dtype=np.int64)
         if not np.isin(array, self.deck.cards).all():
-            raise BoardError(f"boards: expected cards of {self.deck}, got others")
+            raise BoardError(f"boards: expected cards of {self.deck}, got other cards")
         ascending = np.sort(array, axis=1)
         if (ascending[:, 1:] == ascending[:, :-1]).any():
-            raise BoardError("boards: expected each card once on a board, got one twice")
+            raise BoardError("boards: expected each card once on a board, got a card twice")
         return array
 
     @property

@@ -1,21 +1,22 @@
 """Hierarchical agglomerative clustering of sorted outcomes by the cost of merging two clusters.
 
-The cost of a merge is what it loses, Equation 1 of the Spewy Louie Jr. paper: for clusters i and j with
-weights w and curves o, and with their weighted average a = (w_i o_i + w_j o_j) / (w_i + w_j),
+The cost of a merge is Equation 1 of the Spewy Louie Jr. paper. Clusters i and j have the weights w_i and w_j and the
+curves o_i and o_j, and their weighted average is a = (w_i o_i + w_j o_j) / (w_i + w_j):
 
 ``cost(i, j) = Σ_k (w_i (o_i(k) - a(k))² + w_j (o_j(k) - a(k))²) · max(o_i(k), o_j(k))``
 
-which equals ``w_i w_j / (w_i + w_j) · Σ_k (o_i(k) - o_j(k))² · max(o_i(k), o_j(k))``. The last
-factor makes a difference between good outcomes cost more than one between bad outcomes; without it this is
-Ward's linkage. At each step the cheapest pair is merged into a cluster of weight w_i + w_j and curve a.
+which equals ``w_i w_j / (w_i + w_j) · Σ_k (o_i(k) - o_j(k))² · max(o_i(k), o_j(k))``. Because of the last factor, a
+difference between good outcomes costs more than a difference between bad outcomes; without this factor the cost is
+Ward's linkage. Each step merges the cheapest pair into a cluster with weight w_i + w_j and curve a.
 
-Clusters are numbered as in scikit-learn: leaves are 0 to n - 1, and step s makes cluster n + s. Of pairs with equal
-costs the pair with the smallest lower number is merged, then the pair with the smallest higher number.
+Clusters are numbered as in scikit-learn: the n curves are clusters 0 to n - 1, and step s makes cluster n + s. Of pairs
+with equal costs the pair with the smallest lower number is merged, then the pair with the smallest higher number.
 
-Each cluster keeps its nearest cluster among those with *smaller* numbers, so a new cluster, whose number is the
-largest, does not change the nearest cluster of another. After the nearest cluster is merged away, the kept cost is
-still a lower bound; it is computed again only when it is the smallest of all. The sum of a cost stops as soon as it
-exceeds the smallest cost so far (see D. Müllner, "Modern hierarchical, agglomerative clustering algorithms", 2011).
+For speed, each cluster remembers the nearest cluster among those with *smaller* numbers, so a new cluster, which has
+the largest number, does not change what other clusters remember. After the nearest cluster was merged with a third, the
+remembered cost is still a lower bound; it is computed again only when it is the smallest of all. The summation of a
+cost stops as soon as it exceeds the smallest cost so far (see D. Müllner, "Modern hierarchical, agglomerative
+clustering algorithms", 2011).
 """
 
 from typing import NamedTuple
@@ -26,12 +27,12 @@ from buckets.types import Floats, Ints
 
 
 class MergeTree(NamedTuple):
-    """All merges of n leaves, in order.
+    """All merges of n curves (the leaves of the tree), in order.
 
     Attributes:
         children: (n - 1, 2), the two clusters that each step merges, the smaller number first.
-        distances: (n - 1,), the cost of each merge; the first n - n_distinct are 0.
-        n_distinct: number of different curves; no cut separates identical curves.
+        distances: (n - 1,), the cost of each merge. The first n - n_distinct steps merge identical curves and cost 0.
+        n_distinct: number of different curves.
     """
 
     children: Ints
@@ -40,7 +41,7 @@ class MergeTree(NamedTuple):
 
 
 def merge_tree(curves: Floats, weights: Floats, *, max_factor: bool = True) -> MergeTree:
-    """Merge nonnegative curves (n, n_outcomes) with positive weights (n,) until one cluster is left."""
+    """Merge nonnegative curves (n, n_outcomes) with positive weights (n,) until one cluster remains."""
     from buckets.kernels.agglomeration import merge_distinct
 
     n = len(curves)
@@ -56,7 +57,7 @@ def merge_tree(curves: Floats, weights: Floats, *, max_factor: bool = True) -> M
 
 
 def clusters_of(children: Ints, n_leaves: int) -> Ints:
-    """Return the cluster of each leaf after some merges: shape (n_leaves,)."""
+    """Return the cluster of each leaf after the merges ``children`` (n_merges, 2): shape (n_leaves,)."""
     from buckets.kernels.agglomeration import pass_down
 
     top = np.arange(n_leaves + len(children))
@@ -65,7 +66,11 @@ def clusters_of(children: Ints, n_leaves: int) -> Ints:
 
 
 def _merge_identical(curves: Floats, children: Ints) -> tuple[Ints, Ints]:
-    """Write the merges of identical curves; return the remaining clusters, ascending, and a leaf of each."""
+    """Write the merges of identical curves into `children`.
+
+    Returns:
+        The numbers of the remaining clusters, ascending, and the number of one leaf of each.
+    """
     n = len(curves)
     alike: dict[bytes, list[int]] = {}
     for leaf, curve in enumerate(curves + 0.0):  # adding 0.0 turns -0.0 into 0.0

@@ -1,4 +1,4 @@
-"""Clustering of boards as a scikit-learn estimator: Ward's linkage for small samples, refined by k-means."""
+"""Clustering of boards as a scikit-learn estimator: Ward's linkage or mini-batch k-means, refined by k-means."""
 
 import warnings
 from typing import Self
@@ -16,10 +16,10 @@ from buckets.abstraction.cut import cluster_means, cut_labels, number_by_mean, p
 from buckets.errors import BoardError
 
 AGGLOMERATED = 2500
-"""Largest number of different samples for Ward's linkage: it takes hold'em's flops; its turns would take minutes."""
+"""Largest number of different samples for Ward's linkage: hold'em has fewer flops; its turns would take minutes."""
 
 MAX_STEPS = 50
-"""Largest number of steps of k-means; after twenty the explained variance changes in its fourth digit (measured)."""
+"""Largest number of steps of k-means; after twenty steps the explained variance changes by less than 0.1 %."""
 
 BATCH = 4096
 
@@ -27,18 +27,18 @@ BATCH = 4096
 class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Clustering of weighted samples that minimises the variance within clusters.
 
-    Ward's linkage makes the first clusters of up to 2,500 different samples, mini-batch k-means those of more samples.
-    Then k-means, on one thread, moves samples to the nearest mean. Equal input gives equal labels.
+    Ward's linkage makes the first clusters of up to 2,500 different samples, mini-batch k-means the first clusters of
+    more samples. Then k-means, on one thread, moves samples to the nearest mean. Equal input gives equal labels.
 
     Parameters
     ----------
-        n_clusters: number of clusters, at most.
+        n_clusters: largest number of clusters.
         random_state: seed of mini-batch k-means.
 
     Attributes:
     ----------
-        labels_: (n_samples,), clusters numbered from the smallest weighted mean feature to the largest; equal means by
-            the first member.
+        labels_: (n_samples,), clusters numbered from the smallest weighted mean feature to the largest; clusters with
+            equal means in order of their first members.
         cluster_centers_: (n_clusters_, n_features), weighted means.
         n_clusters_: number of clusters; at most the number of different samples.
         explained_: share of the weighted variance that the clusters explain; 1: each cluster is one point.
@@ -63,11 +63,11 @@ class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
         Args:
             X: (n_samples, n_features).
-            y: ignored; estimators have this argument.
+            y: ignored; scikit-learn's estimators have this argument.
             sample_weight: (n_samples,), at least 0, not all 0; None: each row weighs 1.
 
         Raises:
-            ValueError: X is not finite, the weights are not as above, or `n_clusters` is below 1.
+            ValueError: X is not finite, a weight is negative, all weights are 0, or `n_clusters` is below 1.
         """
         if self.n_clusters < 1:
             raise BoardError(f"classes: expected at least 1, got {self.n_clusters!r}")
@@ -79,19 +79,21 @@ class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             clusters = np.arange(len(distinct), dtype=np.int32)
         else:
             seed = check_random_state(self.random_state).randint(2**31 - 1)
-            with threadpool_limits(1):  # several threads would add in any order
+            with threadpool_limits(1):  # the order of sums would vary with several threads
                 clusters = _clusters(distinct, mass, self.n_clusters, seed)
         self.labels_ = number_by_mean(clusters[of], rows.mean(axis=1), weights)
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.cluster_centers_ = cluster_means(rows, weights, self.labels_)
         self.explained_ = _explained(rows, weights, self.cluster_centers_[self.labels_])
         if self.n_clusters_ < self.n_clusters:
-            message = f"n_clusters={self.n_clusters}: found {self.n_clusters_} clusters of different rows"
+            message = (
+                f"n_clusters={self.n_clusters}: found only {self.n_clusters_} clusters of different rows"
+            )
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Return the cluster with the nearest mean for each row; of equally near clusters the first: (n_samples,)."""
+        """Return the cluster with the nearest mean for each row: (n_samples,); of equally near clusters the first."""
         from buckets.abstraction.clustering import nearest
 
         check_is_fitted(self, "cluster_centers_")
@@ -102,7 +104,7 @@ class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 def _clusters(
     rows: NDArray[np.float64], weights: NDArray[np.float64], n_clusters: int, seed: int
 ) -> NDArray[np.int32]:
-    """Label different rows; there are more rows than clusters."""
+    """Return the cluster of each row; all rows differ, and there are more rows than clusters."""
     if len(rows) <= AGGLOMERATED:
         tree = merge_tree(rows, weights, max_factor=False)
         labels = cut_labels(tree, n_clusters, rows.mean(axis=1), weights)
@@ -120,7 +122,10 @@ def _clusters(
 def _explained(
     rows: NDArray[np.float64], weights: NDArray[np.float64], centers: NDArray[np.float64]
 ) -> float:
-    """Return one minus the ratio of the variance within clusters to the whole variance."""
+    """Return the explained share of the variance: 1 minus the variance within clusters divided by the whole variance.
+
+    ``centers`` (n_samples, n_features) are the means of the samples' clusters.
+    """
     overall = np.average(rows, axis=0, weights=weights)
     all_in = float(weights @ ((rows - overall) ** 2).sum(axis=1))
     within = float(weights @ ((rows - centers) ** 2).sum(axis=1))

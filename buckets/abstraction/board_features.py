@@ -1,11 +1,11 @@
-"""Features of boards: boards are alike when their rows of features are near each other.
+"""Features of boards, by which boards are clustered.
 
-Hands are grouped into kinds that differ only in suits: hold'em's 169 starting hands, or the ranks of one-card games.
-The features of a board are, for each kind, the mean and the standard deviation of the mean outcomes (`percentiles`) of
-its hands that the board leaves, times the square root of the kind's share of hands. The squared distance of two boards
-is then that of a random hand's outcomes, and the deviation shows the effect of suits. If a board leaves no hand of a
-kind, the mean over the other boards is used. The features are projected on principal axes, of which the longest are
-kept.
+The hands of a game are grouped into starting hands, which are equal up to suits: hold'em has 169, a game with one hole
+card one for each rank. A board has two features for each starting hand: the mean and the standard deviation of the mean
+outcomes (`percentiles`) of its hands that the board does not block. The deviation shows the effect of suits. Features
+are scaled by the square root of the starting hand's share of all hands, so that the squared distance of two boards is
+the mean squared difference over a random hand. If a board blocks all hands of a starting hand, the mean over the other
+boards is used. At last the features are projected on their longest principal axes.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from buckets.cards.hands import hands, preflop_classes
 from buckets.cards.symmetry import hand_orbits
 
 N_AXES = 32
-"""Number of principal axes."""
+"""Largest number of principal axes."""
 
 Floats = NDArray[np.float32]
 
@@ -29,7 +29,7 @@ class Features(NamedTuple):
 
     Attributes:
         values: ``[board, axis]``, with mean 0, the longest axis first.
-        kept: share of the variance along these axes.
+        kept: share of the features' variance that lies along these axes.
     """
 
     values: Floats
@@ -42,12 +42,12 @@ def board_features(
     counts: NDArray[np.int64],
     progress: Progress = lambda n: None,
 ) -> Features:
-    """Compute features of boards with the same number of cards.
+    """Compute the features of boards that have the same number of cards.
 
     Args:
-        percentiles: the table of the game.
+        percentiles: the grades on the game's final boards.
         boards: ``[board, card]``.
-        counts: ``[board]``, number of boards for which each board stands.
+        counts: ``[board]``, number of boards that each board stands for.
         progress: called with the number of boards that were finished since the last call.
     """
     from buckets.kernels.percentiles import fill_features
@@ -56,24 +56,27 @@ def board_features(
     n_kinds = int(kinds.max()) + 1
     out = np.empty((len(boards), 2 * n_kinds), dtype=np.float32)
     more = percentiles.more(boards.shape[1])
-    portion = max(BOARDS_AT_ONCE // len(more), 1)
-    for start in range(0, len(boards), portion):
-        some = slice(start, start + portion)
-        fill_features(percentiles.bundle, boards[some], more, kinds, n_kinds, out[some])
-        progress(len(boards[some]))
+    batch_size = max(BOARDS_AT_ONCE // len(more), 1)
+    for start in range(0, len(boards), batch_size):
+        batch = slice(start, start + batch_size)
+        fill_features(percentiles.bundle, boards[batch], more, kinds, n_kinds, out[batch])
+        progress(len(boards[batch]))
     share = np.bincount(kinds) / len(kinds)
     return _principal(out, np.sqrt(np.tile(share, 2)), counts / counts.sum())
 
 
 def start_kinds(deck: Deck, hole: int) -> NDArray[np.int64]:
-    """Number the classes of hands that are equal up to suits: ``[hand]``; hold'em has the 169 of `preflop_classes`."""
+    """Return the number of each hand's starting hand: ``[hand]``; hands that are equal up to suits share a number.
+
+    Hold'em has the 169 starting hands of `preflop_classes`.
+    """
     if hole == 2 and deck == Deck():
         return preflop_classes()[0].astype(np.int64)
     return hand_orbits((), hands(deck, hole), deck)
 
 
 def _principal(rows: Floats, scale: NDArray[np.float64], weights: NDArray[np.float64]) -> Features:
-    """Replace nan by column means, scale columns, and project rows on their principal axes; overwrites `rows`."""
+    """Replace nan by column means, scale columns, and project rows on their longest principal axes; changes `rows`."""
     gaps = np.isnan(rows)
     known = np.maximum(weights @ ~gaps, np.finfo(float).tiny)
     np.copyto(rows, 0, where=gaps)

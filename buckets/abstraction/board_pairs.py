@@ -1,7 +1,7 @@
-"""Boards that remember the class of the first board: pairs of a class of first boards and a set of cards.
+"""Boards of later rounds that remember the flop: pairs of a board bucket of flops and a canonical board.
 
-A turn makes several pairs if the flops that can have led to it are of different classes: one pair for each class of a
-subset of its cards that may have come first.
+A turn, whose cards are in no order, can have come from several flops. If these are in different board buckets, the turn
+makes a pair with each of these board buckets. (The *flop* of any game is the board after the first deal.)
 """
 
 from typing import NamedTuple
@@ -15,17 +15,18 @@ from buckets.errors import BoardError
 from buckets.types import Ints
 
 MAX_PAIRS = 64_000_000
-"""Largest number of first classes times later canonical boards; the table has four bytes for each."""
+"""Largest number of board buckets of flops times canonical boards; the table of pairs has four bytes for each."""
 
 
 class Pairs(NamedTuple):
-    """Pairs that can be dealt, ordered by class of the first board, then by canonical board.
+    """Pairs of a board bucket of flops and a canonical board that can be dealt, in ascending order.
 
     Attributes:
-        numbers: ``[class, canonical]``, flat: the number of the pair; -1: the class does not lead to the board.
-        first: ``[pair]``, the class of the first board.
+        numbers: ``[board bucket of flops, canonical board]``, flattened: the number of the pair; -1: no flop of the
+            bucket leads to the board.
+        first: ``[pair]``, the board bucket of flops.
         board: ``[pair]``, the canonical board.
-        counts: ``[pair]``, number of ways to deal a first board of the class and then the other cards of the board.
+        counts: ``[pair]``, number of ways to deal a flop of the bucket and then the other cards of the board.
     """
 
     numbers: NDArray[np.int32]
@@ -37,27 +38,31 @@ class Pairs(NamedTuple):
 def require_pairs(n_classes: int, n_boards: int) -> None:
     """Check that the table of pairs has at most `MAX_PAIRS` entries.
 
+    Args:
+        n_classes: number of board buckets of flops.
+        n_boards: number of canonical boards.
+
     Raises:
-        BoardError: the table would have more.
+        BoardError: the table would have more than `MAX_PAIRS` entries.
     """
     if n_classes * n_boards > MAX_PAIRS:
         raise BoardError(
-            f"boards that remember: expected at most {MAX_PAIRS:,} pairs of a class of first boards and a board, "
+            f"boards that remember the flop: expected at most {MAX_PAIRS:,} pairs of a flop class and a board, "
             f"got {n_classes:,} by {n_boards:,}"
         )
 
 
 def board_pairs(deck: Deck, firsts: BoardMap, classes: NDArray[np.int32], later: BoardMap) -> Pairs:
-    """List all pairs of a round.
+    """List all pairs of a board bucket of flops and a canonical board of a later round.
 
     Args:
         deck: the cards of the game.
-        firsts: the first boards, as sets.
-        classes: ``[canonical first board]``, the class of each first board.
-        later: the boards of the round, as sets.
+        firsts: index of the flops.
+        classes: ``[canonical flop]``, the board bucket of each flop.
+        later: index of the boards of the later round, in which the order of the cards does not matter.
 
     Raises:
-        BoardError: there are more than `MAX_PAIRS`.
+        BoardError: there are more than `MAX_PAIRS` pairs.
     """
     n_classes, n_boards = int(classes.max()) + 1, len(later.boards)
     require_pairs(n_classes, n_boards)
@@ -74,7 +79,7 @@ def board_pairs(deck: Deck, firsts: BoardMap, classes: NDArray[np.int32], later:
 
 
 def shared_out(n: int, weights: Ints) -> Ints:
-    """Split n into whole parts in proportion to the weights, each at least 1; n is at least the number of weights.
+    """Split n into integers of at least 1, in proportion to the weights; n is at least the number of weights.
 
     >>> shared_out(10, np.array([1, 60, 39])).tolist()
     [1, 5, 4]
@@ -87,7 +92,10 @@ def shared_out(n: int, weights: Ints) -> Ints:
 
 
 def _numbers(places: Ints, n: int) -> Ints:
-    """Return the lexicographic numbers ``[set]`` of ascending sets of places."""
+    """Return the lexicographic number of each set of cards: ``[set]``.
+
+    ``places[set, card]`` are the ascending places of the cards in a deck of n cards.
+    """
     choose, k = binomials(), places.shape[1]
     terms = [choose[n - 1 - places[:, i], k - i] for i in range(k)]
     numbers: Ints = choose[n, k] - 1 - np.sum(terms, axis=0)

@@ -1,7 +1,8 @@
-"""The merge tree of a board: every number of buckets of one board from one fit.
+"""The merge tree of the hands on a board, from which buckets follow for any number of buckets.
 
-A tree is computed for the *canonical* board, the smallest of the boards that differ by a renaming of suits, so that
-equivalent boards share one tree and break ties alike. `BoardTree.labels` permutes the labels to the given board.
+The tree is computed for the *canonical* board, the smallest of all boards that are equal up to suits. So these boards
+share one tree, and ties are broken in the same way on all of them. `BoardTree.labels` converts the buckets to any of
+these boards.
 """
 
 from collections.abc import Sequence
@@ -23,11 +24,13 @@ from buckets.types import Floats
 
 @dataclass(frozen=True)
 class BoardTree:
-    """All merges of the hands that a board leaves, by Equation 1; each hand has weight 1.
+    """The merge tree, by Equation 1, of all hands that a board does not block; each hand has weight 1.
 
     Attributes:
         board: the canonical board, ascending.
-        tree: leaves are the hands that the board leaves, in order of hand number.
+        deck: the cards of the game.
+        hole: number of hole cards.
+        tree: the merge tree; its leaves are the hands in order of their numbers.
         means: (n_leaves,), mean outcome of each hand: its all-in equity against the uniform range.
     """
 
@@ -41,7 +44,7 @@ class BoardTree:
     def of(
         cls, board: Sequence[int], deck: Deck | None = None, hole: int = 2, n_board: int = 5
     ) -> "BoardTree":
-        """Compute the outcomes and the tree of a board, canonical or not."""
+        """Compute the tree of a board, which need not be canonical."""
         deck = deck or Deck()
         cards = canonical_board(board, deck)
         hands = all_hands(deck, hole)
@@ -49,11 +52,11 @@ class BoardTree:
         return cls(cards, deck, hole, merge_tree(curves, np.ones(len(curves))), curves.mean(axis=1))
 
     def labels(self, board: Sequence[int], k: int) -> NDArray[np.int32]:
-        """Return the bucket of each hand of the deck, -1: blocked; there are min(k, n_distinct) buckets.
+        """Return the bucket of each hand of the deck, weakest first: ``[hand]``; -1: the board blocks the hand.
 
         Args:
-            board: a board that differs from the tree's board by a renaming of suits at most.
-            k: number of buckets, at least 1. Buckets are numbered from the weakest to the strongest.
+            board: a board that is equal to the tree's board up to suits.
+            k: number of buckets, at least 1; there are fewer if fewer hands have different outcomes.
         """
         hands = all_hands(self.deck, self.hole)
         (cards,), perm = canonical((tuple(board),), self.deck)
@@ -66,5 +69,5 @@ class BoardTree:
 
 
 def canonical_board(board: Sequence[int], deck: Deck) -> tuple[int, ...]:
-    """Return the smallest board that differs from this one by a renaming of suits; cards ascending."""
+    """Return the smallest board that is equal to a board up to suits, with the cards ascending."""
     return canonical((tuple(board),), deck)[0][0]

@@ -1,4 +1,4 @@
-"""Building of an abstraction, round by round: see `buckets.abstraction.abstraction`."""
+"""Computes the arrays of an abstraction, round by round: see `buckets.abstraction.abstraction`."""
 
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
@@ -30,22 +30,24 @@ ARRAYS = (
 """Names of the arrays of an abstraction."""
 
 METHOD = 1
-"""Version of the algorithm: to be increased when the same specification gives other classes, rows or features."""
+"""Version of the algorithm; increase it when a specification gives other buckets, rows or features than before."""
 
 N_POINTS = 23
-"""Points of the curves from which rows are made, at most; 23 divides hold'em's 46 and 1,081 outcomes."""
+"""Largest number of points of the curves from which rows are made; 23 divides hold'em's 46 and 1,081 outcomes."""
 
 
 class _Round(NamedTuple):
     """One round of an abstraction.
 
+    If the round remembers the flop (see `board_pairs`), a *pair* is a canonical board with a board bucket of flops.
+
     Attributes:
         map: the boards of the round.
         kind: how rows are looked up, see `row_kinds`.
         classes: ``[canonical board or pair]``, the board bucket.
-        rows: ``[canonical board or pair, hand]`` or ``[class, grade]``.
+        rows: ``[canonical board or pair, hand]`` or ``[board bucket, grade]``.
         n_rows: number of rows of each board bucket.
-        pairs: numbers of the pairs as in `Pairs`; empty unless the round remembers the first board.
+        pairs: numbers of the pairs as in `Pairs`; empty if the round does not remember the flop.
     """
 
     map: BoardMap
@@ -57,12 +59,12 @@ class _Round(NamedTuple):
 
 
 def build_arrays(spec: AbstractionSpec, progress: Progress, cache: Cache) -> Arrays:
-    """Compute the arrays of an abstraction, by the names in `ARRAYS`; `kernels.dealing.Maps` says what they hold.
+    """Compute the arrays of an abstraction, by the names in `ARRAYS`; `kernels.dealing.Maps` describes them.
 
     Args:
         spec: the specification.
         progress: called with (finished boards, all boards).
-        cache: features of boards by name; missing features are computed and stored here.
+        cache: features of boards by name; the function adds missing features.
 
     Raises:
         BoardError: there are too few boards for the board buckets, or too many boards.
@@ -70,36 +72,36 @@ def build_arrays(spec: AbstractionSpec, progress: Progress, cache: Cache) -> Arr
     builder = _Builder(spec, progress, cache)
     builder.check()
     rounds = builder.rounds()
-    sizes = [(len(one.map.canonical), len(one.classes), one.rows.size) for one in rounds]
+    sizes = [(len(r.map.canonical), len(r.classes), r.rows.size) for r in rounds]
     groups = np.zeros((len(rounds), max(len(rounds), 1)), dtype=np.int64)
-    for t, one in enumerate(rounds):
-        groups[t, : len(one.map.groups)] = one.map.groups
+    for t, r in enumerate(rounds):
+        groups[t, : len(r.map.groups)] = r.map.groups
     return {
         "groups": groups,
-        "kinds": np.array([one.kind for one in rounds], dtype=np.int64),
+        "kinds": np.array([r.kind for r in rounds], dtype=np.int64),
         "starts": np.cumsum([(0, 0, 0), *sizes[:-1]], axis=0, dtype=np.int64),
-        "canonical": np.concatenate([one.map.canonical for one in rounds]),
-        "perm_of": np.concatenate([one.map.perm_of for one in rounds]),
-        "classes": np.concatenate([one.classes for one in rounds]),
-        "rows": np.concatenate([one.rows.ravel() for one in rounds]),
+        "canonical": np.concatenate([r.map.canonical for r in rounds]),
+        "perm_of": np.concatenate([r.map.perm_of for r in rounds]),
+        "classes": np.concatenate([r.classes for r in rounds]),
+        "rows": np.concatenate([r.rows.ravel() for r in rounds]),
         "memory": np.array(
             [
                 (
-                    len(one.map.boards) if spec.remembers(t) else 0,
-                    sum(len(above.pairs) for above in rounds[:t]),
+                    len(r.map.boards) if spec.remembers(t) else 0,
+                    sum(len(before.pairs) for before in rounds[:t]),
                 )
-                for t, one in enumerate(rounds)
+                for t, r in enumerate(rounds)
             ],
             dtype=np.int64,
         ),
-        "pairs": np.concatenate([one.pairs for one in rounds]),
-        "n_classes": np.array([one.classes.max() + 1 for one in rounds], dtype=np.int64),
-        "n_rows": np.array([one.n_rows for one in rounds], dtype=np.int64),
+        "pairs": np.concatenate([r.pairs for r in rounds]),
+        "n_classes": np.array([r.classes.max() + 1 for r in rounds], dtype=np.int64),
+        "n_rows": np.array([r.n_rows for r in rounds], dtype=np.int64),
     }
 
 
 def feature_names(board_sizes: Sequence[int]) -> list[str]:
-    """List the names of all board features that abstractions of a game may need."""
+    """List the names under which a cache stores the board features that abstractions of a game may need."""
     return [_feature_name(n) for n in sorted(set(np.cumsum(board_sizes).tolist())) if n]
 
 
@@ -109,7 +111,15 @@ def _feature_name(n_cards: int) -> str:
 
 @dataclass
 class _Builder:
-    """Builds the rounds of an abstraction, and keeps the tables that the rounds share."""
+    """Builds the rounds of an abstraction, and keeps the tables that the rounds share.
+
+    Attributes:
+        spec: the specification.
+        progress: called with (finished boards, all boards).
+        cache: features of boards by name.
+        done: number of finished boards.
+        maps: indices of boards by the numbers of cards of their groups.
+    """
 
     spec: AbstractionSpec
     progress: Progress
@@ -118,21 +128,26 @@ class _Builder:
     maps: dict[tuple[int, ...], BoardMap] = field(default_factory=dict)
 
     def check(self) -> None:
-        """Check the numbers of board buckets against the numbers of boards before computing."""
+        """Check that the specification asks for no more board buckets than there are boards.
+
+        Raises:
+            BoardError: there are too few boards for the board buckets, or too many boards.
+        """
         spec = self.spec
         for t, n_classes in enumerate(spec.classes):
             n_boards = len(self._map(spec.groups(t)).boards)
             if n_classes != "all" and n_classes > n_boards:
                 raise BoardError(
-                    f"classes of round {t}: expected 1 to its {n_boards:,} boards, got {n_classes:,}"
+                    f"classes of round {t}: expected 1 to {n_boards:,}, the number of its boards, got {n_classes:,}"
                 )
             if spec.remembers(t):
-                asked = spec.classes[spec.first]
-                n_first = len(self._map(spec.groups(spec.first)).boards) if asked == "all" else asked
-                require_pairs(n_first, n_boards)
-                if n_classes != "all" and n_classes < n_first:
+                n_flop = spec.classes[spec.first]
+                if n_flop == "all":
+                    n_flop = len(self._map(spec.groups(spec.first)).boards)
+                require_pairs(n_flop, n_boards)
+                if n_classes != "all" and n_classes < n_flop:
                     raise BoardError(
-                        f"classes of round {t}: expected at least 1 for each of {n_first:,} classes that are "
+                        f"classes of round {t}: expected at least 1 for each of {n_flop:,} flop classes that are "
                         f"remembered, got {n_classes:,}"
                     )
 
@@ -144,15 +159,15 @@ class _Builder:
         return rounds
 
     def _round(self, t: int, before: Sequence[_Round]) -> _Round:
-        """Build one round; the rounds before it are built already."""
+        """Build round t; `before` are the rounds before it."""
         spec = self.spec
         table, k = self._map(spec.groups(t)), spec.rows[t]
         boards, counts, pairs = table.boards, table.counts, np.empty(0, dtype=np.int32)
         if spec.remembers(t):
-            above = before[spec.first]
-            every = board_pairs(spec.deck, above.map, above.classes, table)
-            boards, counts, pairs = table.boards[every.board], every.counts, every.numbers
-            classes = self._classes_of_pairs(t, table, every)
+            flop = before[spec.first]
+            all_pairs = board_pairs(spec.deck, flop.map, flop.classes, table)
+            boards, counts, pairs = table.boards[all_pairs.board], all_pairs.counts, all_pairs.numbers
+            classes = self._classes_of_pairs(t, table, all_pairs)
         else:
             classes = self._classes(t, table)
         if k == "hands":
@@ -172,7 +187,7 @@ class _Builder:
 
     @cached_property
     def total(self) -> int:
-        """Number of boards in the progress: those of the table of final boards, of features and of rows."""
+        """Number of boards that the progress counts: for grades of final boards, for features and for rows."""
         features, n_rows, tabled = {}, 0, False
         for t, (k, rows) in enumerate(zip(self.spec.classes, self.spec.rows, strict=True)):
             n_boards, n_cards = len(self._map(self.spec.groups(t)).boards), self.spec.n_cards(t)
@@ -197,14 +212,18 @@ class _Builder:
         return self.maps[groups]
 
     def _classes(self, t: int, table: BoardMap) -> NDArray[np.int32]:
-        """Assign each canonical board to a board bucket."""
+        """Return the board bucket of each canonical board of round t."""
         n_classes, n_boards = self.spec.classes[t], len(table.boards)
         if n_classes == "all" or n_classes == n_boards:
             return np.arange(n_boards, dtype=np.int32)
         return self._alike(self._features(table), table.counts, n_classes)
 
     def _classes_of_pairs(self, t: int, table: BoardMap, pairs: Pairs) -> NDArray[np.int32]:
-        """Cluster round t's boards within each flop bucket, which gets board buckets in proportion to its weight."""
+        """Return the board bucket of each pair of a flop's board bucket and a canonical board of round t.
+
+        The boards are clustered separately for each board bucket of flops. Each of these gets a number of board buckets
+        in proportion to the number of deals that lead through it.
+        """
         features, n_classes = self._features(table), self.spec.classes[t]
         assert n_classes != "all"
         shares = shared_out(n_classes, np.bincount(pairs.first, weights=pairs.counts))
@@ -216,7 +235,7 @@ class _Builder:
         return classes
 
     def _alike(self, features: Array, counts: Array, n_classes: int) -> NDArray[np.int32]:
-        """Cluster boards by their features."""
+        """Cluster boards by their features ``[board, axis]``; return the cluster of each board."""
         from buckets.abstraction.board_clustering import BoardClustering
 
         n_distinct = len(np.unique(features, axis=0))
@@ -224,7 +243,7 @@ class _Builder:
         return model.fit(features, sample_weight=counts).labels_
 
     def _features(self, table: BoardMap) -> NDArray[Any]:
-        """Return the features of boards, from the cache or computed."""
+        """Return the features of boards, ``[board, axis]``, from the cache; compute and store missing features."""
         name = _feature_name(table.boards.shape[1])
         if name not in self.cache:
             features = board_features(self._percentiles, table.boards, table.counts, self._tell)
@@ -232,7 +251,7 @@ class _Builder:
         return self.cache[name]
 
     def _start_rows(self, n_rows: int) -> NDArray[np.uint8]:
-        """Return the rows before the first card: ``[0, hand]``."""
+        """Return the row of each hand before the flop: ``[0, hand]``."""
         deck, hole = self.spec.deck, self.spec.hole
         kinds = start_kinds(deck, hole)
         if n_rows > kinds.max():
@@ -243,7 +262,10 @@ class _Builder:
     def _clustered(
         self, t: int, n_rows: int, boards: Array, counts: Array, classes: NDArray[np.int32], n_told: int
     ) -> NDArray[np.uint8]:
-        """Cluster the hands on the boards, or pairs, of a round before the last; progress counts `n_told` boards."""
+        """Compute the row of each hand on the boards, or pairs, of round t, which is not the last: ``[board, hand]``.
+
+        The progress counts `n_told` boards for all of them.
+        """
         from buckets.abstraction.class_rows import clustered_rows
 
         order = np.argsort(classes, kind="stable")

@@ -1,4 +1,4 @@
-"""Equation 1's clustering as a scikit-learn estimator."""
+"""Clustering of hands by Equation 1 of the Spewy Louie Jr. paper, as a scikit-learn estimator."""
 
 import warnings
 from typing import Self
@@ -17,21 +17,20 @@ from buckets.abstraction.cut import cluster_means, cut_labels, positive_weights
 class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Agglomerative clustering of sorted outcomes by Equation 1 of the Spewy Louie Jr. paper.
 
-    One fit serves every number of clusters: see `cut`. Rows that are not sorted cause a warning, since Equation 1
-    compares the k-th smallest outcomes of hands.
+    After one fit, `cut` returns labels for any number of clusters. Rows that are not sorted cause a warning, since
+    Equation 1 compares the k-th smallest outcomes of hands.
 
     Parameters
     ----------
-        n_clusters: number of clusters of `labels_`, at most.
+        n_clusters: largest number of clusters of `labels_`.
         max_factor: whether Equation 1 has its last factor, as published; False: Ward's linkage.
 
     Attributes:
     ----------
         labels_: (n_samples,), clusters numbered from the smallest mean outcome to the largest.
-        children_: (n_samples - 1, 2), the clusters that each step merged; leaves are 0 to n_samples - 1, and step s
-            made cluster n_samples + s.
-        distances_: (n_samples - 1,), the cost of each merge. Costs do not always ascend: a merge can bring a third
-            cluster nearer.
+        children_: (n_samples - 1, 2), the two clusters that each step merged. Clusters 0 to n_samples - 1 are single
+            samples, and step s makes cluster n_samples + s.
+        distances_: (n_samples - 1,), the cost of each merge. A later merge can be cheaper than an earlier one.
         n_leaves_: n_samples.
         n_distinct_: number of different rows; equal rows are in one cluster.
         n_clusters_: number of clusters of `labels_`.
@@ -57,16 +56,16 @@ class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         self.max_factor = max_factor
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Merge the rows of X until one cluster is left, and cut at `n_clusters`.
+        """Merge the rows of X until one cluster remains, and set `labels_` for `n_clusters` clusters.
 
         Args:
             X: (n_samples, n_outcomes), sorted within each row, at least 0.
-            y: ignored; estimators have this argument.
+            y: ignored; scikit-learn's estimators have this argument.
             sample_weight: (n_samples,), at least 0, not all 0; None: each row weighs 1. A row without weight does not
-                move the means, and joins the cluster where it costs least.
+                change the means, and joins the cluster where it costs least.
 
         Raises:
-            ValueError: X is not finite or has negative values, or the weights are not as above.
+            ValueError: X is not finite or has negative values, or a weight is negative, or all weights are 0.
         """
         rows = validate_data(self, X, dtype=np.float64, ensure_non_negative=True)
         _warn_of_unsorted(rows)
@@ -79,18 +78,16 @@ class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.cluster_centers_ = cluster_means(rows, weights, self.labels_)
         if self.n_clusters_ < self.n_clusters:
-            message = (
-                f"n_clusters={self.n_clusters}: found {self.n_clusters_} different rows, as many clusters"
-            )
+            message = f"n_clusters={self.n_clusters}: found only {self.n_clusters_} different rows, so as many clusters"
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Return the cluster with the nearest mean for each row; of equally near clusters the first: (n_samples,).
+        """Return the cluster with the nearest mean for each row: (n_samples,); of equally near clusters the first.
 
         The distance of a row o from a mean c is Equation 1 for a single row, ``Σ_k (o(k) - c(k))² · max(o(k), c(k))``,
-        without the last factor if `max_factor` is False. A row of the fit can be nearer to the mean of another cluster
-        than to the mean of its own cluster in `labels_`.
+        without the last factor if `max_factor` is False. For some rows of the fit the result differs from `labels_`,
+        since another cluster can have a nearer mean.
 
         Args:
             X: (n_samples, n_outcomes), as in `fit`.
@@ -114,18 +111,16 @@ class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the weighted sum of the distances of rows from their nearest means: higher is better.
 
-        More clusters score higher; model selection compares how much higher.
-
         Args:
             X: (n_samples, n_outcomes), as in `fit`.
-            y: ignored; estimators have this argument.
+            y: ignored; scikit-learn's estimators have this argument.
             sample_weight: (n_samples,), as in `fit`.
         """
         costs = self.transform(X).min(axis=1)
         return -float(positive_weights(sample_weight, len(costs)) @ costs)
 
     def _compared(self, X: ArrayLike) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-        """Check rows; return them and the means in the rows' precision."""
+        """Check the rows of X, and return them with the means of the clusters in the same precision."""
         check_is_fitted(self, "cluster_centers_")
         rows = validate_data(
             self, X, reset=False, dtype=[np.float64, np.float32], order="C", ensure_non_negative=True
@@ -139,13 +134,13 @@ class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         return self.n_clusters_
 
     def cut(self, n_clusters: int) -> NDArray[np.int32]:
-        """Return labels for another number of clusters without another fit."""
+        """Return labels (n_samples,) for another number of clusters, without another fit."""
         check_is_fitted(self, "children_")
         tree = MergeTree(self.children_, self.distances_, self.n_distinct_)
         return cut_labels(tree, n_clusters, self._leaf_means, self._leaf_weights)
 
     def __sklearn_tags__(self) -> Tags:
-        """Declare that outcomes are not negative."""
+        """Tell scikit-learn that outcomes are not negative, and that `transform` preserves the precision."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -153,18 +148,18 @@ class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
 
 def _warn_of_unsorted(rows: NDArray[np.floating]) -> None:
-    """Warn of rows whose outcomes do not ascend: Equation 1 cannot compare them."""
+    """Warn if the outcomes of a row do not ascend, since Equation 1 needs sorted outcomes."""
     falls = (rows[:, 1:] < rows[:, :-1]).any(axis=1)
     if falls.any():
-        found = f"{falls.sum():,} of {len(rows):,} unsorted (the first is row {falls.argmax()})"
-        message = f"outcomes: expected each row sorted from low to high, found {found}"
+        counts = f"{falls.sum():,} of {len(rows):,} unsorted (the first is row {falls.argmax()})"
+        message = f"outcomes: expected each row sorted from low to high, found {counts}"
         warnings.warn(message, UserWarning, stacklevel=3)
 
 
 def nearest(
     rows: NDArray[np.floating], centers: NDArray[np.floating], *, max_factor: bool = True
 ) -> NDArray[np.int32]:
-    """Return the number of the nearest center for each row, as `OutcomeClustering.predict`, without checks."""
+    """Return the number of the nearest center for each row; like `OutcomeClustering.predict`, but without checks."""
     from buckets.kernels.nearest import fill_nearest
 
     out = np.empty(len(rows), dtype=np.int32)

@@ -1,9 +1,9 @@
-"""Weighted subsets of hold'em's 1,755 flops with nearly the average equities of all flops.
+"""Weighted subsets of hold'em's 1,755 flops whose average equities are nearly those of all flops.
 
-The features of a flop come from sixty random pairs of sixteen usual ranges: one range's equity against the other, and
-the distribution of equity over its hands in twentieths, each less its average over all flops, projected on the 64
-longest principal axes and rounded. `benchmarks.studies.flop_subsets` makes the table; `representatives` chooses the
-flops.
+The features of a flop come from sixty random pairs of sixteen usual ranges. For each pair they are the equity of one
+range against the other, and how the equities of its hands are distributed (in twentieths), each minus its average over
+all flops. They are projected on the 64 longest principal axes and rounded. `benchmarks.studies.flop_subsets` computes
+the features; `representatives` chooses the flops.
 """
 
 from functools import lru_cache
@@ -22,7 +22,7 @@ from buckets.errors import BoardError
 N_FLOPS = 1755
 
 TABLE = files("buckets") / "data" / "flops.npy"
-"""``[flop, axis]``, in the order of `buckets.cards.canonical_flops`."""
+"""File with the features of all flops: ``[flop, axis]``, in the order of `buckets.cards.canonical_flops`."""
 
 
 class FlopSubset(NamedTuple):
@@ -30,32 +30,32 @@ class FlopSubset(NamedTuple):
 
     Attributes:
         flops: ``[flop, card]``, ascending.
-        counts: ``[flop]``, how many of the 22,100 flops each flop represents.
+        counts: ``[flop]``, number of hold'em's 22,100 flops that each flop represents.
     """
 
     flops: NDArray[np.int64]
     counts: NDArray[np.int64]
 
     def named(self) -> dict[str, int]:
-        """Return how many flops each flop represents, by its name with high cards first."""
+        """Return the number of flops that each flop represents, by the flop's name with high cards first."""
         names = (cards_name(flop[::-1]) for flop in self.flops.tolist())
         return dict(zip(names, self.counts.tolist(), strict=True))
 
 
 def flop_subset(n: int) -> FlopSubset:
-    """Return the subset of `n` flops, the same on every machine.
+    """Return a subset of `n` flops; it is the same on every machine.
 
     Raises:
-        BoardError: `n` is not from 1 to 1,755.
+        BoardError: `n` is less than 1 or more than 1,755.
 
     >>> flop_subset(25).counts.sum()
     np.int64(22100)
     """
     if not 1 <= n <= N_FLOPS:
-        raise BoardError(f"subset of flops: expected 1 to {N_FLOPS:,} of them, found {n:,}")
+        raise BoardError(f"subset of flops: expected 1 to {N_FLOPS:,} flops, found {n:,}")
     flops, counts = canonical_flops()
-    found = representatives(flop_features(), counts, n, _tree())
-    return FlopSubset(flops[found.samples], found.weights)
+    chosen = representatives(flop_features(), counts, n, _tree())
+    return FlopSubset(flops[chosen.samples], chosen.weights)
 
 
 @lru_cache(maxsize=1)

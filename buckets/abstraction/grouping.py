@@ -1,9 +1,10 @@
-"""Grouping: which hands share a bucket on a board, in several ways under one contract.
+"""Groupings: several methods to decide which hands share a bucket on a board.
 
-A grouping labels each hand. On one board labels are numbered from the weakest group, 0, to the strongest, without gaps.
-Hands that the board blocks get -1; all other hands get a label, whatever their weight. If no remaining hand has weight,
-all have equal weight. Hands with the same outcomes share a label, hence also hands that a symmetry of the board maps
-onto each other; so there can be fewer than k groups. Equal arguments give equal labels.
+A grouping gives each hand a label, the number of its group. On a board the groups are numbered from the weakest, 0, to
+the strongest, without gaps. Hands that the board blocks get -1; all other hands get a label, even without weight. If
+all hands that the board does not block have weight 0, they count as equally likely. Hands with the same outcomes share
+a label, and so do hands that are equal up to suits on the board; so there can be fewer groups than requested. Equal
+arguments give equal labels.
 """
 
 from abc import ABC, abstractmethod
@@ -24,10 +25,11 @@ from buckets.errors import BoardError, RangeError
 from buckets.types import Floats
 
 Labels = NDArray[np.int32]
+"""The group of each hand."""
 
 
 class Grouping(Protocol):
-    """A function that computes the buckets of a board."""
+    """A function that computes the bucket of each hand on a board."""
 
     def __call__(
         self,
@@ -38,13 +40,13 @@ class Grouping(Protocol):
         deck: Deck | None = None,
         n_board: int = 5,
     ) -> Labels:
-        """Label hands with at most k groups: (n_hands,).
+        """Compute the group of each hand, with at most k groups: (n_hands,); -1: the board blocks the hand.
 
         Args:
             board: the public cards so far.
             hands: (n_hands, hole), all hands of the deck.
-            weights: (n_hands,).
-            k: number of groups, at least 1.
+            weights: (n_hands,), the range.
+            k: largest number of groups, at least 1.
             deck: the cards of the game; None: 52 cards.
             n_board: number of public cards at the showdown.
         """
@@ -52,7 +54,7 @@ class Grouping(Protocol):
 
 
 class _ByOutcomes(ABC):
-    """A grouping by the sorted outcomes and the weights of the hands that a board leaves."""
+    """A grouping by the sorted outcomes and the weights of the hands that a board does not block."""
 
     def __call__(
         self,
@@ -63,7 +65,7 @@ class _ByOutcomes(ABC):
         deck: Deck | None = None,
         n_board: int = 5,
     ) -> Labels:
-        """Label hands, see `Grouping`."""
+        """Compute the group of each hand, as `Grouping` says."""
         deck = deck or Deck()
         if weights.shape != (len(hands),):
             raise RangeError(f"weights: expected shape ({len(hands)},), got {weights.shape}")
@@ -71,8 +73,8 @@ class _ByOutcomes(ABC):
             raise BoardError(f"groups: expected at least 1, got {k!r}")
         check_board(board, deck)
         live = ~blocked(hands, board)
-        given = weights[live].astype(np.float64)
-        mass = positive_weights(given if given.any() else None, int(live.sum()))
+        live_weights = weights[live].astype(np.float64)
+        mass = positive_weights(live_weights if live_weights.any() else None, int(live.sum()))
         labels = np.full(len(hands), -1, dtype=np.int32)
         if (mass == mass[:1]).all():
             labels[live] = self.even(board, hands, k, deck, n_board)[live]
@@ -83,7 +85,7 @@ class _ByOutcomes(ABC):
     def even(
         self, board: Sequence[int], hands: NDArray[np.integer], k: int, deck: Deck, n_board: int
     ) -> Labels:
-        """Label all hands when the hands that the board leaves have equal weights."""
+        """Compute the group of each hand when all hands that the board does not block have equal weights."""
         live = ~blocked(hands, board)
         labels = np.full(len(hands), -1, dtype=np.int32)
         labels[live] = self.group(outcomes(board, hands, deck, n_board)[live], np.ones(int(live.sum())), k)
@@ -91,11 +93,11 @@ class _ByOutcomes(ABC):
 
     @abstractmethod
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Label curves (n, n_outcomes) with positive mass (n,)."""
+        """Compute the group of each hand (n,) from its curve of sorted outcomes (n, n_outcomes) and its weight (n,)."""
 
 
 class Agglomeration(_ByOutcomes):
-    """The merge tree of Equation 1, or of Ward's linkage, cut at k."""
+    """A grouping by agglomerative clustering with the cost of Equation 1, or with Ward's linkage."""
 
     def __init__(self, *, max_factor: bool) -> None:
         self.max_factor = max_factor
@@ -103,38 +105,38 @@ class Agglomeration(_ByOutcomes):
     def even(
         self, board: Sequence[int], hands: NDArray[np.integer], k: int, deck: Deck, n_board: int
     ) -> Labels:
-        """Label hands by `BoardTree`, so that labels equal those from the bucket locker."""
+        """Compute the group of each hand from the board's `BoardTree`, so that labels equal those of stored trees."""
         if not self.max_factor:
             return super().even(board, hands, k, deck, n_board)
         return BoardTree.of(board, deck, hands.shape[1], n_board).labels(board, k)
 
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Cut a merge tree of curves with this mass."""
+        """Compute the group of each hand by cutting the merge tree of the curves at k clusters."""
         tree = merge_tree(curves, mass, max_factor=self.max_factor)
         return cut_labels(tree, k, curves.mean(axis=1), mass)
 
 
 class OutcomeMeans(_ByOutcomes):
-    """k-means on the outcomes."""
+    """A grouping by k-means on the sorted outcomes."""
 
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Cluster by the outcomes, rank by rank."""
+        """Compute the group of each hand by k-means on the curves."""
         return _k_means(curves, curves, mass, k)
 
 
 class StrengthMeans(_ByOutcomes):
-    """k-means on expected strength and expected squared strength, as many poker programs of the 2000s."""
+    """A grouping by k-means on expected strength and expected squared strength, as poker programs of the 2000s did."""
 
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Cluster by the mean outcome and the mean square."""
+        """Compute the group of each hand by k-means on the mean outcome and the mean squared outcome."""
         return _k_means(np.stack([curves.mean(axis=1), (curves**2).mean(axis=1)], axis=1), curves, mass, k)
 
 
 class EquityQuantiles(_ByOutcomes):
-    """Quantiles: runs of nearly equal weight in the order of all-in equity."""
+    """A grouping by quantiles of all-in equity: hands in order of equity, cut into groups of nearly equal weight."""
 
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Cut the order of equities into runs; hands of equal equity are in one run."""
+        """Compute the group of each hand; hands of equal equity are in one group."""
         values, value_of = np.unique(curves.mean(axis=1), return_inverse=True)
         return quantile_groups(np.bincount(value_of, weights=mass, minlength=len(values)), k)[value_of]
 
@@ -150,9 +152,9 @@ GROUPINGS: dict[str, Grouping] = {
 
 
 def quantile_groups(mass: NDArray[np.number], k: int) -> Labels:
-    """Cut a row of items into min(k, n_items) runs of nearly equal mass; return the run of each item, from 0.
+    """Cut a sequence of items into min(k, n_items) runs of nearly equal mass; return the run of each item, from 0.
 
-    The middle of an item's mass decides its run, unless a run would be empty.
+    The run of an item is the quantile in which the middle of its mass lies, but no run is empty.
     """
     n_items, n_runs = len(mass), min(k, len(mass))
     middle = (np.cumsum(mass) - mass / 2) / mass.sum() if n_items else mass
@@ -168,11 +170,11 @@ def quantile_groups(mass: NDArray[np.number], k: int) -> Labels:
 
 
 def _k_means(features: Floats, curves: Floats, mass: Floats, k: int) -> Labels:
-    """Cluster the different rows of features by k-means; number clusters by the mean outcome of their curves."""
+    """Cluster rows of features by k-means, and number the clusters by the mean outcome of their curves."""
     from sklearn.cluster import KMeans  # loading scikit-learn takes longer than most solves
 
     different, kind = np.unique(features, axis=0, return_inverse=True)
     of_kind = np.bincount(kind, weights=mass)
     model = KMeans(n_clusters=min(k, len(different)), n_init=3, random_state=0)
-    found = model.fit_predict(different, sample_weight=of_kind)[kind]
-    return number_by_mean(found, curves.mean(axis=1), mass)
+    clusters = model.fit_predict(different, sample_weight=of_kind)[kind]
+    return number_by_mean(clusters, curves.mean(axis=1), mass)

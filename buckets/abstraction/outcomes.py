@@ -4,11 +4,12 @@ For each way r to complete the board with cards that the hand does not hold,
 
 ``outcome[h, r] = Σ_o (1[h beats o] + 1/2 1[h ties o]) / Σ_o 1``
 
-over the opposing hands o that share no card with h or the final board. All ways and all opponents have equal weight.
-`outcomes` returns a hand's outcomes *sorted ascending*: k is the rank of an outcome, not a card, so curves of different
-hands compare rank by rank. (B. Williams et al., "Spewy Louie Jr.", the hand clustering.)
+over the opposing hands o that share no card with h or the final board. All ways and all opposing hands have equal
+weight. `outcomes` sorts a hand's outcomes in ascending order, which makes its *curve*. So the k-th outcomes of two
+hands can be compared, although they come from different cards. (B. Williams et al., "Spewy Louie Jr.", the hand
+clustering.)
 
-All denominators are equal, so an outcome is a whole number of half wins, its *level*.
+All denominators are equal, so an outcome is an integer number of half wins (its *level*) divided by a constant.
 """
 
 from collections.abc import Sequence
@@ -23,11 +24,11 @@ from buckets.cards.showdown import MAX_BOARDS, final_boards
 from buckets.cards.strength import strengths
 from buckets.cards.symmetry import hand_orbits
 
-#: Number of final boards to draw when there are too many (before hold'em's flop).
+#: Number of final boards to draw if there are too many to use all of them (before hold'em's flop).
 SAMPLES = 20_000
 #: Number of outcomes of each hand when final boards are drawn: the quantiles at (k + 1/2) / SAMPLED_OUTCOMES.
 SAMPLED_OUTCOMES = 1_000
-_BOARDS_PER_CALL = 256  # bounds the strengths held at once to about a MB
+_BOARDS_PER_CALL = 256  # limits the memory of the strengths to about a MB
 
 
 def outcomes(
@@ -39,16 +40,16 @@ def outcomes(
     samples: int | None = None,
     seed: int = 0,
 ) -> NDArray[np.float64]:
-    """Compute the sorted percentile outcomes of each hand, shape (n_hands, n_outcomes); blocked hands get nan.
+    """Compute the sorted outcomes of each hand: (n_hands, n_outcomes); nan: the board blocks the hand.
 
     Args:
         board: the public cards so far.
         hands: (n_hands, hole), all hands of the deck; the opponent holds one of them.
         deck: the cards of the game; None: 52 cards.
         n_board: number of public cards at the showdown.
-        samples: number of final boards to draw at random; None: all of them, or `SAMPLES` if there are more than a
-            million. With samples, hands that a symmetry of the board maps onto each other are pooled, and their
-            outcomes are `SAMPLED_OUTCOMES` quantiles.
+        samples: number of final boards to draw at random; None: use all of them, or `SAMPLES` if there are more than a
+            million. If boards are drawn, hands that are equal up to suits on the board get the same outcomes:
+            `SAMPLED_OUTCOMES` quantiles of all their outcomes.
         seed: seed of the draw.
 
     In hold'em a flop gives 1,081 outcomes, a turn 46, a river 1.
@@ -79,7 +80,7 @@ def outcomes(
 
 
 def _levels(boards: NDArray[np.int64], hands: NDArray[np.integer]) -> NDArray[np.int16]:
-    """Compute the level of each hand on each final board, -1: blocked: shape (n_boards, n_hands)."""
+    """Compute each hand's half wins on each final board: (n_boards, n_hands); -1: the board blocks the hand."""
     from buckets.kernels.showdowns import fill_levels
 
     levels = np.empty((len(boards), len(hands)), dtype=np.int16)
@@ -91,7 +92,7 @@ def _levels(boards: NDArray[np.int64], hands: NDArray[np.integer]) -> NDArray[np
 
 
 def _quantiles(levels: NDArray[np.int16], n: int) -> NDArray[np.int16]:
-    """Return the (k + 1/2) / n quantiles, k < n, of all levels that are not -1."""
+    """Return n quantiles, at (k + 1/2) / n for k < n, of all levels that are not -1."""
     pool = np.sort(levels[levels >= 0], kind="stable")
     ranks = len(pool) * (2 * np.arange(n) + 1) // (2 * n)
     picked: NDArray[np.int16] = pool[ranks]

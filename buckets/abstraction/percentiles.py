@@ -1,9 +1,9 @@
 """Percentile outcomes on all boards of a game, from one table of the final boards.
 
-On a final board the outcome of a hand is the percentile of its strength among the hands that the board leaves,
-``(below + equal / 2) / all``, in 255 equal *grades*: grade g stands for (g + 1/2) / 255. Unlike `outcomes` this
-counts opponents that share a card with the hand, so the grade is a nondecreasing function of strength. On an earlier
-board a hand has one outcome for each way to deal the remaining cards.
+On a final board the outcome of a hand is the percentile of its strength among the hands that the board does not block,
+``(weaker + equal / 2) / all``. It is rounded to one of 255 *grades*: grade g stands for (g + 1/2) / 255. Unlike the
+module `outcomes` this counts opposing hands that share a card with the hand, so a stronger hand never has a lower
+grade. On an earlier board a hand has one outcome for each way to deal the remaining cards.
 """
 
 from collections.abc import Callable
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from buckets.kernels.percentiles import Finals
 
 BOARDS_AT_ONCE = 512
-"""Number of boards between two reports of progress."""
+"""Number of boards between two calls of the progress function."""
 
 Progress = Callable[[int], object]
-"""Called with the number of boards that were finished since the last call."""
+"""A function that is called with the number of boards that were finished since the last call."""
 
 
 @dataclass(frozen=True)
 class Percentiles:
-    """The table of grades of a game.
+    """The grades of all hands on all final boards of a game.
 
     Attributes:
         deck: the cards of the game.
         hole: number of hole cards.
-        finals: all final boards, as sets.
+        finals: index of all final boards, in which the order of the cards does not matter.
         grades: ``[canonical final board, hand]``; 255: the board blocks the hand.
     """
 
@@ -51,35 +51,35 @@ class Percentiles:
     def of(
         cls, deck: Deck, hole: int, finals: BoardMap, progress: Progress = lambda n: None
     ) -> "Percentiles":
-        """Compute the table of a game from the index of its final boards."""
+        """Compute the grades of a game from the index of its final boards."""
         from buckets.kernels.percentiles import fill_grades
 
         all_hands = hands(deck, hole).astype(np.int64)
         grades = np.empty((len(finals.boards), len(all_hands)), dtype=np.uint8)
         for start in range(0, len(grades), BOARDS_AT_ONCE):
-            some = slice(start, start + BOARDS_AT_ONCE)
-            fill_grades(finals.boards[some], all_hands, grades[some])
-            progress(len(grades[some]))
+            batch = slice(start, start + BOARDS_AT_ONCE)
+            fill_grades(finals.boards[batch], all_hands, grades[batch])
+            progress(len(grades[batch]))
         return cls(deck, hole, finals, grades)
 
     def more(self, n_cards: int) -> NDArray[np.int64]:
-        """List all ways to complete a board of `n_cards`: ``[completion, card]``, places among the remaining cards."""
+        """List all ways to complete a board of `n_cards`: ``[completion, card]``, indices among the remaining cards."""
         return sets_of(len(self.deck) - n_cards, self.finals.boards.shape[1] - n_cards)
 
     def n_outcomes(self, n_cards: int) -> int:
-        """Count the outcomes of a hand on a board of `n_cards`."""
+        """Return the number of outcomes that a hand has on a board of `n_cards`."""
         return comb(len(self.deck) - n_cards - self.hole, self.finals.boards.shape[1] - n_cards)
 
     def curves(self, boards: NDArray[np.int64], n_points: int) -> NDArray[np.float32]:
-        """Compute curves of outcomes: the sorted outcomes of each hand of the deck, averaged in `n_points` equal parts.
+        """Compute the curve of each hand: its sorted outcomes are cut into `n_points` equal parts, which are averaged.
 
         Args:
             boards: ``[board, card]``.
             n_points: number of points, at most `n_outcomes`.
 
         Returns:
-            ``[board, hand, point]``; nan: the board blocks the hand. Hands that a symmetry of the board maps onto each
-            other have identical curves.
+            ``[board, hand, point]``; nan: the board blocks the hand. Hands that are equal up to suits on a board have
+            identical curves.
         """
         from buckets.kernels.percentiles import fill_curves
 
@@ -90,29 +90,29 @@ class Percentiles:
     def seen(
         self, boards: NDArray[np.int64], counts: NDArray[np.int64], classes: NDArray[np.integer]
     ) -> NDArray[np.int64]:
-        """Count the hands of each grade over the final boards of each class: ``[class, grade]``.
+        """Count the hands of each grade on the final boards of each board bucket: ``[board bucket, grade]``.
 
         Args:
             boards: ``[board, card]``.
-            counts: ``[board]``, number of boards for which each board stands.
-            classes: ``[board]``.
+            counts: ``[board]``, number of boards that each board stands for.
+            classes: ``[board]``, the board bucket.
         """
         from buckets.kernels.percentiles import count_grades, fill_grades
 
         all_hands = hands(self.deck, self.hole).astype(np.int64)
         out = np.zeros((int(classes.max()) + 1, GRADES + 1), dtype=np.int64)
         for start in range(0, len(boards), BOARDS_AT_ONCE):
-            some = slice(start, start + BOARDS_AT_ONCE)
-            grades = self.grades[some]
+            batch = slice(start, start + BOARDS_AT_ONCE)
+            grades = self.grades[batch]
             if boards is not self.finals.boards:
-                grades = np.empty((len(boards[some]), len(all_hands)), dtype=np.uint8)
-                fill_grades(boards[some], all_hands, grades)
-            count_grades(grades, counts[some], classes[some].astype(np.int64), out)
+                grades = np.empty((len(boards[batch]), len(all_hands)), dtype=np.uint8)
+                fill_grades(boards[batch], all_hands, grades)
+            count_grades(grades, counts[batch], classes[batch].astype(np.int64), out)
         return out[:, :GRADES]
 
     @cached_property
     def bundle(self) -> "Finals":
-        """The table for the kernels."""
+        """The grades and the index of the final boards, in the form that the kernels need."""
         from buckets.kernels.percentiles import Finals
 
         place = np.full(NUM_CARDS, -1, dtype=np.int64)

@@ -1,12 +1,13 @@
-"""Representatives of weighted samples: one per cluster, with a weighted mean close to that of all samples.
+"""Representatives of weighted samples: one per cluster, chosen so that their weighted mean is close to the whole mean.
 
-Ward's linkage makes the clusters, and a representative has the weight of its cluster. The members nearest to the means
-of the clusters would all be ordinary, and the extreme members of every cluster would be missing. So the representatives
-are chosen together: starting with the nearest members, each cluster in turn takes the member that brings the weighted
-mean of all representatives nearest to the mean of all samples, until no representative changes.
+Ward's linkage makes the clusters, and a representative has the weight of its cluster. If each representative were the
+member nearest to the mean of its cluster, all representatives would be ordinary samples. So they are chosen together:
+the search starts with the members nearest to the means. Then each cluster in turn exchanges its representative for the
+member that brings the weighted mean of all representatives nearest to the mean of all samples, until no representative
+changes.
 
-With rows x, weights w, clusters C_j of weight m_j = Σ_{i in C_j} w_i and representatives s_j, the exchanges minimise
-``|Σ_j m_j x[s_j] - Σ_i w_i x[i]|²``. Of equally good members the first is taken.
+With feature rows x, weights w, clusters C_j of weight m_j = Σ_{i in C_j} w_i and representatives s_j, the exchanges
+minimise ``|Σ_j m_j x[s_j] - Σ_i w_i x[i]|²``. Of equally good members the first is chosen.
 """
 
 from typing import NamedTuple
@@ -19,16 +20,16 @@ from buckets.abstraction.cut import cluster_means, cut_labels
 from buckets.types import Ints
 
 MAX_SWEEPS = 100
-"""Largest number of sweeps over all clusters; flops need four to eight (measured)."""
+"""Largest number of passes over all clusters; flops need four to eight (measured)."""
 
 
 class Representatives(NamedTuple):
-    """Samples that represent all samples.
+    """Representatives of all samples; clusters are in the order of their representatives' indices.
 
     Attributes:
-        samples: ``[cluster]``, the number of the representative.
+        samples: ``[cluster]``, the index of the sample that represents each cluster.
         weights: ``[cluster]``, the weight of all samples of the cluster.
-        labels: ``[sample]``, the cluster of each sample; clusters are in the order of their representatives' numbers.
+        labels: ``[sample]``, the cluster of each sample.
     """
 
     samples: Ints
@@ -39,15 +40,15 @@ class Representatives(NamedTuple):
 def representatives(
     rows: NDArray[np.integer], weights: NDArray[np.integer], n: int, tree: MergeTree | None = None
 ) -> Representatives:
-    """Choose `n` representatives, or as many as there are different samples.
+    """Choose `n` representatives, or one for each different sample if there are fewer.
 
-    The result is the same on every machine, because sums and squares of whole numbers are exact.
+    The result is the same on every machine, because sums and squares of integers are exact.
 
     Args:
         rows: ``[sample, feature]``; the sum of all squares of features times weights must fit into 63 bits.
         weights: ``[sample]``, at least 1.
         n: number of representatives, at least 1.
-        tree: the merge tree of the samples; None: computed here.
+        tree: the merge tree of the samples; None: compute it.
     """
     features = np.asarray(rows, dtype=np.int64)
     known = tree or ward_tree(features, weights)
@@ -57,8 +58,8 @@ def representatives(
     members = [np.flatnonzero(clusters == j) for j in range(len(mass))]
     means = cluster_means(curves, weights, clusters)
     nearest = [
-        int(some[np.argmin(((curves[some] - mean) ** 2).sum(axis=1))])
-        for some, mean in zip(members, means, strict=True)
+        int(cluster[np.argmin(((curves[cluster] - mean) ** 2).sum(axis=1))])
+        for cluster, mean in zip(members, means, strict=True)
     ]
     chosen = _balanced(features, np.asarray(weights, dtype=np.int64) @ features, mass, members, nearest)
     order = np.argsort(chosen)
@@ -66,22 +67,26 @@ def representatives(
 
 
 def ward_tree(rows: Ints, weights: NDArray[np.integer]) -> MergeTree:
-    """Merge samples by Ward's linkage."""
+    """Compute the merge tree of samples by Ward's linkage; ``rows`` is ``[sample, feature]``."""
     shifted = (rows - rows.min(initial=0)).astype(np.float64)
     return merge_tree(shifted, weights.astype(np.float64), max_factor=False)
 
 
 def _balanced(rows: Ints, wanted: Ints, mass: Ints, members: list[Ints], first: list[int]) -> Ints:
-    """Choose one representative a cluster by local search, so that weighted feature rows add up to `wanted`."""
+    """Improve the representatives `first` of the clusters by exchanges; return the index of each representative.
+
+    The search brings the sum of the representatives' feature rows, times the weights of their clusters, close to
+    `wanted`.
+    """
     chosen = np.array(first, dtype=np.int64)
-    off = mass @ rows[chosen] - wanted
+    error = mass @ rows[chosen] - wanted
     for _ in range(MAX_SWEEPS):
         before = chosen.copy()
-        for j, some in enumerate(members):
-            without = off - mass[j] * rows[chosen[j]]
-            left = ((without + mass[j] * rows[some]) ** 2).sum(axis=1)
-            chosen[j] = some[np.argmin(left)]
-            off = without + mass[j] * rows[chosen[j]]
+        for j, cluster in enumerate(members):
+            without = error - mass[j] * rows[chosen[j]]
+            squares = ((without + mass[j] * rows[cluster]) ** 2).sum(axis=1)
+            chosen[j] = cluster[np.argmin(squares)]
+            error = without + mass[j] * rows[chosen[j]]
         if np.array_equal(chosen, before):
             break
     return chosen

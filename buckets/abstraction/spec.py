@@ -12,24 +12,25 @@ from buckets.errors import BoardError
 Classes: TypeAlias = int | Literal["all"]
 """Number of board buckets of a round; "all": one for each canonical history."""
 Rows: TypeAlias = int | Literal["hands"]
-"""Number of rows of each board bucket, at most; "hands": one row per hand."""
+"""Largest number of rows of each board bucket; "hands": one row per hand."""
 
 
 @dataclass(frozen=True)
 class AbstractionSpec:
-    """Specification of an abstraction.
+    """Specification of an abstraction: numbers of board buckets and rows in each round of a game.
 
     Attributes:
         deck: the cards of the game.
         hole: number of hole cards.
-        board_sizes: ``[t]``, number of public cards that each round deals.
-        classes: ``[t]``, number of board buckets of each round.
-        rows: ``[t]``, number of rows of each board bucket, at most; "hands" needs classes "all".
+        board_sizes: ``[round]``, number of public cards that each round deals.
+        classes: ``[round]``, number of board buckets of each round.
+        rows: ``[round]``, largest number of rows of each board bucket; "hands" is only possible if `classes` is "all".
         seed: seed of the clusterings.
-        remember: whether each later board bucket belongs to one bucket of first boards.
+        remember: whether each board bucket of later rounds belongs to one board bucket of flops (that is of boards
+            after the first deal).
 
     Raises:
-        BoardError: a tuple has another length than `board_sizes`, or the numbers do not make a game or an abstraction.
+        BoardError: the tuples have different lengths, or a number is not possible for this deck.
     """
 
     deck: Deck
@@ -44,7 +45,9 @@ class AbstractionSpec:
         n_rounds, n_cards = len(self.board_sizes), self.hole + sum(self.board_sizes)
         for name, values in (("classes", self.classes), ("rows", self.rows)):
             if len(values) != n_rounds:
-                raise BoardError(f"{name}: expected one for each of {n_rounds} rounds, got {len(values)}")
+                raise BoardError(
+                    f"{name}: expected a number for each of {n_rounds} rounds, got {len(values)}"
+                )
         if n_cards not in CARD_COUNTS:
             raise BoardError(f"hole and board cards: expected one of {CARD_COUNTS} together, got {n_cards}")
         if n_cards + self.hole > len(self.deck):
@@ -62,11 +65,11 @@ class AbstractionSpec:
             raise BoardError(f"rows of round {t}: expected 1 to {MAX_ROWS}, or 'hands', got {rows}")
         if rows == "hands" and classes != "all" and self.n_cards(t):
             raise BoardError(
-                f"rows of round {t}: expected a number, or all classes, got 'hands' of {classes}"
+                f"rows of round {t}: 'hands' is only possible with classes 'all', got {classes} classes"
             )
 
     def remembers(self, t: int) -> bool:
-        """Tell whether each board bucket of a round belongs to one bucket of first boards."""
+        """Return whether each board bucket of round t belongs to one board bucket of flops."""
         return self.remember and self.classes[t] != "all" and t > self.first
 
     @property
@@ -75,7 +78,7 @@ class AbstractionSpec:
         return first_dealt(self.board_sizes)
 
     def n_cards(self, t: int) -> int:
-        """Count the public cards in a round."""
+        """Return the number of public cards in round t."""
         return sum(self.board_sizes[: t + 1])
 
     @property
@@ -84,9 +87,9 @@ class AbstractionSpec:
         return sum(self.board_sizes)
 
     def groups(self, t: int) -> tuple[int, ...]:
-        """Return the sizes of the sets of cards that make a board of a round.
+        """Return the numbers of cards of the groups that make a board of round t (see `buckets.cards.boards`).
 
-        With classes "all" there is a set for each round that dealt any; otherwise all cards are one set.
+        With classes "all" there is a group for each round that dealt cards; otherwise all cards are one group.
         """
         groups = self.board_sizes[: t + 1] if self.classes[t] == "all" else (self.n_cards(t),)
         return tuple(size for size in groups if size)

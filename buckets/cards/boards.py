@@ -1,8 +1,9 @@
-"""Constant-time index from the boards of a deck to their canonical boards.
+"""Index from each board of a deck to its canonical board, in constant time.
 
-A board is a row of cards in groups: one group of all cards if the order of the rounds does not matter, otherwise a
-group for each round that dealt any. Groups are sets. Boards have numbers in lexicographic order
-(`buckets.kernels.combinations`), and the smallest of the boards that are alike is canonical, as in `symmetry`.
+The cards of a board are in groups. If the order of the rounds matters, there is a group for each round that dealt
+cards; otherwise one group has all cards. The order within a group does not matter. Boards are numbered in lexicographic
+order (`buckets.kernels.combinations`). Of all boards that are equal up to suits, the board with the smallest number is
+canonical, as in `symmetry`.
 """
 
 from collections.abc import Sequence
@@ -20,18 +21,23 @@ from buckets.errors import BoardError
 from buckets.types import Ints
 
 MAX_NUMBERS = 4_000_000
-"""Largest number of boards in a map. Hold'em has 2.6 million rivers as sets, sixty million with their order."""
+"""Largest number of boards in an index.
+
+Hold'em has 2.6 million final boards if the order of the rounds does not matter, and sixty million if it does.
+"""
 
 
 class BoardMap(NamedTuple):
-    """Index of the boards of some groups.
+    """Index from the boards of a deck to their canonical boards.
 
     Attributes:
         groups: ``[group]``, number of cards of each group.
-        canonical: ``[number]``, the canonical board of each board; -1: the board has a card twice.
-        perm_of: ``[number]``, the row of `suit_permutations` that maps the board onto its canonical board.
-        boards: ``[canonical, card]``, the canonical boards in order of their numbers, each group ascending.
-        counts: ``[canonical]``, for how many boards each canonical board stands.
+        canonical: ``[board]``, by the number of a board the index of its canonical board in `boards`; -1: the board has
+            a card twice.
+        perm_of: ``[board]``, by the number of a board the row of `suit_permutations` that maps it onto its canonical
+            board.
+        boards: ``[canonical board, card]``, the canonical boards in order of their numbers, each group ascending.
+        counts: ``[canonical board]``, number of boards that are equal to the canonical board up to suits.
     """
 
     groups: Ints
@@ -42,7 +48,9 @@ class BoardMap(NamedTuple):
 
 
 def board_map(deck: Deck, groups: Sequence[int]) -> BoardMap:
-    """Index the boards of some groups of cards; without a group there is one board, which has no cards.
+    """Make the index of all boards that have groups of the given numbers of cards.
+
+    Without a group there is one board, which has no cards.
 
     Raises:
         BoardError: there are more than `MAX_NUMBERS` boards.
@@ -60,27 +68,27 @@ def board_map(deck: Deck, groups: Sequence[int]) -> BoardMap:
     inverse = np.array([np.flatnonzero((moved[:, perm] == moved[0]).all(axis=1))[0] for perm in moved])
     n_canonical = fill_map(sizes, len(deck), binomials(), moved, inverse, canonical, perm_of)
     first = np.full(n_canonical, n_numbers)
-    some = np.flatnonzero(canonical >= 0)
-    np.minimum.at(first, canonical[some], some)
+    possible = np.flatnonzero(canonical >= 0)
+    np.minimum.at(first, canonical[possible], possible)
     places = np.empty((n_canonical, sum(groups)), dtype=np.int64)
     fill_boards(first, sizes, len(deck), binomials(), places)
     boards = np.array(deck.cards, dtype=np.int64)[places]
-    counts = np.bincount(canonical[some], minlength=n_canonical)
+    counts = np.bincount(canonical[possible], minlength=n_canonical)
     return BoardMap(sizes, canonical, perm_of, boards, counts)
 
 
 @lru_cache(maxsize=1)
 def binomials() -> Ints:
-    """Return ``[n, k]``: the number of sets of k of n cards, for k up to 7."""
+    """Return the binomial coefficients ``[n, k]``: the number of ways to choose k of n cards, for k up to 7."""
     return np.array([[comb(n, k) for k in range(8)] for n in range(NUM_CARDS + 1)], dtype=np.int64)
 
 
 def sets_of(n: int, k: int) -> Ints:
-    """Return ``[set, k]``: all sets of k of n places, ascending."""
+    """List all sets of k numbers below n, in ascending order: ``[set, k]``."""
     return np.array(list(combinations(range(n), k)), dtype=np.int64).reshape(comb(n, k), k)
 
 
 def _moved_places(deck: Deck) -> Ints:
-    """Return ``[perm, place]``: the place in the deck to which each suit permutation moves a card."""
+    """Return the place in the deck to which each suit permutation moves each card: ``[permutation, place]``."""
     cards = np.array(deck.cards, dtype=np.int64)
     return np.array([np.searchsorted(cards, permute_cards(cards, p)) for p in suit_permutations(deck)])

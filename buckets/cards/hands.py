@@ -18,7 +18,7 @@ from buckets.errors import CardError, RangeError
 
 @lru_cache(maxsize=32)
 def hands(deck: Deck, hole_cards: int) -> NDArray[np.int16]:
-    """Return all hands of a deck, read-only: shape (n_hands, hole_cards), 1326 rows for hold'em."""
+    """Return all hands of a deck as a read-only array, shape (n_hands, hole_cards); hold'em has 1326 hands."""
     if hole_cards not in (1, 2):
         raise CardError(f"hole cards: expected 1 or 2, got {hole_cards!r}")
     if len(deck) < hole_cards:
@@ -29,7 +29,9 @@ def hands(deck: Deck, hole_cards: int) -> NDArray[np.int16]:
 
 
 def hand_index(deck: Deck, hole: ArrayLike) -> NDArray[np.int64]:
-    """Return the numbers of hands: shape (..., hole_cards) to shape (...), the cards of a hand in any order.
+    """Return the number of each hand: shape (...) for an array of hands ``hole`` of shape (..., hole_cards).
+
+    The cards of a hand can be in any order.
 
     >>> int(hand_index(Deck(), (51, 50)))
     1325
@@ -45,8 +47,8 @@ def hand_index(deck: Deck, hole: ArrayLike) -> NDArray[np.int64]:
         )
     position = _positions(deck)[cards]
     if (position < 0).any():
-        stranger = int(cards[position < 0][0])
-        raise CardError(f"hands: expected cards of {deck}, got {cards_name([stranger])}")
+        foreign = int(cards[position < 0][0])
+        raise CardError(f"hands: expected cards of {deck}, got {cards_name([foreign])}")
     if cards.shape[-1] == 1:
         single: NDArray[np.int64] = position[..., 0]
         return single
@@ -61,7 +63,7 @@ def hand_index(deck: Deck, hole: ArrayLike) -> NDArray[np.int64]:
 
 
 def blocked(hands: NDArray[np.integer], board: Sequence[int]) -> NDArray[np.bool_]:
-    """Tell which hands share a card with the board: shape (n_hands,)."""
+    """Return whether each hand shares a card with the board: shape (n_hands,)."""
     if any(not 0 <= card < NUM_CARDS for card in board):
         raise CardError(f"board: expected cards from 0 to {NUM_CARDS - 1}, got {list(board)}")
     on_board = np.zeros(NUM_CARDS, dtype=np.bool_)
@@ -99,7 +101,7 @@ def check_weights(weights: ArrayLike, n: int, subject: str = "hand") -> NDArray[
     Args:
         weights: the weights of hands, or of other rows.
         n: number of weights.
-        subject: the name of one row in messages.
+        subject: what a weight belongs to, for error messages.
 
     Raises:
         RangeError: the weights have another shape, or a weight is negative or not finite.
@@ -118,9 +120,10 @@ def check_weights(weights: ArrayLike, n: int, subject: str = "hand") -> NDArray[
 
 @lru_cache(maxsize=1)
 def preflop_classes() -> tuple[NDArray[np.int16], tuple[str, ...]]:
-    """Return the class of each of hold'em's 1326 hands among the 169 starting hands, and the names of the classes.
+    """Return which of the 169 starting hands each of hold'em's 1326 hands is, and the names of the starting hands.
 
-    Classes are numbered row by row through the usual chart: aces first, pairs on the diagonal, suited hands above it.
+    Starting hands are numbered row by row through the usual chart: aces first, pairs on the diagonal, suited hands
+    above it.
 
     >>> preflop_classes()[1][:3], preflop_classes()[1][13:15]
     (('AA', 'AKs', 'AQs'), ('AKo', 'KK'))

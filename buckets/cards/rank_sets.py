@@ -1,7 +1,7 @@
-"""Strength of hands on one board, by sets of ranks as bits (bit r for rank r): see `buckets.cards.strength`.
+"""Strength of hands on one board (see `buckets.cards.strength`), from sets of ranks: ints with bit r for rank r.
 
-This module needs NumPy alone: the kernel for many boards takes most of a second to load, too long for a command that
-needs one board. Both use the tables of this module.
+This module needs NumPy only. The kernel for many boards, `buckets.kernels.strength`, takes most of a second to load,
+too long for a command that needs one board; it uses the tables of this module.
 """
 
 from functools import lru_cache
@@ -18,7 +18,7 @@ FLUSH_3, STRAIGHT_3, TRIPS_3, STRAIGHT_FLUSH_3 = range(9, 13)
 
 
 def _top_ranks() -> NDArray[np.int64]:
-    """Return ``out[k, set]``: the k highest ranks of a set of ranks, or all of a smaller set."""
+    """Return the k highest ranks of each set of ranks, or all ranks of a smaller set: ``[k, set]``."""
     out = np.zeros((6, 1 << N_RANKS), dtype=np.int64)
     rest = np.arange(1 << N_RANKS)
     for k in range(1, len(out)):
@@ -32,9 +32,9 @@ def _top_ranks() -> NDArray[np.int64]:
 
 
 def _straights(length: int) -> NDArray[np.int64]:
-    """Return ``out[set]``: the top rank, as a set, of the highest straight in a set of ranks; 0: no straight.
+    """Return the top rank of the highest straight in each set of ranks: ``[set]``; 0: the set has no straight.
 
-    The ace counts below the deuce, too.
+    The top rank is a set with one rank. The ace also counts as the rank below the deuce.
     """
     sets = np.arange(1 << N_RANKS)
     with_low_ace = sets << 1 | sets >> (N_RANKS - 1)
@@ -52,9 +52,10 @@ STRAIGHT_TOP_3 = _straights(3)
 
 
 def board_strength(board: Ints, hands: Ints) -> NDArray[np.int32]:
-    """Compute the strength of each hand ``[hand, hole card]`` on a board ``[card]``; -1: they share a card.
+    """Compute the strength of hands ``[hand, hole card]`` on a board ``[card]``, without checking the cards.
 
-    The caller checks the cards, as `strength` does.
+    Returns:
+        ``[hand]``; -1: the board blocks the hand.
     """
     n_cards, hole = len(board) + hands.shape[1], hands.shape[1]
     cards = np.ascontiguousarray(hands.T)
@@ -79,7 +80,10 @@ def board_strength(board: Ints, hands: Ints) -> NDArray[np.int32]:
 
 @lru_cache(maxsize=128)  # the final boards of a flop add at most 91 pairs of ranks
 def _by_ranks(board: tuple[int, ...], hole: int, n_cards: int) -> Ints:
-    """Return ``[rank, rank]``, the strength of hole cards with a board's ranks, without suits; or ``[rank, 1]``."""
+    """Return the strength of each pair of hole cards on the ranks of a board, apart from flushes: ``[rank, rank]``.
+
+    With one hole card the shape is ``[rank, 1]``.
+    """
     one = two = three = four = np.array(0)
     on_board: list[Ints] = [np.array(1 << rank) for rank in board]
     for bit in (*on_board, *_BITS[:hole]):
@@ -105,7 +109,7 @@ def _by_ranks(board: tuple[int, ...], hole: int, n_cards: int) -> Ints:
 
 
 def _flushes(ranks: Ints, n_cards: int) -> Ints:
-    """Return the strength of flushes and straight flushes from all ranks of their suit."""
+    """Return the strength of flushes and straight flushes from the set of all ranks of their suit."""
     if n_cards == 3:
         top = STRAIGHT_TOP_3[ranks]
         return np.where(top > 0, _pack(STRAIGHT_FLUSH_3, top, 0), _pack(FLUSH_3, 0, ranks))

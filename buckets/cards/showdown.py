@@ -1,14 +1,15 @@
 """All-in equity: the share of the pot that hands win when no betting follows.
 
-With w the opponent's weights, over all final boards B that hold the given board and all opposing hands o that
-share no card with h or B:
+The equity of a hand h against an opponent with weights w is
 
 ``equity[h] = Σ_B Σ_o w[o] (1[h beats o] + 1/2 1[h ties o]) / Σ_B Σ_o w[o]``
 
-Card removal is exact for both hands. Per final board one pass over the hands in order of strength keeps
-running totals, overall and per card; the hands that share a card are subtracted by inclusion and exclusion
+summed over all final boards B that contain the given board, and all opposing hands o that share no card with h or B.
+
+Card removal is exact for both hands. On each final board one pass over the hands in order of strength sums the
+weights of all hands so far, in all and per card; the hands that share a card are subtracted by inclusion and exclusion
 (M. Johanson et al., "Accelerating Best Response Calculation in Large Extensive Games", IJCAI 2011).
-So a hand's sums are exact to about 1e-15 of the whole range's weight, and with whole weights to the last bit.
+So a hand's sums are accurate to about 1e-15 of the whole range's weight; they are exact if the weights are integers.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from buckets.cards.strength import strengths
 from buckets.errors import BoardError
 
 MAX_BOARDS = 1_000_000
-_BOARDS_PER_CALL = 1024  # bounds the strengths held at once to a few MB
+_BOARDS_PER_CALL = 1024  # limits the memory of the strengths to a few MB
 
 
 def equities(
@@ -40,12 +41,12 @@ def equities(
 ) -> NDArray[np.float64]:
     """Compute the all-in equity of each hand against the opponent's range: shape (n_hands,).
 
-    A hand that the board blocks, or that goes with no opposing hand with weight, gets nan.
+    A hand gets nan if the board blocks it, or if it shares a card with each opposing hand that has weight.
 
     Args:
         board: the public cards so far.
-        hands: (n_hands, hole); the opponent holds one of the same hands.
-        opp_weights: (n_hands,).
+        hands: (n_hands, hole); the opponent holds one of these hands, too.
+        opp_weights: (n_hands,), the opponent's range.
         deck: the cards of the game; None: 52 cards.
         n_board: number of public cards at the showdown.
         samples: number of final boards to draw at random; None: use all of them.
@@ -68,24 +69,34 @@ def range_equity(
     samples: int | None = None,
     seed: int = 0,
 ) -> float:
-    """Compute the all-in equity of a range against another; nan if no two hands go together.
+    """Compute the all-in equity of a player's range against the opponent's; nan if each pair of hands shares a card.
 
-    The arguments are those of `equities`, and this player's weights. The opponent's equity is 1 minus the result.
+    The opponent's equity is 1 minus the result.
+
+    Args:
+        board: the public cards so far.
+        hands: (n_hands, hole), the hands of both players.
+        weights: (n_hands,), the player's range.
+        opp_weights: (n_hands,), the opponent's range.
+        deck: the cards of the game; None: 52 cards.
+        n_board: number of public cards at the showdown.
+        samples: number of final boards to draw at random; None: use all of them.
+        seed: seed of the draw.
     """
     own = check_weights(weights, len(hands))
     totals = showdown_totals(board, hands, opp_weights, deck, n_board, samples=samples, seed=seed)
-    met = totals.opponents > 0
-    joint = float(own[met] @ totals.weight[met])
-    return float(own[met] @ totals.won[met]) / joint if joint > 0 else float("nan")
+    playable = totals.opponents > 0
+    joint = float(own[playable] @ totals.weight[playable])
+    return float(own[playable] @ totals.won[playable]) / joint if joint > 0 else float("nan")
 
 
 class ShowdownTotals(NamedTuple):
-    """Sums over the final boards, for each hand.
+    """Sums over all final boards and all opposing hands that share no card with a hand or the board.
 
     Attributes:
-        won: the opposing weight that the hand beats, and half of the weight that it ties.
-        weight: the opposing weight that the hand meets.
-        opponents: number of opposing hands with weight that the hand meets.
+        won: ``[hand]``, weight of the opposing hands that the hand beats, plus half the weight of those that it ties.
+        weight: ``[hand]``, weight of the opposing hands.
+        opponents: ``[hand]``, number of opposing hands that have weight.
     """
 
     won: NDArray[np.float64]
@@ -103,7 +114,7 @@ def showdown_totals(
     samples: int | None = None,
     seed: int = 0,
 ) -> ShowdownTotals:
-    """Compute the numerators and denominators of `equities`; whole weights give exact sums."""
+    """Compute the sums from which `equities` follow, with the same arguments; integer weights give exact sums."""
     from buckets.kernels.showdowns import add_showdowns
 
     weights = check_weights(opp_weights, len(hands))
@@ -119,29 +130,38 @@ def showdown_totals(
 def final_boards(
     board: Sequence[int], deck: Deck, n_board: int, *, samples: int | None = None, seed: int = 0
 ) -> NDArray[np.int64]:
-    """List the boards of `n_board` cards that begin with `board`, or draw a sample: shape (n_boards, n_board)."""
+    """List the boards of `n_board` cards that begin with `board`: shape (n_boards, n_board).
+
+    With `samples`, that many boards are drawn at random instead.
+    """
     cards = check_board(board, deck)
-    left = np.array([card for card in deck.cards if card not in cards], dtype=np.int64)
+    remaining = np.array([card for card in deck.cards if card not in cards], dtype=np.int64)
     n_missing = n_board - len(cards)
-    if not 0 <= n_missing <= len(left):
+    if not 0 <= n_missing <= len(remaining):
         raise BoardError(f"board {_describe(cards)}: expected at most {n_board} cards, got {len(cards)}")
     if samples is None:
-        n_boards = comb(len(left), n_missing)
+        n_boards = comb(len(remaining), n_missing)
         if n_boards > MAX_BOARDS:
-            raise BoardError(f"final boards: expected at most {MAX_BOARDS:,}, or samples=, got {n_boards:,}")
-        picks = np.array(list(combinations(range(len(left)), n_missing)), dtype=np.int64)
+            raise BoardError(
+                f"final boards: expected at most {MAX_BOARDS:,}, got {n_boards:,}; draw some of them with samples="
+            )
+        picks = np.array(list(combinations(range(len(remaining)), n_missing)), dtype=np.int64)
     else:
         if samples < 1:
             raise BoardError(f"samples: expected at least 1, got {samples!r}")
-        picks = _random_picks(samples, len(left), n_missing, seed)
+        picks = _random_picks(samples, len(remaining), n_missing, seed)
     out = np.empty((len(picks), n_board), dtype=np.int64)
     out[:, : len(cards)] = cards
-    out[:, len(cards) :] = left[picks]
+    out[:, len(cards) :] = remaining[picks]
     return out
 
 
 def check_board(board: Sequence[int], deck: Deck) -> list[int]:
-    """Return the cards of a board as ints; raise BoardError unless they are different cards of the deck."""
+    """Return the cards of a board as ints.
+
+    Raises:
+        BoardError: a card is not in the deck, or occurs twice.
+    """
     cards = [int(card) for card in board]
     if len(set(cards)) < len(cards) or not set(cards) <= set(deck.cards):
         raise BoardError(f"board: expected different cards of {deck}, got {_describe(cards)}")
@@ -149,7 +169,7 @@ def check_board(board: Sequence[int], deck: Deck) -> list[int]:
 
 
 def _random_picks(n_rows: int, n_choices: int, n_picks: int, seed: int) -> NDArray[np.int64]:
-    """Draw rows of different numbers below `n_choices`; a row with a repetition is drawn again."""
+    """Draw random numbers below `n_choices`: ``[row, pick]``; the numbers of a row are all different."""
     rng = np.random.default_rng(seed)
     picks = np.empty((n_rows, n_picks), dtype=np.int64)
     pending = np.arange(n_rows)

@@ -1,4 +1,4 @@
-"""The strength of hands on boards: ``strengths[b, h]``, larger is stronger, equal is a tie, -1: blocked.
+"""The strength of hands on boards: a stronger hand has a larger number, equal numbers tie, -1: the board blocks a hand.
 
 The number of cards, hole and board together, decides the ranking:
 
@@ -10,9 +10,9 @@ The number of cards, hole and board together, decides the ranking:
 - 5, 6 and 7 cards: the best five-card poker hand.
 
 A strength is the number ``category << 26 | main << 13 | kickers``, where `main` and `kickers` are sets of
-ranks (bit r for rank r): the ranks that make the category, then the ranks that break ties. Two sets of equal size
-compare as numbers as their ranks do from the highest down. Suits have no order. Strengths of different
-numbers of cards do not compare.
+ranks (bit r for rank r): the ranks that make the category, then the ranks that break ties. Of two sets of equal size
+the one with the higher ranks, compared from the highest down, is the larger number. Suits have no order. Strengths of
+different numbers of cards cannot be compared.
 
 Flushes apart, the strength of two hole cards on a board depends on their ranks alone, so each board gets a 13 x 13
 table of rank pairs in which every hand is looked up.
@@ -48,19 +48,27 @@ def strengths(boards: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
 
 
 def strength(board: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
-    """Compute the strength (n_hands,) of hands (n_hands, hole) on one board (n_board_cards,), without kernels."""
+    """Compute the strength of hands on one board, without loading kernels.
+
+    Args:
+        board: (n_board_cards,).
+        hands: (n_hands, hole).
+
+    Returns:
+        (n_hands,); -1: the hand shares a card with the board.
+    """
     boards, hand_array = _checked(np.reshape(np.asarray(board, dtype=np.int64), (1, -1)), hands)
     return board_strength(boards[0], hand_array)
 
 
 def category(strength: int) -> str:
-    """Return the name of a strength's category.
+    """Return the name of the category to which a strength belongs.
 
     >>> category(int(strength((8, 12, 16, 20, 24), [(0, 1)])[0]))
     'straight flush'
     """
     if strength < 0 or strength >> CATEGORY_SHIFT >= len(CATEGORIES):
-        raise CardError(f"strength: expected one that `strengths` gave, got {strength!r}")
+        raise CardError(f"strength: expected a number that `strengths` returned, got {strength!r}")
     return CATEGORIES[strength >> CATEGORY_SHIFT]
 
 
@@ -75,7 +83,7 @@ def _checked(boards: ArrayLike, hands: ArrayLike) -> tuple[NDArray[np.int64], ND
 
 
 def _card_rows(rows: ArrayLike, subject: str) -> NDArray[np.int64]:
-    """Check rows of cards and return a writable copy: Numba would compile again for read-only arrays."""
+    """Check rows of cards and return a writable copy; Numba would compile the kernels again for read-only arrays."""
     array = np.array(rows)
     if array.ndim != 2 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
         raise BoardError(f"{subject}: expected ints of shape (n, cards), got {array.dtype} {array.shape}")

@@ -1,13 +1,14 @@
-"""Suit symmetry: suits have no order, so boards and ranges that differ by a renaming of suits play alike.
+"""Suit symmetry: suits have no order, so boards and ranges play alike if they differ only by a renaming of suits.
+
+Such boards (or hands, or deals) are called equal up to suits.
 
 A *suit permutation* is an array ``perm`` of shape (4,): suit s becomes ``perm[s]``. A set of permutations, shape
 (n_perms, 4), must be a group with the identity in row 0; `suit_permutations`, `stabilizer` and `range_symmetries`
 return such groups. The identity alone, ``suit_permutations(deck)[:1]``, turns symmetry off.
 
-A *public history* is a tuple with one tuple of cards per round that dealt any, such as ``((f1, f2, f3), (t,),
-(r,))``. The order of cards within a round has no meaning (they are ascending); the order of the rounds
-has. See K. Waugh, "A Fast and Optimal Hand Isomorphism Algorithm" (2013), for the general problem; the
-public cards alone are few enough for a search through at most 24 permutations.
+A *public history* has one tuple of cards for each round that dealt cards, such as ``((f1, f2, f3), (t,), (r,))``. The
+order of the rounds matters; the cards of a round are ascending. K. Waugh, "A Fast and Optimal Hand Isomorphism
+Algorithm" (2013), treats the general problem; for public cards alone it is enough to try at most 24 permutations.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,16 +29,16 @@ Perms: TypeAlias = NDArray[np.int8]
 
 
 Members: TypeAlias = tuple[tuple[tuple[int, ...], Perms], ...]
-"""Deals that are alike: the cards of each, and the suit permutation that maps them onto the first deal's cards."""
+"""Deals that are equal up to suits: the cards of each deal, and the suit permutation from them to the first deal's."""
 
 
 class Deal(NamedTuple):
-    """All deals that are one deal up to symmetry.
+    """All deals after a public history that are equal up to suits.
 
     Attributes:
-        history: the history after the deal that stands for all of them.
-        members: the cards of each deal, with the suit permutation that leaves the history before the deal unchanged
-            and maps these cards onto those of `history`. The first member is `history`'s own deal, with the identity.
+        history: the public history after the first of these deals.
+        members: for each deal its cards, and a suit permutation that maps them onto the cards of the first deal and
+            leaves the history before the deal unchanged. The first deal has the identity.
     """
 
     history: History
@@ -45,13 +46,13 @@ class Deal(NamedTuple):
 
 
 class CanonicalBoard(NamedTuple):
-    """A board of `board_levels`.
+    """A canonical board of one round, in an enumeration round by round (`board_levels`).
 
     Attributes:
         history: the public cards.
-        parent: number of the board above, in the level above; -1 in the first level.
-        entry: number of the board among those that follow its parent; -1 in the first level.
-        members: the deals after `parent` for which this board stands, as in `Deal`.
+        parent: index of the board before the last deal, in the list of the round before; -1 in the first list.
+        entry: index of the board among the boards that follow the parent; -1 in the first list.
+        members: the deals after the parent that lead to this board up to suits, as in `Deal`.
     """
 
     history: History
@@ -63,7 +64,7 @@ class CanonicalBoard(NamedTuple):
 def canonical(
     history: Sequence[Sequence[int]], deck: Deck, perms: Perms | None = None
 ) -> tuple[History, Perms]:
-    """Return the smallest equivalent history, and a permutation that maps the given one onto it.
+    """Return the smallest history that is equal to a history up to suits, and the permutation that makes it.
 
     >>> canonical(((46, 50, 51),), Deck())[0]
     ((44, 48, 49),)
@@ -76,31 +77,31 @@ def canonical(
 
 
 def stabilizer(history: History, perms: Perms) -> Perms:
-    """Select the permutations that leave a history unchanged, in their order; each round is ascending."""
+    """Select the suit permutations that leave a history unchanged; the cards of each round must be ascending."""
     return perms[[_image(history, perm) == history for perm in perms.tolist()]]
 
 
 def deals(
     history: Sequence[Sequence[int]], n_cards: int, deck: Deck, perms: Perms | None = None
 ) -> list[Deal]:
-    """List all ways to deal `n_cards` more after a history, deals that are alike together, in ascending order.
+    """List all ways to deal `n_cards` more cards after a history; one `Deal` has all that are equal up to suits.
 
-    Two deals are alike if a permutation in `perms` (default: all of the deck's) leaves `history` unchanged and maps one
-    deal onto the other. If `history` is canonical under `perms`, then so is each `Deal.history`. The members of all
-    deals together are all ``comb(cards left, n_cards)`` deals. No cards are one deal, after which the history is the
-    same.
+    Two deals are equal up to suits if a permutation in `perms` (default: all of the deck's) leaves `history` unchanged
+    and maps one deal onto the other. The list is in ascending order of the first members. If `history` is canonical
+    under `perms`, then so is each `Deal.history`. With ``n_cards = 0`` there is one deal, which leaves the history
+    unchanged.
     """
     checked = check_history(history, deck)
     group = suit_permutations(deck) if perms is None else perms
     _check_group(tuple(tuple(perm) for perm in group.tolist()), deck)
-    seen = {card for dealt in checked for card in dealt}
-    left = [card for card in deck.cards if card not in seen]
-    if not 0 <= n_cards <= len(left):
-        raise BoardError(f"cards to deal: expected 0 to the {len(left)} that are left, got {n_cards!r}")
+    public = {card for cards in checked for card in cards}
+    remaining = [card for card in deck.cards if card not in public]
+    if not 0 <= n_cards <= len(remaining):
+        raise BoardError(f"cards to deal: expected 0 to the {len(remaining)} that remain, got {n_cards!r}")
     if not n_cards:
         return [Deal(checked, (((), group[0]),))]
     fixing = stabilizer(checked, group)
-    dealt = list(combinations(left, n_cards))
+    dealt = list(combinations(remaining, n_cards))
     smallest, by_perm = _smallest_images(np.array(dealt, dtype=np.int64), fixing)
     members: dict[int, list[tuple[tuple[int, ...], Perms]]] = {}
     perm_rows = list(fixing)
@@ -113,7 +114,7 @@ def deals(
 def board_levels(
     deck: Deck, sizes: Sequence[int], perms: Perms | None = None, start: History = ()
 ) -> Iterator[list[CanonicalBoard]]:
-    """Enumerate the canonical boards of a start and of each following round, level by level.
+    """Enumerate canonical boards round by round: first a list with `start` alone, then a list for each later round.
 
     >>> [len(level) for level in board_levels(Deck(num_ranks=3, num_suits=2), (1, 1))]
     [1, 3, 15]
@@ -121,7 +122,7 @@ def board_levels(
     Args:
         deck: the cards of the game.
         sizes: number of cards that each round after the start deals.
-        perms: the suit permutations under which boards are alike; None: all of the deck's.
+        perms: the suit permutations that may be applied to boards; None: all of the deck's.
         start: the history from which the enumeration starts, canonical under `perms`.
     """
     identity = (suit_permutations(deck) if perms is None else perms)[0]
@@ -140,7 +141,9 @@ def board_levels(
 def canonical_flops(
     deck: Deck | None = None, n_cards: int = 3
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first boards up to symmetry, shape (n_boards, n_cards), and for how many boards each one stands.
+    """Return one flop of each set of flops that are equal up to suits, and the sizes of these sets.
+
+    The shapes are (n_flops, n_cards) and (n_flops,).
 
     >>> flops, counts = canonical_flops()
     >>> len(flops), int(counts.sum())
@@ -156,8 +159,8 @@ def canonical_flops(
 def count_boards(deck: Deck, n_cards: int) -> int:
     """Count the sets of `n_cards` cards up to symmetry, without listing them (Burnside's lemma).
 
-    A permutation of suits leaves a board unchanged if the board is made of whole cycles of cards. Each cycle of suits
-    makes one cycle of cards for every rank.
+    A permutation of suits splits the cards into cycles: each cycle of suits makes one cycle of cards for every rank. It
+    leaves a board unchanged if the board consists of whole cycles.
 
     >>> [count_boards(Deck(), n_cards) for n_cards in (0, 3, 4, 5)]
     [1, 1755, 16432, 134459]
@@ -186,14 +189,17 @@ def suit_permutations(deck: Deck) -> Perms:
 
 
 def permute_cards(cards: ArrayLike, perm: ArrayLike) -> NDArray[np.int64]:
-    """Rename the suits of an array of cards."""
+    """Apply a suit permutation to an array of cards."""
     card_array = np.asarray(cards, dtype=np.int64)
     renamed: NDArray[np.int64] = (card_array & ~3) | np.asarray(perm, dtype=np.int64)[card_array & 3]
     return renamed
 
 
 def hand_orbits(board: Sequence[int], hands: NDArray[np.integer], deck: Deck) -> NDArray[np.int64]:
-    """Number the orbits of hands under the symmetries of a board, from 0: shape (n_hands,)."""
+    """Return a number for each hand, equal for hands that are equal up to suits on a board: shape (n_hands,).
+
+    Numbers start at 0, without gaps.
+    """
     perms = stabilizer((tuple(sorted(board)),), suit_permutations(deck))
     place = NUM_CARDS ** np.arange(hands.shape[1])
     codes = [np.sort(permute_cards(hands, perm), axis=1) @ place for perm in perms]
@@ -202,21 +208,29 @@ def hand_orbits(board: Sequence[int], hands: NDArray[np.integer], deck: Deck) ->
 
 
 def permute_history(history: Sequence[Sequence[int]], perm: ArrayLike) -> History:
-    """Rename the suits of a history; each round of the result is ascending."""
+    """Apply a suit permutation to a history; the cards of each round of the result are ascending."""
     return _image(history, np.asarray(perm).tolist())
 
 
 def hand_permutation(deck: Deck, hole_cards: int, perm: ArrayLike) -> NDArray[np.int64]:
-    """Return the image of each hand: hand h becomes ``out[h]``, so ``moved[out] = weights`` permutes a range."""
+    """Return the number of the hand that each hand becomes under a suit permutation: hand h becomes hand ``out[h]``.
+
+    So ``permuted[out] = weights`` permutes a range.
+    """
     return _hand_permutation(deck, hole_cards, tuple(np.asarray(perm).tolist()))
 
 
 def range_symmetries(
     weights: NDArray[np.floating], deck: Deck, hole_cards: int, perms: Perms | None = None
 ) -> Perms:
-    """Select the permutations (default: from all of the deck's) that leave a range exactly unchanged, in their order.
+    """Select the suit permutations that leave a range exactly unchanged.
 
-    The symmetries of two ranges are the result of a second call with the result of the first call as `perms`.
+    Args:
+        weights: (n_hands,), the range.
+        deck: the cards of the game.
+        hole_cards: number of hole cards.
+        perms: permutations to select from; None: all of the deck's. To get the symmetries that two ranges have in
+            common, call the function for one range, and pass the result in the call for the other range.
     """
     n_hands = len(hands(deck, hole_cards))
     if weights.shape != (n_hands,):
@@ -227,23 +241,27 @@ def range_symmetries(
 
 
 def check_history(history: Sequence[Sequence[int]], deck: Deck) -> History:
-    """Return a history with each round ascending; raise BoardError if its cards are not cards of this deck."""
+    """Return a history with the cards of each round ascending.
+
+    Raises:
+        BoardError: a card is not in the deck, or occurs twice.
+    """
     checked = tuple(tuple(sorted(int(card) for card in dealt)) for dealt in history)
     cards = [card for dealt in checked for card in dealt]
-    strangers = set(cards).difference(deck.cards)
-    if strangers:
-        raise BoardError(f"history: expected cards of {deck}, got {_describe(sorted(strangers))}")
+    foreign = set(cards).difference(deck.cards)
+    if foreign:
+        raise BoardError(f"history: expected cards of {deck}, got {_describe(sorted(foreign))}")
     if len(set(cards)) < len(cards):
         raise BoardError(f"history: expected each card once, got {cards_name(cards)}")
     return checked
 
 
 def _cycle_lengths(perm: Sequence[int], suits: Iterable[int]) -> Iterator[int]:
-    left = set(suits)
-    while left:
-        length, suit = 0, min(left)
-        while suit in left:
-            left.remove(suit)
+    remaining = set(suits)
+    while remaining:
+        length, suit = 0, min(remaining)
+        while suit in remaining:
+            remaining.remove(suit)
             length, suit = length + 1, perm[suit]
         yield length
 
@@ -253,7 +271,11 @@ def _image(history: Sequence[Sequence[int]], perm: Sequence[int]) -> History:
 
 
 def _smallest_images(cards: NDArray[np.int64], perms: Perms) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the smallest image of each row of cards, as a number in base 52, and the first permutation onto it."""
+    """Find the smallest row of cards that a suit permutation makes of each row of cards.
+
+    Returns:
+        For each row the smallest row, as a number in base 52, and the index of the first permutation that makes it.
+    """
     n_cards = cards.shape[1]
     place_values = NUM_CARDS ** np.arange(n_cards - 1, -1, -1, dtype=np.int64)
     smallest = np.full(len(cards), np.iinfo(np.int64).max)

@@ -1,4 +1,4 @@
-"""Functions compiled by Numba; callers import them only when they compute, since loading them takes time."""
+"""Functions compiled by Numba. Loading them takes time, so other modules import them where they call them."""
 
 __all__ = [
     "agglomeration",

@@ -13,22 +13,25 @@ _BLOCK = 32  # number of terms between two comparisons with the limit
 
 @kernel
 def pass_down(top: Ints, children: Ints, n_leaves: int) -> None:
-    """Write the number of the final cluster of every cluster."""
+    """Write into ``top[cluster]`` the number of the last cluster that contains each cluster."""
     for step in range(len(children) - 1, -1, -1):
         top[children[step, 0]] = top[children[step, 1]] = top[n_leaves + step]
 
 
 class _Clusters(NamedTuple):
-    """The remaining clusters, by slot. A merged cluster takes the slot of one of its parts.
+    """The remaining clusters, in arrays with a slot for each of the m curves at the start.
+
+    A merged cluster takes over the slot of one of the two clusters, and the other slot becomes free.
 
     Attributes:
-        curves: (m, n_outcomes).
-        weights: (m,).
+        curves: (m, n_outcomes), the curve of each cluster.
+        weights: (m,), the weight of each cluster.
         numbers: (m,), the number of each cluster; -1: the slot is free.
         means: (m,), the mean of each curve.
         nearest: (m,), the slot of the nearest cluster with a smaller number.
-        nearest_number: (m,), the number of that cluster.
-        cost: (m,), the cost of merging with that cluster; a lower bound once ``numbers[nearest]`` has changed.
+        nearest_number: (m,), the number of the nearest cluster.
+        cost: (m,), the cost of merging a cluster with its nearest cluster; only a lower bound after the nearest cluster
+            was merged with another one.
         order: the used slots by ascending mean, then free slots; neighbours in this order are likely to be near.
     """
 
@@ -52,7 +55,10 @@ def merge_distinct(
     distances: Floats,
     next_number: int,
 ) -> None:
-    """Merge m different curves, which are overwritten; write m - 1 rows of children and distances."""
+    """Merge m different curves until one cluster remains; write the m - 1 merges into `children` and `distances`.
+
+    The curves are overwritten.
+    """
     m = len(curves)
     means = np.empty(m)
     for slot in range(m):
@@ -92,7 +98,10 @@ def merge_distinct(
 
 @kernel
 def _find_nearest(clusters: _Clusters, place: int, n_left: int, max_factor: bool) -> None:
-    """Find the nearest cluster of the cluster at a place of the order, searching outward from this place."""
+    """Find the nearest cluster with a smaller number for the cluster at a place of `order`.
+
+    The search goes outward from this place.
+    """
     slot = clusters.order[place]
     number, mean, weight = clusters.numbers[slot], clusters.means[slot], clusters.weights[slot]
     best, best_number, best_slot = np.inf, -1, -1
@@ -122,7 +131,7 @@ def _find_nearest(clusters: _Clusters, place: int, n_left: int, max_factor: bool
 # The compiler may reorder sums, and so vectorise them; both orders of a pair of clusters give the same bits.
 @kernel(fastmath={"reassoc", "contract"})
 def _merge_cost(first: Floats, second: Floats, scale: float, limit: float, max_factor: bool) -> float:
-    """Return the cost of a merge, or infinity as soon as the partial sum exceeds the limit."""
+    """Return the cost of merging two curves, or infinity as soon as the partial sum exceeds the limit."""
     total = 0.0
     n = len(first)
     start = 0
@@ -146,7 +155,7 @@ def _merge_cost(first: Floats, second: Floats, scale: float, limit: float, max_f
 
 @kernel
 def _cheapest(clusters: _Clusters, n_left: int) -> int:
-    """Return the slot with the smallest cost; of equal costs the slot with the smallest numbers."""
+    """Return the slot of the cluster that is cheapest to merge; of equal costs the pair with the smallest numbers."""
     best: int = clusters.order[0]
     for place in range(1, n_left):
         slot = clusters.order[place]
@@ -167,7 +176,7 @@ def _cheapest(clusters: _Clusters, n_left: int) -> int:
 
 @kernel
 def _place(clusters: _Clusters, slot: int, n_left: int) -> int:
-    """Return the place of a slot in the order."""
+    """Return the place of a slot in `order`."""
     place: int = np.searchsorted(clusters.means[clusters.order[:n_left]], clusters.means[slot])
     while clusters.order[place] != slot:
         place += 1
@@ -182,7 +191,7 @@ def _remove(clusters: _Clusters, slot: int, n_left: int) -> None:
 
 @kernel
 def _insert(clusters: _Clusters, slot: int, n_left: int) -> int:
-    """Insert a slot into the order, behind equal means; return its place."""
+    """Insert a slot into `order`, behind slots with an equal mean; return its place."""
     place = n_left
     while place > 0 and clusters.means[clusters.order[place - 1]] > clusters.means[slot]:
         clusters.order[place] = clusters.order[place - 1]

@@ -1,6 +1,7 @@
-"""Numbers of sets of cards: see `buckets.cards.boards`.
+"""Lexicographic numbers of sets of cards and of boards: see `buckets.cards.boards`.
 
-A set of k of n places, ascending, has a number from 0 to C(n, k) - 1 in lexicographic order:
+The *place* of a card is its index in the deck of n cards. The sets of k cards are numbered from 0 to C(n, k) - 1 in
+lexicographic order of their ascending places. A set has the number
 ``C(n, k) - 1 - Σ_i C(n - 1 - place_i, k - i)``.
 """
 
@@ -24,7 +25,7 @@ def sort_few(places: Ints, start: int, end: int) -> None:
 
 @kernel
 def set_number(places: Ints, start: int, end: int, n: int, choose: Ints) -> int:
-    """Return the number of the ascending set ``places[start:end]`` of n places."""
+    """Return the number of the set of cards with the ascending places ``places[start:end]`` in a deck of n cards."""
     k = end - start
     out = choose[n, k] - 1
     for i in range(k):
@@ -34,7 +35,7 @@ def set_number(places: Ints, start: int, end: int, n: int, choose: Ints) -> int:
 
 @kernel
 def numbered_set(number: int, n: int, k: int, choose: Ints, out: Ints, start: int) -> None:
-    """Write the ascending set with a number into ``out[start : start + k]``."""
+    """Write the ascending places of the set of k of n cards that has a number into ``out[start : start + k]``."""
     rest = choose[n, k] - 1 - number
     x = n - 1
     for i in range(k):
@@ -47,7 +48,7 @@ def numbered_set(number: int, n: int, k: int, choose: Ints, out: Ints, start: in
 
 @kernel
 def board_number(places: Ints, groups: Ints, n: int, choose: Ints) -> int:
-    """Return the number of a board made of sets of the sizes `groups`; sorts each set in place."""
+    """Return the number of a board that consists of sets of cards, of the sizes `groups`; sorts each set in place."""
     out = 0
     start = 0
     for size in groups:
@@ -61,14 +62,16 @@ def board_number(places: Ints, groups: Ints, n: int, choose: Ints) -> int:
 def fill_map(
     groups: Ints, n: int, choose: Ints, moved: Ints, inverse: Ints, canonical: Array, perm_of: Array
 ) -> int:
-    """Number the canonical boards, the smallest of the boards that are alike; return their count.
+    """Find the canonical board of each board: the smallest of all boards that are equal up to suits.
+
+    Canonical boards are numbered from 0 up. The function returns their count.
 
     Args:
-        groups: sizes of the sets of a board.
+        groups: sizes of the sets of cards that make a board.
         n: number of cards in the deck.
-        choose: ``[n, k]``, binomials.
-        moved: ``[perm, place]``, the place to which each permutation moves a card.
-        inverse: ``[perm]``, the inverse of each permutation.
+        choose: ``[n, k]``, binomial coefficients.
+        moved: ``[permutation, place]``, the place to which each suit permutation moves a card.
+        inverse: ``[permutation]``, the inverse of each permutation.
         canonical: ``[board]``, output: the number of the canonical board; -1: the board has a card twice.
         perm_of: ``[board]``, output: the first permutation that maps the board onto its canonical board.
     """
@@ -96,7 +99,7 @@ def fill_map(
 
 @kernel
 def write_places(number: int, groups: Ints, n: int, choose: Ints, places: Ints) -> None:
-    """Write the places of the cards of the board with a number."""
+    """Write into `places` the place of each card of the board that has a number."""
     end = len(places)
     for g in range(len(groups) - 1, -1, -1):
         size = groups[g]
@@ -107,14 +110,14 @@ def write_places(number: int, groups: Ints, n: int, choose: Ints, places: Ints) 
 
 @kernel
 def fill_boards(numbers: Ints, groups: Ints, n: int, choose: Ints, out: Ints) -> None:
-    """Write the places of the cards of the boards with these numbers: ``out[board, card]``."""
+    """Write the places of the cards of the boards that have the given numbers: ``out[board, card]``."""
     for b in range(len(numbers)):
         write_places(numbers[b], groups, n, choose, out[b])
 
 
 @kernel
 def _twice(places: Ints) -> bool:
-    """Tell whether a place occurs twice."""
+    """Return whether a place occurs twice."""
     for i in range(len(places)):
         for j in range(i):
             if places[i] == places[j]:

@@ -1,4 +1,4 @@
-"""Deals by number, and classes and rows of boards: see `buckets.abstraction.abstraction`."""
+"""Numbered deals, and the board buckets and rows of boards: see `buckets.abstraction.abstraction`."""
 
 from typing import Any, NamedTuple
 
@@ -17,27 +17,30 @@ _SORTED = (1 << 10) + 1  # number of counters of a sort by ten bits
 
 
 class Maps(NamedTuple):
-    """The tables of an abstraction; t is a round.
+    """The tables of an abstraction.
+
+    The last tables are flat: the numbers of one round follow those of the round before. A round *remembers* the flop
+    if each of its board buckets belongs to one board bucket of flops.
 
     Attributes:
         hands: ``[hand, hole card]``.
         cards: ``[place]``, the cards of the deck.
         place: ``[card]``, the place of each card in the deck.
-        choose: ``[n, k]``, binomials.
-        perms: ``[perm, suit]``, the suit permutations.
-        moved: ``[perm, hand]``, the image of each hand.
-        n_cards: ``[t]``, number of cards of the board.
-        groups: ``[t, group]``, number of cards of each group, then 0.
-        kinds: ``[t]``, how rows are looked up, see `row_kinds`.
-        starts: ``[t, array]``, start of the round in `canonical` and `perm_of`, in `classes`, and in `rows`.
-        canonical: ``[number]`` for each board, flat, round after round.
-        perm_of: ``[number]`` for each board, flat, round after round.
-        classes: ``[canonical]``, flat, round after round.
-        rows: ``[canonical, hand]`` or ``[class, grade]``, flat, round after round.
-        memory: ``[t, 2]``, number of canonical boards of a round that remembers the first board (0 for other rounds),
-            and the start of the round in `pairs`.
-        pairs: ``[class of the first board, canonical]``, flat: the number that replaces the canonical board's number in
-            `classes` and `rows`.
+        choose: ``[n, k]``, binomial coefficients.
+        perms: ``[permutation, suit]``, the suit permutations.
+        moved: ``[permutation, hand]``, the hand that each hand becomes.
+        n_cards: ``[round]``, number of cards of a board.
+        groups: ``[round, group]``, number of cards of each group of a board (see `buckets.cards.boards`), then 0.
+        kinds: ``[round]``, how rows are looked up, see `buckets.abstraction.row_kinds`.
+        starts: ``[round, 3]``, where the round begins in `canonical` and `perm_of`, in `classes`, and in `rows`.
+        canonical: the canonical board of each board, by board numbers.
+        perm_of: the permutation that maps each board onto its canonical board, by board numbers.
+        classes: the board bucket of each canonical board.
+        rows: the rows of a round ``[canonical board, hand]`` or ``[board bucket, grade]``.
+        memory: ``[round, 2]``, number of canonical boards of a round that remembers the flop (0 for other rounds), and
+            where the round begins in `pairs`.
+        pairs: for rounds that remember the flop ``[board bucket of the flop, canonical board]``: the number that
+            replaces the canonical board's number in `classes` and `rows`.
     """
 
     hands: Ints
@@ -59,7 +62,19 @@ class Maps(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Buffers for one board: strength ``[1, hand]``; order, spare, grade, row and rank ``[hand]``; and more."""
+    """Buffers for the computations on one board.
+
+    Attributes:
+        strength: ``[1, hand]``, strength of each hand; -1: the board blocks the hand.
+        order: ``[hand]``, sorted hands.
+        spare: ``[hand]``, for sorting.
+        grade: ``[hand]``, grade of each hand's strength, see `buckets.abstraction.percentiles`.
+        row: ``[hand]``, row of each hand.
+        rank: ``[hand]``, index of each hand among the hands that share no card with the canonical board.
+        counts: counters for sorting.
+        places: ``[card]``, places of the board's cards in the deck.
+        board: ``[1, card]``, the board.
+    """
 
     strength: NDArray[np.int32]
     order: NDArray[np.int16]
@@ -74,7 +89,7 @@ class Scratch(NamedTuple):
 
 @kernel
 def _scratch(n_hands: int, n_cards: int) -> Scratch:
-    """Allocate the buffers."""
+    """Allocate buffers for `n_hands` hands and boards of at most `n_cards` cards."""
     return Scratch(
         np.empty((1, n_hands), dtype=np.int32),
         np.empty(n_hands + 1, dtype=np.int16),
@@ -90,7 +105,7 @@ def _scratch(n_hands: int, n_cards: int) -> Scratch:
 
 @kernel
 def _write_rank(hands: Ints, cards: Ints, rank: Array) -> None:
-    """Write the rank of each hand among the hands that the cards leave."""
+    """Write into ``rank[hand]`` how many hands before each hand share no card with `cards`."""
     hit = np.zeros(NUM_CARDS, dtype=np.bool_)
     for card in cards:
         hit[card] = True
@@ -102,7 +117,7 @@ def _write_rank(hands: Ints, cards: Ints, rank: Array) -> None:
 
 @kernel
 def _number(maps: Maps, t: int, board: Ints, s: Scratch) -> int:
-    """Return the index of a board in `canonical` and `perm_of`."""
+    """Return the index of a board of round t in `Maps.canonical` and `Maps.perm_of`."""
     n = maps.n_cards[t]
     places = s.places[:n]
     for i in range(n):
@@ -114,7 +129,12 @@ def _number(maps: Maps, t: int, board: Ints, s: Scratch) -> int:
 
 @kernel
 def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]:
-    """Return the canonical number of a board, the permutation onto it, and the class; write ranks if rows need them."""
+    """Look up a board of round t; if each hand is a row, also write the index of each hand into ``s.rank``.
+
+    Returns:
+        The number of the canonical board in `Maps.classes`, the permutation onto the canonical board, and the board
+        bucket.
+    """
     at = _number(maps, t, board, s)
     canonical, perm = maps.canonical[at], maps.perm_of[at]
     if maps.kinds[t] == BY_HAND:
@@ -132,7 +152,7 @@ def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]
 
 @kernel
 def _write_rows(maps: Maps, t: int, found: tuple[int, int, int], s: Scratch, n: int, out: Array) -> None:
-    """Write the rows of the hands ``order[:n]``, which the board leaves."""
+    """Write the rows of the hands ``s.order[:n]`` into `out`; `found` is what `_locate` returned for the board."""
     canonical, perm, number = found
     moved = maps.moved[perm]
     start = maps.starts[t, 2]
@@ -151,7 +171,7 @@ def _write_rows(maps: Maps, t: int, found: tuple[int, int, int], s: Scratch, n: 
 
 @kernel
 def _sort(maps: Maps, board: Ints, s: Scratch) -> int:
-    """Sort the hands that a final board leaves by strength, and write their grades; return their number."""
+    """Sort the hands that a final board does not block by strength, and write their grades; return their number."""
     fill_strengths(board, maps.hands, s.strength)
     n = live_hands(s.strength[0], s.order)
     sort_by_strength(s.strength[0], s.order, s.spare, n, s.counts)
@@ -161,7 +181,7 @@ def _sort(maps: Maps, board: Ints, s: Scratch) -> int:
 
 @kernel
 def fill_boards(maps: Maps, t: int, boards: Ints, classes: Array, rows: Array) -> None:
-    """Write the class of each board of a round, and the row of each hand of the deck, -1: blocked."""
+    """Write the bucket of each board of round t, and the row of each hand on it; -1: the board blocks the hand."""
     n_hands, hole = maps.hands.shape
     s = _scratch(n_hands, boards.shape[1])
     hit = np.zeros(NUM_CARDS, dtype=np.bool_)
@@ -197,7 +217,10 @@ def fill_deals(
     hands: Array,
     boards: Array,
 ) -> None:
-    """Write the deals with these numbers into the arrays of a `Dealt`; each round deals `sizes` cards."""
+    """Write the deals with the given numbers into the arrays of a `buckets.abstraction.Dealt`.
+
+    ``sizes[round]`` is the number of cards that each round deals.
+    """
     n_rounds, n_cards = len(sizes), boards.shape[1]
     hole = maps.hands.shape[1]
     s = _scratch(len(maps.hands), n_cards)
@@ -209,7 +232,7 @@ def fill_deals(
         n = _sort(maps, s.board, s)
         for i in range(n_cards):
             boards[b, i] = s.board[0, i]
-        if maps.kinds[last] != BY_GRADE:  # rows need not ascend with strength
+        if maps.kinds[last] != BY_GRADE:  # a stronger hand can have a lower row
             _sort_by_row(maps, last, s, n)
         for t in range(n_rounds):
             found = _locate(maps, t, s.board[0], s)
@@ -227,7 +250,7 @@ def fill_deals(
 
 @kernel
 def fill_classes(maps: Maps, sizes: Ints, seed: int, first: int, classes: Array) -> None:
-    """Write the classes ``[deal, t]`` of the deals from number `first`."""
+    """Write the board buckets ``[deal, round]`` of consecutive deals, from deal number `first` on."""
     s = _scratch(len(maps.hands), sizes.sum())
     left = np.empty(len(maps.cards), dtype=np.int64)
     for b in range(len(classes)):
@@ -238,7 +261,7 @@ def fill_classes(maps: Maps, sizes: Ints, seed: int, first: int, classes: Array)
 
 @kernel
 def _sort_by_row(maps: Maps, t: int, s: Scratch, n: int) -> None:
-    """Sort hands by strength, then by row, then by number."""
+    """Sort the hands ``s.order[:n]`` by strength, then by row in round t, then by number."""
     live_hands(s.strength[0], s.order)
     _write_rows(maps, t, _locate(maps, t, s.board[0], s), s, n, s.row)
     for i in range(n - 1, -1, -1):
@@ -250,10 +273,12 @@ def _sort_by_row(maps: Maps, t: int, s: Scratch, n: int) -> None:
 
 @kernel
 def _deal(maps: Maps, sizes: Ints, seed: int, index: int, left: Ints, s: Scratch) -> int:
-    """Write the board of a deal and the places of the remaining cards; return the number of these places.
+    """Write the board of a deal into ``s.board``, and the places of the remaining cards into `left`.
 
-    With N first boards, each block of N consecutive deals contains each first board once. Among the deals of one first
-    board, each block contains each following board once, and so on.
+    The function returns the number of remaining cards.
+
+    If there are N flops, N consecutive deals have each flop once (starting from a multiple of N). If N' turns can
+    follow a flop, N' consecutive deals of that flop have each of these turns once, and so on.
     """
     n_left = len(maps.cards)
     for place in range(n_left):
@@ -282,7 +307,7 @@ def _deal(maps: Maps, sizes: Ints, seed: int, index: int, left: Ints, s: Scratch
 
 @kernel
 def _mix(x: Any) -> Any:
-    """Mix 64 bits: splitmix64 (G. Steele et al., 2014)."""
+    """Return a pseudo-random number of 64 bits that depends on x: splitmix64 (G. Steele et al., 2014)."""
     x = x + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -291,16 +316,16 @@ def _mix(x: Any) -> Any:
 
 @kernel
 def _below(bits: Any, n: int) -> Any:
-    """Return a number from 0 to n - 1 from random bits; n is small."""
+    """Turn 64 random bits into a number from 0 to n - 1; n is small."""
     return np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
 @kernel
 def _permuted(index: int, n: int, key: Any) -> Any:
-    """Return the image of a number under the permutation of 0 to n - 1 that a key selects.
+    """Return the number to which a pseudo-random permutation of 0 to n - 1 maps `index`; `key` selects the permutation.
 
-    Four rounds of a Feistel network on the least even number of bits are repeated until the number is below n; then a
-    shift makes all images equally likely.
+    Four rounds of a Feistel network, on the smallest even number of bits that holds n numbers, are repeated until the
+    result is below n. Then a random number is added modulo n, which makes all results equally likely.
     """
     half = 1
     while 1 << (2 * half) < n:

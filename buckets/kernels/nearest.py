@@ -1,4 +1,4 @@
-"""Nearest center of each row by Equation 1: see `buckets.abstraction.clustering`."""
+"""Nearest center of each row, by the distance of Equation 1: see `buckets.abstraction.clustering`."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from compiled import kernel
 
 @kernel
 def fill_nearest(rows: Array, centers: Array, max_factor: bool, out: Array) -> None:
-    """Write the number of the nearest center of each row; of equally near centers the first."""
+    """Write the number of the nearest center of each row into ``out[row]``; of equally near centers the first."""
     for i in range(len(rows)):
         best = np.inf
         for c in range(len(centers)):

@@ -1,4 +1,7 @@
-"""Grades of hands on final boards, and curves and features from grades: see `buckets.abstraction.percentiles`."""
+"""Grades of hands on final boards, and curves and features that follow from them.
+
+`buckets.abstraction.percentiles` explains grades and curves, `buckets.abstraction.board_features` features.
+"""
 
 from typing import NamedTuple
 
@@ -11,24 +14,24 @@ from buckets.kernels.strength import fill_strengths
 from buckets.types import Array, Ints
 from compiled import kernel
 
-NONE = GRADES
+NONE = GRADES  # the grade of a hand that the board blocks
 _BITS = 10  # number of bits of a strength in each pass of the sort
 _PASSES = 3
 
 
 class Finals(NamedTuple):
-    """All final boards of a game.
+    """The grades of all hands on all final boards of a game.
 
     Attributes:
         hands: ``[hand, hole card]``.
         place: ``[card]``, the place of each card in the deck.
         n_deck: number of cards in the deck.
-        choose: ``[n, k]``, binomials.
+        choose: ``[n, k]``, binomial coefficients.
         groups: ``[1]``, number of cards of a final board.
-        canonical: ``[number]``, as in `BoardMap`.
-        perm_of: ``[number]``, as in `BoardMap`.
-        moved: ``[perm, hand]``, the image of each hand.
-        grades: ``[canonical, hand]``.
+        canonical: ``[board]``, the canonical board of each board, as in `buckets.cards.BoardMap`.
+        perm_of: ``[board]``, the permutation that maps each board onto its canonical board.
+        moved: ``[permutation, hand]``, the hand that each hand becomes.
+        grades: ``[canonical board, hand]``; `NONE`: the board blocks the hand.
     """
 
     hands: Ints
@@ -44,7 +47,7 @@ class Finals(NamedTuple):
 
 @kernel
 def sort_stably(keys: Array, shift: int, bits: int, order: Array, spare: Array, n: int, counts: Ints) -> None:
-    """Sort ``order[:n]`` by `bits` bits of ``keys[order]``, stably."""
+    """Sort ``order[:n]`` stably by ``keys[order]``, of which only `bits` bits from bit `shift` on count."""
     mask = (1 << bits) - 1
     counts[: mask + 2] = 0
     for i in range(n):
@@ -69,7 +72,7 @@ def sort_by_strength(strength: Array, order: Array, spare: Array, n: int, counts
 
 @kernel
 def live_hands(strength: Array, order: Array) -> int:
-    """Write the hands that the board leaves, ascending; return their number."""
+    """Write the hands that the board does not block into `order`, ascending; return their number."""
     n = 0
     for h in range(len(strength)):
         order[n] = h
@@ -79,14 +82,16 @@ def live_hands(strength: Array, order: Array) -> int:
 
 @kernel
 def write_grades(strength: Array, order: Array, n: int, out: Array) -> None:
-    """Write the grade of each of the n hands in `order`, which is sorted by strength."""
+    """Write the grade of each of the n hands in `order`, which are sorted by strength: ``out[hand]``."""
     start = 0
     while start < n:
         value = strength[order[start]]
         end = start + 1
         while end < n and strength[order[end]] == value:
             end += 1
-        grade = (start + end) * GRADES // (2 * n)  # the hands below and half of the equal hands, out of n
+        grade = (
+            (start + end) * GRADES // (2 * n)
+        )  # from the share of weaker hands and half of the equal hands
         for i in range(start, end):
             out[order[i]] = grade
         start = end
@@ -94,7 +99,7 @@ def write_grades(strength: Array, order: Array, n: int, out: Array) -> None:
 
 @kernel
 def fill_grades(boards: Ints, hands: Ints, out: Array) -> None:
-    """Write the grade of each hand on each final board; `NONE`: the board blocks the hand."""
+    """Write the grade of each hand on each final board: ``out[board, hand]``; `NONE`: the board blocks the hand."""
     n_hands = len(hands)
     strength = np.empty((1, n_hands), dtype=np.int32)
     order, spare = np.empty(n_hands + 1, dtype=np.int16), np.empty(n_hands + 1, dtype=np.int16)
@@ -109,7 +114,14 @@ def fill_grades(boards: Ints, hands: Ints, out: Array) -> None:
 
 @kernel
 def count_grades(grades: Array, counts: Ints, classes: Ints, out: Ints) -> None:
-    """Add the count of each board to ``out[class, grade]`` for the grade of each of its hands."""
+    """Count the hands of each grade on the boards of each board bucket: ``out[board bucket, grade]``.
+
+    Args:
+        grades: ``[board, hand]``.
+        counts: ``[board]``, number of boards that each board stands for.
+        classes: ``[board]``, the board bucket.
+        out: ``[board bucket, grade]``, to which the counts are added.
+    """
     for b in range(len(grades)):
         for grade in grades[b]:
             out[classes[b], grade] += counts[b]
@@ -117,7 +129,10 @@ def count_grades(grades: Array, counts: Ints, classes: Ints, out: Ints) -> None:
 
 @kernel
 def _final(finals: Finals, board: Ints, left: Ints, more: Ints, places: Ints) -> int:
-    """Return the number of the final board that completes a board with the remaining cards at `more`."""
+    """Return the number of the final board that a board and some of the remaining cards make.
+
+    ``left`` are the places of the remaining cards in the deck, ``more`` the indices in ``left`` of the cards to add.
+    """
     n = len(board)
     for i in range(n):
         places[i] = finals.place[board[i]]
@@ -128,7 +143,7 @@ def _final(finals: Finals, board: Ints, left: Ints, more: Ints, places: Ints) ->
 
 @kernel
 def _left(finals: Finals, board: Ints, left: Ints) -> None:
-    """Write the places of the cards that a board leaves, ascending."""
+    """Write the places in the deck of the cards that are not on a board into `left`, ascending."""
     taken = np.zeros(finals.n_deck, dtype=np.bool_)
     for card in board:
         taken[finals.place[card]] = True
@@ -141,15 +156,16 @@ def _left(finals: Finals, board: Ints, left: Ints) -> None:
 
 @kernel
 def fill_features(finals: Finals, boards: Ints, more: Ints, kinds: Ints, n_kinds: int, out: Array) -> None:
-    """Write mean and standard deviation of the mean grades of each kind of hands on boards; nan: no such hand.
+    """Write the features of boards: statistics of the mean outcomes of each starting hand (a kind of hands).
 
     Args:
-        finals: all final boards.
+        finals: the grades on all final boards.
         boards: ``[board, card]``.
-        more: ``[completion, card]``, places among the remaining cards.
-        kinds: ``[hand]``, the kind of each hand.
-        n_kinds: number of kinds.
-        out: ``[board, 2 n_kinds]``, output: means, then deviations, from 0 to 1.
+        more: ``[completion, card]``, the ways to complete a board: indices among the remaining cards.
+        kinds: ``[hand]``, the starting hand of each hand.
+        n_kinds: number of starting hands.
+        out: ``[board, 2 n_kinds]``, output: over all hands of each starting hand the mean of the mean outcomes, then
+            the standard deviation; nan: the board blocks all these hands.
     """
     n_hands = len(finals.hands)
     total = np.empty(n_hands, dtype=np.int64)
@@ -190,9 +206,10 @@ def fill_features(finals: Finals, boards: Ints, more: Ints, kinds: Ints, n_kinds
 
 @kernel
 def fill_curves(finals: Finals, boards: Ints, more: Ints, out: Array) -> None:
-    """Write the curves of all hands on boards: ``out[board, hand, point]``, nan: the board blocks the hand.
+    """Write the curves of all hands on boards: ``out[board, hand, point]``; nan: the board blocks the hand.
 
-    Each point averages an (almost) equal number of consecutive sorted grades.
+    Each point averages an (almost) equal number of consecutive sorted grades. ``more[completion, card]`` are the ways
+    to complete a board, as indices among the remaining cards.
     """
     n_hands = len(finals.hands)
     seen = np.empty((n_hands, GRADES + 1), dtype=np.int16)
@@ -217,7 +234,7 @@ def fill_curves(finals: Finals, boards: Ints, more: Ints, out: Array) -> None:
 
 @kernel
 def _write_curve(seen: Array, ways: int, out: Array) -> None:
-    """Write the points of the curve of a hand that has ``seen[grade]`` outcomes of each grade."""
+    """Write the points of the curve of a hand that has ``seen[grade]`` outcomes of each grade, `ways` in all."""
     grade = 0
     rest = seen[0]
     n_points = len(out)

@@ -1,8 +1,8 @@
-"""Showdowns of all hands on final boards, card removal exact: see `showdown` and `outcomes`.
+"""Showdowns of all hands on final boards, with exact card removal.
 
-One pass per board goes upward through the classes of equal strength. It keeps the weight of the hands so far, in all
-and per card; the weight of hands that share a card with h is subtracted by inclusion and exclusion. Slow twins:
-``tests/naive_cards.py``.
+On each board one pass goes through the hands from the weakest to the strongest, hands of equal strength together. It
+sums the weight of the hands so far, in all and per card; the weight of hands that share a card with a hand is
+subtracted by inclusion and exclusion. ``tests/naive_cards.py`` has slow, obvious versions for the tests.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from buckets.cards.cards import NUM_CARDS
 from buckets.types import Array
 from compiled import kernel
 
-_BITS = 16  # of a hand's number, below its strength
+_BITS = 16  # number of bits that a hand's number has in a sort key, below its strength
 _MASK = (1 << _BITS) - 1
 
 
@@ -21,15 +21,18 @@ _MASK = (1 << _BITS) - 1
 def add_showdowns(
     strength: Array, hands: Array, weights: Array, won: Array, weight: Array, opponents: Array
 ) -> None:
-    """Add the showdowns of each board to three totals, see `buckets.cards.showdown.ShowdownTotals`.
+    """Add the showdowns on some boards to the three arrays of a `buckets.cards.showdown.ShowdownTotals`.
+
+    Only opposing hands that share no card with a hand or the board count.
 
     Args:
-        strength: ``[board, hand]``, -1 where the board blocks the hand.
+        strength: ``[board, hand]``; -1: the board blocks the hand.
         hands: ``[hand, hole card]``.
         weights: ``[hand]``, the opponent's weights.
-        won: ``[hand]``, to which the opposing weight that each hand beats, and half of the weight it ties, is added.
-        weight: ``[hand]``, to which the opposing weight that each hand meets is added.
-        opponents: ``[hand]``, to which the number of opposing hands with weight that each hand meets is added.
+        won: ``[hand]``, to which the function adds the weight of the opposing hands that each hand beats, and half the
+            weight of those that it ties.
+        weight: ``[hand]``, to which the function adds the weight of the opposing hands.
+        opponents: ``[hand]``, to which the function adds the number of opposing hands that have weight.
     """
     n_hands, hole = hands.shape
     second = _second_cards(hands)
@@ -57,7 +60,10 @@ def add_showdowns(
 
 @kernel
 def fill_levels(strength: Array, hands: Array, levels: Array) -> None:
-    """Write the level ``2 · wins + ties`` of each hand against all others: ``levels[board, hand]``, -1: blocked."""
+    """Write ``2 · wins + ties`` of each hand against all other hands into ``levels[board, hand]``.
+
+    Hands that the board blocks get -1.
+    """
     n_hands = len(hands)
     second = _second_cards(hands)
     order = np.empty(n_hands, dtype=np.int64)
@@ -79,7 +85,10 @@ def _second_cards(hands: Array) -> Array:
 
 @kernel
 def _sort_live(strength: Array, order: Array) -> int:
-    """Write ``strength << 16 | hand`` of each hand that the board leaves, ascending; return the number of hands."""
+    """Sort the hands that the board does not block by strength; return their number.
+
+    ``order`` gets the numbers ``strength << 16 | hand`` in ascending order.
+    """
     n_live = 0
     for h in range(len(strength)):
         if strength[h] >= 0:
@@ -93,14 +102,14 @@ def _sort_live(strength: Array, order: Array) -> int:
 def _add_wins(
     order: Array, hands: Array, second: Array, weights: Array, half: Any, by_card: Array, out: Array
 ) -> Any:
-    """Add to ``out[hand]`` the opposing weight below, and below or equal, each times `half`; return the whole weight.
+    """Add the weight of the hands that each hand beats or ties to ``out[hand]``; return the weight of all hands.
 
     Args:
         order: ``strength << 16 | hand``, ascending.
         hands: ``[hand, hole card]``.
         second: ``[hand]``, see `_second_cards`.
         weights: ``[hand]``.
-        half: the weight of a tie, and half the weight of a win.
+        half: the factor of a tied weight; a beaten weight has twice this factor.
         by_card: ``[card]``, overwritten with the weight of the hands that hold each card.
         out: ``[hand]``.
     """

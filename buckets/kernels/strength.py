@@ -1,4 +1,4 @@
-"""Strength of hands from sets of ranks as bits: see `buckets.cards.strength`."""
+"""Strength of hands on many boards, from sets of ranks (ints with bit r for rank r): see `buckets.cards.strength`."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from compiled import kernel
 
 @kernel
 def fill_strengths(boards: Array, hands: Array, out: Array) -> None:
-    """Write the strength of each hand on each board, shape (n_boards, n_hands)."""
+    """Write the strength of each hand on each board: ``out[board, hand]``; -1: the board blocks the hand."""
     n_board, hole = boards.shape[1], hands.shape[1]
     n_cards = n_board + hole
     flush_length = 3 if n_cards == 3 else 5
@@ -83,14 +83,14 @@ def fill_strengths(boards: Array, hands: Array, out: Array) -> None:
 
 @kernel
 def _add_rank(rank: int, one: int, two: int, three: int, four: int) -> tuple[int, int, int, int]:
-    """Add a card to the sets of ranks that occur at least once, twice, three and four times."""
+    """Add a card's rank to the sets of ranks that occur at least once, twice, three times and four times."""
     bit = 1 << rank
     return one | bit, two | (one & bit), three | (two & bit), four | (three & bit)
 
 
 @kernel
 def _rank_strength(one: int, two: int, three: int, four: int, n_cards: int) -> np.int32:
-    """Return the strength of the sets of ranks from `_add_rank`, suits ignored."""
+    """Return the strength of cards, apart from flushes, from the sets of ranks that `_add_rank` makes."""
     if n_cards == 3:
         if three:
             return _pack(TRIPS_3, three, 0)
@@ -118,7 +118,7 @@ def _rank_strength(one: int, two: int, three: int, four: int, n_cards: int) -> n
 
 @kernel
 def _flush_strength(ranks: int, n_cards: int) -> np.int32:
-    """Return the strength of a flush or straight flush from all ranks of its suit."""
+    """Return the strength of a flush or straight flush from the set of all ranks of its suit."""
     if n_cards == 3:
         if STRAIGHT_TOP_3[ranks]:
             return _pack(STRAIGHT_FLUSH_3, STRAIGHT_TOP_3[ranks], 0)

@@ -162,7 +162,7 @@ def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
 
         Args:
             plan: the passes.
-            views: `GameView` for each traverser, with strategies from regrets; then the same with strategies from sums.
+            views: four `GameView`: strategies from regrets for traverser 0 and 1, then strategies from sums.
             packed: the thread's `Desk`.
         """
         desk = unpack(packed)
@@ -348,7 +348,10 @@ def _claim(thread: Thread, i: int) -> int:
 
 @inlined
 def _entries(thread: Thread, task: int, n_entries: int) -> tuple[int, int]:
-    """First entry of a task, and first entry of the next task; entries lead to the boards after the first deal."""
+    """First entry of a task, and first entry of the next task.
+
+    A task is a group of boards after the first deal; an entry leads to one of these boards.
+    """
     return task * n_entries // thread.n_tasks, (task + 1) * n_entries // thread.n_tasks
 
 

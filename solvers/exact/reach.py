@@ -6,7 +6,7 @@ With σ_a the frequency of action a, for hand h,
     sum[slot, h] ← decay · sum[slot, h] + gain · reach[slot, h]
 
 where a slot is one action of one decision. The reach of 16 hands at a time is in ``work.reach[sequence][16]``; the
-reach at leaves is transposed to rows by hand for the later steps. Slow, plain version:
+reach at leaves is transposed to a row for each hand, as later steps need it. Slow, plain version:
 `solvers.reference.kernels.reach_down` and `add_to_sums`.
 """
 

@@ -28,7 +28,7 @@ _ZERO: Any = np.float32(0)
 
 @inlined
 def opposing_totals(c: Cursor) -> None:
-    """Fill ``work.total`` and ``work.by_card`` on a board before the last round."""
+    """Fill ``work.total`` and ``work.by_card``, totals of the opponent's reach, on a board before the last round."""
     first, last = share(c, c.round.program.n_lanes // WIDTH)
     for batch in range(first, last):
         _add_all(c, WIDTH * batch)
@@ -36,7 +36,7 @@ def opposing_totals(c: Cursor) -> None:
 
 @inlined
 def showdown_totals(c: Cursor) -> None:
-    """Fill ``work.wins``, ``work.total`` and ``work.by_card`` on a board of the last round.
+    """Compute totals of the opponent's reach on a board of the last round: ``work.wins``, ``total``, ``by_card``.
 
     The opponent's sequences are processed in batches of 16, two batches at a time, so that additions to the totals of
     one card need not wait for each other.
@@ -122,11 +122,11 @@ def _sharing_a_card(c: Cursor, first: int, row: int, lanes: Any):  # type: ignor
 
 @inlined
 def cards_of(hands: HandTable, row: int) -> tuple[int, int]:
-    """Offsets of a hand's two cards in the totals by card of 16 sequences."""
+    """Offsets of a hand's two cards in the totals by card of 16 of the opponent's sequences."""
     return WIDTH * int32_at(hands.cards, 2 * row), WIDTH * int32_at(hands.cards, 2 * row + 1)
 
 
 @inlined
 def _of_card(lanes: Any, card: int) -> Any:
-    """Offsets of a card's totals, for each batch of 16 sequences."""
+    """Offsets of one card in the totals by card, for each batch of 16 of the opponent's sequences."""
     return shifted(scaled(lanes, N_CARDS), card)

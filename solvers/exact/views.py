@@ -97,14 +97,14 @@ class Workspace(NamedTuple):
     Attributes:
         reach: opponent's reach at each of its sequences, for 16 hands.
         value: values at all nodes, for 16 hands.
-        theirs: opponent's reach at folds and showdowns, by hand.
-        wins: reach of weaker hands plus reach of weaker and equal hands, by the traverser's hand.
+        theirs: opponent's reach at folds and showdowns, for each hand.
+        wins: reach of weaker hands plus reach of weaker and equal hands, for each of the traverser's hands.
         total, by_card: totals of the opponent's reach at folds and showdowns, overall and by card.
         rows_win, rows_total: values of showdowns and of folds for 16 hands, before they are transposed into ``value``.
-        exits: opponent's reach at chance leaves, by hand.
-        continuation: values from the boards of the next round at chance leaves, by hand.
-        leaf_values: values at chance leaves for 16 hands, by leaf.
-        roots: values at the start of the round, by hand.
+        exits: opponent's reach at chance leaves, for each hand.
+        continuation: values from the boards of the next round at chance leaves, for each hand.
+        leaf_values: values at chance leaves, for 16 hands.
+        roots: values at the start of the round, for each hand.
         places: offsets of the rows of the previous round's buffer from which the reach of 16 hands comes.
     """
 

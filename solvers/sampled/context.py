@@ -112,7 +112,7 @@ class Context:
         out: np.ndarray,
         number: int,
     ) -> None:
-        """Update regrets and averages by n deals.
+        """Update regrets and averages from n deals.
 
         Args:
             discount: discount of earlier visits.
@@ -120,7 +120,7 @@ class Context:
             works: the thread's buffers.
             boards: boards of the deals, as `paths` makes them.
             n: number of deals.
-            out: the thread's array from `out`.
+            out: the thread's array from the method `out`.
             number: number of the first deal, counted from the start of the solve.
         """
         job = Walk(UPDATE, 0, discount, cfr_br, self._learning, works, boards, self.n_rounds, out.ctypes.data)
@@ -166,17 +166,17 @@ class Context:
             depth = walk(job, first, last, 0, depth, last == n_boards)
         return out.reshape(-1, self._most_hands[0], WIDTH).astype(np.float64)
 
-    def _mirror(self, t: int, mine: Workspace) -> Workspace:
+    def _mirror(self, t: int, traverser: Workspace) -> Workspace:
         """Buffers of round t for CFR-BR's best response of the opponent.
 
-        The arrays that the best response does not change are those of the traverser's buffers ``mine``.
+        The arrays that the best response does not change are those of the buffers ``traverser``.
         """
         shared = (
             *("counts", "held", "places", "n_places", "holders", "n_holders"),
             *("segment_end", "segment_row", "segment_level", "tie_end", "open"),
             *("nodes", "row_exits", "hand_values", "hand_exits", "continuation"),
         )
-        return self._workspace(t)._replace(**{name: getattr(mine, name) for name in shared})
+        return self._workspace(t)._replace(**{name: getattr(traverser, name) for name in shared})
 
     def _workspace(self, t: int) -> Workspace:
         size, n_hands, n_rows = self._sizes[t], self._most_hands[t], self._n_rows[t]

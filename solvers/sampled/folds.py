@@ -48,7 +48,7 @@ _ZERO: Any = np.float32(0)
 
 @inlined
 def own_weights(c: Cursor) -> None:
-    """Fill ``work.weights``: the traverser's chips times reach, by row and by sequence of the opponent.
+    """Fill ``work.weights``: the traverser's chips times reach, for each row and sequence of the opponent.
 
     Only the opponent's sequences that end in leaves have weights: sums over the folds of each sequence that ends in
     folds, then sums over the showdowns of each sequence that ends in showdowns.

@@ -55,7 +55,7 @@ class ByteTables(NamedTuple):
 
 
 def byte_tables(batches: LineBatches, p: int, n_rows: int) -> ByteTables:
-    """Make the tables of player p for batches of lines with ``n_rows`` rows."""
+    """Make the `ByteTables` of player p for batches of lines with ``n_rows`` rows."""
     slots, counts = [], []
     for shape in batches.shapes:
         decisions = _decisions(shape, p)
@@ -79,7 +79,9 @@ def byte_tables(batches: LineBatches, p: int, n_rows: int) -> ByteTables:
 
 
 def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
-    """Convert the sums of one board bucket to bytes; both arrays are flat, in the order that the module describes.
+    """Convert one board bucket's sums, a flat array ``[batch][row][slot][lane]``, to bytes.
+
+    A slot is one action of one decision. The bytes are a flat array without the slots of last actions.
 
     Raises:
         SolverError: the number of sums differs from the tables, or a sum is not finite.
@@ -101,7 +103,10 @@ def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
 
 
 def restore(quantised: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> None:
-    """Convert the bytes of one board bucket to frequencies in 255ths, and write them to the flat array of sums ``out``.
+    """Convert the bytes of one board bucket to frequencies in 255ths.
+
+    The frequencies are written to ``out``, a flat array ``[batch][row][slot][lane]``; a slot is one action of one
+    decision.
 
     Raises:
         SolverError: the number of bytes differs from the tables, or the frequencies of a decision exceed 1.

@@ -33,7 +33,7 @@ Rounding then loses 2 ** -25 of the average, which is less than 3e-5 of the weig
 
 @inlined
 def own_reach(c: Cursor) -> None:
-    """Fill ``work.own`` for a batch of lines: the traverser's reach by row and sequence within the round."""
+    """Fill ``work.own`` for a batch of lines: the traverser's reach within the round, for each row and sequence."""
     x, batch = c.round, c.batch
     start = c.board.class_ * x.program.own_size + batch.own_first
     _reach(c, x.own, start, batch.own_slots, batch.own_down, batch.n_own_down, c.work.own)
@@ -41,7 +41,7 @@ def own_reach(c: Cursor) -> None:
 
 @inlined
 def other_reach(c: Cursor) -> None:
-    """Fill ``work.other`` for a batch of lines: the opponent's reach by row and sequence within the round."""
+    """Fill ``work.other`` for a batch of lines: the opponent's reach within the round, for each row and sequence."""
     x, batch = c.round, c.batch
     start = c.board.class_ * x.program.other_size + batch.other_first
     _reach(c, x.other, start, batch.other_slots, batch.other_down, batch.n_other_down, c.work.other)

@@ -65,6 +65,8 @@ def find_segments(work: Workspace, board: BoardView) -> int:
 def _segments(work: Workspace, board: BoardView) -> int:
     """Find the end, row and level of each segment, and for each hand the first stronger hand.
 
+    A segment is a run of hands of one row, in order of strength; a level is a run of segments linked by ties.
+
     Returns:
         The number of segments.
     """
@@ -105,7 +107,8 @@ def level_end(work: Workspace, g: int, n_groups: int) -> int:
 def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
     """Fill ``groups``, ``within``, ``within_sums`` and ``row_reach``: the opponent's reach in each segment and row.
 
-    For a batch of lines that is aligned with a chance leaf of the previous round, ``reach`` is filled, too.
+    A segment is a run of hands of one row, in order of strength. For a batch whose 16 lanes continue one chance leaf of
+    the previous round, the function also fills ``reach``.
     """
     work, board = c.work, c.board
     nothing, h, width = fill16(_ZERO), 0, board.stride // WIDTH
@@ -152,7 +155,9 @@ def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) 
 
 @inlined
 def _unblocked(c: Cursor, first: int, h: int, total):  # type: ignore[no-untyped-def]
-    """Subtract from ``total`` the reach of the segment's hands that share a card with hand h.
+    """Subtract from ``total`` the reach of a segment's hands that share a card with hand h.
+
+    A segment is a run of hands of one row, in order of strength.
 
     Args:
         c: batch of lines on a board.

@@ -111,7 +111,11 @@ def showdown_values(c: Cursor, g: int, row: int, alone: bool):  # type: ignore[n
 
 @inlined
 def _showdown_lanes(c: Cursor, g: int, row: int, shows: Any, alone: bool, mean):  # type: ignore[no-untyped-def]
-    """Compute `showdown_values` for some of the opponent's sequences; return ``mean`` plus their part of the factor."""
+    """Compute `showdown_values` for some of the opponent's sequences.
+
+    Returns:
+        ``mean`` plus the contribution of these sequences to the factor that `showdown_values` returns.
+    """
     work, batch, stride = c.work, c.batch, c.board.stride
     n_folds, n_shows, into = batch.n_folds, batch.n_shows, g * stride
     first_place = g * (stride // WIDTH)

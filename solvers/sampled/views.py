@@ -181,24 +181,24 @@ class Workspace(NamedTuple):
         n_wide: size of ``own`` and of ``other`` for one batch of lines.
         n_ends: size of ``row_exits`` for one batch of lines.
         n_groups: largest number of groups.
-        reach: opponent's reach at the start of the round, by hand.
-        groups: opponent's reach at the start of the round, summed by group and place.
-        other, own: reach of the opponent and of the traverser within the round, by row and sequence.
-        row_reach: opponent's reach at the start of the round, summed by row.
-        totals: opponent's reach by terminal sequence and place: folds, then showdowns, then two more areas for
+        reach: opponent's reach at the start of the round, for each hand.
+        groups: opponent's reach at the start of the round, summed for each group and place.
+        other, own: reach of the opponent and of the traverser within the round, for each row and sequence.
+        row_reach: opponent's reach at the start of the round, summed for each row.
+        totals: opponent's reach for each terminal sequence and place: folds, then showdowns, then two more areas for
             showdowns, see `advance_level`.
         counts, held, places, n_places, holders, n_holders: cards of segments, see `find_segments`.
-        values: sums over the hands of a row of their values, by row and terminal sequence.
+        values: values summed over the hands of each row, for each terminal sequence.
         node, nodes: values of the betting tree's nodes, for one row and for `BLOCK` hands.
-        mixed: ``totals`` weighted by the traverser's chips and reach, by group and place.
-        same: opponent's reach within the round weighted in the same way, by group.
+        mixed: ``totals`` weighted by the traverser's chips and reach, for each group and place.
+        same: opponent's reach within the round, weighted by the traverser's chips and reach, for each group.
         within: opponent's reach that a hand beats minus reach that beats it, among the hands of its segment.
         within_sums: sum of ``within`` over the hands of each segment.
-        weights: chips times the traverser's reach, by row and terminal sequence.
-        row_exits: values from the boards of the next round, by chance leaf, summed by row.
-        hand_exits: values from the boards of the next round by hand, when the traverser follows its own strategy.
-        hand_values: values by hand, of a batch of lines that is not aligned with a chance leaf.
-        continuation: values from the boards of the next round by chance leaf and hand, for best responses.
+        weights: chips times the traverser's reach, for each row and terminal sequence.
+        row_exits: values from the boards of the next round, summed over the hands of each row, for each chance leaf.
+        hand_exits: values from the boards of the next round for each hand, when the traverser follows its own strategy.
+        hand_values: values of each hand, for a batch of lines that is not aligned with a chance leaf.
+        continuation: values from the boards of the next round for each chance leaf and hand, in best responses.
         segment_end, segment_row, segment_level: ``[segment]``, first hand after the segment, row and level of the
             segment.
         tie_end: ``[hand]``, the first stronger hand.

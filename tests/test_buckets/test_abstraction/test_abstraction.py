@@ -112,7 +112,7 @@ def test_pairs_are_counted_as_they_are_dealt():
     table = found.numbers.reshape(4, -1)
     assert (table[found.first, found.board] == np.arange(len(found.board))).all()
     assert (table >= 0).sum() == len(found.board)
-    with pytest.raises(BucketError, match="boards that remember: expected at most"):
+    with pytest.raises(BucketError, match="boards that remember the flop: expected at most"):
         require_pairs(10_000, 10_000)
 
 
@@ -280,14 +280,14 @@ def test_progress_ends_where_it_said(name):
     ("changed", "message"),
     [
         ({"classes": (1, 0)}, "classes of round 1: expected at least 1, or 'all', got 0"),
-        ({"classes": (1, 4)}, "classes of round 1: expected 1 to its 3 boards, got 4"),
-        ({"classes": (2, 3)}, "classes of round 0: expected 1 to its 1 boards, got 2"),
-        ({"classes": (1,)}, "classes: expected one for each of 2 rounds, got 1"),
+        ({"classes": (1, 4)}, "classes of round 1: expected 1 to 3, the number of its boards, got 4"),
+        ({"classes": (2, 3)}, "classes of round 0: expected 1 to 1, the number of its boards, got 2"),
+        ({"classes": (1,)}, "classes: expected a number for each of 2 rounds, got 1"),
         ({"rows": (3, 0)}, "rows of round 1: expected 1 to 255, or 'hands', got 0"),
         ({"rows": (3, 256)}, "rows of round 1: expected 1 to 255, or 'hands', got 256"),
         (
             {"rows": (3, "hands"), "classes": (1, 2)},
-            "rows of round 1: expected a number, or all classes, got 'hands' of 2",
+            "rows of round 1: 'hands' is only possible with classes 'all', got 2 classes",
         ),
         ({"board_sizes": (0, 3)}, "hole and board cards: expected one of .* together, got 4"),
         ({"deck": Deck(2, 1)}, "deck: expected cards for two hands and a board, 3, got 2"),
@@ -309,7 +309,9 @@ def test_bad_wishes_are_refused(changed, message):
 def test_what_is_too_much_for_the_last_round_is_refused_at_once(monkeypatch):
     monkeypatch.setattr("buckets.abstraction.build.Percentiles", None)
     rows = (50, 6, 5)
-    with pytest.raises(BucketError, match="classes of round 2: expected 1 to its 95 boards, got 96"):
+    with pytest.raises(
+        BucketError, match="classes of round 2: expected 1 to 95, the number of its boards, got 96"
+    ):
         Abstraction.build(AbstractionSpec(SMALL, 2, (0, 2, 1), ("all", 4, 96), rows))
     with pytest.raises(BucketError, match=r"boards of \(3, 1, 1\) cards: expected at most 4,000,000"):
         Abstraction.build(AbstractionSpec(FULL, 2, (0, 3, 1, 1), ("all", 100, 200, "all"), (169, 40, 40, 40)))
@@ -324,7 +326,7 @@ def test_bad_questions_are_refused():
     ):
         with pytest.raises(BucketError, match=message):
             leduc.boards(t, boards)
-    with pytest.raises(BucketError, match="boards: expected each card once on a board, got one twice"):
+    with pytest.raises(BucketError, match="boards: expected each card once on a board, got a card twice"):
         Abstraction.build(AbstractionSpec(*GAMES["rhode island"])).boards(2, [[3, 3]])
     with pytest.raises(BucketError, match="deals: expected numbers of at least 0, got -1"):
         leduc.deal(0, range(-1, 4))

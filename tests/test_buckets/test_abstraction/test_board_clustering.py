@@ -49,7 +49,7 @@ def test_a_weight_is_a_repeated_sample():
 
 
 def test_more_classes_than_different_samples():
-    with pytest.warns(ConvergenceWarning, match="n_clusters=4: found 2 clusters"):
+    with pytest.warns(ConvergenceWarning, match="n_clusters=4: found only 2 clusters"):
         model = BoardClustering(4).fit([[0.0], [1.0], [0.0]])
     assert model.labels_.tolist() == [0, 1, 0]
     assert model.explained_ == 1

@@ -70,7 +70,7 @@ def test_a_row_without_weight_pulls_nothing():
 
 def test_fewer_different_rows_than_clusters():
     curves = np.repeat(curves_of(4, 3), 5, axis=0)
-    with pytest.warns(ConvergenceWarning, match="n_clusters=6: found 4 different rows"):
+    with pytest.warns(ConvergenceWarning, match="n_clusters=6: found only 4 different rows"):
         model = OutcomeClustering(n_clusters=6).fit(curves)
     assert (model.n_clusters_, model.n_distinct_) == (4, 4)
     assert len(set(model.labels_.tolist())) == 4

@@ -47,7 +47,7 @@ def test_shares_are_counts_of_hands():
 
 
 def test_other_games_have_nothing_in_common():
-    with pytest.raises(BoardError, match="expected two of one game"):
+    with pytest.raises(BoardError, match="expected two abstractions of one game"):
         overlaps(
             make((2, 3), (4, 3)),
             Abstraction.build(AbstractionSpec(Deck(3, 2), 1, (0, 1), ("all", "all"), (3, 3))),

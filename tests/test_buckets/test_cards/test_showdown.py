@@ -177,7 +177,7 @@ def test_preflop_aces_by_samples():
 
 
 def test_preflop_without_samples_is_refused():
-    with pytest.raises(BoardError, match="expected at most 1,000,000, or samples=, got 2,598,960"):
+    with pytest.raises(BoardError, match="expected at most 1,000,000, got 2,598,960"):
         equities((), PAIRS, np.ones(1326))
 
 

@@ -294,5 +294,5 @@ def test_three_hole_cards_are_refused():
 
 @pytest.mark.parametrize("value", [-1, 13 << 26])
 def test_what_is_no_strength_has_no_category(value):
-    with pytest.raises(CardError, match="expected one that `strengths` gave"):
+    with pytest.raises(CardError, match="expected a number that `strengths` returned"):
         category(value)

@@ -224,7 +224,7 @@ def test_cards_of_another_deck_are_refused():
 
 @pytest.mark.parametrize("n_cards", [-1, 7])
 def test_no_more_cards_than_are_left(n_cards):
-    with pytest.raises(BoardError, match=f"expected 0 to the 6 that are left, got {n_cards}"):
+    with pytest.raises(BoardError, match=f"expected 0 to the 6 that remain, got {n_cards}"):
         deals((), n_cards, Deck(3, 2))
 
 

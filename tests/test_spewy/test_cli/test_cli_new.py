@@ -137,7 +137,7 @@ def test_a_file_is_kept_unless_forced(tmp_path):
         ),
         (
             ("--preset", "hu-3bet", "--subset", 1756),
-            "subset of flops: expected 1 to 1,755 of them, found 1,756",
+            "subset of flops: expected 1 to 1,755 flops, found 1,756",
         ),
         (
             ("--preset", "hu-3bet", "--board", FLOP, "--bet", "6x"),
