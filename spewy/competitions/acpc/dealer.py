@@ -135,7 +135,7 @@ def parse_actions(text: str) -> list[Action]:
         try:
             action, hand, sent, received = line.split()
             actions.append(Action(action, int(hand), float(sent), float(received)))
-            if not math.isfinite(actions[-1].sent + actions[-1].received):  # a clock cannot use them
+            if not math.isfinite(actions[-1].sent + actions[-1].received):  # a clock needs finite times
                 raise ValueError
         except ValueError:
             raise InputError(

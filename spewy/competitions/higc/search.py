@@ -21,9 +21,9 @@ DEPTH = 60
 """Largest number of actions in a random game; a longer game counts as a draw."""
 WIDTH = 0.7
 """Width of the confidence bounds, as a share of the largest gain in the game."""
-TELLING, TOLD_BY = 0.02, 60
+BIT_VALUE, BIT_STATES = 0.02, 60
 """Value of one bit of information as a share of the largest gain, and number of states for estimating bits."""
-SEEING, LEAST_SEEING = 0.25, 0.2
+UPDATE_SHARE, LEAST_UPDATE = 0.25, 0.2
 """Time limit for updating the possible states: a share of the answer's time, but at least this many seconds."""
 
 
@@ -46,7 +46,7 @@ class SearchAgent:
     def new_match(self) -> None:
         """Begin a match."""
         self._particles = Particles(
-            self._game, self._seat, self._rng, max(SEEING * self._seconds, LEAST_SEEING)
+            self._game, self._seat, self._rng, max(UPDATE_SHARE * self._seconds, LEAST_UPDATE)
         )
 
     def see(self, state: State) -> None:
@@ -77,8 +77,8 @@ class SearchAgent:
             action = max(arms, key=lambda each: arms[each].bound(played))
             arms[action].add(self._game_after(self._rng.choice(states), action))
             played += 1
-        bits = self._told(states, actions)
-        return max(arms, key=lambda each: arms[each].mean + TELLING * bits[each])
+        bits = self._information(states, actions)
+        return max(arms, key=lambda each: arms[each].mean + BIT_VALUE * bits[each])
 
     def _game_after(self, state: SpielState, action: int) -> float:
         """Play a random game after an action, and return its result as a share of the largest gain.
@@ -103,10 +103,10 @@ class SearchAgent:
         with_actions(state, pair)
         return True
 
-    def _told(self, states: list[SpielState], actions: tuple[int, ...]) -> dict[int, float]:
+    def _information(self, states: list[SpielState], actions: tuple[int, ...]) -> dict[int, float]:
         """Entropy, in bits, of what the player sees after each action."""
-        sampled = self._rng.sample(states, min(TOLD_BY, len(states)))
-        deadline, out = time.monotonic() + SEEING * self._seconds, dict.fromkeys(actions, 0.0)
+        sampled = self._rng.sample(states, min(BIT_STATES, len(states)))
+        deadline, out = time.monotonic() + UPDATE_SHARE * self._seconds, dict.fromkeys(actions, 0.0)
         for action in actions:
             seen = Counter[State | None]()
             for state in sampled:

@@ -51,7 +51,7 @@ class SpielGame:
             raise InputError(
                 f"game {shown(name)}: OpenSpiel can only sample its chance outcomes, not list them"
             )
-        self._observers = self._made()
+        self._observers = self._make_observers()
 
     @cached_property
     def is_zero_sum(self) -> bool:
@@ -77,7 +77,7 @@ class SpielGame:
         pack = plain if self.dialect == "rules" else compressed
         return State(tuple(pack(tensor) for tensor in self.tensors(state, player)), legal(state, player))
 
-    def _made(self) -> list[Any]:
+    def _make_observers(self) -> list[Any]:
         import pyspiel
         from open_spiel.python.observation import make_observation
 

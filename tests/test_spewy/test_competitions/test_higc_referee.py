@@ -220,7 +220,9 @@ def test_the_command(tmp_path):
 
 def test_bad_words(tmp_path):
     options = ("--chance-seconds", 0, "--workers", 1, "--out", tmp_path)
-    assert "game 'nope': OpenSpiel does not have this game" in refused("referee", "nope", "random", "random", *options)
+    assert "game 'nope': OpenSpiel does not have this game" in refused(
+        "referee", "nope", "random", "random", *options
+    )
     assert "command '/no': expected one" in refused("referee", "kuhn_poker", "cmd:/no", "random", *options)
     assert "expected one of random, spewy or cmd:COMMAND" in refused(
         "referee", "kuhn_poker", "", "random", *options

@@ -99,9 +99,10 @@ def equity(hole: Sequence[int], board: Sequence[int], seed: int = 0) -> float:
 
 def _completed(hole: Sequence[int], board: Sequence[int]) -> Ints:
     """All final boards ``[board, 5]`` that contain a board and do not contain a hand's cards."""
-    left = [card for card in range(NUM_CARDS) if card not in {*hole, *board}]
+    cards = [card for card in range(NUM_CARDS) if card not in {*hole, *board}]
     n_more = 5 - len(board)
-    more = np.array(list(combinations(left, n_more)), dtype=np.int64).reshape(comb(len(left), n_more), n_more)
+    more = np.array(list(combinations(cards, n_more)), dtype=np.int64)
+    more = more.reshape(comb(len(cards), n_more), n_more)
     return np.hstack([np.tile(np.array(board, dtype=np.int64), (len(more), 1)), more])
 
 

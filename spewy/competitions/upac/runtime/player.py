@@ -241,7 +241,7 @@ def taken_for(size: float, sizes: list[float], draw: float) -> int:
 
 
 def spent(tree: Tree, node: int) -> int:
-    """Chips that the player who has put in more has put in before a decision."""
+    """The larger of the two amounts of chips that the players have put in before a decision."""
     return max(int(tree.nodes[node, SPENT_0]), int(tree.nodes[node, SPENT_1]))
 
 

@@ -86,7 +86,12 @@ class River:
         return int(self.tree.nodes[node, PLAYER])
 
     def reach(self, play: dict[int, Floats], p: int) -> dict[int, Floats]:
-        """Compute a player's reach of each node, ``[hand]``, for strategies by node."""
+        """Compute a player's reach of each node, ``[hand]``.
+
+        Args:
+            play: strategy at each decision, ``[action, hand]``.
+            p: the player.
+        """
         reach = {self.root: self.weights[p]}
         for node in self.decisions:
             for number, child in enumerate(self.tree.children(node)):

@@ -66,7 +66,7 @@ def strengths(cards: Sequence[Ints]) -> Ints:
         suited_ranks = ranks[five]
         straight = _STRAIGHT_TOP[suited_ranks]
         flush = np.where(
-            straight > 0, _made(_STRAIGHT_FLUSH, straight, 0), _made(_FLUSH, 0, _TOP[5][suited_ranks])
+            straight > 0, _strength(_STRAIGHT_FLUSH, straight, 0), _strength(_FLUSH, 0, _TOP[5][suited_ranks])
         )
         out[five] = np.maximum(out[five], flush)
     return out
@@ -86,14 +86,14 @@ def _of_ranks(once: Ints, twice: Ints, thrice: Ints, four: Ints) -> Ints:
     trips = _TOP[1][thrice]
     with_trips = _TOP[1][twice & ~trips]
     straight = _STRAIGHT_TOP[once]
-    out = _made(_HIGH, 0, _TOP[5][once])
-    out = np.where(twice > 0, _made(_PAIR, top_pair, _TOP[3][once & ~top_pair]), out)
-    out = np.where(pairs != top_pair, _made(_TWO_PAIR, pairs, _TOP[1][once & ~pairs]), out)
-    out = np.where(thrice > 0, _made(_TRIPS, trips, _TOP[2][once & ~trips]), out)
-    out = np.where(straight > 0, _made(_STRAIGHT, straight, 0), out)
-    out = np.where((thrice > 0) & (with_trips > 0), _made(_FULL, trips, with_trips), out)
-    return np.where(four > 0, _made(_QUADS, four, _TOP[1][once & ~four]), out)
+    out = _strength(_HIGH, 0, _TOP[5][once])
+    out = np.where(twice > 0, _strength(_PAIR, top_pair, _TOP[3][once & ~top_pair]), out)
+    out = np.where(pairs != top_pair, _strength(_TWO_PAIR, pairs, _TOP[1][once & ~pairs]), out)
+    out = np.where(thrice > 0, _strength(_TRIPS, trips, _TOP[2][once & ~trips]), out)
+    out = np.where(straight > 0, _strength(_STRAIGHT, straight, 0), out)
+    out = np.where((thrice > 0) & (with_trips > 0), _strength(_FULL, trips, with_trips), out)
+    return np.where(four > 0, _strength(_QUADS, four, _TOP[1][once & ~four]), out)
 
 
-def _made(category: int, main: Ints | int, kickers: Ints | int) -> Ints:
+def _strength(category: int, main: Ints | int, kickers: Ints | int) -> Ints:
     return np.asarray(category << _SHIFT | np.asarray(main) << 13 | np.asarray(kickers))
