@@ -1,15 +1,16 @@
-"""Estimates the chips won in a hand without luck (N. Burch et al., "AIVAT", AAAI 2018).
+"""Estimate the chips won in a hand without luck (N. Burch et al., "AIVAT", AAAI 2018).
 
-One player tells its strategy. The estimate averages over all hands of this player that fit the public play, weighted by
-their likelihood given the opponent's cards; the opponent keeps its cards. With V any function of the public state s, of
-the range ρ there and of the opponent's cards, the estimate is
+At least one player reveals its strategy. The estimate averages over all hands that this player could hold, weighted by
+the probability that it would have played as it did; the opponent keeps its cards. Let V be any function of the public
+state s, of the player's range in s and of the opponent's cards. The estimate is
 
 ``E[chips won | end] + Σ (E[V(s') | s] - V(s'))``
 
-over the steps s to s' whose probabilities are known: deals of cards, decisions of that player, and of an opponent who
-tells its strategy, too. Each term is zero on average, however the other decisions are made, so the estimate is
-unbiased; the better V, the less luck is left. Here ``V(s) = stake * (2 * equity - 1)``: both players check and call
-from now on. The mean of V over the next cards is V before them, so a deal takes two equities.
+where the sum is over the steps from a state s to the next state s' that have known probabilities: deals of cards, the
+player's decisions, and the opponent's decisions if the opponent reveals its strategy too. Each term of the sum is zero
+on average, however the opponent decides, so the estimate is unbiased. The better V predicts the result, the less luck
+is left. Here ``V(s) = stake * (2 * equity - 1)``, which is right if both players check and call from s on. Then the
+mean of V over the next cards is V before these cards, so that the term of a deal needs two equities only.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ from spewy.match.odds import shares
 from spewy.match.table import Played, Step
 
 BOARDS = 200
-"""Number of sampled final boards for an equity; the sampling adds little variance and no bias."""
+"""Number of random final boards for an equity; the sampling adds little variance and no bias."""
 
 
 def estimate(played: Played, known: tuple[bool, bool], seed: int) -> float:
-    """Player 0's chips without luck; the mean of two estimates if both strategies are known.
+    """Estimate the chips that player 0 won without luck; the mean of two estimates if both strategies are known.
 
-    The estimate is the chips won if a player did something else than its strategy told. Faults of a player who tells no
-    strategy do not matter: its decisions may depend on its cards in any way.
+    If a player who reveals its strategy has acted against it, or had a fault, the estimate is the chips won. Faults of
+    the other player do not matter, since its decisions may depend on its cards in any way.
 
     Args:
-        played: the hand with all cards, and the strategies that players told.
-        known: which players tell their strategies.
-        seed: seed of the final boards.
+        played: the hand with all cards, and the revealed strategies at the decisions.
+        known: for each player whether it reveals its strategy.
+        seed: seed of the random final boards.
     """
     failed = any(known[fault.player] for fault in played.faults)
     if failed or not all(_tells(step) for step in played.steps if known[step.player]):
@@ -50,12 +51,13 @@ def estimate(played: Played, known: tuple[bool, bool], seed: int) -> float:
 
 
 def _tells(step: Step) -> bool:
-    """Whether the known strategy plays the chosen action with at least one hand."""
+    """Whether the revealed strategy takes the played action with at least one hand."""
     mix = step.mix
     return mix is not None and step.action in mix.actions and bool(_row(mix, step.action).any())
 
 
 def _row(mix: Mix, action: str) -> Floats:
+    """Frequencies of an action for each hand of the strategy."""
     out: Floats = mix.frequencies[mix.actions.index(action)]
     return out
 
@@ -65,9 +67,9 @@ class _Estimate:
 
     Args:
         played: the hand.
-        player: the player whose hands are averaged over if its strategy is known, and whose hand is kept if not.
-        known: which players tell their strategies.
-        seed: seed of the final boards.
+        player: the player over whose hands the estimate averages; if the player reveals no strategy, it keeps its hand.
+        known: for each player whether it reveals its strategy.
+        seed: seed of the random final boards.
     """
 
     def __init__(self, played: Played, player: int, known: tuple[bool, bool], seed: int) -> None:
@@ -81,13 +83,13 @@ class _Estimate:
 
     @cached_property
     def deck(self) -> np.ndarray:
-        """All hands of the deck: ``[hand of the deck, hole card]``."""
+        """Cards of all hands of the deck (an int array ``[hand, card]``)."""
         return hands(self.game.deck, self.game.num_hole_cards)
 
     def chips(self) -> float:
         """Number of chips that player 0 won, without luck."""
         blinds = Betting.start(self.game)
-        self.total -= stake(blinds) * self._mean()  # of all deals the mean is 0: the players' hands are alike
+        self.total -= stake(blinds) * self._mean()  # the mean over all deals of hole cards is 0 by symmetry
         for step in self.steps:
             self._deal(step.hand.betting, step.hand.board)
             self._decide(step)
@@ -96,7 +98,10 @@ class _Estimate:
         return self.total if self.player == 0 else -self.total
 
     def _first_range(self) -> Floats:
-        """Range at the deal: hands without the opponent's cards; the actual hand if the strategy is unknown."""
+        """The player's range at the deal: all hands without the opponent's cards, or the player's hand alone.
+
+        The player's hand alone is the range of a player who reveals no strategy.
+        """
         if self.known[self.player]:
             weights = (~blocked(self.deck, self._held(1 - self.player))).astype(np.float64)
         else:
@@ -111,7 +116,7 @@ class _Estimate:
         return cards
 
     def _margins(self) -> Floats:
-        """``[hand]``: share of the stake that each hand wins against the opponent's hand without further betting."""
+        """Share of the stake that each hand wins against the opponent's hand without further betting (an array)."""
         share = shares(self.game, self._held(1 - self.player), self.board, self.seed, BOARDS)
         out: Floats = np.nan_to_num(1.0 - 2.0 * share)
         return out
@@ -120,14 +125,14 @@ class _Estimate:
         return float(self.range @ self.margin)
 
     def _value(self, betting: Betting) -> Floats:
-        """``[hand]``: chips that each hand wins after this betting."""
+        """Chips that each hand wins after this betting if nobody bets again (an array ``[hand]``)."""
         if betting.folded is None:
             return stake(betting) * self.margin
         lost = betting.spent[betting.folded]
         return np.full(len(self.deck), -lost if betting.folded == self.player else lost, dtype=np.float64)
 
     def _deal(self, betting: Betting, board: tuple[int, ...]) -> None:
-        """Process public cards, if new ones were dealt."""
+        """Update range, margins and total for a board, if it has new cards."""
         if board == self.board:
             return
         before = self._mean()
@@ -138,6 +143,7 @@ class _Estimate:
         self.total += stake(betting) * (before - self._mean())
 
     def _decide(self, step: Step) -> None:
+        """Update range and total for a decision, if the strategy of the player who acted is known."""
         if not self.known[step.player] or step.mix is None:
             return
         taken = step.mix.actions.index(step.action)

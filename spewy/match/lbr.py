@@ -1,13 +1,13 @@
 """Local Best Response (V. Lisý and M. Bowling, "Equilibrium approximation quality of current no-limit poker bots").
 
-It plays against a bot that tells its strategy, and tracks the bot's exact range. It values each action as if nobody bet
-afterwards: with ``w`` its equity against that range, ``f`` how often the bot folds to a bet, ``asked`` the chips that a
-call takes and ``b`` the chips that a bet adds,
+Local Best Response (LBR) plays against a bot that reveals its strategy, and tracks the bot's exact range. It values
+each action as if nobody bet afterwards. Let ``w`` be LBR's equity against the bot's range, ``f`` the frequency with
+which the bot folds to a bet, ``asked`` the chips that a call costs, and ``b`` the chips that a bet adds to a call. Then
 
 ``call = w * pot - (1 - w) * asked`` and ``bet = f * pot + (1 - f) * (w' * (pot + b) - (1 - w') * (asked + b))``
 
-where ``w'`` is the equity against the part of the range that does not fold. It plays the best action that its setting
-allows. Its winnings are a lower bound of a best response's winnings.
+where ``w'`` is LBR's equity against the hands of the range that do not fold. LBR plays the best action that its setting
+allows. Its mean winnings are a lower bound on those of a best response.
 """
 
 from __future__ import annotations
@@ -32,17 +32,20 @@ N_SIZES = 56
 
 @dataclass(frozen=True)
 class Setting:
-    """Actions allowed in each round; later rounds repeat the last one.
+    """The actions that Local Best Response may take.
 
-    Letters: f fold, c call, p a bet of the pot, a all-in, s `N_SIZES` sizes from the smallest to all-in. In limit games
-    p, a and s all mean the raise.
+    Attributes:
+        name: name of the setting.
+        rounds: letters of the allowed actions in each round; later rounds allow the same as the last of them. The
+            letters are f (fold), c (call), p (a bet of the pot), a (all-in) and s (`N_SIZES` sizes from the smallest
+            bet to all-in). In limit games p, a and s mean the raise.
     """
 
     name: str
     rounds: tuple[str, ...]
 
     def allowed(self, t: int) -> str:
-        """The letters of a round."""
+        """Letters of the actions that are allowed in round ``t``."""
         return self.rounds[min(t, len(self.rounds) - 1)]
 
 
@@ -75,7 +78,7 @@ class Lbr:
 
     Args:
         other: the opponent at the same table.
-        setting: actions that are allowed.
+        setting: the allowed actions.
     """
 
     def __init__(self, other: Reveals, setting: Setting) -> None:
@@ -126,7 +129,14 @@ class Lbr:
         self._seen = len(steps)
 
     def _value(self, public: Hand, action: str, share: Floats, weights: Floats) -> float:
-        """Value of an action in chips, compared with a fold now."""
+        """Value of an action: the chips that it wins on average, compared with a fold.
+
+        Args:
+            public: the hand without hole cards.
+            action: the action.
+            share: share of the pot that LBR's hand wins against each hand of the deck.
+            weights: weight of each hand of the deck in the opponent's range.
+        """
         if action == "f":
             return 0.0
         betting = public.betting
@@ -143,7 +153,7 @@ class Lbr:
         return folds * pot + (1 - folds) * called
 
     def _actions(self, betting: Betting) -> Iterator[str]:
-        """Actions that both the setting and the rules allow; always a call."""
+        """Yield the actions that both the setting and the rules allow; a check or call always is."""
         letters = self.setting.allowed(betting.round)
         yield "c"
         if "f" in letters and betting.can_fold:
@@ -158,7 +168,7 @@ class Lbr:
 
 
 def _totals(letters: str, betting: Betting, bounds: tuple[int, int]) -> Iterator[int]:
-    """Totals of the bets that a setting allows."""
+    """Yield the totals of the bets that the letters of a setting allow."""
     low, high = bounds
     if "p" in letters:
         highest = max(betting.spent)
@@ -170,12 +180,19 @@ def _totals(letters: str, betting: Betting, bounds: tuple[int, int]) -> Iterator
 
 
 def _called(betting: Betting) -> int:
-    """Total chips of a player who calls."""
+    """Total chips that a player has put in after a call."""
     return min(max(betting.spent), betting.stack(0), betting.stack(1))
 
 
 def _won(share: Floats, weights: Floats, pot: float, asked: float) -> float:
-    """Mean chips won by paying ``asked`` into the pot, compared with a fold."""
+    """Mean chips that a hand wins by paying ``asked`` into the pot without further betting, compared with a fold.
+
+    Args:
+        share: share of the pot that the hand wins against each hand of the deck.
+        weights: weight of each hand of the deck in the opponent's range.
+        pot: chips in the pot before the payment.
+        asked: chips that the player pays.
+    """
     total = weights.sum()
     equity = float(share @ weights / total) if total > 0 else 0.5
     return equity * pot - (1 - equity) * asked

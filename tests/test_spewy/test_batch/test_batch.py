@@ -282,7 +282,7 @@ def test_interrupt_and_go_on(group, uninterrupted, tmp_path):
         (os.killpg if group else os.kill)(running.pid, signal.SIGINT)
         out, err = running.communicate(timeout=60)
     assert running.returncode == 130, err
-    assert "the same command goes on" in err
+    assert "the same command continues" in err
     assert "Traceback" not in err
     assert "Warning" not in err
     stopped = json.loads(out)

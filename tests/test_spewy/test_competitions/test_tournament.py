@@ -49,7 +49,7 @@ def test_a_command_that_is_too_long_for_a_path_is_run(tmp_path):
     file = write(tmp_path, ACPC.format("points").replace('"raise"', f'"cmd:true {"x" * 300}"'))
     result = spewy("tournament", file, "--workers", 1)
     assert result.exit_code == 1
-    assert "two: expected to connect, found that it ended with 0" in result.stderr
+    assert "two ended with exit code 0 before it connected" in result.stderr
 
 
 def test_clients_at_one_port_play_one_run_after_the_other(tmp_path):
@@ -59,7 +59,7 @@ def test_clients_at_one_port_play_one_run_after_the_other(tmp_path):
     with clients_at(port):
         result = spewy("tournament", file, "--workers", 2)
     assert result.exit_code == 0, result.stderr
-    assert f"two: a client of the ACPC's protocol is waited for at 127.0.0.1:{port}" in result.stderr
+    assert f"two: waiting for a client of the ACPC's protocol at 127.0.0.1:{port}" in result.stderr
 
 
 def test_logs_are_not_kept_in_a_file(tmp_path):

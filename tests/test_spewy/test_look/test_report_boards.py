@@ -237,9 +237,9 @@ def test_a_subset_wants_ranges_without_suits(tmp_path):
 
 def test_places_where_there_is_no_report(folder, tmp_path):
     twice = ("report", folder / NAMES[0], folder / NAMES[0])
-    assert "expected another board, found Kh9d6s2c again" in refused(*twice)
+    assert "another folder has the board Kh9d6s2c, too" in refused(*twice)
     assert "found none" in refused("report", tmp_path)
-    assert "--board: expected none" in refused("report", folder, "--board", "Qs 7h 2d 3c")
+    assert "--board has no effect with several solves" in refused("report", folder, "--board", "Qs 7h 2d 3c")
     assert "column 'best': expected one of board, weight" in refused(
         "report", folder, "--sort", "best"
     ).replace("stands_for, sweeps, exploitability_pct, ", "")

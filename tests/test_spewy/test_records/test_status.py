@@ -177,7 +177,7 @@ def test_whether_it_runs_is_known_after_it_was_killed(folder):
         child.kill()
         child.wait()
     assert running(folder) is False
-    assert "not running, it ended without a word" in good("status", folder)
+    assert "not running; the last run was killed, or ended without a log" in good("status", folder)
     with LogFile(folder) as log:
         log.write("stop", "interrupted")
     assert "not running: interrupted" in good("status", folder)
