@@ -1,1 +1,1 @@
-"""Competitions ACPC, HIGC and UPAC, and tournaments: protocols, rules, bots, packages."""
+"""ACPC, HIGC, UPAC and tournaments: protocols, rules, bots, packages."""
