@@ -1,7 +1,8 @@
 """Pairs of both players' hands on a board: card removal, and how often one hand beats the other.
 
 Two matrices ``[hand of player 0, hand of player 1]`` suffice to compute EVs and equities on a board. They are computed
-with NumPy alone, so that showing a decision loads no machine code; hold'em's wins before the flop come from a file. A *final board* has all public cards of the game.
+with NumPy alone, so that showing a decision loads no machine code; hold'em's wins before the flop come from a file. A
+*final board* has all public cards of the game.
 """
 
 from __future__ import annotations
