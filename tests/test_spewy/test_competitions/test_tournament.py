@@ -123,7 +123,7 @@ def test_games_that_are_none(tmp_path, line):
 
 def test_a_file_without_games_rates_nobody(tmp_path):
     (tmp_path / "games.jsonl").write_text("\n\n")
-    assert "games.jsonl: expected games, found none" in refused("tournament", write(tmp_path, UPAC))
+    assert "games.jsonl: the file has no games" in refused("tournament", write(tmp_path, UPAC))
 
 
 @pytest.mark.parametrize(
@@ -137,10 +137,10 @@ def test_a_file_without_games_rates_nobody(tmp_path):
         (
             ACPC.format("online")
             + "".join(f'[[bots]]\nname = "{n}"\nbot = "call"\n' for n in ("a", "b--c", "a--b", "c")),
-            "found a--b--c of a--b and of a",
+            "would share the folder a--b--c",
         ),
-        (ACPC.format("online").replace('bot = "call"\n', ""), "bot one: expected bot"),
-        (HIGC.replace("higc", "upac", 1), "expected [upac] alone"),
+        (ACPC.format("online").replace('bot = "call"\n', ""), "bot one: the key bot is missing"),
+        (HIGC.replace("higc", "upac", 1), "need the section [upac] and no other"),
         (ACPC.format("online").replace("raise", "nobody"), "bot 'nobody': expected one of"),
         (
             ACPC.format("online").replace("small", "small\\n# large"),
@@ -150,7 +150,7 @@ def test_a_file_without_games_rates_nobody(tmp_path):
             ACPC.format("online") + "seconds = 1e10\n",
             "acpc.seconds: expected less than or equal to 1000000000",
         ),
-        (HIGC.replace("kuhn_poker", "nope"), "game 'nope': expected the name"),
+        (HIGC.replace("kuhn_poker", "nope"), "game 'nope': OpenSpiel does not have this game"),
     ],
 )
 def test_files_that_are_wrong(tmp_path, text, told):
