@@ -112,7 +112,7 @@ def test_not_beside_another_process(tmp_path: Path) -> None:
             attempt()
     put(store, "regret", b"0|new", np.ones(2))
     store.close()
-    with pytest.raises(LockerError, match="found another process"):
+    with pytest.raises(LockerError, match="another process has the store open"):
         remove_store(tmp_path / "f")
     os.kill(child.pid, signal.SIGKILL)  # type: ignore[arg-type]
     child.join()

@@ -162,7 +162,7 @@ def test_a_folder_that_cannot_be_replaced_is_kept(tmp_path, monkeypatch, taken):
 
     monkeypatch.setattr(Path, "rename", renamed)
     with pytest.raises(
-        InputError if taken else OSError, match="what it held is in" if taken else "not empty"
+        InputError if taken else OSError, match="move its old content back from" if taken else "not empty"
     ):
         unpack({"new": b"1"}, folder)
     (kept,) = tmp_path.rglob("kept")
@@ -189,7 +189,7 @@ def test_a_folder_that_cannot_be_replaced_is_kept(tmp_path, monkeypatch, taken):
 def test_files_that_a_worker_names_stay_in_their_folder(tmp_path, files):
     folder = tmp_path / "in" / "a"
     unpack({"kept": b"0"}, folder)
-    with pytest.raises(PeerError, match="folder of a solve, from the other end of a cluster"):
+    with pytest.raises(PeerError, match="files of a solve, received from a worker of a cluster"):
         unpack(files, folder)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["kept"]
 
@@ -201,7 +201,7 @@ def test_a_worker_that_answers_nonsense_for_a_job_is_named(cluster, tmp_path, mo
     result = spewy("solve", write(tmp_path, BATCH), "--out", out, *EXACT, "--dask", cluster.address, "--json")
     assert result.exit_code == 1
     errors = [row["error"] for row in json.loads(result.stdout)]
-    assert "expected how its solve ended, found None" in errors[0]
+    assert "expected an outcome and files, found None" in errors[0]
     assert errors[1:] == [None, None]
 
 
