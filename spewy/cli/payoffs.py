@@ -49,7 +49,7 @@ def payoffs(
 ) -> None:
     """Store the payoff matrices of a whole game.
 
-    The payoff matrix of a chunk has the mean winnings of player 0, for each pair of rows.
+    A payoff matrix has the mean winnings of player 0 in a chunk, for each pair of rows.
 
     A chunk is one betting round after a betting line, a row is a bucket of hands. Winnings are those if both players go
     on by the average strategies; both ranges are those with which these strategies come to the chunk, and card removal

@@ -223,7 +223,7 @@ def test_bad_words(tmp_path):
     assert "game 'nope': OpenSpiel does not have this game" in refused(
         "referee", "nope", "random", "random", *options
     )
-    assert "command '/no': expected one" in refused("referee", "kuhn_poker", "cmd:/no", "random", *options)
+    assert "command '/no' cannot be run" in refused("referee", "kuhn_poker", "cmd:/no", "random", *options)
     assert "expected one of random, spewy or cmd:COMMAND" in refused(
         "referee", "kuhn_poker", "", "random", *options
     )
