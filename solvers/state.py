@@ -9,7 +9,7 @@ import numpy as np
 from solvers.tree import Floats
 
 FLOOR = 1e-30
-"""Where the positive regrets, or the sums, of a row add up to at most this number, the row plays uniformly.
+"""Largest sum of the positive regrets, or of the sums, of a row that plays uniformly.
 
 The reciprocal of a number below 2.9e-39 would overflow in single precision.
 """

@@ -231,7 +231,7 @@ class Walker:
 
 
 class _Bundle(NamedTuple):
-    """What a kernel needs to traverse one round for one player: betting, hands, locks, regrets and sums.
+    """Input of the kernels that traverse one round for one player: betting, hands, locks, regrets and sums.
 
     Attributes:
         forest: the betting trees.

@@ -256,7 +256,7 @@ class SolveSection(Section):
     variant: str | None = None
     """Variant of CFR: cfr, cfr+, lcfr, dcfr, dcfr-steep, pcfr+; default: dcfr-steep in the exact engine, else dcfr."""
     integrate: Literal["regret", "average"] = "regret"
-    """What a visit adds to the lockers: "regret" adds regrets, "average" averages in a local optimum."""
+    """Rule by which a visit changes the lockers: "regret" adds regrets, "average" averages in a local optimum."""
     leaves: Literal["auto", "stored", "live"] | dict[RoundName, LeafKind] = "auto"
     """Chance leaves: "live" chunks or "stored" payoffs of the next round; one value, or a table by round."""
     target: str = "0.3%"

@@ -71,7 +71,7 @@ class _Tree:
     tree: BettingTree
     betting: list[BettingRound]
     slots: dict[str, tuple[int, int, Node]]
-    """For each line: round of the decision, counted from the root's round; index of its first action; its node."""
+    """By line: round of the decision, counted from the root's round; index of its first action; its node."""
 
 
 class SubgameBuilder:

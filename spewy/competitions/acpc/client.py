@@ -29,7 +29,7 @@ Note = Callable[[str], None]
 
 @dataclass
 class Match:
-    """What a client has played.
+    """The games that a client has played.
 
     Attributes:
         hands: number of completed hands.

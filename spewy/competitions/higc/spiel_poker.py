@@ -62,7 +62,7 @@ _NAME = re.compile(r"(\w+)(?:\((.*)\))?", re.DOTALL)
 
 @dataclass(frozen=True)
 class Public:
-    """What a player sees in the tensor of a poker game.
+    """Reads a player's cards and betting from the tensor of a poker game.
 
     Attributes:
         hole: the player's own cards.

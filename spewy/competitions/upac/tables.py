@@ -240,7 +240,7 @@ def _coarse(free: np.ndarray) -> np.ndarray:
 
 
 class Decides(NamedTuple):
-    """Where the strategy of a decision is stored in the solve and in the bot's table.
+    """Location of a decision's strategy in the solve and in the bot's table.
 
     Both store the frequencies of all actions but a decision's last.
 
