@@ -1,86 +1,33 @@
-"""Count exactly how often each of the 169 starting hands beats each other: `spewy/competitions/upac/preflop_odds.npz`.
+"""Count exactly how often each of the 169 starting hands beats each of the 1,326 hands: `spewy/look/preflop_wins.npz`.
 
     python -m benchmarks.studies.preflop_odds
 
-Walks the 134,459 final boards that differ by more than a renaming of suits, each as often as there are of it, and on
-each all pairs of hands that share no card: half a minute, and writes the file anew. ``wins[a, b]`` counts, over all
-pairs of hands of two classes and all boards that go with both, how often a wins; ``pairs[a, b]`` is the number of such
-pairs of hands.
+Compares all pairs of hands on the 134,459 final boards that differ by more than a renaming of suits, which takes two
+minutes, and writes the file again. ``wins[class, hand]`` is the number of final boards on which the first hand of a
+class (`buckets.cards.preflop_classes`) beats a hand of the deck; suits make all other pairs the same.
 """
 
 import argparse
-from math import comb
 
-import numba
 import numpy as np
 
 from benchmarks.paths import ROOT
-from buckets.cards import Deck, board_map, hands, preflop_classes, strengths
+from buckets.cards import Deck, hands, preflop_classes
+from spewy.game.gamefile import load_game
+from spewy.look.pairs import count_wins
 
-FILE = ROOT / "spewy/competitions/upac/preflop_odds.npz"
-AT_ONCE = 1024
-N_CLASSES = 169
+FILE = ROOT / "spewy/look/preflop_wins.npz"
 
 
 def main() -> None:
     argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     ).parse_args()
-    deck = Deck()
-    held = hands(deck, 2).astype(np.int64)
-    classes = preflop_classes()[0].astype(np.int64)
-    found = board_map(deck, (5,))
-    wins = np.zeros((N_CLASSES, N_CLASSES), dtype=np.int64)
-    for start in range(0, len(found.boards), AT_ONCE):
-        some = slice(start, start + AT_ONCE)
-        strength = strengths(found.boards[some], held)
-        order = np.argsort(strength, axis=1, kind="stable")
-        add_wins(strength, order, held, classes, found.counts[some].astype(np.int64), wins)
-    pairs = counted_pairs(held, classes)
-    assert (wins + wins.T <= pairs * comb(48, 5)).all()
-    np.savez_compressed(FILE, wins=wins.astype(np.int32), pairs=pairs.astype(np.int16))
+    deck = hands(Deck(), 2)
+    wins = count_wins(load_game("holdem.limit.2p.reverse_blinds"), deck, np.arange(len(deck)), ())
+    _, first_hands = np.unique(preflop_classes()[0], return_index=True)
+    np.savez_compressed(FILE, wins=wins[first_hands])
     print(f"{FILE.name}: {FILE.stat().st_size:,} bytes")
-
-
-def counted_pairs(held: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """How many pairs of hands of two classes share no card."""
-    apart = (held[:, None, :, None] != held[None, :, None, :]).all(axis=(2, 3)).astype(np.int64)
-    member = np.eye(N_CLASSES, dtype=np.int64)[classes]
-    out: np.ndarray = member.T @ apart @ member
-    return out
-
-
-@numba.njit
-def add_wins(strength, order, held, classes, counts, wins):  # type: ignore[no-untyped-def]
-    """Add what each hand beats on each board; hands that share a card with it are taken out again."""
-    below = np.zeros(wins.shape[0], dtype=np.int32)
-    by_card = np.zeros((52, wins.shape[0]), dtype=np.int32)
-    board_wins = np.zeros(wins.shape, dtype=np.int32)
-    for b in range(len(strength)):
-        below[:] = 0
-        by_card[:] = 0
-        board_wins[:] = 0
-        start = 0
-        while strength[b, order[b, start]] < 0:
-            start += 1
-        while start < order.shape[1]:
-            value, end = strength[b, order[b, start]], start
-            while end < order.shape[1] and strength[b, order[b, end]] == value:
-                h = order[b, end]
-                first, second = by_card[held[h, 0]], by_card[held[h, 1]]
-                row = board_wins[classes[h]]
-                for k in range(len(below)):
-                    row[k] += below[k] - first[k] - second[k]
-                end += 1
-            for i in range(start, end):
-                h = order[b, i]
-                below[classes[h]] += 1
-                by_card[held[h, 0], classes[h]] += 1
-                by_card[held[h, 1], classes[h]] += 1
-            start = end
-        for i in range(wins.shape[0]):
-            for k in range(wins.shape[1]):
-                wins[i, k] += counts[b] * board_wins[i, k]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Pairs of both players' hands on a board: card removal, and how often one hand beats the other.
 
 Two matrices ``[hand of player 0, hand of player 1]`` suffice to compute EVs and equities on a board. They are computed
-with NumPy alone, so that showing a decision loads no machine code. A *final board* has all public cards of the game.
+with NumPy alone, so that showing a decision loads no machine code; hold'em's wins before the flop come from a file. A
+*final board* has all public cards of the game.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import Perms, deals, hand_permutation, stabilizer, suit_permutations
+from buckets.cards import Deck, Perms, deals, hand_permutation, preflop_classes, stabilizer, suit_permutations
 from buckets.cards.rank_sets import board_strength
 from buckets.types import Ints
 from solvers.tree import Floats
 from spewy.game.gamefile import Game
 
+_PREFLOP_FILE = Path(__file__).with_name("preflop_wins.npz")
+"""Wins before the flop, which take minutes to count (`benchmarks/studies/preflop_odds.py`)."""
 _FLUSH_EVERY = 127
 """Largest number of wins in an 8-bit counter, which is much faster than a larger one."""
 
@@ -66,12 +70,13 @@ def pairs(
     """
     together = compatible(deck, hands)
     n_left, missing = len(game.deck) - len(board) - 2 * game.num_hole_cards, _missing(game, board)
-    if most_boards is not None and comb(n_left, missing) > most_boards:
+    known = _is_holdem_deal(game, board)
+    if most_boards is not None and comb(n_left, missing) > most_boards and not known:
         return Pairs(together, None)
     in_ranges = np.zeros(len(deck), dtype=np.bool_)
     in_ranges[np.concatenate(hands)] = True  # np.union1d would load numpy.ma, which takes longer than a river
     every = np.flatnonzero(in_ranges)
-    wins = _wins(game, deck, every, board)
+    wins = _preflop_wins(every) if known else count_wins(game, deck, every, board)
     first, second = (np.searchsorted(every, player_hands) for player_hands in hands)
     ahead = wins[np.ix_(first, second)].astype(np.float64) - wins[np.ix_(second, first)].T
     return Pairs(together, together * ahead / comb(n_left, missing))
@@ -91,11 +96,31 @@ def compatible(deck: Ints, hands: tuple[Ints, Ints]) -> Floats:
     return together
 
 
+def _is_holdem_deal(game: Game, board: Sequence[int]) -> bool:
+    """Whether the state is hold'em before the flop, with 52 cards."""
+    return not board and (game.deck, game.num_hole_cards, _missing(game, board)) == (Deck(), 2, 5)
+
+
+def _preflop_wins(every: Ints) -> NDArray[np.int32]:
+    """``[hand, other hand]``: number of hold'em's final boards on which the first hand beats the second.
+
+    The file has one hand of each starting hand's class; suits are renamed to get the others.
+    """
+    with np.load(_PREFLOP_FILE) as counts:
+        wins = counts["wins"]
+    _, first_hands = np.unique(preflop_classes()[0], return_index=True)
+    out = np.zeros((wins.shape[1], wins.shape[1]), dtype=np.int32)
+    for perm in suit_permutations(Deck()):
+        to = hand_permutation(Deck(), 2, perm)
+        out[np.ix_(to[first_hands], to)] = wins
+    return out[np.ix_(every, every)]
+
+
 def _missing(game: Game, board: Sequence[int]) -> int:
     return sum(game.num_board_cards) - len(board)
 
 
-def _wins(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> NDArray[np.int32]:
+def count_wins(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> NDArray[np.int32]:
     """Count the final boards on which the first hand beats the second (an array ``[hand, other hand]``).
 
     Only one of all final boards that are equal up to suits is evaluated. Let W be its matrix of wins, and k the number

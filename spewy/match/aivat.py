@@ -1,21 +1,22 @@
 """Estimate the chips won in a hand without luck (N. Burch et al., "AIVAT", AAAI 2018).
 
-At least one player reveals its strategy. The estimate averages over all hands that this player could hold, weighted by
-the probability that it would have played as it did; the opponent keeps its cards. Let V be any function of the public
-state s, of the player's range in s and of the opponent's cards. The estimate is
+A player who reveals its strategy takes part with its whole range; the opponent keeps its cards, unless it reveals its
+strategy too. Let V be any function of the public state s and of both ranges in s. The estimate is
 
 ``E[chips won | end] + Σ (E[V(s') | s] - V(s'))``
 
-where the sum is over the steps from a state s to the next state s' that have known probabilities: deals of cards, the
-player's decisions, and the opponent's decisions if the opponent reveals its strategy too. Each term of the sum is zero
-on average, however the opponent decides, so the estimate is unbiased. The better V predicts the result, the less luck
-is left. Here ``V(s) = stake * (2 * equity - 1)``, which is right if both players check and call from s on. Then the
-mean of V over the next cards is V before these cards, so that the term of a deal needs two equities only.
+where the sum is over the steps from a state s to the next state s' that have known probabilities: deals of cards, and
+decisions of players who reveal their strategies. Each term of the sum is zero on average, however the other decisions
+are made, so the estimate is unbiased. The better V predicts the result, the less luck is left.
+
+Here V lets both players check and call from s on, but a player who faces a bet folds each hand that loses more by a
+call. Without these folds V would move by whole stacks at all-ins. After a bet of one player, V also knows how often
+each hand of the other folds, calls or raises, if the other reveals its strategy there. Cards are dealt when no bet is
+open, so the mean of V over the next cards is V before these cards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -24,15 +25,13 @@ from buckets.cards import blocked, hands
 from solvers.tree import Floats
 from spewy.bot.bot import Mix
 from spewy.game.betting import Betting
-from spewy.match.odds import shares
+from spewy.game.hand import Hand
+from spewy.match.odds import deck_pairs
 from spewy.match.table import Played, Step
 
-BOARDS = 200
-"""Number of random final boards for an equity; the sampling adds little variance and no bias."""
 
-
-def estimate(played: Played, known: tuple[bool, bool], seed: int) -> float:
-    """Estimate the chips that player 0 won without luck; the mean of two estimates if both strategies are known.
+def estimate(played: Played, known: tuple[bool, bool]) -> float:
+    """Estimate the chips that player 0 won without luck.
 
     If a player who reveals its strategy has acted against it, or had a fault, the estimate is the chips won. Faults of
     the other player do not matter, since its decisions may depend on its cards in any way.
@@ -40,24 +39,23 @@ def estimate(played: Played, known: tuple[bool, bool], seed: int) -> float:
     Args:
         played: the hand with all cards, and the revealed strategies at the decisions.
         known: for each player whether it reveals its strategy.
-        seed: seed of the random final boards.
     """
     failed = any(known[fault.player] for fault in played.faults)
-    if failed or not all(_tells(step) for step in played.steps if known[step.player]):
+    if failed or not all(_fits(step, played.hand) for step in played.steps if known[step.player]):
         return float(played.hand.net()[0])
-    averaged = [player for player in (0, 1) if known[player]] or [0]
-    estimates = [_Estimate(played, player, known, seed).chips() for player in averaged]
-    return float(np.mean(estimates))
+    return _Estimate(played, known).chips()
 
 
-def _tells(step: Step) -> bool:
-    """Whether the revealed strategy takes the played action with at least one hand."""
-    mix = step.mix
-    return mix is not None and step.action in mix.actions and bool(_row(mix, step.action).any())
+def _fits(step: Step, hand: Hand) -> bool:
+    """Whether the revealed strategy plays the chosen action with the player's cards."""
+    mix, cards = step.mix, hand.hole[step.player]
+    assert cards is not None
+    if mix is None or step.action not in mix.actions:
+        return False
+    return bool(mix.of(hand.game.hand_number(cards))[mix.actions.index(step.action)] > 0)
 
 
 def _row(mix: Mix, action: str) -> Floats:
-    """Frequencies of an action for each hand of the strategy."""
     out: Floats = mix.frequencies[mix.actions.index(action)]
     return out
 
@@ -67,96 +65,101 @@ class _Estimate:
 
     Args:
         played: the hand.
-        player: the player over whose hands the estimate averages; if the player reveals no strategy, it keeps its hand.
-        known: for each player whether it reveals its strategy.
-        seed: seed of the random final boards.
+        known: which players reveal their strategies.
     """
 
-    def __init__(self, played: Played, player: int, known: tuple[bool, bool], seed: int) -> None:
-        self.hand, self.steps = played.hand, played.steps
-        self.player, self.known, self.seed = player, known, seed
+    def __init__(self, played: Played, known: tuple[bool, bool]) -> None:
+        self.hand, self.steps, self.known = played.hand, played.steps, known
         self.game = played.hand.game
         self.board: tuple[int, ...] = ()
-        self.total = 0.0
-        self.range = self._first_range()
-        self.margin = self._margins()
+        self.ranges = self._first_range(0), self._first_range(1)
 
     @cached_property
     def deck(self) -> np.ndarray:
-        """Cards of all hands of the deck (an int array ``[hand, card]``)."""
+        """All hands of the deck: ``[hand of the deck, hole card]``."""
         return hands(self.game.deck, self.game.num_hole_cards)
 
     def chips(self) -> float:
         """Number of chips that player 0 won, without luck."""
-        blinds = Betting.start(self.game)
-        self.total -= stake(blinds) * self._mean()  # the mean over all deals of hole cards is 0 by symmetry
+        total = 0.0
+        if not all(self.known):
+            total -= self._even(
+                Betting.start(self.game)
+            )  # whose mean over all deals is 0, as the hands are alike
         for step in self.steps:
-            self._deal(step.hand.betting, step.hand.board)
-            self._decide(step)
-        self._deal(self.hand.betting, self.hand.board)
-        self.total += float(self.range @ self._value(self.hand.betting))
-        return self.total if self.player == 0 else -self.total
+            total += self._deal(step.hand.betting, step.hand.board)
+            total += self._decide(step)
+        total += self._deal(self.hand.betting, self.hand.board)
+        return total + self._value(self.hand.betting, self.ranges)
 
-    def _first_range(self) -> Floats:
-        """The player's range at the deal: all hands without the opponent's cards, or the player's hand alone.
-
-        The player's hand alone is the range of a player who reveals no strategy.
-        """
-        if self.known[self.player]:
-            weights = (~blocked(self.deck, self._held(1 - self.player))).astype(np.float64)
-        else:
-            weights = np.zeros(len(self.deck))
-            weights[self.game.hand_number(self._held(self.player))] = 1.0
-        out: Floats = weights / weights.sum()
+    def _first_range(self, player: int) -> Floats:
+        """``[hand of the deck]``: all hands of a player who reveals its strategy, else the actual hand."""
+        out = np.ones(len(self.deck))
+        if not self.known[player]:
+            cards = self.hand.hole[player]
+            assert cards is not None
+            out[:] = 0.0
+            out[self.game.hand_number(cards)] = 1.0
         return out
 
-    def _held(self, player: int) -> Sequence[int]:
-        cards = self.hand.hole[player]
-        assert cards is not None
-        return cards
+    def _mass(self, ranges: tuple[Floats, Floats]) -> float:
+        """Weight of all pairs of hands that share no card with each other or the board."""
+        return float(ranges[0] @ deck_pairs(self.game, self.board).compatible @ ranges[1])
 
-    def _margins(self) -> Floats:
-        """Share of the stake that each hand wins against the opponent's hand without further betting (an array)."""
-        share = shares(self.game, self._held(1 - self.player), self.board, self.seed, BOARDS)
-        out: Floats = np.nan_to_num(1.0 - 2.0 * share)
-        return out
+    def _even(self, betting: Betting) -> float:
+        """Player 0's chips if both players check and call from now on."""
+        pairs = deck_pairs(self.game, self.board)
+        assert pairs.lead is not None
+        lead = float(self.ranges[0] @ pairs.lead @ self.ranges[1])
+        return stake(betting) * lead / self._mass(self.ranges)
 
-    def _mean(self) -> float:
-        return float(self.range @ self.margin)
+    def _value(self, betting: Betting, ranges: tuple[Floats, Floats]) -> float:
+        """Player 0's chips after a betting: all checks and calls, but for folds of hands that lose more by a call."""
+        if betting.folded is not None:
+            return float(-betting.spent[0] if betting.folded == 0 else betting.spent[1])
+        player = betting.to_act if betting.can_fold else 0
+        assert player is not None
+        pairs, opponent = deck_pairs(self.game, self.board).seen_by(player), ranges[1 - player]
+        assert pairs.lead is not None
+        values = stake(betting) * (pairs.lead @ opponent)
+        if betting.can_fold:
+            values = np.maximum(values, -betting.spent[player] * (pairs.compatible @ opponent))
+        mean = float(ranges[player] @ values) / self._mass(ranges)
+        return mean if player == 0 else -mean
 
-    def _value(self, betting: Betting) -> Floats:
-        """Chips that each hand wins after this betting if nobody bets again (an array ``[hand]``)."""
-        if betting.folded is None:
-            return stake(betting) * self.margin
-        lost = betting.spent[betting.folded]
-        return np.full(len(self.deck), -lost if betting.folded == self.player else lost, dtype=np.float64)
-
-    def _deal(self, betting: Betting, board: tuple[int, ...]) -> None:
-        """Update range, margins and total for a board, if it has new cards."""
+    def _deal(self, betting: Betting, board: tuple[int, ...]) -> float:
+        """Process public cards, if new ones were dealt; return the value that they took away."""
         if board == self.board:
-            return
-        before = self._mean()
+            return 0.0
+        before = self._even(betting)
         self.board = board
-        weights = np.where(blocked(self.deck, board), 0.0, self.range)
-        self.range = weights / weights.sum()
-        self.margin = self._margins()
-        self.total += stake(betting) * (before - self._mean())
+        live = ~blocked(self.deck, board)
+        self.ranges = self.ranges[0] * live, self.ranges[1] * live
+        return before - self._even(betting)
 
-    def _decide(self, step: Step) -> None:
-        """Update range and total for a decision, if the strategy of the player who acted is known."""
-        if not self.known[step.player] or step.mix is None:
-            return
-        taken = step.mix.actions.index(step.action)
-        values = np.array([self._value(step.hand.betting.apply(action)) for action in step.mix.actions])
-        if step.player == self.player:
-            joint = np.zeros((len(values), len(self.deck)))
-            joint[:, step.mix.hands] = step.mix.frequencies * self.range[step.mix.hands]
-            self.range = joint[taken] / joint[taken].sum()
-            expected = float((joint * values).sum() / joint.sum())
-        else:
-            frequencies = step.mix.of(self.game.hand_number(self._held(step.player)))
-            expected = float(frequencies @ (values @ self.range))
-        self.total += expected - float(self.range @ values[taken])
+    def _decide(self, step: Step) -> float:
+        """Process a decision; return the value that the draw of the action took away."""
+        player, mix = step.player, step.mix
+        if not self.known[player] or mix is None:
+            return 0.0
+        before, expected, taken = self._mass(self.ranges), 0.0, 0.0
+        for action in mix.actions:
+            after = self._after(player, mix, action)
+            mass = self._mass(after)
+            if not mass > 0:
+                continue
+            value = self._value(step.hand.betting.apply(action), after)
+            expected += mass / before * value
+            if action == step.action:
+                taken, chosen = value, after
+        self.ranges = chosen
+        return expected - taken
+
+    def _after(self, player: int, mix: Mix, action: str) -> tuple[Floats, Floats]:
+        """Return both ranges after an action."""
+        own = np.zeros(len(self.deck))
+        own[mix.hands] = self.ranges[player][mix.hands] * _row(mix, action)
+        return (own, self.ranges[1]) if player == 0 else (self.ranges[0], own)
 
 
 def stake(betting: Betting) -> int:

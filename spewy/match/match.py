@@ -269,10 +269,10 @@ class _Seats:
         """
         match, first = self._match, self._run.position(0, number)
         seats = (self._seats[first], self._seats[1 - first])
-        seeds = [int(word) for word in np.random.SeedSequence((self._run.seed, number)).generate_state(3)]
+        seeds = [int(word) for word in np.random.SeedSequence((self._run.seed, number)).generate_state(2)]
         played = play_hand(dealt, seats, match.game, (seeds[0], seeds[1]), match.aivat)
         reveals = seats[0].reveals, seats[1].reveals
-        return played, estimate(played, reveals, seeds[2]) if match.aivat and any(reveals) else None
+        return played, estimate(played, reveals) if match.aivat and any(reveals) else None
 
     def close(self) -> None:
         """Close both bots."""

@@ -25,6 +25,7 @@ from buckets.cards import (
 )
 from solvers.tree import Floats
 from spewy.game.gamefile import Game
+from spewy.look.pairs import Pairs, pairs
 
 MOST_BOARDS = 1500
 """Default limit of the number of final boards: more than follow a flop of hold'em."""
@@ -69,6 +70,25 @@ def shares(
     np.divide(won.sum(axis=0) + 0.5 * (strength_of == own).sum(axis=0), met, out=out, where=met > 0)
     out[blocked(every, hand)] = np.nan
     return out
+
+
+@lru_cache(maxsize=4)
+def deck_pairs(game: Game, board: Sequence[int]) -> Pairs:
+    """Compute the pairs of all hands of the deck on a board; both matrices are 0 for hands that the board blocks.
+
+    Args:
+        game: the game.
+        board: the public cards so far.
+    """
+    deck = hands(game.deck, game.num_hole_cards).astype(np.int64)
+    live = np.flatnonzero(~blocked(deck, board))
+    on_board = pairs(game, deck, board, (live, live))
+    assert on_board.lead is not None
+    if len(live) == len(deck):
+        return on_board
+    compatible, lead = np.zeros((2, len(deck), len(deck)))
+    compatible[np.ix_(live, live)], lead[np.ix_(live, live)] = on_board.compatible, on_board.lead
+    return Pairs(compatible, lead)
 
 
 class HandOdds:

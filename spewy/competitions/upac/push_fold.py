@@ -15,19 +15,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import comb
-from pathlib import Path
 
 import numpy as np
 from scipy.optimize import linprog
 
+from buckets.cards import Deck, hands, preflop_classes
 from solvers.tree import Floats
 from spewy.errors import InputError, SolveError, shown
+from spewy.game.gamefile import load_game
+from spewy.look.pairs import pairs
 
 SMALL_BLIND, BIG_BLIND = 1, 2
 MOST_STACK = 10**6
-_FILE = Path(__file__).with_name("preflop_odds.npz")
-_BOARDS = comb(48, 5)
+GAME = "holdem.nolimit.2p.reverse_blinds"
 
 
 @dataclass(frozen=True)
@@ -111,10 +111,14 @@ def odds() -> tuple[Floats, Floats]:
         Two arrays ``[starting hand, starting hand of the opponent]``: the number of pairs, and the share of boards that
         the first starting hand wins minus the share that it loses.
     """
-    with np.load(_FILE) as counts:
-        wins, pairs = counts["wins"].astype(np.float64), counts["pairs"].astype(np.float64)
-    margin = np.divide(wins - wins.T, pairs * _BOARDS, out=np.zeros_like(wins), where=pairs > 0)
-    return pairs, margin
+    every = hands(Deck(), 2).astype(np.int64)
+    all_hands = np.arange(len(every))
+    both = pairs(load_game(GAME), every, (), (all_hands, all_hands))
+    assert both.lead is not None
+    member = np.eye(len(preflop_classes()[1]))[preflop_classes()[0]]
+    number, lead = member.T @ both.compatible @ member, member.T @ both.lead @ member
+    lead = (lead - lead.T) / 2  # the sums of one pair of classes are rounded in two orders
+    return number, np.divide(lead, number, out=np.zeros_like(lead), where=number > 0)
 
 
 def equities() -> Floats:
