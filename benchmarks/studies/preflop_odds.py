@@ -1,11 +1,11 @@
-"""Count exactly how often each of the 169 starting hands beats each other: `spewy/competitions/upac/preflop_odds.npz`.
+"""Counts how often each of the 169 starting hands beats each other starting hand, on all boards.
 
     python -m benchmarks.studies.preflop_odds
 
-Walks the 134,459 final boards that differ by more than a renaming of suits, each as often as there are of it, and on
-each all pairs of hands that share no card: half a minute, and writes the file anew. ``wins[a, b]`` counts, over all
-pairs of hands of two classes and all boards that go with both, how often a wins; ``pairs[a, b]`` is the number of such
-pairs of hands.
+The results go to `spewy/competitions/upac/preflop_odds.npz`. For two starting hands a and b, ``pairs[a, b]`` is the
+number of pairs of hands of a and b that share no card. ``wins[a, b]`` is the number of wins of a, over all these pairs
+and all final boards that share no card with them. The script computes showdowns on the 134,459 canonical final boards,
+weighted by the number of boards that each stands for. It takes half a minute.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def counted_pairs(held: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """How many pairs of hands of two classes share no card."""
+    """Count the pairs of hands that share no card, for each two starting hands: ``[starting hand, starting hand]``."""
     apart = (held[:, None, :, None] != held[None, :, None, :]).all(axis=(2, 3)).astype(np.int64)
     member = np.eye(N_CLASSES, dtype=np.int64)[classes]
     out: np.ndarray = member.T @ apart @ member
@@ -52,7 +52,16 @@ def counted_pairs(held: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 @numba.njit
 def add_wins(strength, order, held, classes, counts, wins):  # type: ignore[no-untyped-def]
-    """Add what each hand beats on each board; hands that share a card with it are taken out again."""
+    """Add the wins on some boards to ``wins[starting hand, starting hand]``; only pairs that share no card count.
+
+    Args:
+        strength: ``[board, hand]``; -1: the board blocks the hand.
+        order: ``[board, hand]``, the hands sorted by strength.
+        held: ``[hand, hole card]``.
+        classes: ``[hand]``, the starting hand.
+        counts: ``[board]``, number of boards that each board stands for.
+        wins: the totals, changed in place.
+    """
     below = np.zeros(wins.shape[0], dtype=np.int32)
     by_card = np.zeros((52, wins.shape[0]), dtype=np.int32)
     board_wins = np.zeros(wins.shape, dtype=np.int32)
