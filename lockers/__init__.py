@@ -1,6 +1,6 @@
 """Arrays under keys on disk, in LMDB, with a memory twin.
 
-A *locker* is a name, such as ``payoff``; it holds arrays under keys of bytes. The writes of one transaction appear
+A *locker* has a name, such as ``payoff``, and holds arrays under keys of bytes. The writes of one transaction appear
 together or not at all:
 
 >>> import numpy as np
@@ -14,7 +14,7 @@ together or not at all:
 (array([[1., 0.],
        [0., 1.]]), (1, 1))
 
-`open_store` opens a store on disk with the same methods, for any number of processes at once.
+`open_store` opens a store on disk for many processes at once. `MemoryStore`, its twin in memory, has the same methods.
 """
 
 from lockers.disk_size import STORE_BYTES, DiskSize

@@ -1,8 +1,8 @@
 """The audit of a data file, in a child process that may crash without harm.
 
-LMDB trusts its pages: a damaged page can end the process. The verifier that comes with py-lmdb reads the file as
-bytes and cannot be led astray, so it goes first; `lockers.walk`, the child, then reads every entry through LMDB. A
-crash of the child, or its not coming to an end, is a finding.
+LMDB trusts its pages, so a damaged page can end the process that reads it. The child process, `lockers.walk`, first
+runs the verifier of py-lmdb, which reads the file as bytes and survives any damage. If the verifier finds nothing, the
+child reads every entry through LMDB. A child that crashes or takes too long means that the file is damaged.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from pathlib import Path
 
 from lockers.errors import LockerError, StorageError
 
-_PATIENCE = 60.0  # seconds
-_BYTES_PER_SECOND = 10e6  # far below the slowest disk
+_PATIENCE = 60.0  # seconds for an audit
+_BYTES_PER_SECOND = 10e6  # slower than any disk
 _ATTEMPTS = 8
 
 
 def data_file_findings(path: Path, *, short: bool = False, limit: float | None = None) -> list[str]:
-    """Return descriptions of all that is wrong with a data file; none if it is healthy.
+    """Return a description of each defect of a data file; an empty list if the file is healthy.
 
     Args:
         path: The data file.
-        short: Whether to read a file that lacks pages.
-        limit: Most seconds for the child; None for a minute, and more for a large file.
+        short: Whether to read a file that is shorter than LMDB says.
+        limit: Time limit of the child process in seconds; None for a minute plus the time to read a large file.
 
     Raises:
-        StorageError: The machine failed, so the audit cannot tell.
+        StorageError: The disk or the system failed, so the audit has no result.
     """
     if limit is None:
         limit = _PATIENCE + (path.stat().st_size if path.is_file() else 0) / _BYTES_PER_SECOND
@@ -49,28 +49,26 @@ def data_file_findings(path: Path, *, short: bool = False, limit: float | None =
         output, ending = error.stdout or b"", f"took more than {limit:.0f} seconds"
     else:
         output, ending = child.stdout, _ending(child)
-    # The last line of a child that was stopped may be cut off.
+    # The last line may be incomplete if the child process was stopped.
     lines = [json.loads(line) for line in output.splitlines() if line.endswith(b"}")]
     for line in lines:
         if "failure" in line:
             raise StorageError(line["failure"])
     findings = [line["finding"] for line in lines if "finding" in line]
     if not any("end" in line for line in lines):
-        findings.append(
-            f"{path}: expected a walk through the file to end well; it is damaged: the walk {ending}"
-        )
+        findings.append(f"{path}: the file is damaged: the process that read it {ending}")
     return findings
 
 
 def structure_findings(path: Path, commit: Callable[[], int]) -> list[str]:
-    """Return what is wrong with the pages of a data file, judged without LMDB.
+    """Return a description of each defect in the page structure of a data file, found by py-lmdb's verifier.
 
-    The verifier knows files at rest: a finding counts only if no commit happened meanwhile. A file that never rests
-    has no findings.
+    The verifier is right only if nobody writes the file meanwhile, so its findings are discarded and the check repeated
+    after a commit. The list is empty if every one of a few attempts met a commit.
 
     Args:
         path: The data file.
-        commit: Returns the number of the last commit.
+        commit: Function that returns the number of the last commit.
     """
     for _ in range(_ATTEMPTS):
         try:

@@ -1,22 +1,22 @@
-"""Arrays as bytes: a small versioned header, the shape, the raw items. Never pickle.
+"""Arrays as bytes: a header, the shape and the items. Nothing is pickled.
 
 ======  =====  =============================================================================
-offset  bytes  what
+offset  bytes  content
 ======  =====  =============================================================================
 0       4      magic ``LOCK``
 4       1      version of this layout, 1
-5       1      codec of the items, 0: as they are
+5       1      encoding of the items, always 0 (raw bytes)
 6       1      dtype kind, one of ``b i u f`` (bool, int, unsigned int, float)
 7       1      dtype item size in bytes
 8       1      number of axes
-9       3      zero
-12      4      CRC-32 of the key, of bytes 0..11, of the shape and of the stored items
+9       3      zeros
+12      4      CRC-32 of the key, bytes 0 to 11, the shape and the items
 16      8 * n  shape
-16+8n   rest   the items in C order
+16+8n   rest   the items in C order (n is the number of axes)
 ======  =====  =============================================================================
 
-Everything is little-endian; arrays of another byte order are refused rather than converted, so that an array comes out
-with the dtype it went in with. The checksum covers the key, so a value that turns up under another key is noticed too.
+All numbers are little-endian. Arrays of another byte order are refused, because a conversion would change their dtype.
+The checksum covers the key, so that reading a value under a wrong key fails.
 """
 
 from __future__ import annotations
@@ -41,11 +41,19 @@ _CRC = struct.Struct("<I")
 _START = _HEAD.size + _CRC.size
 _SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8)}
 _MAX_AXES = 32
-_MAX_BYTES = 2**32 - 1  # LMDB keeps the length of a value in 32 bits
+_MAX_BYTES = 2**32 - 1  # LMDB stores the length of a value in 32 bits
 
 
 def encode(array: Array, full_key: bytes) -> bytes:
-    """Return an array as bytes, bound to the key they are stored under; `decode` is the inverse."""
+    """Return an array as bytes with a checksum that covers the key; `decode` is the inverse.
+
+    Args:
+        array: The array.
+        full_key: The full key (`lockers.keys`) under which the bytes will be stored.
+
+    Raises:
+        LockerError: The array has a dtype, a number of axes or a size that a locker cannot hold.
+    """
     _require_storable(array, full_key)
     # asarray and not ascontiguousarray, which would turn 0 axes into 1.
     items: Any = np.asarray(array, order="C")
@@ -59,10 +67,14 @@ def encode(array: Array, full_key: bytes) -> bytes:
 
 
 def decode(value: bytearray, full_key: bytes) -> Array:
-    """Return the array that was encoded; it owns ``value`` from then on, and may be written to.
+    """Return the array that `encode` turned into bytes.
+
+    Args:
+        value: The bytes. The array shares their memory and is writable.
+        full_key: The full key (`lockers.keys`) under which the bytes were stored.
 
     Raises:
-        DamagedLockerError: A byte is not as it was written.
+        DamagedLockerError: The bytes or the key are not those of `encode`.
     """
     if len(value) < _START:
         raise _damaged(full_key, f"a header of {_START} bytes", f"{len(value)} bytes")
@@ -74,10 +86,10 @@ def decode(value: bytearray, full_key: bytes) -> Array:
         raise _damaged(full_key, f"a shape of at most {_MAX_AXES} axes in the value", f"{axes} axes")
     view = memoryview(value)
     (expected,) = _CRC.unpack_from(value, _HEAD.size)
-    found = _checksum(full_key, view[: _HEAD.size], view[_START:start], view[start:])
-    if found != expected:
-        raise _damaged(full_key, f"checksum {expected:08x}", f"{found:08x}")
-    # The checksum is right, so the rest was written as it stands: by another version of this layout, if at all.
+    checksum = _checksum(full_key, view[: _HEAD.size], view[_START:start], view[start:])
+    if checksum != expected:
+        raise _damaged(full_key, f"checksum {expected:08x}", f"{checksum:08x}")
+    # The checksum is right: if the next checks fail, another version of this module wrote the value.
     kind = kind_byte.decode("ascii", "replace")
     if (version, codec) != (_VERSION, _RAW) or item_size not in _SIZES.get(kind, ()):
         raise _damaged(

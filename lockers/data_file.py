@@ -1,4 +1,4 @@
-"""The data file of a store: its making, its size, and a copy without unused pages."""
+"""The data file of a store: create it, measure it, and copy it without unused pages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,13 @@ def create_data_file(path: Path) -> None:
 
 
 def copy_used_pages(path: Path, temporary: Path, map_size: int) -> None:
-    """Copy a data file that nobody has open; the copy is on the disk itself when this returns."""
+    """Copy a data file without its unused pages and wait until the copy is on the disk.
+
+    Args:
+        path: The data file, which nobody has open.
+        temporary: The new file.
+        map_size: Size of LMDB's memory map in bytes, at least the size of the file.
+    """
     env = lmdb.open(
         os.fsencode(path), map_size=map_size, subdir=False, create=False, readonly=True, lock=False, **ENGINE
     )
@@ -49,7 +55,12 @@ def copy_used_pages(path: Path, temporary: Path, map_size: int) -> None:
 
 
 def data_size(path: Path) -> int:
-    """Return the bytes of a data file; an empty one, which LMDB would make a new store of, is damaged."""
+    """Return the size of a data file in bytes.
+
+    Raises:
+        DamagedLockerError: The file is missing or empty; LMDB would silently create a new store.
+        LockerError: The file cannot be read.
+    """
     try:
         require_no_pipe(path)
         size = path.stat().st_size
@@ -63,11 +74,11 @@ def data_size(path: Path) -> int:
 
 
 def missing_bytes(env: lmdb.Environment, path: Path) -> int:
-    """Return how many bytes a file is shorter than LMDB says."""
+    """Return the number of bytes that a data file lacks for all pages that LMDB has allocated; 0 if none is lacking."""
     size = (int(env.info()["last_pgno"]) + 1) * env.stat()["psize"]
     return max(0, size - path.stat().st_size)
 
 
 def rounded(size: int) -> int:
-    """Round a map's size up to whole pages of any platform."""
+    """Round the size of a memory map up to whole pages, on every platform."""
     return -(-size // ROUND) * ROUND

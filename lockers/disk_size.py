@@ -1,7 +1,7 @@
-"""The size of a store on disk, predicted from the sizes of its values: LMDB's pages, counted.
+"""Predicted size of a store on disk, computed from the sizes of its values.
 
-Keys and small values lie in a tree of pages, which random orders of keys fill to two thirds; a large value has pages of
-its own.
+LMDB stores keys and small values together in the pages of a tree, which are two thirds full when keys arrive in random
+order. A large value takes whole pages for itself.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from lockers.keys import VISITS
 
 PAGE = 4096
 LARGEST = 2038
-"""Bytes of an entry that stays in a page of LMDB's tree: larger values get pages of their own."""
+"""Largest size in bytes of a key with its value in a page of LMDB's tree; a larger value takes whole pages."""
 ENTRY, PAGE_HEADER, VALUE_HEADER = 10, 16, 24
-"""Bytes of LMDB's headers of an entry and of a page, and of the lockers' header of a value."""
+"""Bytes of three headers: LMDB's for a key with its value, LMDB's for a page, and `lockers.codec`'s for a value."""
 FILLED = 0.65
 """Share of a tree page that is in use when keys come in random order."""
 VISIT_BYTES = 16
@@ -26,10 +26,10 @@ STORE_BYTES = 6 * PAGE + 69632
 
 @dataclass(frozen=True)
 class DiskSize:
-    """Predicted size of values in LMDB's pages; `plus` adds values.
+    """Predicted size of a store's data file; `plus` returns a size with more values.
 
     Attributes:
-        own: Bytes of the pages of large values.
+        own: Bytes of the whole pages that large values take.
         entries: Bytes of keys and small values.
     """
 
@@ -38,19 +38,19 @@ class DiskSize:
 
     @property
     def tree(self) -> int:
-        """Bytes of the pages of the tree."""
+        """Bytes of the pages that hold keys and small values."""
         return int(self.entries / FILLED / (PAGE - PAGE_HEADER) + 1) * PAGE
 
     @property
     def total(self) -> int:
-        """Bytes of all pages of values and keys."""
+        """Bytes of all pages."""
         return self.own + self.tree
 
     def again(self, at_once: int) -> int:
-        """Upper bound of the bytes of all pages after all values have been written a second time.
+        """Return an upper bound of the data file's bytes after every value has been overwritten.
 
-        LMDB reuses a replaced page only in the second transaction after the one that replaced it, so the old pages of
-        two transactions take room beside the new ones.
+        LMDB reuses the pages of overwritten values two transactions later, so the old pages of two transactions take
+        additional room.
 
         Args:
             at_once: Bytes that one transaction writes.
@@ -58,12 +58,12 @@ class DiskSize:
         return self.total + min(self.total, 2 * at_once)
 
     def plus(self, locker: str, key: bytes, arrays: np.ndarray) -> DiskSize:
-        """Return the size with more arrays.
+        """Return the size of the store with additional arrays.
 
         Args:
             locker: The locker of the arrays.
-            key: A key as long as the arrays' keys.
-            arrays: The arrays' sizes in bytes.
+            key: Any key of the same length as the keys of the arrays.
+            arrays: Size of each array in bytes.
         """
         length, values = len(locker) + 1 + len(key), VALUE_HEADER + arrays
         small = ENTRY + length + values <= LARGEST
@@ -72,5 +72,5 @@ class DiskSize:
         return DiskSize(self.own + PAGE * int(pages.sum()), self.entries + entries)
 
     def plus_visits(self, key: bytes, number: int) -> DiskSize:
-        """Add the size of ``number`` visit counters whose keys are as long as ``key``."""
+        """Return the size of the store with ``number`` more visit counters, whose keys are as long as ``key``."""
         return self.plus(VISITS, key, np.full(number, VISIT_BYTES))

@@ -1,16 +1,16 @@
-"""The LMDB environment of a store's data file, as one process uses it.
+"""A data file that is open in LMDB, which LMDB calls an *environment*, as one process uses it.
 
 LMDB asks five things of a process:
 
-- *A file must not be opened twice in a process.* All stores share a table of environments (`lockers.table`).
-- *The map may change its size only while the process has no transaction.* Transactions share an `RWLock`. A thread
-  that finds the map full, or enlarged by another process, takes the lock alone, resizes the map and runs the
+- *A process must not open a file twice.* All stores share a table of environments (`lockers.table`).
+- *The memory map may change its size only while the process has no transaction.* Transactions share an `RWLock`. A
+  thread that finds the map full, or enlarged by another process, takes the lock alone, resizes the map and runs its
   transaction again.
-- *An environment must not be used after a fork*, and closing an inherited one in the child would take the parent's
-  readers out of the table of readers. So the parent closes its environments before it forks, and both sides open
-  them again when they need them. Where a transaction runs and does not end, the child refuses to use the store.
-- *A mapped file must not be shorter than LMDB says*: a missing page, once touched, ends the process with SIGBUS. The
-  size is compared when the file is opened, and a lock file gets its blocks when it is made.
+- *A child process must not use an environment that was opened before the fork*, nor close it, because that would remove
+  the parent's readers from LMDB's table of readers. So a process closes its environments before it forks; parent and
+  child open them again when they need them. If a transaction does not end in time, the child refuses to use the store.
+- *A mapped file must not be shorter than LMDB says*: reading a missing page ends the process with SIGBUS. The size is
+  checked when the file is opened, and a new lock file gets its disk space at once.
 - *A reader must be able to write the lock file*, unless nobody may write the data file (`lockers.lock_file`).
 """
 
@@ -46,23 +46,23 @@ T = TypeVar("T")
 LmdbTransaction: TypeAlias = "lmdb.Transaction[memoryview]"
 
 MAP_SIZE = 64 * 2**20
-"""Initial address space of a map in bytes; the map grows by itself."""
+"""Initial size of a memory map in bytes; the map grows when it is full."""
 TEMPORARY = ".tmp"
 
-_ATTEMPTS = 100  # a file that another process makes larger doubles: more attempts mean damage
-_FORK_PATIENCE = 10.0  # seconds
-_WHOLE_PATIENCE = 0.05  # seconds in which another process makes a file as long as LMDB says after its commit
+_ATTEMPTS = 100  # each attempt follows a doubling of the file, so more attempts mean a damaged file
+_FORK_PATIENCE = 10.0  # seconds to wait for the end of a transaction before a fork
+_WHOLE_PATIENCE = 0.05  # seconds to wait until another process has lengthened the file after its commit
 
 
 @dataclass
 class Need:
-    """Number of bytes that a transaction has written so far; a full map must grow by as many."""
+    """Number of bytes that a transaction has written so far; a full map grows by at least twice as many."""
 
     size: int = 0
 
 
 class Environment:
-    """An LMDB environment that is opened when needed, grows by itself and survives a fork.
+    """A data file in LMDB that is opened at first use, enlarges its memory map when needed and survives a fork.
 
     Args:
         path: The data file. Its lock file has the same name with ``-lock`` added.
@@ -91,7 +91,10 @@ class Environment:
         self._orphan = False
 
     def read(self, body: Callable[[LmdbTransaction], T]) -> T:
-        """Run ``body`` on the last commit and return its answer, again if the map must be resized first."""
+        """Run ``body`` in a read transaction on the last commit, and return its result.
+
+        ``body`` may run more than once, because LMDB may have to resize its memory map.
+        """
         for attempt in range(_ATTEMPTS):
             env = self._enter(write=False)
             try:
@@ -108,7 +111,10 @@ class Environment:
         raise AssertionError("unreachable")
 
     def write(self, body: Callable[[LmdbTransaction, Need], T]) -> T:
-        """Run ``body`` in a write transaction and commit it, again with a larger map when the map is full."""
+        """Run ``body`` in a write transaction, commit, and return the result of ``body``.
+
+        ``body`` runs again with a larger memory map when the map is full.
+        """
         panicked = False
         while True:
             env = self._enter(write=True)
@@ -124,7 +130,7 @@ class Environment:
             except lmdb.MapResizedError:
                 map_size = 0
             except lmdb.PanicError as error:
-                # A commit of this process failed at the very last step; a new environment is sound again.
+                # The last step of a commit failed in this process; the file can be used after it is opened again.
                 if panicked:
                     raise translate(error, self.path) from error
                 panicked, map_size = True, -1
@@ -135,7 +141,7 @@ class Environment:
             self.close() if map_size < 0 else self._resize(map_size)
 
     def commit(self) -> int:
-        """Return the number of the last commit, of any process."""
+        """Return the number of the last commit, which any process may have made."""
         env = self._enter(write=False)
         try:
             return int(env.info()["last_txnid"])
@@ -143,11 +149,11 @@ class Environment:
             self._lock.unshare()
 
     def replaced(self) -> bool:
-        """Return whether another file has the path of the file that is open."""
+        """Return whether another file has taken the path of the open file."""
         return self._env is not None and self.path.stat().st_ino != self._inode
 
     def sync(self) -> None:
-        """Wait until all commits, of any process, are on the disk."""
+        """Wait until the commits of all processes are on the disk."""
         env = self._enter(write=True)
         try:
             env.sync(True)
@@ -157,17 +163,20 @@ class Environment:
             self._lock.unshare()
 
     def probe(self) -> None:
-        """Open the environment now, so that an error about the file is raised now."""
+        """Open the file now, so that errors in opening it are raised now and not at first use."""
         self._enter(write=self.writers > 0)
         self._lock.unshare()
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Exclude all other threads and processes while the block runs; the environment is closed meanwhile.
+        """Close the file and keep all other threads and processes away from it while the ``with`` block runs.
 
-        A process that has the file open in LMDB holds a read lock on the first byte of the lock file. Whoever holds
-        the write lock is alone, and others who open the file wait until it is released. This process must not have
-        the lock file open elsewhere: closing a file gives up all of a process's locks on it.
+        Each process that has the file open in LMDB holds a read lock on the first byte of the lock file. This method
+        takes the write lock on that byte. Processes that open the file meanwhile wait until the block has ended. This
+        process must not have the lock file open anywhere else, because closing a file releases all its locks.
+
+        Raises:
+            LockerError: Another process has the file open.
         """
         if self._orphan or self.closed:
             self._refuse()
@@ -186,11 +195,11 @@ class Environment:
                 os.close(descriptor)
 
     def compact(self) -> None:
-        """Replace the file by a copy without unused pages, in one step that happens wholly or not at all."""
+        """Replace the file by a copy without unused pages; an interruption leaves the old file."""
         with self.alone():
             size = self.path.stat().st_size
             for orphaned in self.path.parent.glob(f".{self.path.name}.*{TEMPORARY}"):
-                orphaned.unlink()  # of a process that was killed
+                orphaned.unlink()  # a killed process has left it
             temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}{TEMPORARY}")
             try:
                 copy_used_pages(self.path, temporary, rounded(2 * size))
@@ -202,7 +211,7 @@ class Environment:
                 temporary.unlink(missing_ok=True)
 
     def copy(self, target: Path) -> None:
-        """Write the last commit, without unused pages, to a new file; others may write meanwhile."""
+        """Write the last commit, without unused pages, to a new file; threads and processes may write meanwhile."""
         while True:
             env = self._enter(write=False)
             try:
@@ -219,31 +228,35 @@ class Environment:
             self._resize(0)
 
     def close(self) -> None:
-        """Close the environment once no transaction runs; the next use opens it again."""
+        """Close the file once no transaction runs; the next use opens it again."""
         if self._orphan:
-            return  # closing what belongs to the parent would hide the parent's readers from its writers
+            return  # closing the parent's environment would hide the parent's readers from writers
         with self._lock.alone():
             self._drop_env()
 
     def before_fork(self) -> None:
-        """Close the environment and keep all threads out; give up on a transaction that does not end."""
+        """Close the file and keep all threads away from it; give up if a transaction does not end in time."""
         self._orphan = not self._lock.acquire(_FORK_PATIENCE)
         if not self._orphan:
             self._drop_env()
 
     def after_fork_in_parent(self) -> None:
-        """Let all threads in again."""
+        """Let the threads of the parent process use the file again."""
         if not self._orphan:
             self._lock.release()
         self._orphan = False
 
     def after_fork_in_child(self) -> None:
-        """Start with new locks: the old ones may belong to threads that this process does not have."""
+        """Replace the locks in the child process; threads that exist only in the parent may hold the old locks."""
         self._lock = RWLock()
         self._opening = threading.Lock()
 
     def _enter(self, *, write: bool) -> lmdb.Environment:
-        """Share the lock and return the environment; the caller calls ``unshare``."""
+        """Share the lock and return the environment, opened if needed; the caller must call ``unshare``.
+
+        Args:
+            write: Whether the caller will write.
+        """
         while True:
             self._lock.share()
             try:
@@ -258,7 +271,7 @@ class Environment:
                 self._lock.unshare()
                 raise
             self._lock.unshare()
-            self.close()  # it was opened for readers only, before the first writer came
+            self.close()  # it was opened for reading only, before the first writer came
 
     def _refuse(self) -> NoReturn:
         if self._orphan:
@@ -306,11 +319,14 @@ class Environment:
         raise AssertionError("unreachable")
 
     def _require_whole(self, env: lmdb.Environment) -> None:
-        """Refuse a file that lacks pages in use.
+        """Refuse a file that lacks pages with content.
 
-        LMDB never writes pages at the end of the file that one transaction takes and gives back. A writer makes the
-        file as long as LMDB says after its commit; a writer that is killed before leaves a shorter file, which the
-        audit tells from a file that was cut off.
+        LMDB does not write pages at the end of the file that a transaction allocates and frees again, so a sound file
+        can be shorter than LMDB says. A writer lengthens the file after its commit (`_lengthen`), but it may be killed
+        before. The audit tells such a file from one that was cut off.
+
+        Raises:
+            DamagedLockerError: A missing page has content.
         """
         patience = time.monotonic() + _WHOLE_PATIENCE
         while not self._short and (missing := missing_bytes(env, self.path)):
@@ -328,7 +344,7 @@ class Environment:
             return
 
     def _lengthen(self, env: lmdb.Environment) -> None:
-        """Extend the file to LMDB's length; the transaction excludes other writers meanwhile."""
+        """Lengthen the file to the length that LMDB states, in a transaction that excludes other writers."""
         last_page = env.info()["last_pgno"]
         if last_page <= self._last_page:
             return  # the file was long enough before
@@ -339,16 +355,16 @@ class Environment:
                 os.truncate(self.path, size + missing_bytes(env, self.path))
 
     def _resize(self, map_size: int) -> None:
-        """Enlarge the map to at least ``map_size``; 0 adopts the size that another process has given it."""
+        """Enlarge the memory map to at least ``map_size`` bytes; 0 adopts the size that another process has set."""
         with self._lock.alone():
             if self._env is None:
-                return  # another thread has closed it
+                return  # another thread has closed the file
             if map_size and map_size <= self._map_size:
-                return  # another thread was here first
+                return  # another thread has resized the map
             try:
                 self._env.set_mapsize(rounded(map_size))
             except lmdb.Error as error:
-                # LMDB has let go of the old map by now: without the new one the environment is of no use.
+                # LMDB has removed the old map, so the environment cannot be used without the new map.
                 self._drop_env()
                 raise translate(error, self.path, map_size) from error
             self._map_size = self._env.info()["map_size"]

@@ -1,30 +1,30 @@
-"""The errors of the lockers, few and under one base.
+"""The errors of the package `lockers`; all derive from `LockerError`.
 
-Every message names its subject (the folder, file, locker or key), what was expected there and what was found.
+Every message names the folder, file, locker or key, what was expected there and what was found.
 """
 
 from __future__ import annotations
 
 
 class LockerError(Exception):
-    """A store was asked for something that it cannot do, or holds something that it should not."""
+    """A request that a store cannot fulfil, or content that a store must not have."""
 
 
 class ManifestMismatchError(LockerError):
-    """The folder holds the lockers of another job; the message names the keys that differ."""
+    """The folder holds the lockers of another job; the message names the manifest's keys that differ."""
 
 
 class DamagedLockerError(LockerError):
-    """The disk holds something else than was written: a checksum, a header, a page or a length is wrong."""
+    """A checksum, a header, a page or a length on the disk is not as it was written."""
 
 
 class ReadOnlyLockerError(LockerError):
-    """A caller wants to write to a store that is read-only."""
+    """An attempt to write to a read-only store."""
 
 
 class StorageError(LockerError):
-    """The machine failed, not the request: no room, too many open files, a broken disk."""
+    """The disk or the system failed: no room, too many open files, or a broken disk."""
 
 
 class LockerFullError(StorageError):
-    """Disk, file size limit or address space left no room; the transaction has changed nothing."""
+    """The disk, the limit of file sizes or the address space is full; the transaction has changed nothing."""

@@ -20,19 +20,19 @@ from lockers.table import attach, detach
 DATA = "lockers.mdb"
 """Name of the data file of a store."""
 LOCK = ".lock"
-"""Name of a file that an application may lock while it works in a folder; this package ignores the file."""
+"""Name of a file that an application may lock while it uses a folder; `lockers` ignores the file."""
 REMOVED = f".{FILE}.removed"
-"""Name of the manifest during a removal, until a new store is made in the folder."""
+"""Name of the manifest after the removal of a store, until a new store is made in the folder."""
 
 _EMPTY = 2 * mmap.PAGESIZE
-"""Bytes of a data file to which nothing was committed: LMDB's two meta pages."""
+"""Size in bytes of a data file without any commit: LMDB's two meta pages."""
 
 
 def holds_store(folder: Path | str) -> bool:
-    """Whether a store is in a folder.
+    """Tell whether a folder holds a store.
 
     Raises:
-        LockerError: The folder may not be looked into.
+        LockerError: The folder cannot be read.
     """
     path = Path(folder) / FILE
     try:
@@ -45,7 +45,7 @@ def holds_store(folder: Path | str) -> bool:
 
 
 def no_manifest(folder: Path) -> LockerError:
-    """Return the error that a folder has no manifest."""
+    """Make the error for a folder without a manifest."""
     if folder.is_file():
         return LockerError(f"{folder}: expected a folder with a store, found a file")
     if (folder / DATA).exists():
@@ -56,12 +56,15 @@ def no_manifest(folder: Path) -> LockerError:
 def create_folder(
     folder: Path, manifest: Mapping[str, Any], fill: Callable[[Path], None] | None = None
 ) -> None:
-    """Make a store in a missing or empty folder, unless another process does so first.
+    """Make a store in a missing or empty folder; do nothing if another process has made a store there meanwhile.
 
     Args:
         folder: The folder.
         manifest: The manifest of the new store.
-        fill: Writes the data file, before there is a store; None for an empty store.
+        fill: Function that writes the data file, given its path, before the manifest exists; None for an empty store.
+
+    Raises:
+        LockerError: The folder cannot be made or written, or holds other files.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -72,7 +75,7 @@ def create_folder(
         with folder_lock(folder):
             if not (folder / FILE).exists():
                 if (folder / REMOVED).exists():
-                    _remove_data(folder)  # that an interrupted removal has left
+                    _remove_data(folder)  # files that an interrupted removal has left
                 else:
                     _require_vacant(folder)
                 if not path.exists() or not path.stat().st_size:
@@ -86,12 +89,13 @@ def create_folder(
 
 
 def remove_store(folder: Path | str) -> None:
-    """Remove the store in a folder; other files stay, and a new store may be made among them.
+    """Remove the store in a folder; other files stay, and a new store may be made beside them.
 
-    The folder holds no store from the first moment on. Files that an interruption leaves go when a new store is made.
+    The first step removes the manifest, so an interrupted removal leaves a folder without a store. `open_store` deletes
+    the remaining files when it makes a new store there.
 
     Raises:
-        LockerError: The folder holds no store, or the store is open, in this process or in another one.
+        LockerError: The folder holds no store, or this process or another one has the store open.
     """
     folder = Path(folder).absolute()
     if not holds_store(folder):
@@ -100,7 +104,7 @@ def remove_store(folder: Path | str) -> None:
     try:
         with folder_lock(folder):
             read_manifest(folder)
-            if not path.exists():  # damaged, which is as good a reason to remove it as any
+            if not path.exists():  # the store is damaged, and may be removed too
                 _remove(folder)
                 return
             environment = attach(path, writer=False)
@@ -117,7 +121,7 @@ def remove_store(folder: Path | str) -> None:
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Let one process at a time create, compact or remove a store; the lock ends with its process, in any case."""
+    """Let one process at a time create, compact or remove a store; the lock ends at the latest with its process."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError as error:
@@ -133,7 +137,7 @@ def _fill(path: Path, fill: Callable[[Path], None]) -> None:
     try:
         fill(path)
     except BaseException:
-        path.unlink(missing_ok=True)  # data without a manifest would be taken for a damaged store
+        path.unlink(missing_ok=True)  # a data file without a manifest would look like a damaged store
         raise
 
 
@@ -150,7 +154,12 @@ def _remove_data(folder: Path) -> None:
 
 
 def _require_vacant(folder: Path) -> None:
-    """Accept files that an interrupted creation leaves: a data file to which nothing was committed."""
+    """Refuse a folder with files, except those that an interrupted creation of a store leaves.
+
+    Raises:
+        DamagedLockerError: The folder has a data file with content, but no manifest.
+        LockerError: The folder has other files.
+    """
     for path in sorted(folder.iterdir()):
         if path.name == DATA and path.stat().st_size > _EMPTY:
             raise DamagedLockerError(f"{folder}: expected {FILE} beside {DATA}, found none")

@@ -1,10 +1,9 @@
-r"""Names of lockers, keys in them, and the keys under which LMDB has both.
+r"""Names of lockers, keys in lockers, and the full keys that LMDB stores.
 
-- A *locker* is a short ASCII name: a letter, then at most 31 letters, digits, ``.``, ``_`` or ``-``.
+- The name of a *locker* is an ASCII letter and at most 31 letters, digits, ``.``, ``_`` or ``-``.
 - A *key* is any non-empty byte string.
-- LMDB has ``locker + b"\0" + key``, the *full key*, in one tree. A named sub-database for each locker would cost a
-  root page in every transaction that touches it, and handles that each process opens in a transaction. Sorting by
-  locker keeps ``keys`` a range scan.
+- The *full key* is ``locker + b"\0" + key``. One LMDB database holds the full keys of all lockers in sorted order, so
+  the keys of a locker are neighbours. A named LMDB database for each locker would add a page to every transaction.
 
 Names that begin with a dot belong to the store itself: the locker ``.visits`` counts visits.
 """
@@ -16,7 +15,7 @@ import re
 from lockers.errors import DamagedLockerError, LockerError
 
 MAX_KEY_SIZE = 511
-"""Largest full key in bytes: LMDB's compiled-in limit, which the memory twin keeps too."""
+"""Largest size of a full key in bytes: LMDB's limit, which `MemoryStore` has too."""
 VISITS = ".visits"
 
 _LOCKER = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,31}")
@@ -34,7 +33,11 @@ def full_key(locker: str, key: bytes) -> bytes:
 
 
 def internal_key(locker: str, key: bytes) -> bytes:
-    """Return the full key in any locker, in the store's own lockers too."""
+    """Return the full key of a key, also in a locker that belongs to the store itself.
+
+    Raises:
+        LockerError: The key is empty, too long, or not bytes.
+    """
     if not isinstance(key, bytes) or not key:
         raise LockerError(f"a key of locker {locker!r}: expected non-empty bytes, found {key!r}")
     full = locker.encode("ascii") + _SEPARATOR + key
@@ -47,7 +50,7 @@ def internal_key(locker: str, key: bytes) -> bytes:
 
 
 def locker_start(locker: str) -> bytes:
-    r"""Return the bytes that all full keys of a locker begin with.
+    r"""Return the bytes with which all full keys of a locker begin.
 
     >>> locker_start("payoff")
     b'payoff\x00'
@@ -57,10 +60,13 @@ def locker_start(locker: str) -> bytes:
 
 
 def split_key(full: bytes) -> tuple[str, bytes]:
-    r"""Return the locker and the key of a full key: the inverse of `full_key`.
+    r"""Split a full key into the locker's name and the key; the inverse of `full_key`.
 
     >>> split_key(b"payoff\x00QsJh2h|cr")
     ('payoff', b'QsJh2h|cr')
+
+    Raises:
+        DamagedLockerError: The bytes are not a full key.
     """
     name, separator, key = full.partition(_SEPARATOR)
     locker = name.decode("ascii", "replace")
@@ -70,7 +76,11 @@ def split_key(full: bytes) -> tuple[str, bytes]:
 
 
 def require_locker(locker: str) -> None:
-    """Refuse a name that no locker may have."""
+    """Refuse an invalid name of a locker.
+
+    Raises:
+        LockerError: The name is invalid.
+    """
     if not isinstance(locker, str) or not _LOCKER.fullmatch(locker):
         raise LockerError(
             f"a locker's name: expected a letter and up to 31 letters, digits or '._-', found {locker!r}"
@@ -78,6 +88,6 @@ def require_locker(locker: str) -> None:
 
 
 def describe(full: bytes) -> str:
-    """Return the name of a full key in errors: the locker, and the key in hex."""
+    """Describe a full key for error messages: the locker's name, and the key in hexadecimal."""
     name, _, key = full.partition(_SEPARATOR)
     return f"locker {name.decode('ascii', 'replace')!r}, key {key.hex()}"

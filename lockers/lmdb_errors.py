@@ -17,7 +17,7 @@ from lockers.errors import (
     StorageError,
 )
 
-# A short write reads EIO in LMDB ("filesystem full?" says its source); EFBIG is a limit on file sizes.
+# LMDB reports an incomplete write, which a full disk causes, as EIO; EFBIG means the limit on file sizes.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 _HANDLES = {errno.EMFILE, errno.ENFILE}
 _READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -30,7 +30,7 @@ _DAMAGED = (
     lmdb.PageFullError,
     lmdb.CursorFullError,
     lmdb.NotFoundError,
-    lmdb.MapResizedError,  # after many attempts: the file claims to be larger than any map
+    lmdb.MapResizedError,  # after many attempts: the file claims to be larger than every map
     lmdb.BadValsizeError,
 )
 
@@ -38,13 +38,14 @@ _DAMAGED = (
 def translate(
     error: lmdb.Error | OSError, path: Path, needed: int = 0, expected: str = "a file that can be used"
 ) -> LockerError:
-    """Return the locker error for an error in writing ``path``.
+    """Return the `LockerError` for an error that writing ``path`` raised.
 
     Args:
-        error: The error.
+        error: The error of LMDB or of the operating system.
         path: The file or folder.
-        needed: About how many bytes were to be written; 0 if that is not known.
-        expected: The expectation to name for an error of the operating system without a meaning of its own here.
+        needed: Approximate number of bytes to write; 0 if unknown.
+        expected: The text after "expected" in the message about an error of the operating system that is none of the
+            usual ones, such as a full disk.
     """
     code = _code(error)
     if code == errno.EIO and isinstance(error, OSError):
@@ -73,7 +74,7 @@ def translate(
 
 
 def unreadable(error: lmdb.Error | OSError, path: Path) -> LockerError:
-    """Return the locker error for an error in reading ``path``."""
+    """Return the `LockerError` for an error that reading ``path`` raised."""
     code = _code(error)
     if code in _READ_ONLY or (isinstance(error, OSError) and code not in {*_FULL, *_HANDLES, *_GENERAL}):
         found = error.strerror if isinstance(error, OSError) and error.strerror else error

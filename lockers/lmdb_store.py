@@ -2,23 +2,21 @@
 
 ::
 
-    manifest.json       the game and job of the lockers, the format version
+    manifest.json       the game and job of the lockers, and the format version
     lockers.mdb         arrays under keys; readers see the last commit, one process at a time writes
     lockers.mdb-lock    LMDB's locks and table of readers; may be deleted while nobody has the store open
 
-**Many writers.** One process commits at a time, and the others wait; a commit takes 0.1 ms, or 0.5 ms for a megabyte.
-Eight processes that compute 2.5 ms between two commits of up to 64 KiB, or 60 ms between two of 1 MiB, lose less than
-a hundredth of their time to waiting on an idle machine, and 6 % if they commit 1 MiB every 2.5 ms (``python -m
-benchmarks.speed.lockers``). Spreading keys over eight files, which keeps a transaction from touching all keys, saved
-the larger part of that last figure only.
+**Many writers.** One process commits at a time, and other writers wait. A commit takes 0.1 ms, or 0.5 ms for a
+megabyte. Eight processes that each commit 64 KiB every 2.5 ms, or 1 MiB every 60 ms, wait less than 1 % of their time
+on an idle machine; with 1 MiB every 2.5 ms they wait 6 % (``python -m benchmarks.speed.lockers``).
 
-**Commits survive a kill.** A commit is in the operating system's hands when `transact` returns, and in full: killing
-processes (SIGKILL too) loses no commit and leaves nothing half-done. A commit is not forced onto the disk, which would
-take milliseconds instead of microseconds. `flush` forces everything; a power failure or a crash of the kernel loses
-nothing of a store that was not written to since its last flush. In other stores the operating system may have written
-pages in any order: later commits can be lost, and the store can be damaged, which `check` finds.
+**Commits survive a kill.** The operating system has the whole commit when `transact` returns. Killing processes, even
+with SIGKILL, loses no commit and leaves no half-done transaction. A commit does not wait for the disk, which would take
+milliseconds instead of microseconds; `flush` does. A power failure or a crash of the kernel loses nothing that was
+flushed if nothing was written since. Otherwise later commits can be lost and the store can be damaged, because the
+operating system writes pages in any order; `check` finds such damage.
 
-Keep the folder on a local disk: LMDB's locks and shared maps do not work over network file systems.
+Keep the folder on a local disk: LMDB does not work on network file systems.
 """
 
 from __future__ import annotations
@@ -55,10 +53,10 @@ def open_store(
     """Open the store in a folder, or create a store there.
 
     Args:
-        folder: With a manifest, a folder that is missing or empty becomes a new store.
-        manifest: JSON values that name the game and job of the lockers; an existing store must have the same. None
+        folder: The folder. If it is missing or empty and there is a manifest, a new store is made in it.
+        manifest: The game and job of the lockers, as JSON values; an existing store must have an equal manifest. None
             opens any store.
-        read_only: Whether to refuse `LmdbStore.transact`; nothing is created.
+        read_only: Whether to refuse `LmdbStore.transact`. A read-only store is not created.
 
     Raises:
         ManifestMismatchError: The folder holds the lockers of another job.
@@ -81,11 +79,10 @@ def open_store(
 
 
 class LmdbStore:
-    """A `Store` on disk that many threads and processes read and write at once; `open_store` makes one.
+    """A `Store` on disk, which many threads and processes may read and write at once; `open_store` makes it.
 
-    The store opens its files when they are needed. Pickling carries the folder and the options, so a store may be sent
-    to other processes, and a store that a forked process inherits works there. A child that is forked in the middle of
-    a transaction cannot use the store (`LockerError`).
+    The store opens its files at first use. It can be pickled, so it may be sent to other processes, and it can be used
+    after a fork. A child process that was forked during a transaction gets a `LockerError`.
     """
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
@@ -98,16 +95,16 @@ class LmdbStore:
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """JSON values that name the game and job of the lockers."""
+        """The game and job of the lockers, as JSON values."""
         self._attached()
         return self._manifest
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """Return a fresh copy of an array as last committed, checksum verified, or None."""
+        """Return a new copy of the array that was committed last under a key, or None; its checksum is verified."""
         return self._read(full_key(locker, key))
 
     def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
-        """Return the answer of `get` for each key, all from one commit."""
+        """Return the result of `get` for each key; all arrays are from the same commit."""
         fulls = [full_key(locker, key) for key in keys]
         environment = self._attached()
         values = environment.read(lambda inner: [_value(inner, full, environment.path) for full in fulls])
@@ -118,21 +115,20 @@ class LmdbStore:
     def keys(self, locker: str, prefix: bytes = b"") -> Iterator[bytes]:
         """Yield the keys of a locker that begin with a prefix, sorted.
 
-        Keys are read in batches, each from the last commit. A transaction that stayed open while a caller iterates
-        would keep the map from growing and old pages from being reused.
+        Each batch of keys is read in a transaction of its own. A single transaction would stay open as long as the
+        caller iterates; meanwhile the memory map could not grow, and old pages could not be reused.
         """
         return self._keys(self._attached(), locker_start(locker) + prefix)
 
     def visits(self, key: bytes) -> tuple[int, int]:
-        """Return the number of visits counted for a key and the last visit's id, as last committed."""
+        """Return the number of counted visits of a key and the id of the last one, as of the last commit."""
         full = internal_key(VISITS, key)
         return read_visits(self._read(full), full)
 
     def transact(self, body: Callable[[Transaction], T]) -> T:
-        """Run ``body`` in one write transaction; return its answer.
+        """Run ``body`` in one write transaction and return its result; an exception of ``body`` undoes all writes.
 
-        An exception of ``body`` undoes all its writes. ``body`` may run more than once, when the map must grow: it must
-        have no effects but through the transaction.
+        ``body`` runs again if the memory map must grow, so it must change nothing outside of the transaction.
         """
         self._require_writable()
         environment = self._attached()
@@ -144,22 +140,22 @@ class LmdbStore:
             finally:
                 transaction.end()
             if transaction.failure is not None:
-                raise transaction.failure  # which the body has swallowed, but LMDB will not commit after it
+                raise transaction.failure  # LMDB cannot commit after an error, even if `body` has caught it
             return answer
 
         with NOT_NESTED.enter(str(self.folder)):
             return environment.write(run)
 
     def flush(self) -> None:
-        """Wait until all commits, of any process, are on the disk itself."""
+        """Wait until the commits of all processes are on the disk."""
         environment = self._attached()
         if not self.read_only:
             environment.sync()
 
     def compact(self) -> None:
-        """Shrink the file to its content; LMDB itself never returns space.
+        """Replace the file by a copy without unused pages, because LMDB never makes a file smaller.
 
-        A copy takes the place of the file, at once or, when the process is killed, not at all.
+        An interruption leaves the old file.
 
         Raises:
             LockerError: Another process has the store open.
@@ -170,10 +166,13 @@ class LmdbStore:
             environment.compact()
 
     def copy_to(self, folder: Path | str) -> None:
-        """Make a store in a missing or empty folder that holds this store's last commit; others may write meanwhile.
+        """Copy the last commit into a new store; threads and processes may write to this store meanwhile.
+
+        Args:
+            folder: The folder of the new store, which is missing or empty.
 
         Raises:
-            LockerError: Something else is in the folder, or this store is damaged.
+            LockerError: The folder is not empty, or this store is damaged.
         """
         environment = self._attached()
         folder = Path(folder).absolute()
@@ -183,16 +182,23 @@ class LmdbStore:
         create_folder(folder, self._manifest, environment.copy)
 
     def require_alone(self) -> None:
-        """Refuse with a `LockerError` when another process has the store open right now."""
+        """Check that no other process has the store open.
+
+        Raises:
+            LockerError: Another process has the store open.
+        """
         environment = self._attached()
         with NOT_NESTED.enter(str(self.folder)), environment.alone():
             pass
 
     def require_sound(self) -> None:
-        """Refuse with a `DamagedLockerError` when something is wrong with the structure of the file.
+        """Check the page structure of the data file, but not the arrays.
 
-        Callers check before they write much, since a write into damaged pages can end the process. The check takes
-        about a second for 100,000 entries.
+        Callers check before they write much, because writing to damaged pages can end the process. The check takes
+        about a second for 100,000 keys.
+
+        Raises:
+            DamagedLockerError: A page is damaged.
         """
         environment = self._attached()
         findings = structure_findings(environment.path, environment.commit)
@@ -200,13 +206,13 @@ class LmdbStore:
             raise DamagedLockerError(findings[0])
 
     def check(self, limit: float | None = None) -> list[str]:
-        """Audit the store; each string names a locker, a key in hex and a broken invariant. Empty: healthy.
+        """Check all pages, keys and values; return a description of each defect, or an empty list if there is none.
 
-        A child process reads the file, as damaged pages can crash LMDB; see `lockers.audit`. The store may be in use
+        A child process reads the file, because damaged pages can crash LMDB (`lockers.audit`). The store may be in use
         meanwhile.
 
         Args:
-            limit: Seconds after which the child counts as stuck; None for a minute, and more for a large store.
+            limit: Time limit of the child process in seconds; None for a minute plus the time to read a large file.
         """
         self._require_open()
         try:
@@ -216,15 +222,18 @@ class LmdbStore:
         return data_file_findings(self.folder / DATA, limit=limit)
 
     def size(self) -> int:
-        """Return the bytes of the data file."""
+        """Return the size of the data file in bytes."""
         return self._attached().path.stat().st_size
 
     def probe(self) -> None:
-        """Open the file now, so that an error about it is raised now."""
+        """Open the file now, so that errors in opening it are raised now and not at first use."""
         self._attached().probe()
 
     def close(self) -> None:
-        """Close the files once no other thread runs a transaction; a second call does nothing."""
+        """Close the files once no transaction runs; a second call does nothing.
+
+        Reads and writes that other threads begin later raise a `LockerError`.
+        """
         with _OPENING:  # another thread may be about to open the files
             self._closed = True
             release, self._release = self._release, _nothing
@@ -247,7 +256,7 @@ class LmdbStore:
 
     def _read(self, full: bytes) -> Array | None:
         environment = self._attached()
-        # Checksums are verified on copies: the transaction ends sooner, and a map that moves has no views into it.
+        # The checksum is verified on a copy: the transaction ends sooner, and no array points into the memory map.
         value = environment.read(lambda inner: _value(inner, full, environment.path))
         return None if value is None else decode(value, full)
 
@@ -264,7 +273,7 @@ class LmdbStore:
             return fulls
 
         while True:
-            self._require_open()  # a closed environment would be opened again, beside that of another store
+            self._require_open()
             fulls = environment.read(batch)
             for full in fulls:
                 yield split_key(full)[1]
@@ -320,8 +329,8 @@ class _LmdbTransaction(BaseTransaction):
         value = encode(array, full)
         self._need.size += len(full) + len(value)
         with self._noting_failure():
-            # LMDB would overwrite a large value of this transaction in its place, and keep the pages that a smaller one
-            # leaves over; harmless, but the verifier takes them for damage.
+            # LMDB would overwrite a large value of the same transaction in place and keep pages that a smaller value
+            # does not need. This is harmless, but py-lmdb's verifier would report damage.
             if full in self._saved:
                 self._inner.delete(full)
             self._inner.put(full, value)
@@ -353,9 +362,13 @@ def _value(transaction: LmdbTransaction, full: bytes, path: Path) -> bytearray |
 
 
 def _require_absent(transaction: LmdbTransaction, full: bytes, path: Path) -> None:
-    """Refuse a file in which a page lies in the place of another one, where LMDB finds no key.
+    """Refuse a damaged file in which LMDB misses a key because two pages were swapped.
 
-    The keys before and after an absent key must be found where they belong.
+    The neighbours of a missing key in the sorted order of keys must be found by a search. If they are not, the key may
+    exist too.
+
+    Raises:
+        DamagedLockerError: A neighbour is not found.
     """
     neighbours = []
     with transaction.cursor() as cursor:
@@ -375,7 +388,7 @@ def _unpickle(folder: str, read_only: bool) -> LmdbStore:
 
 
 def _nothing() -> None:
-    """Release nothing: the store was never opened, or is closed."""
+    """Do nothing: the store has no open files to release."""
 
 
 _OPENING = threading.RLock()

@@ -1,7 +1,8 @@
-"""LMDB's lock file beside a data file: its creation, who may write it, and exclusive use.
+"""LMDB's lock file beside a data file: its creation, its permissions, and exclusive use.
 
-The file holds LMDB's locks and the table of readers, whose pages writers keep, so readers write it too. A process
-that has the data file open in LMDB holds a read lock on the first byte.
+The lock file holds LMDB's locks and its table of readers, which tells writers what pages are still being read. So
+readers write to the lock file too. Each process that has the data file open in LMDB holds a read lock on the first byte
+of the lock file.
 """
 
 from __future__ import annotations
@@ -21,15 +22,16 @@ _ANYBODY_WRITES = 0o222
 
 
 def lock_file(path: Path) -> Path:
-    """Return the lock file of a data file."""
+    """Return the path of a data file's lock file."""
     return path.with_name(path.name + "-lock")
 
 
 def make_lock_file(path: Path) -> None:
-    """Make the lock file of a data file, with blocks of its own, or mend its mode.
+    """Create the lock file of a data file and allocate its disk space; correct the permissions of an existing one.
 
-    LMDB would make a file with a hole and map it; when the disk is full, writing there ends the process with SIGBUS.
-    Whoever may read the data file may write the lock file. Root makes the file for the data file's owner.
+    LMDB would create a file without disk space and map it into memory; on a full disk, writing to the map would end the
+    process with SIGBUS. Everybody who may read the data file gets permission to write the lock file. If root creates
+    the lock file, it belongs to the owner of the data file.
     """
     owner, lock = path.stat(), lock_file(path)
     mode = owner.st_mode & 0o666 | (owner.st_mode & 0o444) >> 1
@@ -41,7 +43,7 @@ def make_lock_file(path: Path) -> None:
             lock.chmod(status.st_mode & 0o777 | mode)
         return
     try:
-        os.fchmod(descriptor, mode)  # whatever the umask says
+        os.fchmod(descriptor, mode)  # os.open has removed the bits of the umask
         if not os.geteuid():
             os.fchown(descriptor, owner.st_uid, owner.st_gid)
         os.posix_fallocate(descriptor, 0, _SIZE)
@@ -53,19 +55,24 @@ def make_lock_file(path: Path) -> None:
 
 
 def require_writable(path: Path) -> None:
-    """Refuse to write a data file whose mode keeps everybody from writing, root too: readers take no lock there."""
+    """Refuse to write a data file that this process, or nobody, has permission to write.
+
+    Root may not write a file without write permissions either, because its readers take no locks.
+
+    Raises:
+        PermissionError: The file must not be written.
+    """
     if not _may_write(path) or not path.stat().st_mode & _ANYBODY_WRITES:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
 
 
 def readers_lock(path: Path) -> bool:
-    """Whether readers of a data file take LMDB's locks; create the lock file if it is needed.
+    """Tell whether readers of a data file must take LMDB's locks; create the lock file if they must.
 
-    Nobody writes a data file on a read-only file system or of a mode without write permission, so reading needs no
-    locks there.
+    Readers need no locks if nobody can write: on a read-only file system, or if the file has no write permissions.
 
     Raises:
-        LockerError: The reader may not write the lock file, and somebody may write the data file.
+        LockerError: Locks are needed, but this process may not write the lock file.
     """
     if not path.stat().st_mode & _ANYBODY_WRITES or os.statvfs(path).f_flag & os.ST_RDONLY:
         return False
@@ -83,7 +90,15 @@ def readers_lock(path: Path) -> bool:
 
 
 def lock_alone(descriptor: int, path: Path) -> None:
-    """Exclude other processes from a data file until ``descriptor``, of its lock file, is closed."""
+    """Exclude other processes from a data file until the descriptor is closed.
+
+    Args:
+        descriptor: Descriptor of the lock file, open for writing.
+        path: The data file, for messages.
+
+    Raises:
+        LockerError: Another process has the data file open.
+    """
     try:
         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
     except (BlockingIOError, PermissionError) as error:
@@ -93,5 +108,8 @@ def lock_alone(descriptor: int, path: Path) -> None:
 
 
 def _may_write(path: Path) -> bool:
-    """Return whether a file is there and may be written; without opening it, which would give up locks on it."""
+    """Tell whether a file exists and may be written.
+
+    The function does not open the file, because closing a file releases all locks of this process on it.
+    """
     return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)

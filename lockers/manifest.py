@@ -1,7 +1,6 @@
-"""The manifest of a store on disk: the game and job that its lockers belong to, and the format version.
+"""The manifest of a store on disk: the game and job of its lockers, and the version of the folder's format.
 
-``manifest.json`` is written last when a store is created, atomically (a temporary file, fsync, rename), so a folder
-that has a manifest has all the rest.
+A new store's ``manifest.json`` is written last, and atomically, so a folder with a manifest has all other files.
 """
 
 from __future__ import annotations
@@ -19,13 +18,21 @@ from lockers.errors import DamagedLockerError, LockerError, ManifestMismatchErro
 
 FILE = "manifest.json"
 FORMAT = 2
-"""Version of the folder's layout; a folder of another version is refused."""
+"""Version of the folder's format; folders of other versions are refused."""
 MOST_KEYS, MOST_CHARACTERS = 6, 60
-"""Number of keys that an error about another manifest names, and characters of each value."""
+"""Largest number of differing keys that a `ManifestMismatchError` names, and of characters of each value."""
 
 
 def normalise(manifest: Mapping[str, Any], subject: str) -> Mapping[str, Any]:
-    """Return the manifest as JSON would give it back (tuples become lists), read-only."""
+    """Return a read-only copy of a manifest after a round trip through JSON, which turns tuples into lists.
+
+    Args:
+        manifest: JSON values by key.
+        subject: The store, for messages.
+
+    Raises:
+        LockerError: A value is not a JSON value.
+    """
     try:
         text = json.dumps(dict(manifest), allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -34,7 +41,11 @@ def normalise(manifest: Mapping[str, Any], subject: str) -> Mapping[str, Any]:
 
 
 def require_same(expected: Mapping[str, Any], found: Mapping[str, Any], folder: Path) -> None:
-    """Raise `ManifestMismatchError` with the first keys that differ, unless the manifests are equal."""
+    """Refuse a folder whose manifest is not the expected one.
+
+    Raises:
+        ManifestMismatchError: The manifests differ; the message names the first keys that differ.
+    """
     ours, theirs = dict(_leaves(expected)), dict(_leaves(found))
     keys = [key for key in sorted(ours.keys() | theirs.keys()) if ours.get(key) != theirs.get(key)]
     differences = [
@@ -48,7 +59,7 @@ def require_same(expected: Mapping[str, Any], found: Mapping[str, Any], folder: 
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Write ``manifest.json``, all of it or nothing."""
+    """Write ``manifest.json`` in one step: an interruption leaves the old file, or none."""
     content = {"format": FORMAT, "manifest": dict(manifest)}
     text = json.dumps({**content, "crc32": _checksum(content)}, indent=2) + "\n"
     temporary = folder / f".{FILE}.{os.getpid()}.tmp"
@@ -64,7 +75,7 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk."""
+    """Wait until the list of a folder's files is on the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -73,7 +84,13 @@ def sync_folder(folder: Path) -> None:
 
 
 def read_manifest(folder: Path) -> Mapping[str, Any]:
-    """Read and verify ``manifest.json``; `FileNotFoundError` when there is none."""
+    """Read and verify ``manifest.json``.
+
+    Raises:
+        FileNotFoundError: The folder has no ``manifest.json``.
+        DamagedLockerError: The file is not a manifest, or its checksum is wrong.
+        LockerError: The manifest has another format version.
+    """
     path = folder / FILE
     require_no_pipe(path)
     text = path.read_bytes()
@@ -101,11 +118,11 @@ def read_manifest(folder: Path) -> Mapping[str, Any]:
 
 
 def require_no_pipe(path: Path) -> None:
-    """Refuse a pipe, a socket or a device, on which a reader would wait.
+    """Refuse a pipe, a socket or a device, because reading it could wait for ever.
 
     Raises:
         DamagedLockerError: The path is neither a regular file nor a folder.
-        FileNotFoundError: Nothing has this path.
+        FileNotFoundError: The path does not exist.
     """
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
@@ -117,7 +134,10 @@ def _checksum(content: Mapping[str, Any]) -> int:
 
 
 def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield ("rows.flop", "40") and so on; values as JSON text, which keeps 1, 1.0, true and "1" apart."""
+    """Yield the dotted key and the value of each leaf of nested mappings, such as ("rows.flop", "40").
+
+    Values are JSON text, which distinguishes 1, 1.0, true and "1".
+    """
     if isinstance(value, Mapping) and (value or not name):
         for key, inner in value.items():
             yield from _leaves(inner, f"{name}.{key}" if name else str(key))
@@ -126,5 +146,5 @@ def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _short(text: str) -> str:
-    """Return the beginning of a long text, for messages."""
+    """Shorten a long text for messages."""
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."

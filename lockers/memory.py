@@ -1,4 +1,4 @@
-"""The memory twin: a store in a dictionary with the semantics of the store on disk, and the model of its tests."""
+"""A store in memory that behaves like the store on disk; tests compare the two."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lockers.transaction import NOT_NESTED, BaseTransaction, entry_findings, rea
 
 
 class MemoryStore:
-    """A `Store` that lives and ends with its process; threads may share it, processes cannot.
+    """A `Store` in the memory of one process; threads may share it.
 
     Args:
         manifest: JSON values that name the game and job of the lockers.
@@ -26,7 +26,7 @@ class MemoryStore:
     def __init__(self, manifest: Mapping[str, Any] | None = None, *, read_only: bool = False) -> None:
         self.read_only = read_only
         self._manifest = normalise({} if manifest is None else manifest, "a memory store")
-        # Values are kept encoded, so that copies, refusals and checksums are those of a store on disk.
+        # Encoded values make copies, errors and checksums the same as in a store on disk.
         self._values: dict[bytes, bytes] = {}
         self._lock = threading.RLock()
         self._closed = False
@@ -37,11 +37,11 @@ class MemoryStore:
         return self._manifest
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """Return a fresh copy of an array as last committed, or None."""
+        """Return a new copy of the array that was committed last under a key, or None."""
         return self._read(full_key(locker, key))
 
     def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
-        """Return the answer of `get` for each key, all from one commit."""
+        """Return the result of `get` for each key; all arrays are from the same commit."""
         fulls = [full_key(locker, key) for key in keys]
         with self._lock:
             return [self._read(full) for full in fulls]
@@ -55,12 +55,12 @@ class MemoryStore:
         return (split_key(full)[1] for full in fulls)
 
     def visits(self, key: bytes) -> tuple[int, int]:
-        """Return the number of visits counted for a key and the last visit's id, as last committed."""
+        """Return the number of counted visits of a key and the id of the last one, as of the last commit."""
         full = internal_key(VISITS, key)
         return read_visits(self._read(full), full)
 
     def transact(self, body: Callable[[Transaction], T]) -> T:
-        """Run ``body`` in one transaction: all of it happens, or nothing."""
+        """Run ``body`` in one write transaction and return its result; an exception undoes all writes."""
         if self.read_only:
             raise ReadOnlyLockerError("a memory store: expected a writable store, found a read-only one")
         with NOT_NESTED.enter("a memory store"), self._lock:
@@ -78,26 +78,26 @@ class MemoryStore:
             return answer
 
     def flush(self) -> None:
-        """Do nothing: memory has no disk to wait for."""
+        """Do nothing, because the store is not on a disk."""
         self._require_open()
 
     def compact(self) -> None:
-        """Do nothing: memory is given back at once."""
+        """Do nothing, because the memory of deleted arrays is freed at once."""
         if self.read_only:
             raise ReadOnlyLockerError("a memory store: expected a writable store, found a read-only one")
         with NOT_NESTED.enter("a memory store"):
             self._require_open()
 
     def require_alone(self) -> None:
-        """Do nothing: no other process can use a store in memory."""
+        """Do nothing, because no other process can use a store in memory."""
         self._require_open()
 
     def require_sound(self) -> None:
-        """Do nothing: a store in memory has no files."""
+        """Do nothing, because a store in memory has no files."""
         self._require_open()
 
     def check(self) -> list[str]:
-        """Audit every entry; see `Store.check`."""
+        """Check every key and value, and return a description of each defect; an empty list if there is none."""
         with self._lock:
             self._require_open()
             return [
@@ -105,13 +105,13 @@ class MemoryStore:
             ]
 
     def size(self) -> int:
-        """Return the bytes of the arrays, their headers included."""
+        """Return the size of all arrays with their headers in bytes."""
         with self._lock:
             self._require_open()
             return sum(map(len, self._values.values()))
 
     def close(self) -> None:
-        """Forget everything."""
+        """Delete all arrays and refuse later use."""
         with self._lock:
             self._closed = True
             self._values = {}
@@ -125,7 +125,7 @@ class MemoryStore:
         self.close()
 
     def __reduce__(self) -> NoReturn:
-        # A pickled copy would go its own way in the other process, and its changes would be lost.
+        # The changes that another process makes to a pickled copy would be lost.
         raise LockerError("a memory store: expected to stay in its process, found an attempt to pickle it")
 
     def _read(self, full: bytes) -> Array | None:
@@ -153,6 +153,6 @@ class _MemoryTransaction(BaseTransaction):
         self.changes[full] = encode(array, full)
 
     def _drop(self, full: bytes) -> bool:
-        there = full in self._values if full not in self.changes else self.changes[full] is not None
+        present = full in self._values if full not in self.changes else self.changes[full] is not None
         self.changes[full] = None
-        return there
+        return present

@@ -1,4 +1,4 @@
-"""A readers-writer lock between threads; a thread that shares the lock may take it again."""
+"""A readers-writer lock between threads: many threads share it, or one thread holds it alone."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from contextlib import contextmanager
 
 
 class RWLock:
-    """Many threads share the lock, or one thread has it alone.
+    """A lock that many threads share or one thread holds alone.
 
-    A thread that waits to be alone keeps other threads from entering, but a thread that shares the lock already may
+    While a thread waits to hold the lock alone, no new thread can share it. A thread that shares the lock already may
     share it again.
     """
 
     def __init__(self) -> None:
         self._changed = threading.Condition(threading.Lock())
-        self._sharing: dict[int, int] = {}  # how often, by thread
+        self._sharing: dict[int, int] = {}  # number of times that each thread shares the lock
         self._alone = False
         self._waiting = 0
 
     def share(self) -> None:
-        """Share the lock once no thread holds it alone or waits to; `unshare` undoes one call."""
+        """Wait until no thread holds the lock alone or waits to do so, then share it; `unshare` undoes one call."""
         me = threading.get_ident()
         with self._changed:
             if me not in self._sharing:
@@ -32,7 +32,7 @@ class RWLock:
             self._sharing[me] += 1
 
     def unshare(self) -> None:
-        """Undo one `share` of this thread."""
+        """Undo one `share` by this thread."""
         me = threading.get_ident()
         with self._changed:
             self._sharing[me] -= 1
@@ -42,13 +42,14 @@ class RWLock:
                     self._changed.notify_all()
 
     def acquire(self, timeout: float | None = None) -> bool:
-        """Wait until no thread shares the lock, then keep all others out; `release` undoes the call.
+        """Wait until no thread shares the lock, then hold it alone; `release` undoes the call.
 
         Args:
-            timeout: Most seconds to wait; None for no limit.
+            timeout: Time limit in seconds; None for no limit.
 
         Returns:
-            False if the time has passed, or if this thread shares the lock and would wait for itself.
+            Whether this thread now holds the lock alone. False after the time limit, and at once if this thread shares
+            the lock, because it would wait for itself.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         with self._changed:
@@ -68,16 +69,20 @@ class RWLock:
                 self._changed.notify_all()
 
     def release(self) -> None:
-        """Undo `acquire`."""
+        """Let other threads use the lock again after `acquire`."""
         with self._changed:
             self._alone = False
             self._changed.notify_all()
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold the lock alone while the block runs."""
+        """Hold the lock alone while the ``with`` block runs.
+
+        Raises:
+            RuntimeError: This thread shares the lock.
+        """
         if not self.acquire():
-            raise RuntimeError("a thread that shares a lock cannot wait to have it alone")
+            raise RuntimeError("a thread that shares a lock cannot wait to hold it alone")
         try:
             yield
         finally:

@@ -1,4 +1,4 @@
-"""The protocols of a store, on disk or in memory, for use in other packages."""
+"""The methods of every store, on disk or in memory, as protocols for type checkers."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ T = TypeVar("T")
 
 
 class Transaction(Protocol):
-    """Reads and writes that happen together or not at all.
+    """Reads and writes of which either all take effect or none.
 
-    A transaction sees its own writes. It ends with the function that `Store.transact` runs; a later use is a
+    A transaction sees its own writes. It ends when the function that `Store.transact` runs returns; later use raises a
     `LockerError`.
     """
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """Return a fresh copy of an array, or None."""
+        """Return a new copy of the array under a key, or None."""
         ...
 
     def put(self, locker: str, key: bytes, array: Array) -> None:
-        """Store an array under a key, in place of what was there."""
+        """Store an array under a key and replace any earlier array."""
         ...
 
     def delete(self, locker: str, key: bytes) -> bool:
-        """Remove a key; return whether it was there."""
+        """Remove a key and its array; return whether the key existed."""
         ...
 
     def visits(self, key: bytes) -> tuple[int, int]:
-        """Return the number of visits counted for a key and the last visit's id; (0, 0) at first."""
+        """Return the number of counted visits of a key and the id of the last one; (0, 0) before the first visit."""
         ...
 
     def count_visit(self, key: bytes, visit_id: int) -> bool:
-        """Count a visit, unless it was counted before.
+        """Count a visit of a key, and return whether it was counted.
 
-        Ids of a key's visits rise: 1 or more, each above the last. A visit whose id is not above the last one is a
-        replay: the answer is False and nothing changes.
+        The ids of a key's visits are positive and increase. A visit with an id that is not greater than the last
+        counted id is a repetition, and is not counted.
         """
         ...
 
@@ -47,20 +47,20 @@ class Reads(Protocol):
     """The part of a store that reads arrays."""
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """Return a fresh copy of an array as last committed, checksum verified, or None."""
+        """Return a new copy of the array that was committed last under a key, or None; its checksum is verified."""
         ...
 
     def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
-        """Return the answer of `get` for each key, all from one commit."""
+        """Return the result of `get` for each key; all arrays are from the same commit."""
         ...
 
 
 class Store(Reads, Protocol):
-    """Arrays in lockers under keys; `lockers.keys` defines both."""
+    """Lockers with arrays under keys; `lockers.keys` defines valid names and keys."""
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """JSON values that name the game and job of the lockers."""
+        """The game and job of the lockers, as JSON values."""
         ...
 
     @property
@@ -71,53 +71,63 @@ class Store(Reads, Protocol):
     def keys(self, locker: str, prefix: bytes = b"") -> Iterator[bytes]:
         """Yield the keys of a locker that begin with a prefix, sorted.
 
-        The store may be written to meanwhile, also by the caller: a key that is there from beginning to end is yielded
-        once; a key that comes or goes may be missed.
+        The caller and others may write to the store during the iteration. Each key that exists all the time is yielded
+        once; keys that are added or deleted meanwhile may be missing.
         """
         ...
 
     def visits(self, key: bytes) -> tuple[int, int]:
-        """Return the number of visits counted for a key and the last visit's id, as last committed."""
+        """Return the number of counted visits of a key and the id of the last one, as of the last commit."""
         ...
 
     def transact(self, body: Callable[[Transaction], T]) -> T:
-        """Run ``body`` in one write transaction; return its answer.
+        """Run ``body`` in one write transaction and return its result; an exception of ``body`` undoes all writes.
 
-        An exception of ``body`` undoes all its writes. A store may run ``body`` more than once (when the map must
-        grow), so it must have no effects but through the transaction. Transactions do not nest. ``store.get`` within a
-        body is allowed and sees the last commit.
+        A store may run ``body`` more than once, so ``body`` must change nothing outside of the transaction. It must not
+        start another transaction. It may call ``store.get``, which reads the last commit.
         """
         ...
 
     def flush(self) -> None:
-        """Wait until all commits are on the disk itself."""
+        """Wait until all commits are on the disk."""
         ...
 
     def compact(self) -> None:
-        """Free the space of deleted and replaced arrays; raise a `LockerError` if another process uses the store."""
+        """Free the disk space of deleted and replaced arrays.
+
+        Raises:
+            LockerError: Another process has the store open.
+        """
         ...
 
     def require_alone(self) -> None:
-        """Refuse with a `LockerError` when another process has the store open right now."""
+        """Check that no other process has the store open.
+
+        Raises:
+            LockerError: Another process has the store open.
+        """
         ...
 
     def require_sound(self) -> None:
-        """Refuse with a `DamagedLockerError` when something is wrong with the structure of the file.
+        """Check the page structure of the data file, but not the arrays.
 
-        Callers check before they write much, since a write into damaged pages can end the process.
+        Callers check before they write much, because writing to damaged pages can end the process.
+
+        Raises:
+            DamagedLockerError: A page is damaged.
         """
         ...
 
     def check(self) -> list[str]:
-        """Audit the store; each string names a locker, a key (hex) and a broken invariant. Empty: healthy."""
+        """Check all pages, keys and values; return a description of each defect, or an empty list if there is none."""
         ...
 
     def size(self) -> int:
-        """Return the bytes used: of the data file, or of the arrays in memory."""
+        """Return the size in bytes of the data file, or of the arrays in memory."""
         ...
 
     def close(self) -> None:
-        """Release files and memory; a second call does nothing."""
+        """Close files and free memory; a second call does nothing."""
         ...
 
     def __enter__(self) -> Self: ...

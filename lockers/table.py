@@ -1,4 +1,4 @@
-"""The open environments of this process: one for each data file, shared by all of its stores."""
+"""The table of data files that this process has open; all stores of one file share an `Environment`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,23 @@ from pathlib import Path
 from lockers.data_file import data_size
 from lockers.environment import Environment
 
-# Reentrant: a store that is forgotten without being closed lets go of its file whenever the collector finds it.
+# Reentrant, because the garbage collector may detach a store that was not closed while this thread holds the lock.
 _TABLE_LOCK = threading.RLock()
 _TABLE: dict[Path, Environment] = {}
 _ALL: weakref.WeakSet[Environment] = weakref.WeakSet()
-"""Environments of the table, and of files that lost their path to another file."""
+"""All environments of the process, also those of files that were replaced by another file."""
 
 
 def attach(path: Path, *, writer: bool) -> Environment:
-    """Return the environment of a data file, and count one more store that uses it; `detach` lets go of it."""
+    """Return the environment of a data file for one more store; `detach` undoes the call.
+
+    Args:
+        path: The data file.
+        writer: Whether the store may write.
+
+    Raises:
+        LockerError: The file is missing, empty or unreadable.
+    """
     path = Path(os.path.realpath(path))
     data_size(path)
     with _TABLE_LOCK:
@@ -33,13 +41,13 @@ def attach(path: Path, *, writer: bool) -> Environment:
 
 
 def detach(environment: Environment, *, writer: bool) -> None:
-    """Undo `attach`; the last store closes the environment, once no transaction of another thread runs."""
+    """Undo `attach` for one store; after the last store, close the file once no transaction runs."""
     with _TABLE_LOCK:
         environment.users -= 1
         environment.writers -= writer
         last = environment.closed = not environment.users
     if last:
-        environment.close()  # outside of the table's lock: a transaction may open another store meanwhile
+        environment.close()  # not under the table's lock, because a running transaction may open another store
         with _TABLE_LOCK:
             if not environment.users and _TABLE.get(environment.path) is environment:
                 del _TABLE[environment.path]

@@ -1,4 +1,4 @@
-"""Parts that the transactions of all stores share: arrays under full keys, counted visits, no nesting."""
+"""The common base of the transactions on disk and in memory: arrays, visit counters, and a guard against nesting."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ _MAX_VISIT_ID = 2**63 - 1
 
 
 class BaseTransaction(abc.ABC):
-    """A transaction over arrays under full keys; a store says how to load, save and drop one."""
+    """A transaction; subclasses load, save and delete the array under a full key."""
 
     def __init__(self) -> None:
         self._ended = False
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """Return a fresh copy of an array, or None."""
+        """Return a new copy of the array under a key, or None."""
         return self._load(self._running(full_key(locker, key)))
 
     def put(self, locker: str, key: bytes, array: Array) -> None:
-        """Store an array under a key, in place of what was there."""
+        """Store an array under a key and replace any earlier array."""
         self._save(self._running(full_key(locker, key)), array)
 
     def delete(self, locker: str, key: bytes) -> bool:
-        """Remove a key; return whether it was there."""
+        """Remove a key and its array; return whether the key existed."""
         return self._drop(self._running(full_key(locker, key)))
 
     def visits(self, key: bytes) -> tuple[int, int]:
-        """Return the number of visits counted for a key and the last visit's id; (0, 0) at first."""
+        """Return the number of counted visits of a key and the id of the last one; (0, 0) before the first visit."""
         full = self._running(internal_key(VISITS, key))
         return read_visits(self._load(full), full)
 
     def count_visit(self, key: bytes, visit_id: int) -> bool:
-        """Count a visit unless ``visit_id`` is not above the last one; return whether it was counted."""
+        """Count a visit if ``visit_id`` is greater than the last counted id; return whether it was counted."""
         if visit_id > _MAX_VISIT_ID:
             raise LockerError(
                 f"a visit of key {key.hex()}: expected an id of at most {_MAX_VISIT_ID}, found {visit_id}"
@@ -53,7 +53,7 @@ class BaseTransaction(abc.ABC):
         return True
 
     def end(self) -> None:
-        """Refuse every later use."""
+        """End the transaction: every later use raises a `LockerError`."""
         self._ended = True
 
     def _running(self, full: bytes) -> bytes:
@@ -72,9 +72,10 @@ class BaseTransaction(abc.ABC):
 
 
 def read_visits(record: Array | None, full: bytes) -> tuple[int, int]:
-    """Return (number of visits, last visit id) of a record of two int64.
+    """Return the number of visits and the last visit's id from a record of two int64; (0, 0) without a record.
 
-    As ids rise from 1, ``1 <= visits <= last id``.
+    Raises:
+        DamagedLockerError: The record has another shape or dtype, or not ``1 <= visits <= last id``.
     """
     if record is None:
         return 0, 0
@@ -91,7 +92,7 @@ def read_visits(record: Array | None, full: bytes) -> tuple[int, int]:
 
 
 def entry_findings(full: bytes, value: bytes | bytearray) -> list[str]:
-    """Return what is wrong with one entry of a store: its key, its header and checksum, its visit record."""
+    """Return a description of each defect in one key and its value: locker name, header, checksum, visit record."""
     try:
         locker, _ = split_key(full)
         array = decode(bytearray(value), full)
@@ -103,17 +104,24 @@ def entry_findings(full: bytes, value: bytes | bytearray) -> list[str]:
 
 
 class NotNested(threading.local):
-    """A guard that lets each thread into one transaction at a time.
+    """A guard that allows each thread one transaction at a time.
 
-    A second transaction on a store would wait for the first one for ever, and one on another store could wait in a
-    circle with another process.
+    A second transaction on the same store would wait for the first one for ever. A second transaction on another store
+    could wait for a process that waits for the first transaction.
     """
 
     busy = False
 
     @contextmanager
     def enter(self, subject: str) -> Iterator[None]:
-        """Refuse the block with a `LockerError` if this thread is in a transaction."""
+        """Mark this thread as in a transaction while the ``with`` block runs.
+
+        Args:
+            subject: The store, for messages.
+
+        Raises:
+            LockerError: The thread is in a transaction already.
+        """
         if self.busy:
             raise LockerError(f"{subject}: expected no transaction in this thread, found one that is running")
         self.busy = True

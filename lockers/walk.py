@@ -1,10 +1,10 @@
-"""Read all of a data file and tell what is wrong with it: ``python -m lockers.walk FILE [short]``.
+"""Read a whole data file and print each defect: ``python -m lockers.walk FILE [short]``.
 
-The output is lines of JSON on stdout: ``{"finding": "..."}``, ``{"failure": "..."}`` where the machine failed, and at
-last ``{"end": true}``. `lockers.audit` starts the program and returns the findings.
+The output is lines of JSON on stdout: ``{"finding": "..."}`` for each defect, ``{"failure": "..."}`` if the disk or the
+system failed, and ``{"end": true}`` at the end. `lockers.audit` starts this program and returns the findings.
 
-The walk judges the tree of pages, first without LMDB, then with it; the order and number of the entries; and the key,
-header, checksum and visit record of each entry.
+The program checks the structure of the pages, first without LMDB and then with LMDB; the order and the number of keys;
+and the locker name, header, checksum and visit record of each value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lockers.transaction import entry_findings
 
 
 def main(path: str, short: str = "") -> None:
-    """Print the findings about a data file."""
+    """Print the defects of a data file; ``short`` is not empty if the file may lack pages."""
     try:
         environment = Environment(Path(path), short=bool(short))
         for finding in file_findings(environment):
@@ -35,9 +35,9 @@ def main(path: str, short: str = "") -> None:
 
 
 def file_findings(environment: Environment) -> list[str]:
-    """Return what is wrong with the pages of a data file, or with its entries where all pages are sound.
+    """Return a description of each damaged page of a data file, or of each damaged value if all pages are sound.
 
-    LMDB is led into sound pages only: it may come to any result in other pages, or to none.
+    LMDB reads the file only if all pages are sound, because reading damaged pages can crash or never end.
     """
     path = environment.path
     findings = structure_findings(path, environment.commit)

@@ -87,7 +87,7 @@ def n_blocks(count: int) -> int:
 
 
 def hand_table(rows: Hands, other: Hands) -> HandTable:
-    """Make the table of a player's hands ``rows`` against the hands ``other`` of the opponent."""
+    """Make the `HandTable` of a player's hands ``rows`` against the hands ``other`` of the opponent."""
     blocks = np.array([n_blocks(int(n)) for n in rows.n_hands])
     first = np.concatenate([[0], np.cumsum(blocks)]).astype(np.int64)
     cards = np.full((WIDTH * first[-1], 2), NO_CARD, dtype=np.int32)
@@ -103,7 +103,7 @@ def hand_table(rows: Hands, other: Hands) -> HandTable:
 
 
 def class_table(own: Hands, other: Hands) -> ClassTable:
-    """Make the table of equally strong hands of both players; ``own`` are the hands of the table's player."""
+    """Make the `ClassTable` of a round with showdowns; ``own`` are the hands of the player whose table it is."""
     first, ends = [0], []
     for b in range(len(own.n_hands)):
         own_strength, other_strength = (
@@ -120,12 +120,12 @@ def class_table(own: Hands, other: Hands) -> ClassTable:
 
 
 def no_classes() -> ClassTable:
-    """Make the table of a round without showdowns."""
+    """Make the `ClassTable` of a round without showdowns."""
     return ClassTable(np.zeros(1, dtype=np.int64), np.zeros((0, 2), dtype=np.int32))
 
 
 def deal_table(deal: Deal, above: Hands, below: Hands, p: int) -> DealTable:
-    """Make player p's maps of a deal from the hands ``above`` to the hands ``below`` of the next round."""
+    """Make player p's `DealTable` from the hands ``above`` to the hands ``below`` of the next round."""
     parent_of = np.repeat(np.arange(len(deal.first) - 1), np.diff(deal.first))
     lengths = [WIDTH * n_blocks(int(below.n_hands[c])) for c in deal.child]
     first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -132,7 +132,7 @@ class LineBatches:
 
     @cached_property
     def place(self) -> dict[int, tuple[int, int]]:
-        """Batch and lane of each line."""
+        """Batch and lane of each line, by the number of the line."""
         places = np.argwhere(self.lines >= 0).tolist()
         return {int(self.lines[batch, lane]): (batch, lane) for batch, lane in places}
 

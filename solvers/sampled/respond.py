@@ -48,8 +48,8 @@ def respond(c: Cursor, first: int, n: int) -> None:
 def respond_last(c: Cursor, first: int, n: int, row: int) -> None:
     """Compute best responses of ``n <= BLOCK`` hands of one row from hand ``first`` on, in the last round.
 
-    `advance_level` must be called for the hands' level of segments first. Each hand's value at the start of the round
-    is written to the beginning of ``work.nodes``.
+    `advance_level` must be called first, for the segment (run of hands of one row) to which the hands belong. Each
+    hand's value at the start of the round is written to the beginning of ``work.nodes``.
     """
     for h in range(first, first + n, 4):
         hands = clamped(stepped(FOUR, h, 1), first + n - 1)

@@ -65,6 +65,8 @@ def find_segments(work: Workspace, board: BoardView) -> int:
 def _segments(work: Workspace, board: BoardView) -> int:
     """Find the end, row and level of each segment, and for each hand the first stronger hand.
 
+    A segment is a run of hands of one row, in order of strength; a level is a run of segments linked by ties.
+
     Returns:
         The number of segments.
     """
@@ -153,7 +155,9 @@ def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) 
 
 @inlined
 def _unblocked(c: Cursor, first: int, h: int, total):  # type: ignore[no-untyped-def]
-    """Subtract from ``total`` the reach of the segment's hands that share a card with hand h.
+    """Subtract from ``total`` the reach of a segment's hands that share a card with hand h.
+
+    A segment is a run of hands of one row, in order of strength.
 
     Args:
         c: batch of lines on a board.

@@ -3,7 +3,8 @@
     v = Σ_a σ_a v_a at the traverser's decisions, v = Σ_a v_a at the opponent's decisions
     R_a ← (keep · R_a + v_a − v), multiplied by ``sink`` if negative
 
-Here v is the value of a decision, v_a the value after action a, σ_a the action's frequency and R_a its regret.
+Here v is the value of a decision, v_a the value after action a, σ_a the action's frequency and R_a its regret; ``keep``
+and ``sink`` are factors of the visit (`VisitFactors`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Abstractions of games in the bucket locker: the first job computes an abstraction, later jobs read it.
+"""Abstractions of games in the bucket locker: the first job computes an abstraction, and later jobs read it.
 
-The locker ``abstraction`` has the arrays of `buckets.abstraction.Abstraction` under keys made of the specification and
-the name of the array. The locker ``features`` has the features of boards under keys made of the cards of the game, so
-that another abstraction of the same game takes less time.
+The locker ``abstraction`` holds the arrays of `buckets.abstraction.Abstraction` under keys that consist of the
+specification and the name of the array. The locker ``features`` holds the features of boards that the clustering uses.
+They depend only on the game's cards, so a second abstraction of the same game takes less time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from spewy.chunks.bucket_trees import BucketCache, shared_cache
 
 ABSTRACTION, FEATURES = "abstraction", "features"
 Sizes: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
-"""Numbers of classes and of rows, ``[round]`` each."""
+"""Numbers of board buckets ``[round]``, and numbers of rows ``[round]``."""
 
 
 def abstraction(
@@ -26,14 +26,14 @@ def abstraction(
     progress: Callable[[int, int], object] = lambda done, of: None,
     cache: BucketCache | None = None,
 ) -> Abstraction:
-    """Read an abstraction from the locker, or compute it and store it there.
+    """Read an abstraction from the bucket locker, or compute it and store it there.
 
-    After an interruption the features that were computed are in the locker.
+    If the computation is interrupted, the features computed so far are stored.
 
     Args:
         spec: the specification.
-        progress: called with (finished boards, all boards) if the abstraction is computed.
-        cache: the locker; None: the user's locker.
+        progress: called with the numbers of finished boards and of all boards if the abstraction is computed.
+        cache: the bucket locker; None: the user's.
     """
     cache = cache or shared_cache()
     keys = [_key(spec, name) for name in ARRAYS]
@@ -50,13 +50,17 @@ def abstraction(
 
 
 def kept_sizes(spec: AbstractionSpec, cache: BucketCache | None = None) -> Sizes | None:
-    """Read the numbers of classes and rows of an abstraction; None: it is not in the locker."""
+    """Read the numbers of board buckets and rows of an abstraction; None: the abstraction is not in the locker."""
     sizes = (cache or shared_cache()).arrays(ABSTRACTION, [_key(spec, "n_classes"), _key(spec, "n_rows")])
     return None if sizes is None else (tuple(sizes[0].tolist()), tuple(sizes[1].tolist()))
 
 
 def _key(spec: AbstractionSpec, name: str) -> bytes:
-    """Write a key, such as ``13x4.2.0-3-1-1.all-100-200-400.169-40-40-40.0.1|rows``: specification, method and name."""
+    """Return the key of an array of an abstraction.
+
+    An example is ``13x4.2.0-3-1-1.all-100-200-400.169-40-40-40.0.1|rows``: ranks and suits of the deck, hole cards,
+    board sizes, board buckets, rows, seed, version of the clustering, and name of the array.
+    """
     sizes, classes, rows = ("-".join(map(str, part)) for part in (spec.board_sizes, spec.classes, spec.rows))
     how = f"{spec.seed}{'.remember' if spec.remember else ''}.{METHOD}"
     return f"{_deck(spec)}.{sizes}.{classes}.{rows}.{how}|{name}".encode()
@@ -67,7 +71,7 @@ def _deck(spec: AbstractionSpec) -> str:
 
 
 class _Features(dict[str, NDArray[Any]]):
-    """The features of a game's boards that are in the locker, by name."""
+    """The features of a game's boards, by name; at first, those that the bucket locker holds."""
 
     def __init__(self, cache: BucketCache, spec: AbstractionSpec) -> None:
         self._cache = cache
@@ -75,11 +79,11 @@ class _Features(dict[str, NDArray[Any]]):
         for name in feature_names(spec.board_sizes):
             if features := cache.arrays(FEATURES, [self._key(name)]):
                 self[name] = features[0]
-        self._there = set(self)
+        self._stored = set(self)
 
     def keep(self) -> None:
-        """Store new features in the locker."""
-        for name in self.keys() - self._there:
+        """Store new features in the bucket locker."""
+        for name in self.keys() - self._stored:
             self._cache.keep(FEATURES, {self._key(name): self[name]})
 
     def _key(self, name: str) -> bytes:

@@ -1,11 +1,12 @@
 """All boards that can follow the root, up to suit symmetry, and both players' hands on each board.
 
-The hands on a board are the hands of the initial range that the board leaves. They are in order of strength on the last
-round (ties by hand number), in order of hand number before. With symmetry a board stands for several dealt boards: a
-*branch* of the board above lists them as members, each with the suit permutation that maps it onto the solved board.
-Only permutations that leave the root's board, both initial ranges and all locks unchanged are used, so symmetry is
-exact but for ties: where two actions are worth exactly the same, rounding may pick different actions for hands that
-mirror each other, and the merged boards play the same one (measured: hundred-thousandths of the exploitability).
+A player's hands on a board are the hands of the initial range that the board does not block. On the last round they are
+sorted by strength, and on earlier rounds by number.
+
+With symmetry, one solved board represents all boards that differ from it only by suits. A `Branch` lists these boards,
+each with the suit permutation that maps it onto the solved board. Only permutations that leave the root's board, both
+initial ranges and all locks unchanged are used, so symmetry does not change the solution, except for ties between two
+actions, where rounding decides (measured: hundred-thousandths of the exploitability).
 """
 
 from __future__ import annotations
@@ -42,10 +43,10 @@ class BoardHands:
     """One player's hands on one board; `live_game` packs the hands of all boards into `solvers.game.Hands`.
 
     Attributes:
-        numbers: ``[hand]``, each hand's number among the hands of the deck.
-        strength: ``[hand]``; 0 before the last round.
-        row: ``[hand]``, the row of the strategy: a bucket, or the hand itself.
-        weight: ``[hand]``, the weight in the initial range.
+        numbers: ``[hand]``, each hand's number among all hands of the deck.
+        strength: ``[hand]``, the hand's strength in a showdown; 0 before the last round.
+        row: ``[hand]``, the hand's row in the strategy: its bucket, or a row of its own.
+        weight: ``[hand]``, the hand's weight in the initial range.
         n_rows: number of rows of the strategy.
     """
 
@@ -58,7 +59,12 @@ class BoardHands:
 
 @dataclass(frozen=True)
 class Branch:
-    """A board of the next round: its number, and the dealt boards for which it stands."""
+    """A solved board of the next round, and the dealt cards that lead to it.
+
+    Attributes:
+        child: the number of the solved board.
+        members: the groups of cards that are equal up to suits, each with the suit permutation onto the solved board.
+    """
 
     child: int
     members: Members
@@ -70,8 +76,8 @@ class Board:
 
     Attributes:
         history: the public cards by round.
-        parent: number of the board above; -1 at the root.
-        entry: number of the branch of `parent` that leads here; -1 at the root.
+        parent: number of the board in the round before from which this board follows; -1 at the root.
+        entry: number of the branch of `parent` that leads to this board; -1 at the root.
         hands: both players' hands.
         entries: the branches to the boards of the next round.
     """
@@ -90,12 +96,12 @@ class Board:
 
 @dataclass(frozen=True)
 class BoardRound:
-    """All boards of one round.
+    """All solved boards of one round.
 
     Attributes:
         round: the round of the game.
         boards: the solved boards.
-        probability: probability of one dealt board of the next round, given the board and both hands.
+        probability: probability of each deal of the next round, given the board and both hands.
     """
 
     round: int
@@ -104,7 +110,7 @@ class BoardRound:
 
     @cached_property
     def numbers(self) -> dict[History, int]:
-        """The number of each board by its history."""
+        """The number of each solved board by its public cards."""
         return {board.history: b for b, board in enumerate(self.boards)}
 
 
@@ -115,14 +121,14 @@ def board_rounds(
     counted: bool = False,
     start: tuple[int, History] | None = None,
 ) -> list[BoardRound]:
-    """Enumerate the boards round by round from the root, or from a later board.
+    """Enumerate the solved boards, round by round.
 
     Args:
         problem: the problem.
         progress: called with 1 after each board.
-        counted: whether to count the buckets (`row_counts`) instead of computing them; the hands' rows are arbitrary
-            then.
-        start: a round of the game and a solved board of that round; None: the root.
+        counted: whether to count the buckets (`row_counts`) without computing them. The rows of hands are then
+            arbitrary.
+        start: the round and the public cards of the solved board to begin with; None: the root.
     """
     game = problem.game
     first, history = (problem.first_round, problem.history) if start is None else start
@@ -149,12 +155,23 @@ def board_rounds(
 
 
 def following_deals(problem: Problem, t: int, history: History) -> list[Deal]:
-    """List the canonical boards that can follow a solved board of round t, with the deals for which each stands."""
+    """List the deals that can follow a solved board, up to suits.
+
+    Args:
+        problem: the problem.
+        t: the round of the board.
+        history: the public cards of the board.
+    """
     return deals(history, problem.game.num_board_cards[t + 1], problem.game.deck, problem.symmetries)
 
 
 def _branches(n_boards: int, below: Sequence[CanonicalBoard]) -> list[list[Branch]]:
-    """List the branches of each board to the boards of the next round."""
+    """List the branches of each board of a round.
+
+    Args:
+        n_boards: number of boards of the round.
+        below: the boards of the next round.
+    """
     branches: list[list[Branch]] = [[] for _ in range(n_boards)]
     for b, board in enumerate(below):
         branches[board.parent].append(Branch(b, board.members))
@@ -181,10 +198,10 @@ def board_hands(
     """Compute both players' hands on one board.
 
     Args:
-        problem: the problem, whose ranges the hands are from.
+        problem: the problem.
         t: the round of the game.
-        history: the public cards up to then; the solved board, if rows are to be those of the lockers.
-        strength: ``[hand]``, the strength of all hands of the deck in the last round; None: computed here.
+        history: the public cards. Only for a solved board, the rows are those of stored strategies.
+        strength: ``[hand]``, the strength of all hands of the deck in the last round; None: compute it.
     """
     cards = [card for group in history for card in group]
     if strength is None and t == problem.game.num_rounds - 1:
@@ -205,7 +222,14 @@ def board_hands(
 def _counted_hands(
     problem: Problem, history: History, strength: NDArray[np.int32] | None, counts: tuple[int, int]
 ) -> tuple[BoardHands, BoardHands]:
-    """Return as many hands as `board_hands`, but in arbitrary order and in arbitrary ones of the counted rows."""
+    """Return the same number of hands as `board_hands`, in arbitrary order and with arbitrary rows.
+
+    Args:
+        problem: the problem.
+        history: the public cards.
+        strength: ``[hand]``, the strength of all hands of the deck; None before the last round.
+        counts: the number of rows of each player.
+    """
     pair = []
     for p, live in enumerate(_live_hands(problem, [card for group in history for card in group])):
         row = np.arange(len(live)) % max(counts[p], 1)
@@ -214,7 +238,7 @@ def _counted_hands(
 
 
 def _live_hands(problem: Problem, cards: Sequence[int]) -> list[Shorts]:
-    """Return the numbers of both players' hands that share no card with the given cards."""
+    """Return the numbers of both players' hands that do not contain any of some cards."""
     free = ~blocked(problem.hands, cards)
     return [np.flatnonzero(free & (weights > 0)).astype(np.int16) for weights in problem.ranges]
 
@@ -227,7 +251,14 @@ def _hands(
 
 
 def hand_map(problem: Problem, hands: BoardHands, child: BoardHands, perm: Perms) -> Ints:
-    """Map hands to those of a child board by a member's permutation: ``out[hand]``, -1 where the deal blocks it."""
+    """Return ``[hand]``: the position of each hand on a board of the next round; -1 if the dealt cards block the hand.
+
+    Args:
+        problem: the problem.
+        hands: a player's hands on a board.
+        child: the player's hands on a solved board of the next round.
+        perm: the suit permutation from the dealt board onto the solved board.
+    """
     position = np.full(len(problem.hands), -1, dtype=np.int64)
     position[child.numbers] = np.arange(len(child.numbers))
     moved = hand_permutation(problem.game.deck, problem.game.num_hole_cards, perm)
@@ -235,6 +266,6 @@ def hand_map(problem: Problem, hands: BoardHands, child: BoardHands, perm: Perms
 
 
 def _strengths(problem: Problem, histories: Sequence[History]) -> NDArray[np.int32]:
-    """Compute ``[board, hand]``: the strength of all hands of the deck on the boards of the last round."""
+    """Compute the strength of all hands of the deck on the boards of the last round: ``[board, hand]``."""
     boards = np.array([[c for group in h for c in group] for h in histories], dtype=np.int64)
     return strengths(boards.reshape(len(histories), -1), problem.hands)

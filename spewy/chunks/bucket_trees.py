@@ -1,11 +1,11 @@
-"""The bucket locker: merge trees of boards on disk; the first job computes a tree, later jobs read it.
+"""The bucket locker on disk: merge trees of boards, from which buckets are cut, and abstractions.
 
-All jobs and processes of a user share one folder: ``$SPEWY_BUCKETS``, by default a folder in the user's cache. A tree
-depends on the cards alone and stays valid until the algorithm changes, which changes the manifest. The key of a
-canonical board has its ``children`` and ``distances`` (single precision) and the ``means`` of its leaves: 16 bytes a
-hand, 19 KB for a flop.
+The first job that needs a tree computes and stores it; later jobs read it. All jobs and processes of a user share one
+folder: ``$SPEWY_BUCKETS``, by default a folder in the user's cache. A tree depends only on the cards of the board and
+the game. It is stored in the lockers ``children``, ``distances`` and ``means`` under the key of the canonical board and
+takes 16 bytes per hand, 19 KB for a flop.
 
-The folder only saves time, so a solve works without it: see `BucketCache`.
+The folder only saves time: a solve also works without it (`BucketCache`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from spewy.system.worker_pool import WorkerPool
 
 CHILDREN, DISTANCES, MEANS = "children", "distances", "means"
 MANIFEST = {"buckets": 1, "cost": "equation 1"}
-#: Boards that can be computed in advance, with their numbers of cards.
 FAMILIES = {"flops": 3, "turns": 4}
+"""Sets of boards whose trees can be computed in advance, with their numbers of cards."""
 ENVIRONMENT = "SPEWY_BUCKETS"
 PORTION = 8  # boards in one task of a worker
 
@@ -40,24 +40,35 @@ T = TypeVar("T")
 
 
 class BucketLocker:
-    """Merge trees in a store; a missing tree is computed and stored."""
+    """The bucket locker: merge trees in a store; a missing tree is computed and stored."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
     @classmethod
     def open(cls, folder: Path | None = None, *, read_only: bool = False) -> Self:
-        """Open a folder, by default the user's; a missing folder is created unless `read_only`.
+        """Open the bucket locker in a folder.
+
+        Args:
+            folder: the folder; None: the user's. A missing folder is created unless the locker is read-only.
+            read_only: whether the locker is only read.
 
         Raises:
-            lockers.LockerError: the folder is not a bucket locker, is damaged, or is not writable.
+            lockers.LockerError: the folder is not a bucket locker, is damaged, or cannot be written.
         """
         return cls(open_store(folder or default_folder(), MANIFEST, read_only=read_only))
 
     def tree(
         self, board: Sequence[int], deck: Deck | None = None, hole: int = 2, n_board: int = 5
     ) -> BoardTree:
-        """Read the tree of a board, or compute it and store it unless the store is read-only."""
+        """Read the merge tree of a board, or compute it; a new tree is stored unless the locker is read-only.
+
+        Args:
+            board: the public cards.
+            deck: the deck; None: hold'em's.
+            hole: number of hole cards.
+            n_board: number of public cards on the last round.
+        """
         deck = deck or Deck()
         cards = canonical_board(board, deck)
         key = _key(cards, deck, hole, n_board)
@@ -82,19 +93,36 @@ class BucketLocker:
     def labels(
         self, board: Sequence[int], k: int, deck: Deck | None = None, hole: int = 2, n_board: int = 5
     ) -> NDArray[np.int32]:
-        """Return the bucket of each hand of the deck: see `BoardTree.labels`."""
+        """Return the bucket of each hand of the deck on a board: see `BoardTree.labels`.
+
+        Args:
+            board: the public cards.
+            k: largest number of buckets.
+            deck: the deck; None: hold'em's.
+            hole: number of hole cards.
+            n_board: number of public cards on the last round.
+        """
         return self.tree(board, deck, hole, n_board).labels(board, k)
 
     def missing(self, n_cards: int) -> list[tuple[int, ...]]:
-        """List hold'em's canonical boards of `n_cards` whose trees are not in the store."""
+        """List the canonical hold'em boards of `n_cards` cards whose trees are not stored."""
         boards = [tuple(row) for row in canonical_flops(n_cards=n_cards)[0].tolist()]
-        here = set(self.store.keys(MEANS))
-        return [board for board in boards if _key(board, Deck(), 2, 5) not in here]
+        stored = set(self.store.keys(MEANS))
+        return [board for board in boards if _key(board, Deck(), 2, 5) not in stored]
 
     def precompute(self, n_cards: int, pool: WorkerPool, progress: Callable[[int], object]) -> list[float]:
-        """Compute the missing trees of all boards of `n_cards` in a pool; `progress` is called with numbers of trees.
+        """Compute and store all missing trees of hold'em boards; after an interruption, another call continues.
 
-        Interrupted, it keeps what is done, and another call goes on. Returns the peak memory of each worker, MiB.
+        Args:
+            n_cards: number of cards of the boards.
+            pool: the workers that compute trees; it is closed at the end.
+            progress: called with the number of new trees after each task.
+
+        Returns:
+            Peak memory of each worker in MiB, ascending.
+
+        Raises:
+            PeerError: a worker returned the trees of other boards.
         """
         boards = self.missing(n_cards)
         portions = [boards[start : start + PORTION] for start in range(0, len(boards), PORTION)]
@@ -103,33 +131,33 @@ class BucketLocker:
             for message in pool.results(_trees, ((portion,) for portion in portions)):
                 if message is not None:
                     trees, process, peak = message.value
-                    asked = portions[message.task]
-                    if [tree.board for tree in trees] != asked:
+                    portion = portions[message.task]
+                    if [tree.board for tree in trees] != portion:
                         raise PeerError(
-                            f"worker {shown(process)}: expected the trees of boards {cards_name(asked[0])} to "
-                            f"{cards_name(asked[-1])}, found those of others"
+                            f"worker {shown(process)}: expected the trees of boards {cards_name(portion[0])} to "
+                            f"{cards_name(portion[-1])}, found trees of other boards"
                         )
-                    for board, tree in zip(asked, trees, strict=True):
+                    for board, tree in zip(portion, trees, strict=True):
                         self._keep(_key(board, Deck(), 2, 5), tree)
                     peaks[process] = max(peak, peaks.get(process, 0.0))
                     progress(len(trees))
         return sorted(peaks.values())
 
     def close(self) -> None:
-        """Close the store."""
+        """Close the store of the trees."""
         self.store.close()
 
 
 def default_folder() -> Path:
-    """Folder of the bucket locker: ``$SPEWY_BUCKETS``, or a folder in the user's cache.
+    """Return the folder of the user's bucket locker: ``$SPEWY_BUCKETS``, or a folder in the user's cache.
 
     Raises:
-        lockers.LockerError: the variable is not set and the user has no cache.
+        lockers.LockerError: the variable is not set, and the user has no home directory for a cache.
     """
     folder = _user_folder()
     if folder is None:
         raise LockerError(
-            f"bucket locker: expected a home directory or a folder in ${ENVIRONMENT}, found neither"
+            f"bucket locker: expected a home directory, or a folder in ${ENVIRONMENT}; found neither"
         )
     return folder
 
@@ -143,10 +171,10 @@ def _user_folder() -> Path | None:
 
 
 class BucketCache:
-    """A bucket locker; if it fails, the solve continues without it.
+    """A bucket locker that never stops a solve: if it fails, results are computed without it.
 
-    A folder that is not writable is only read. If it is not readable either, results are computed and not stored. Both
-    cases log a warning of one line.
+    A folder that cannot be written is only read. A folder that cannot be read is not used. In both cases a warning of
+    one line is logged.
 
     Args:
         folder: the folder of the locker; None: the user's.
@@ -161,20 +189,20 @@ class BucketCache:
             self._do_without_writing(error)
 
     def labels(self, board: Sequence[int], k: int, deck: Deck, hole: int, n_board: int) -> NDArray[np.int32]:
-        """Return the bucket of each hand of the deck: see `BucketLocker.labels`."""
+        """Return the bucket of each hand of the deck on a board: see `BucketLocker.labels`."""
         labels = self._tried(lambda locker: locker.labels(board, k, deck, hole, n_board))
         if labels is None:
             return BoardTree.of(canonical_board(board, deck), deck, hole, n_board).labels(board, k)
         return labels
 
     def arrays(self, locker: str, keys: Sequence[bytes]) -> list[NDArray[Any]] | None:
-        """Read the arrays under some keys in one transaction; None unless all are there."""
+        """Read the arrays under some keys of a locker; None if one of the arrays is missing."""
         arrays = self._tried(lambda trees: trees.store.get_many(locker, keys)) or [None]
         present = [array for array in arrays if array is not None]
         return present if len(present) == len(arrays) else None
 
     def keep(self, locker: str, arrays: Mapping[bytes, NDArray[Any]]) -> None:
-        """Store arrays under keys, if the locker is writable."""
+        """Store arrays under keys of a locker, if the folder can be written."""
 
         def put(transaction: Transaction) -> None:
             for key, array in arrays.items():
@@ -187,7 +215,7 @@ class BucketCache:
         self._tried(tried)
 
     def _tried(self, work: Callable[[BucketLocker], T]) -> T | None:
-        """Run `work` on the locker; None if the locker is (or has become) unusable."""
+        """Run `work` on the bucket locker and return its result; None if the locker cannot be used."""
         while self._locker is not None:
             try:
                 return work(self._locker)
@@ -208,15 +236,15 @@ class BucketCache:
         except LockerError:
             self._do_without(error)
         else:
-            _warn("the bucket locker is only read, and nothing new is kept", error)
+            _warn("the bucket locker is only read, and new results are not stored", error)
 
     def _do_without(self, error: LockerError) -> None:
         self._locker = None
-        _warn("the bucket locker is not used, and its work is done anew", error)
+        _warn("the bucket locker is not used, and its results are computed again", error)
 
 
 def shared_cache() -> BucketCache:
-    """Return this process's handle on the user's folder."""
+    """Return the user's bucket locker, which all solves of this process share."""
     return _cache(_user_folder())
 
 
@@ -230,7 +258,11 @@ def _warn(text: str, error: LockerError) -> None:
 
 
 def _trees(parent: Parent, boards: Sequence[tuple[int, ...]]) -> tuple[list[BoardTree], str, float]:
-    """Compute the trees of boards in a worker; also return the process's number and its peak memory in MiB."""
+    """Compute the merge trees of some boards in a worker process.
+
+    Returns:
+        The trees, the machine and number of the process, and its peak memory in MiB.
+    """
     import resource
 
     trees = [BoardTree.of(canonical_board(board, Deck()), Deck(), 2, 5) for board in boards]
@@ -239,5 +271,9 @@ def _trees(parent: Parent, boards: Sequence[tuple[int, ...]]) -> tuple[list[Boar
 
 
 def _key(board: Sequence[int], deck: Deck, hole: int, n_board: int) -> bytes:
-    """Write a key, such as ``7d2cKs|13x4.2.5``: the canonical board and the shape of the game."""
+    """Return the key of a board's merge tree.
+
+    An example is ``7d2cKs|13x4.2.5``: the canonical board, ranks and suits of the deck, and the numbers of hole cards
+    and of public cards.
+    """
     return f"{cards_name(board)}|{deck.num_ranks}x{deck.num_suits}.{hole}.{n_board}".encode()

@@ -1,8 +1,8 @@
-"""The rows of hands on a board: the buckets of both players, as the job's ``[rows]`` specifies.
+"""The rows of hands on a board, as the job's section ``[rows]`` specifies.
 
-With uniform weights all hands that the board leaves have equal weight, both players share the buckets, and Equation 1's
-trees come from the bucket locker. With range weights each player's buckets are computed for the player's own initial
-range, and hands outside of the range have no row.
+With ``weights = "uniform"``, all hands that the board does not block have the same weight, and both players share the
+buckets; those of the clustering "equation-1" come from the bucket locker. With ``weights = "ranges"``, each player's
+buckets are computed for the player's own initial range, and hands outside of the range have no row.
 """
 
 from __future__ import annotations
@@ -24,17 +24,20 @@ from spewy.chunks.problem import Problem
 from spewy.game.ranges.classes import NUM_HANDS
 
 PREFLOP_CLASSES = 169
-LOCKED = "equation-1"  # the clustering whose trees are in the bucket locker
-TREES = (LOCKED, "ward")  # clusterings that separate all different hands if there are enough rows
+LOCKED = "equation-1"  # the clustering with trees in the bucket locker
+TREES = (
+    LOCKED,
+    "ward",
+)  # clusterings in which hands with different outcomes have different rows if there are enough
 BOARDS_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Rows on one board.
+    """The rows of one player's hands on one board.
 
     Attributes:
-        labels: ``[hand of the deck]``, the row; -1: the hand has no row.
+        labels: ``[hand of the deck]``, the row of each hand; -1: the hand has no row.
         n_rows: number of rows.
     """
 
@@ -43,7 +46,13 @@ class Groups:
 
 
 def board_groups(problem: Problem, t: int, history: History) -> tuple[Groups, Groups] | None:
-    """Compute the rows of both players on a board of round t; None: each hand is a row."""
+    """Compute the rows of both players' hands on a board; None: each hand has a row of its own.
+
+    Args:
+        problem: the problem.
+        t: the round of the game.
+        history: the public cards.
+    """
     k = problem.rows[t]
     if k is None:
         return None
@@ -66,16 +75,16 @@ def board_groups(problem: Problem, t: int, history: History) -> tuple[Groups, Gr
 def row_counts(
     problem: Problem, t: int, histories: Sequence[History], power: NDArray[np.int32] | None
 ) -> list[tuple[int, int]] | None:
-    """Count the rows of `board_groups` for both players on each board without computing them; None: a row per hand.
+    """Count the rows of both players on each board of a round without computing them; None: a row per hand.
 
-    Hands with the same outcomes are in one row. The count is the smaller of the number of different outcomes and the
-    job's number of rows; it is an upper bound unless `counted_exactly`.
+    Hands with equal outcomes share a row. So the result is the job's number of rows or, if that is smaller, the number
+    of different outcomes. It is an upper bound unless `counted_exactly`.
 
     Args:
         problem: the problem.
-        t: the round.
-        histories: the boards of the round.
-        power: ``[board, hand]``, strengths in the last round; None in other rounds.
+        t: the round of the game.
+        histories: the public cards of each board.
+        power: ``[board, hand]``, the strength of each hand on the last round; None on other rounds.
     """
     k = problem.rows[t]
     if k is None:
@@ -89,7 +98,7 @@ def row_counts(
 
 
 def counted_exactly(problem: Problem) -> bool:
-    """Tell whether `row_counts` are exact numbers of rows, not just upper bounds."""
+    """Tell whether `row_counts` returns exact numbers of rows instead of upper bounds."""
     bucketed = any(k is not None for k in problem.rows[problem.first_round :])
     return not bucketed or (problem.grouping in TREES and not problem.range_weights)
 
@@ -99,21 +108,31 @@ def _different(kinds: Ints) -> int:
 
 
 def _kinds(problem: Problem, history: History) -> Ints:
-    """Number hands by their outcomes: equal numbers for equal outcomes, -1: the board blocks the hand."""
+    """Give each hand on a board a number, so that hands with equal outcomes have equal numbers: ``[hand]``.
+
+    The number is -1 if the board blocks the hand.
+    """
     deck, n_board = problem.game.deck, sum(problem.game.num_board_cards)
     board = [card for group in history for card in group]
     final = comb(len(deck) - len(board), n_board - len(board))
-    if final > MAX_BOARDS:  # outcomes are sampled, jointly for hands that differ by suits alone
+    if (
+        final > MAX_BOARDS
+    ):  # outcomes are then sampled, and hands that differ only by suits get the same outcomes
         kinds = hand_orbits(board, problem.hands, deck)
     else:
-        seen: dict[bytes, int] = {}  # ten times faster than sorting the curves
+        seen: dict[bytes, int] = {}  # a dictionary is ten times faster here than sorting
         curves = outcomes(board, problem.hands, deck, n_board)
         kinds = np.array([seen.setdefault(curve.tobytes(), len(seen)) for curve in curves])
     return np.where(blocked(problem.hands, board), -1, kinds)
 
 
 def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
-    """Number hands by their only outcome on each final board, -1: the board blocks the hand."""
+    """Yield the numbers of `_kinds` for each board of the last round.
+
+    Args:
+        problem: the problem.
+        power: ``[board, hand]``, the strength of each hand.
+    """
     from buckets.kernels.showdowns import fill_levels
 
     for start in range(0, len(power), BOARDS_AT_ONCE):
@@ -124,7 +143,14 @@ def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
 
 
 def _own(problem: Problem, k: int, board: list[int], weights: Floats) -> Groups:
-    """Compute the rows for a range, and number only rows that contain hands of the range."""
+    """Compute the rows of a player's own range on a board; rows without a hand of the range are left out.
+
+    Args:
+        problem: the problem.
+        k: largest number of rows.
+        board: the public cards.
+        weights: ``[hand]``, the range.
+    """
     deck, n_board = problem.game.deck, sum(problem.game.num_board_cards)
     labels = GROUPINGS[problem.grouping](board, problem.hands, weights, k, deck, n_board).astype(np.int64)
     held = (weights > 0) & ~blocked(problem.hands, board)

@@ -1,6 +1,7 @@
-"""All chunks of a problem: chunk (t, b, r) is line r of round t on board b, where t counts from the root's round.
+"""All chunks of a problem, by numbers: chunk (t, b, r) belongs to round t, board b of the round, and line r.
 
-A layout is computed from the problem alone and holds no results; each process computes its own.
+Rounds t count from the root's round, which is 0. A line enters each chunk, and r is the number of this line among the
+lines that enter the round. A layout depends only on the problem and holds no results.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import BettingRound, ChunkTree, betting_rounds
 
 RowMaps = tuple[Ints, Ints]
-"""Per player ``[row]``: the row on another board of each row; -1: the dealt cards block the hand."""
+"""Per player ``[hand]``: the position of each hand of a board on another board; -1: the dealt cards block the hand."""
 
 
 @dataclass
 class Layout:
-    """Betting and boards of a problem, round by round from its root.
+    """The betting and the boards of a problem, round by round from its root.
 
     Attributes:
         problem: the problem.
-        betting: ``[t]``, the betting of each round.
-        boards: ``[t]``, the boards of each round.
-        bucketed: whether buckets hold their hands; False: buckets are only counted.
+        betting: the betting of each round.
+        boards: the boards of each round.
+        bucketed: whether the rows of hands are correct; False: the rows were only counted.
     """
 
     problem: Problem
@@ -43,19 +44,22 @@ class Layout:
 
     @classmethod
     def of(cls, problem: Problem, progress: Callable[[int], None] | None = None) -> Layout:
-        """Lay out a problem; `progress` is called with the number of each finished board."""
+        """Make the layout of a problem; `progress` is called with 1 after each board."""
         betting = betting_rounds(problem.tree)
         return cls(problem, betting, board_rounds(problem, progress)[: len(betting)])
 
     @classmethod
     def counted(cls, problem: Problem, progress: Callable[[int], None] | None = None) -> Layout:
-        """Lay out a problem to estimate its costs: buckets are counted (`groups.row_counts`), not computed."""
+        """Make the layout of a problem for an estimate of its cost: buckets are counted and not computed.
+
+        `progress` is called with 1 after each board.
+        """
         betting = betting_rounds(problem.tree)
         boards = board_rounds(problem, progress, counted=True)
         return cls(problem, betting, boards[: len(betting)], all(k is None for k in problem.rows))
 
     def with_buckets(self, progress: Callable[[int], None] | None = None) -> Layout:
-        """Return the same layout with computed buckets."""
+        """Return the layout of the same problem with computed buckets; `progress` is called with 1 after each board."""
         return Layout(self.problem, self.betting, board_rounds(self.problem, progress)[: self.n_rounds])
 
     @property
@@ -65,17 +69,17 @@ class Layout:
 
     @property
     def live(self) -> LiveGame:
-        """The layout as a live game, computed at first use."""
+        """The problem as a live game of `solvers.game`, computed at first use."""
         if self._live is None:
             self._live = live_game(self.problem, self.betting, self.boards)
         return self._live
 
     def forget_live(self) -> None:
-        """Free the memory of the live game; `live` computes it again."""
+        """Free the memory of the live game; the next use of `live` computes it again."""
         self._live = None
 
     def below(self, t: int, b: int) -> Layout:
-        """Return the layout of board b of round t and all boards that follow it, with all lines that reach it."""
+        """Return the layout that begins with board b of round t and all lines that enter the round."""
         tables, numbers = [], [b]
         arrived: list[tuple[int, int, int]] = []
         for i in range(t, self.n_rounds):
@@ -98,11 +102,11 @@ class Layout:
         return Layout(self.problem, self.betting[t:], tables)
 
     def every_board(self) -> list[tuple[int, int]]:
-        """List (t, b) of all boards, round by round."""
+        """List the numbers (round, board) of all boards, round by round."""
         return [(t, b) for t in range(self.n_rounds) for b in range(len(self.boards[t].boards))]
 
     def chunks(self, t: int) -> Iterator[tuple[int, int]]:
-        """Yield (b, r) of all chunks of a round."""
+        """Yield the numbers (board, line) of all chunks of round t."""
         for b in range(len(self.boards[t].boards)):
             for r in range(len(self.betting[t].chunks)):
                 yield b, r
@@ -112,30 +116,34 @@ class Layout:
         return self.boards[t].boards[b]
 
     def tree(self, t: int, r: int) -> ChunkTree:
-        """Return the betting tree of the chunks (t, b, r) of all boards b."""
+        """Return the betting of line r in round t, which is the same on all boards."""
         return self.betting[t].chunks[r]
 
     def n_rows(self, t: int, b: int) -> tuple[int, int]:
-        """Count the rows of both players' strategies on a board."""
+        """Return the numbers of rows of both players' strategies on board b of round t."""
         first, second = self.board(t, b).hands
         return first.n_rows, second.n_rows
 
     def place_of(self, t: int, b: int, r: int) -> Place:
-        """Return the address of a chunk."""
+        """Return the address of chunk (t, b, r)."""
         return Place(self.boards[t].round, self.board(t, b).history, self.tree(t, r).line)
 
     def key(self, t: int, b: int, r: int) -> bytes:
-        """Return the key of a chunk in the lockers."""
+        """Return the key of chunk (t, b, r) in the lockers."""
         return self.place_of(t, b, r).key(self.n_rows(t, b))
 
     def hands(self, t: int, b: int, p: int) -> Hands:
-        """Return player p's hands on a board, without a board axis."""
+        """Return player p's hands on board b of round t, as arrays without a board axis."""
         return self.live.rounds[t].hands[p].on(b, self.n_rows(t, b)[p])
 
     def image(self, t: int, b: int, e: int, member: int = 0) -> RowMaps:
-        """Map the rows of a board to those of the board that is solved for a member of entry e.
+        """Return the positions of the hands of board b of round t on a solved board of the next round.
 
-        Member 0 is the solved board itself, with the identity as its permutation.
+        Args:
+            t: the round.
+            b: the board.
+            e: number of the branch to the solved board.
+            member: number of the dealt cards among the members of the branch; 0: the cards of the solved board itself.
         """
         maps = self._images.get((t, b, e, member))
         if maps is None:
@@ -145,7 +153,7 @@ class Layout:
         return maps
 
     def mirrored(self, t: int, b: int, perm: Sequence[int]) -> RowMaps:
-        """Map the rows of a board by a suit permutation that fixes the board."""
+        """Return the positions of the hands of board b of round t after a suit permutation that fixes the board."""
         return self._moved(self.board(t, b), self.board(t, b), np.array(perm, dtype=np.int8))
 
     def _moved(self, board: Board, to: Board, perm: Perms) -> RowMaps:
@@ -155,13 +163,28 @@ class Layout:
         )
 
     def place(self, into: Strategies, t: int, b: int, r: int, arrays: tuple[np.ndarray, np.ndarray]) -> None:
-        """Write the arrays ``[slot, row]`` of a chunk into the arrays of the live game."""
+        """Write both players' arrays of a chunk into the arrays of the live game.
+
+        Args:
+            into: the arrays of the live game.
+            t: the round.
+            b: the board.
+            r: the line.
+            arrays: per player ``[slot, row]``; a slot is an action at a decision.
+        """
         for p in (0, 1):
             into[t][p][b][self.tree(t, r).slots[p], : arrays[p].shape[1]] = arrays[p]
 
     def take(
         self, board: tuple[np.ndarray, np.ndarray], t: int, b: int, r: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Cut the arrays ``[slot, row]`` of a chunk out of the arrays ``[slot of the round, row]`` of its board."""
+        """Return both players' arrays ``[slot, row]`` of a chunk; a slot is an action at a decision.
+
+        Args:
+            board: per player ``[slot of the round, row]``, the arrays of all chunks on the board.
+            t: the round.
+            b: the board.
+            r: the line.
+        """
         rows, slots = self.n_rows(t, b), self.tree(t, r).slots
         return board[0][slots[0], : rows[0]], board[1][slots[1], : rows[1]]

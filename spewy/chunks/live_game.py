@@ -1,4 +1,4 @@
-"""The solvers' live game of boards and betting rounds: cards become ids, hands and boards become numbers."""
+"""Conversion of a problem with its boards and betting to a live game of `solvers.game`, which consists of arrays."""
 
 from __future__ import annotations
 
@@ -15,11 +15,17 @@ from spewy.chunks.problem import Problem, Shorts
 from spewy.chunks.rounds import BettingRound
 
 N_CARD_IDS = 4 * 13
-BYTES_PER_HAND = 4 + 2 + 2 + 8  # strength, same_cards, row and weight; two more for each card
+BYTES_PER_HAND = 4 + 2 + 2 + 8  # strength, same_cards, row and weight; each card takes two bytes more
 
 
 def live_game(problem: Problem, betting: list[BettingRound], boards: list[BoardRound]) -> LiveGame:
-    """Make the live game of a problem; the hands of one bucket share strategy rows but keep their own values."""
+    """Make the live game of a problem; hands of one bucket share a strategy row but have values of their own.
+
+    Args:
+        problem: the problem.
+        betting: the betting of each round, from the root's on.
+        boards: the boards of each round, from the root's on.
+    """
     rounds = []
     for i, (bets, table) in enumerate(zip(betting, boards, strict=False)):
         deal = _deal(problem, table, boards[i + 1]) if i + 1 < len(betting) else None
@@ -31,7 +37,7 @@ def live_game(problem: Problem, betting: list[BettingRound], boards: list[BoardR
 
 
 def live_bytes(problem: Problem, boards: list[BoardRound]) -> int:
-    """Compute the size of the arrays that `live_game` would make."""
+    """Compute the size in bytes of the arrays that `live_game` would make."""
     total = 0
     width_above = [0, 0]
     for i, table in enumerate(boards):
@@ -51,7 +57,12 @@ def _width(table: BoardRound, p: int) -> int:
 
 
 def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
-    """Return the game with other ranges ``[root, hand]`` at its roots."""
+    """Return a live game with other ranges at its roots.
+
+    Args:
+        game: the live game.
+        ranges: per player ``[root, hand]``, the weights of the hands at each root of the first round.
+    """
     padded = []
     for p in (0, 1):
         out = np.zeros((ranges[p].shape[0], game.rounds[0].hands[p].row.shape[1]))
@@ -61,7 +72,7 @@ def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
 
 
 def _packed_hands(problem: Problem, table: BoardRound, p: int) -> Hands:
-    """Pack one player's hands on all boards of a round."""
+    """Pack player p's hands on all boards of a round into arrays."""
     boards = table.boards
     width = _width(table, p)
     shape = (len(boards), width)
@@ -83,7 +94,7 @@ def _packed_hands(problem: Problem, table: BoardRound, p: int) -> Hands:
 
 
 def _same_cards(problem: Problem, board: Board, p: int) -> Ints:
-    """Return ``[hand]``: the opponent's hand with the same cards, -1 if there is none."""
+    """Return ``[hand]``: the position of the opponent's hand with the same cards as player p's hand; -1: none."""
     position = np.full(len(problem.hands), -1, dtype=np.int64)
     other = board.hands[1 - p].numbers
     position[other] = np.arange(len(other))
@@ -91,7 +102,13 @@ def _same_cards(problem: Problem, board: Board, p: int) -> Ints:
 
 
 def _deal(problem: Problem, table: BoardRound, below: BoardRound) -> Deal:
-    """Map the hands on the boards of a round to the hands on the boards of the next round, and back."""
+    """Make the maps between the hands on the boards of a round and the hands on the boards of the next round.
+
+    Args:
+        problem: the problem.
+        table: the boards of the round.
+        below: the boards of the next round.
+    """
     children, first, first_image = [], [0], [0]
     images: tuple[list[Shorts], list[Shorts]] = ([], [])
     origins: tuple[list[Shorts], list[Shorts]] = ([], [])
@@ -105,9 +122,9 @@ def _deal(problem: Problem, table: BoardRound, below: BoardRound) -> Deal:
                     image = hand_map(problem, board.hands[p], child.hands[p], perm)
                     images[p].append(_padded(image, upper[p], -1))
                     if m == 0:
-                        there = np.flatnonzero(image >= 0)
+                        unblocked = np.flatnonzero(image >= 0)
                         origin = np.zeros(len(child.hands[p].numbers), dtype=np.int64)
-                        origin[image[there]] = there
+                        origin[image[unblocked]] = unblocked
                         origins[p].append(_padded(origin, lower[p], 0))
             first_image.append(len(images[0]))
         first.append(len(children))
@@ -130,7 +147,15 @@ def _padded(rows: Ints, width: int, fill: int) -> Shorts:
 def game_locks(
     problem: Problem, betting: Sequence[BettingRound], boards: Sequence[BoardRound]
 ) -> tuple[Lock, ...]:
-    """Convert the problem's locks to the live game's, one for each node; locks of other boards are left out."""
+    """Convert the node locks of a problem to locks of the live game, one for each decision.
+
+    Locks of other boards and rounds are left out.
+
+    Args:
+        problem: the problem.
+        betting: the betting of each round.
+        boards: the boards of each round.
+    """
     locks: dict[tuple[int, int], Lock] = {}
     for lock in problem.locks:
         t = lock.round - boards[0].round

@@ -1,4 +1,4 @@
-"""The solved board for public cards that a user names."""
+"""Reading of the boards and lines that users name, and the search for the solved board that represents a board."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ N_CARDS = 52
 
 
 def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> tuple[int, ...]:
-    """Read the public cards of round t of the game: in `Game.board_order`, the root's cards first.
+    """Read a board, and return its cards in `Game.board_order`, the root's cards first.
 
     Args:
         problem: the problem.
-        t: the round of the game.
+        t: the round of the game to which the board belongs.
         board: the cards as text or numbers; None: the root's board.
 
     Raises:
@@ -43,9 +43,14 @@ def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> 
 
 
 def line_to(problem: Problem, line: str, board: str | Sequence[int] | None) -> Line:
-    """Read a line; if it ends a round and the board shows the next round's cards, add the ``/`` that the line lacks.
+    """Read a line, and add a missing ``/`` at its end if the board has the cards of the next round.
 
-    For example, ``c r120 c`` on the turn with a board of five cards is ``cr120c/``, the first decision on the river.
+    For example, ``x b120 c`` on the turn with a board of five cards is ``cr120c/``, the first decision on the river.
+
+    Args:
+        problem: the problem.
+        line: the line as the user wrote it.
+        board: the cards as text or numbers; None: no ``/`` is added.
 
     Raises:
         InputError: the tree has no such line, or `board` is not cards.
@@ -88,13 +93,15 @@ def read_cards(subject: str, example: str, given: str | Sequence[int]) -> tuple[
 
 
 def solved_board(problem: Problem, t: int, cards: Sequence[int]) -> tuple[History, Ints]:
-    """Find the solved board of round t of the game for some cards, and the suit permutation onto it.
+    """Find the solved board that represents a board, and the suit permutation from the board onto the solved board.
 
-    The enumeration of boards takes, deal by deal, the smallest of the deals that are alike. So the solved board is the
-    smallest history that differs by suits alone, compared from the first round on.
+    Args:
+        problem: the problem.
+        t: the round of the game.
+        cards: the board, the root's cards first.
 
     Raises:
-        InputError: these cards cannot be dealt.
+        InputError: the cards cannot be dealt.
     """
     history = problem.history
     position = sum(len(group) for group in history)
@@ -110,12 +117,21 @@ def solved_board(problem: Problem, t: int, cards: Sequence[int]) -> tuple[Histor
 
 
 def dealt_error(cards: Sequence[int]) -> InputError:
-    """Make the error that cards cannot be dealt."""
+    """Make the error for cards that cannot be dealt."""
     return InputError(f"board: expected cards that can be dealt here, found {cards_name(cards)}")
 
 
 def locate(layout: Layout, t: int, cards: Sequence[int]) -> tuple[int, Ints]:
-    """Find the number of `solved_board` in round t of a layout, and the suit permutation onto it."""
+    """Find the number of the solved board that represents a board, and the suit permutation onto the solved board.
+
+    Args:
+        layout: the layout.
+        t: the round, counted from the root's.
+        cards: the board, the root's cards first.
+
+    Raises:
+        InputError: the cards cannot be dealt.
+    """
     table = layout.boards[t]
     history, perm = solved_board(layout.problem, table.round, cards)
     return table.numbers[history], perm

@@ -1,8 +1,7 @@
-"""Node locks: hands that play given frequencies at a decision of the betting tree, on one board or on all.
+"""Node locks: hands that play given frequencies at a decision of the betting tree, on one board or on all boards.
 
-A `NodeLock` has a line, a board and hands; `spewy.chunks.live_game.live_game` finds the node, boards and rows. Boards
-that are alike are solved once only under suit permutations that leave every lock unchanged (`keeping`), so a lock that
-names suits or a board may make a solve larger.
+Suit symmetry uses only permutations that leave every lock unchanged (`keeping`), so a lock that names suits or a board
+may make a solve larger.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ Ints = NDArray[np.integer]
 
 @dataclass(frozen=True)
 class NodeLock:
-    """The frequencies of locked hands at one decision.
+    """The frequencies of one player's locked hands at one decision.
 
     Attributes:
         line: the line of the decision.
         player: the player who acts.
         round: the round of the game.
-        history: the public cards where the lock applies; None: every board.
-        frequencies: ``[action, hand]`` over all hands of the deck, with sum 1 over the actions; NaN: the hand is free.
+        history: the public cards of the board on which the lock applies; None: all boards.
+        frequencies: ``[action, hand]`` for all hands of the deck; NaN: the hand is not locked.
     """
 
     line: str
@@ -38,14 +37,27 @@ class NodeLock:
     frequencies: Floats
 
     def write(self, into: Floats, history: History, hands: Ints) -> None:
-        """Overwrite ``into[action, row]``, whose rows are these hands, with the frequencies of locked hands."""
+        """Overwrite a strategy with the frequencies of the locked hands, if the lock applies on the board.
+
+        Args:
+            into: ``[action, hand]``, changed in place.
+            history: the public cards of the board.
+            hands: ``[hand]``, the number of each hand of `into` among all hands of the deck.
+        """
         if self.history in (None, history):
             locked = self.frequencies[:, hands]
             np.copyto(into, locked, where=~np.isnan(locked))
 
 
 def keeping(locks: Iterable[NodeLock], deck: Deck, hole_cards: int, perms: Perms) -> Perms:
-    """Select the permutations that leave each lock's board and frequencies unchanged, in their order."""
+    """Select the suit permutations that leave the boards and frequencies of all locks unchanged.
+
+    Args:
+        locks: the locks.
+        deck: the deck.
+        hole_cards: number of hole cards.
+        perms: the permutations, whose order is kept.
+    """
     for lock in locks:
         if lock.history is not None:
             perms = stabilizer(lock.history, perms)

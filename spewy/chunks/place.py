@@ -1,4 +1,4 @@
-"""The address of a chunk, which does not need a list of all boards or lines."""
+"""The address of a chunk: round, public cards and betting line."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from buckets.cards import History, cards_name
 
 @dataclass(frozen=True)
 class Place:
-    """A chunk's address.
+    """The address of a chunk.
 
     Attributes:
         round: the round of the game.
-        history: the public cards of the solved board, a group for each round that dealt any.
+        history: the public cards of the solved board, in one group for each round that dealt any.
         line: the ACPC betting string, from the root of the solve, that enters the chunk.
     """
 
@@ -23,11 +23,15 @@ class Place:
     line: str
 
     def key(self, rows: tuple[int, int]) -> bytes:
-        """Return the chunk's key in every locker; `rows` are the numbers of rows of both players' strategies."""
+        """Return the chunk's key in lockers.
+
+        Args:
+            rows: the numbers of rows of both players' strategies, which are part of the key.
+        """
         return f"{self.round}.{_text(self.history)}|{self.line}|{rows[0]}x{rows[1]}".encode()
 
 
 @lru_cache(maxsize=1 << 14)
 def _text(history: History) -> str:
-    """Write the public cards with slashes between rounds; cached, because a board has many lines."""
+    """Write public cards with slashes between rounds; cached, because a board has many chunks."""
     return "/".join(cards_name(group) for group in history)

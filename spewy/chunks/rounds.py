@@ -1,6 +1,7 @@
-"""The betting tree cut into rounds: one forest per round for the solvers, one tree of the forest per chunk.
+"""The betting tree cut into rounds, in the form that `solvers` reads.
 
-Each chunk has a *line* that enters it; root r of round t's forest is chunk r of every board of that round.
+A `solvers.tree.Forest` holds the betting of a round: one tree for each line that enters the round. A chunk is such a
+tree on one board.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from spewy.system.collection import collection_put_off
 
 @dataclass(frozen=True)
 class ChunkTree:
-    """One tree of a round's forest as a forest of its own.
+    """The betting of one chunk: one tree of a round's forest, as a forest of its own.
 
     Attributes:
-        forest: the forest with this tree alone.
-        nodes: ``[node]``, the betting node of each node of the forest.
-        slots: per player ``[slot]``, the slot in the round's forest of each slot of the forest.
-        exits: ``[chance leaf]``, the root of the next round's forest that follows.
+        forest: the forest with only this tree.
+        nodes: the betting node of each node of `forest`.
+        slots: per player ``[slot]``, the slot of the round's forest for each slot of `forest`. A slot is an action at a
+            decision.
+        exits: ``[chance leaf]``, the number of the tree in the next round's forest that follows each chance leaf.
     """
 
     forest: Forest
@@ -39,7 +41,7 @@ class ChunkTree:
 
     @property
     def line(self) -> str:
-        """The line that enters the chunk."""
+        """Line that enters the chunk."""
         return self.nodes[0].line
 
 
@@ -49,11 +51,11 @@ class BettingRound:
 
     Attributes:
         round: the round of the game.
-        forest: the round's forest.
-        nodes: ``[node]``, the betting node of each node of the forest.
-        chunks: ``[root]``, the tree of each root.
-        parents: ``[root]``, the root and the chance leaf in the round above that lead here; (-1, -1) in the first
-            round.
+        forest: the betting of the round, with a tree for each line that enters the round.
+        nodes: the betting node of each node of `forest`.
+        chunks: each tree of `forest`, as a forest of its own.
+        parents: for each tree of `forest`, the numbers of the tree and of its chance leaf, in the round before, that
+            lead to it; (-1, -1) in the first round.
     """
 
     round: int
@@ -63,10 +65,10 @@ class BettingRound:
     parents: tuple[tuple[int, int], ...]
 
     def find(self, line: str) -> int:
-        """Return the number of the chunk that a line enters.
+        """Return the number of the tree that a line enters.
 
         Raises:
-            KeyError: no chunk of this round has that line.
+            KeyError: the line enters no tree of this round.
         """
         for r, chunk in enumerate(self.chunks):
             if chunk.line == line:
@@ -75,14 +77,14 @@ class BettingRound:
 
 
 class LineForest(NamedTuple):
-    """One round's forest, and the line that enters each root."""
+    """The betting of one round as a forest, and the line that enters each of its trees."""
 
     lines: tuple[str, ...]
     forest: Forest
 
 
 def line_forests(tree: BettingTree) -> list[LineForest]:
-    """Build the forests of `betting_rounds` without the chunks' own trees, in a fraction of the time."""
+    """Build the forest of each round of a tree; this is much faster than `betting_rounds`."""
     out, roots = [], [tree.root]
     with collection_put_off():
         while roots:
@@ -94,7 +96,7 @@ def line_forests(tree: BettingTree) -> list[LineForest]:
 
 
 def betting_rounds(tree: BettingTree) -> list[BettingRound]:
-    """Cut a tree into rounds, starting with the root's round."""
+    """Cut a betting tree into rounds, starting with the root's round."""
     with collection_put_off():
         return _betting_rounds(tree)
 
@@ -116,17 +118,22 @@ def _betting_rounds(tree: BettingTree) -> list[BettingRound]:
         out.append(BettingRound(roots[0].round, forest, nodes, chunks, tuple(parents)))
         parents = [(0, 0)] * len(below)
         for r, chunk in enumerate(chunks):
-            for leaf, target in enumerate(chunk.exits):
-                parents[int(target)] = (r, leaf)
+            for leaf, following in enumerate(chunk.exits):
+                parents[int(following)] = (r, leaf)
         roots = below
     return out
 
 
 def decision_slots(root: Node) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:
-    """Number the slots of the chunk that a root starts, as `ChunkTree.forest` does, which takes longer to build.
+    """List the decisions of a chunk with the numbers of their slots, without building a `ChunkTree`.
+
+    A slot is an action at a decision; each player's slots are numbered from 0.
+
+    Args:
+        root: the first decision of the chunk.
 
     Returns:
-        The chunk's decisions by line, each with its first slot, and both players' numbers of slots.
+        Each decision with its first slot, by line; and the number of slots of each player.
     """
     decisions: dict[str, tuple[Node, int]] = {}
     slots = [0, 0]
@@ -138,19 +145,25 @@ def decision_slots(root: Node) -> tuple[dict[str, tuple[Node, int]], tuple[int, 
 
 
 def chunk_nodes(root: Node) -> tuple[Node, ...]:
-    """List the betting nodes of the chunk that a root starts, in the order of its forest."""
+    """List the betting nodes of a chunk, given its first decision, in the order of `ChunkTree.nodes`."""
     return _breadth_first([root])
 
 
 def chunk_exits(root: Node) -> list[Node]:
-    """List the chance leaves of the chunk that a root starts, depth first, as in `ChunkTree.exits`."""
+    """List the chance leaves of a chunk, given its first decision, in the order of `ChunkTree.exits`."""
     if root.kind == "chance":
         return [root]
     return [leaf for child in root.children for leaf in chunk_exits(child)] if root.kind == "decision" else []
 
 
 def _spec(node: Node, config: TreeConfig, below: list[Node]) -> f.Tree:
-    """Convert a node to the solvers' form; append the nodes that follow its chance leaves to `below`."""
+    """Convert a betting node and all nodes of its round below it to a tree of `solvers.tree`.
+
+    Args:
+        node: the node.
+        config: the configuration of the betting tree.
+        below: a list to which the first decisions after the chance leaves are appended.
+    """
     if node.kind == "decision":
         assert node.player is not None
         return f.Decision(node.player, tuple(_spec(child, config, below) for child in node.children))
@@ -165,7 +178,7 @@ def _spec(node: Node, config: TreeConfig, below: list[Node]) -> f.Tree:
 
 
 def _breadth_first(roots: Sequence[Node]) -> tuple[Node, ...]:
-    """List the betting nodes below the roots breadth first, as `solvers.tree.Forest` numbers them."""
+    """List the nodes of a round below some roots, breadth first, in the order of `solvers.tree.Forest`."""
     order: list[Node] = []
     queue = deque(roots)
     while queue:
@@ -177,7 +190,7 @@ def _breadth_first(roots: Sequence[Node]) -> tuple[Node, ...]:
 
 
 def _only_chunk(forest: Forest, nodes: tuple[Node, ...]) -> ChunkTree:
-    """Return the only chunk of a round, whose tree is the whole forest."""
+    """Make the `ChunkTree` of a forest with a single tree."""
     first, second = (np.arange(n, dtype=np.int64) for n in forest.n_slots)
     exits = forest.arrays.target[forest.chance_leaves]
     return ChunkTree(forest, nodes, (first, second), exits.astype(np.int64))

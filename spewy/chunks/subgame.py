@@ -1,4 +1,4 @@
-"""Subgames: a chunk with everything that follows it, as a layout of its own whose chunks keep their keys."""
+"""Subgames: a chunk with everything that follows it, as a layout of its own; the keys of chunks stay the same."""
 
 from __future__ import annotations
 
@@ -14,30 +14,36 @@ from spewy.game.tree import BettingTree
 
 
 def subgame_of_line(layout: Layout, t: int, r: int) -> Layout:
-    """Return the subgame of line r of round t, on all boards of that round."""
+    """Return the layout that begins with line r of round t, on all boards of that round."""
     tree = layout.problem.tree.below(layout.tree(t, r).nodes[0])
     betting = betting_rounds(tree)
     return Layout(_with_locks_of(layout.problem, tree), betting, layout.boards[t : t + len(betting)])
 
 
 def subgame_at(problem: Problem, t: int, history: History, line: str) -> Layout:
-    """Return the subgame that a line enters on one solved board of round t of the game; nothing else is laid out."""
+    """Return the layout of the subgame that a line enters on one solved board.
+
+    Args:
+        problem: the problem.
+        t: the round of the game.
+        history: the public cards of the solved board.
+        line: the line.
+    """
     tree = problem.tree.below(problem.tree.find(line))
     betting, boards = betting_rounds(tree), board_rounds(problem, start=(t, history))
     return Layout(_with_locks_of(problem, tree), betting, boards[: len(betting)])
 
 
 def _with_locks_of(problem: Problem, tree: BettingTree) -> Problem:
-    """Return the problem with only the locks whose lines are in the tree."""
+    """Return the problem with only those locks that apply to decisions of a tree."""
     lines = {node.line for node in tree.nodes()}
     return replace(problem, locks=tuple(lock for lock in problem.locks if lock.line in lines))
 
 
 class Subgames:
-    """The subgames of single chunks of a layout, each on its own board.
+    """The subgames of single chunks of a layout.
 
-    The betting below a line is cut out once per line; the cards below a board are cut out once, as long as the
-    following requests name the same board.
+    Calls with the same line share its betting, and consecutive calls with the same board share its cards.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -46,7 +52,7 @@ class Subgames:
         self._board: tuple[tuple[int, int], Layout] | None = None
 
     def of(self, t: int, b: int, r: int) -> Layout:
-        """Return the layout of the subgame that begins with round t, board b and root r: its chunk (0, 0, 0)."""
+        """Return the layout of the subgame that begins with chunk (t, b, r), which is chunk (0, 0, 0) of the result."""
         line = self._lines.get((t, r))
         if line is None:
             line = self._lines[t, r] = subgame_of_line(self.layout, t, r)

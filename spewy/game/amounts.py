@@ -1,7 +1,7 @@
 """Units of amounts that people read and write: chips, or big blinds.
 
-Internally every amount is a whole number of the game's chips, the smallest unit: a game whose big blind is 100 chips
-has amounts in hundredths of a big blind.
+In the program every amount is a whole number of chips. If the big blind of a game is 100 chips, amounts in big blinds
+have two decimals.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Unit:
     """Chips in one unit: a divisor of a power of ten, so that every amount is a finite decimal number."""
 
     def text(self, chips: int) -> str:
-        """Write an amount exactly.
+        """Write a number of chips in this unit, without rounding.
 
         >>> Unit("bb", 100).text(550), Unit("bb", 100).text(2_000), Unit().text(120)
         ('5.5', '20', '120')
@@ -39,11 +39,11 @@ class Unit:
         return f"{whole}.{decimals}" if rest else str(whole)
 
     def number(self, chips: int) -> int | float:
-        """Return an amount in this unit as a number for JSON: an int if it is whole."""
+        """Convert a number of chips to this unit; the result is an int if it is whole."""
         return chips // self.chips if chips % self.chips == 0 else chips / self.chips
 
     def worth(self, first: float, second: float) -> tuple[float, float]:
-        """Convert two amounts from chips to this unit."""
+        """Convert the amounts of both players from chips to this unit."""
         return first / self.chips, second / self.chips
 
     def read(self, amount: float | str, subject: str) -> int:
@@ -51,6 +51,10 @@ class Unit:
 
         >>> Unit("bb", 100).read(5.55, "spot.pot"), Unit().read("120", "spot.pot")
         (555, 120)
+
+        Args:
+            amount: the amount.
+            subject: the key of the amount, for messages.
 
         Raises:
             InputError: the amount is not a whole number of chips, or more than `MAX_CHIPS`.
@@ -67,18 +71,18 @@ class Unit:
 
     @property
     def key(self) -> dict[str, str]:
-        """The entry ``unit`` for JSON objects; empty for chips, the default."""
+        """The entry ``unit`` of JSON output; empty for chips, the default."""
         return {} if self == CHIPS else {"unit": self.name}
 
     @property
     def multiple(self) -> str:
-        """A description of valid amounts for error messages."""
+        """A description of valid amounts, for error messages."""
         if self.name == "chips":
             return "a whole number of chips"
         return f"a multiple of {self.text(1)} bb (a chip of this game, whose big blind is {self.chips})"
 
     def line_text(self, line: str) -> str:
-        """Write a betting string with amounts in this unit.
+        """Convert the amounts of a betting string from chips to this unit.
 
         >>> Unit("bb", 100).line_text("cr180c/"), Unit().line_text("cr180c/")
         ('cr1.8c/', 'cr180c/')
@@ -91,7 +95,7 @@ CHIPS = Unit()
 
 
 def game_unit(name: UnitName, game: Game) -> Unit:
-    """Return the unit with a name in a game.
+    """Return the unit "chips" or "bb" of a game.
 
     Raises:
         InputError: a chip of the game is not a finite decimal fraction of the big blind.

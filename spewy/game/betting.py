@@ -1,9 +1,9 @@
-"""The ACPC dealer's betting rules as a small immutable state.
+"""The betting rules of the ACPC's dealer, as an immutable state of one hand.
 
-Amounts are total chips that a player has put in over the whole hand, blinds included. Actions are the
-ACPC's: ``"f"``, ``"c"`` (call or check), ``"r"`` in limit and ``"r<total>"`` in no-limit games. A line is the
-ACPC's betting string: a ``/`` follows as soon as a round ends, except the last; once nobody can bet, the
-remaining rounds are empty.
+Amounts are total chips that a player has put in over the whole hand, blinds included. Actions are written as in the
+ACPC's protocol: ``"f"`` (fold), ``"c"`` (call or check), ``"r"`` (bet or raise) in limit games and ``"r<total>"`` in
+no-limit games. A line is the ACPC's betting string: a ``/`` follows as soon as a round ends, except the last round;
+after an all-in call, the remaining rounds are empty.
 """
 
 import re
@@ -15,33 +15,39 @@ from spewy.game.gamefile import Game
 __all__ = ["MAX_ACTIONS", "UNLIMITED", "Betting", "parse_line"]
 
 MAX_ACTIONS = 64
-"""Largest number of actions in a round of the ACPC dealer; a raise must leave room for the answers."""
+"""Largest number of actions in a round, as in the ACPC's dealer; a raise must leave an action for the answer."""
 UNLIMITED = 2**31 - 1
-"""The stack of a player in a game without stacks."""
+"""Stack of each player in a game whose stacks are not limited."""
 
 
 @dataclass(frozen=True)
 class Betting:
-    """A betting state of one hand; `apply` returns the next state."""
+    """The betting of one hand so far; `apply` returns the state after one more action."""
 
     game: Game
     round: int
     spent: tuple[int, int]
     """Total chips put in over the whole hand."""
     rounds: tuple[tuple[str, ...], ...]
-    """Actions by round, up to the current round."""
+    """The actions of each round, up to the current round."""
     to_act: int | None
     """The player to act; None: the hand is over."""
     folded: int | None
-    """The player who folded; None: nobody has."""
+    """The player who has folded; None: nobody has."""
     min_bet: int
-    """Smallest bet of a no-limit round: the argument of `start`, by default the big blind."""
+    """Smallest bet in no-limit games, in chips."""
     raise_by: int
-    """Smallest raise in this state: `min_bet`, or the largest bet or raise of this round."""
+    """Number of chips by which a raise must at least exceed the bet: the largest bet or raise of this round so far, or
+    `min_bet`."""
 
     @classmethod
     def start(cls, game: Game, min_bet: int | None = None) -> "Betting":
-        """Return the state after the blinds; `min_bet` None is the big blind."""
+        """Return the state after the blinds.
+
+        Args:
+            game: the rules.
+            min_bet: smallest bet in no-limit games, in chips; None: the big blind.
+        """
         spent = (game.blinds[0], game.blinds[1])
         first = game.first_player[0]
         smallest = game.big_blind if min_bet is None else max(1, min_bet)
@@ -54,7 +60,7 @@ class Betting:
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody acts any more."""
+        """Whether the hand has no more actions."""
         return self.to_act is None
 
     @property
@@ -70,7 +76,7 @@ class Betting:
 
     @property
     def passive(self) -> str:
-        """Action for a player who does not answer: a check if it is free, otherwise a fold."""
+        """The action of a player who does not answer in time: a check if nobody has bet, otherwise a fold."""
         return "f" if self.can_fold else "c"
 
     @property
@@ -79,11 +85,11 @@ class Betting:
         return sum(action[0] == "r" for action in self.rounds[-1])
 
     def stack(self, player: int) -> int:
-        """Return a player's chips at the start of the hand."""
+        """Return a player's stack at the start of the hand."""
         return UNLIMITED if self.game.stacks is None else self.game.stacks[player]
 
     def raise_bounds(self) -> tuple[int, int] | None:
-        """Return the smallest and largest total that the player to act may raise to; None: no raise is legal.
+        """Return the smallest and the largest total of a legal bet or raise; None: neither is legal.
 
         >>> from spewy.game.gamefile import load_game
         >>> Betting.start(load_game("holdem.nolimit.2p.reverse_blinds")).raise_bounds()
@@ -105,7 +111,11 @@ class Betting:
         return min(highest + self.raise_by, stack), stack
 
     def apply(self, action: str) -> "Betting":
-        """Return the state after an action; raise InputError unless the action is legal."""
+        """Return the state after an action.
+
+        Raises:
+            InputError: the action is not legal.
+        """
         player = self.to_act
         if player is None:
             raise InputError(f"action {shown(action)} after {self.line!r}: expected none, the hand is over")
@@ -135,15 +145,15 @@ class Betting:
         return self.raised(bounds[0] if self.game.limit else int(action[1:]))
 
     def raised(self, total: int) -> "Betting":
-        """Return the state after a bet or raise to a total; the caller has checked `raise_bounds`."""
+        """Return the state after a bet or raise to a total, which must be within `raise_bounds`."""
         player = self._mover()
-        # A short all-in does not lower the smallest raise.
+        # An all-in of less than the smallest raise does not lower the smallest raise.
         by = max(self.raise_by, total - max(self.spent))
         rounds = self._with("r" if self.game.limit else f"r{total}")
         return self._after(self._paid(player, total), rounds, 1 - player, by)
 
     def given_up(self) -> "Betting":
-        """Return the state after a fold, even where a check is free, as in the rules of 2007 and in some logs."""
+        """Return the state after a fold, even if nobody has bet; the ACPC's rules of 2007 and some logs allow this."""
         return replace(self, rounds=self._with("f"), to_act=None, folded=self._mover())
 
     def called(self) -> "Betting":
@@ -166,7 +176,10 @@ class Betting:
         to_act: int | None,
         raise_by: int,
     ) -> "Betting":
-        """Make the next state, four times as fast as `dataclasses.replace`; trees need millions of states."""
+        """Return a copy of the state with some changes.
+
+        Trees need millions of states, and `dataclasses.replace` would be four times slower.
+        """
         return Betting(self.game, len(rounds) - 1, spent, rounds, to_act, self.folded, self.min_bet, raise_by)
 
     def _close_round(self) -> "Betting":
@@ -194,13 +207,16 @@ _TOKEN = re.compile(r"/|[fc]|r[0-9]*")
 
 
 def parse_line(game: Game, line: str) -> Betting:
-    """Replay an ACPC betting string from the start of the hand.
+    """Return the state after an ACPC betting string, which begins at the start of the hand.
 
-    A line must have a ``/`` at the end of each round; only a ``/`` at the end of the line may be missing.
+    Each round but the last must end with a ``/``; only a ``/`` at the end of the line may be missing.
 
     >>> from spewy.game.gamefile import load_game
     >>> parse_line(load_game("holdem.nolimit.2p.reverse_blinds"), "cc/r4351").raise_bounds()
     (8602, 20000)
+
+    Raises:
+        InputError: the text is not a betting string, or an action is not legal.
     """
     state = Betting.start(game)
     pending = state.line.count("/")

@@ -1,9 +1,9 @@
-"""Size of a betting tree, counted without building it.
+"""Size of a betting tree, counted without building the tree.
 
-The subtree after a deal depends only on the round, the chips put in, and whether the player who starts may donk; within
-a round it depends on the chips, the smallest raise and the numbers of actions and raises. So lines that lead to equal
-states are followed once, with their number: the work grows with the number of different amounts, not with the tree. All
-decisions after the same number of actions of a round are followed together, in arrays.
+Many lines lead to decisions with equal subtrees: the same round, chips, smallest raise, number of actions and number of
+raises. The count follows one of these decisions and multiplies by the number of lines. So the work grows with the
+number of different amounts and not with the size of the tree. All decisions after the same number of actions in a round
+are computed together, in arrays.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 MAX_NODES = 1_000_000
-"""Largest number of decisions and ends of a tree to build: a node and its entry in a layout take 1 KiB of memory."""
+"""Largest number of decisions, folds and showdowns of a tree that may be built; each takes 1 KiB of memory."""
 
 
 Flags = NDArray[np.bool_]
@@ -39,12 +39,12 @@ Part = slice | NDArray[np.integer] | Flags
 
 @dataclass
 class RoundCount:
-    """Numbers of nodes of one round.
+    """Numbers of a tree's nodes in one round.
 
     Attributes:
-        lines: number of lines that enter the round, also after all-in calls: the chunks on each board.
+        lines: number of lines that enter the round, also after all-in calls.
         decisions: ``[player]``, number of decisions.
-        slots: ``[player]``, number of actions of these decisions.
+        slots: ``[player]``, number of actions of all decisions together.
         folds: number of folds.
         showdowns: number of showdowns.
         deals: number of chance nodes at the end of the round.
@@ -65,21 +65,23 @@ class RoundCount:
 
 @dataclass(frozen=True)
 class TreeCount:
-    """Counts of each round from the root's; lower bounds unless the count is ``complete``."""
+    """Numbers of a tree's nodes."""
 
     rounds: Sequence[RoundCount]
+    """Numbers of each round, the root's first."""
     complete: bool
+    """Whether all nodes were counted; if not, the numbers are lower bounds."""
     bets: bool
-    """Whether anybody can bet or raise."""
+    """Whether the tree has a bet or a raise."""
 
     @property
     def nodes(self) -> int:
-        """Number of decisions, folds and showdowns: ``betting_nodes`` of the JSON form."""
-        return sum(one.nodes for one in self.rounds)
+        """Number of decisions, folds and showdowns of all rounds."""
+        return sum(count.nodes for count in self.rounds)
 
 
 def count_tree(config: TreeConfig, limit: int = MAX_NODES) -> TreeCount:
-    """Count the nodes of a configuration's tree; stop above `limit` decisions and ends."""
+    """Count the nodes of a configuration's tree; stop if there are more than `limit` decisions, folds and showdowns."""
     return _Counter(config, limit).count()
 
 
@@ -87,20 +89,20 @@ def require_buildable(count: TreeCount) -> None:
     """Check that a tree is small enough to build.
 
     Raises:
-        InputError: the tree has more than `MAX_NODES` decisions and ends.
+        InputError: the tree has more than `MAX_NODES` decisions, folds and showdowns.
     """
     if not count.complete:
         raise InputError(
             f"betting tree: expected at most {MAX_NODES:,} decisions and ends, found more; "
-            "fewer bet sizes, or a larger tree.merge or tree.force_allin, make it smaller"
+            "use fewer bet sizes, or a larger tree.merge or tree.force_allin"
         )
 
 
 def require_sizes_used(config: TreeConfig, count: TreeCount) -> None:
-    """Check that the bet sizes make a legal bet.
+    """Check that the bet sizes of a configuration lead to at least one legal bet.
 
     Raises:
-        InputError: there are bet sizes, but the tree has no bet.
+        InputError: the configuration has bet sizes, but the tree has no bet.
     """
     keys = [
         f"bets.{config.game.round_names[r]}.{name}.{key}"
@@ -111,7 +113,7 @@ def require_sizes_used(config: TreeConfig, count: TreeCount) -> None:
     ]
     if keys and not count.bets:
         raise InputError(
-            f"{keys[0]}: expected bet sizes that make a legal action, found none in the whole tree"
+            f"{keys[0]}: expected bet sizes that lead to a legal bet, found no bet in the whole tree"
         )
 
 
@@ -121,18 +123,18 @@ BLOCK = 4096
 
 @dataclass(frozen=True)
 class _States:
-    """Decisions of one player after the same number of actions of a round, as arrays of equal length."""
+    """Decisions of one player after the same number of actions in a round; each array has an entry per decision."""
 
     spent: Ints
     """``[player, decision]``: chips put in since the root."""
     raise_by: Ints
-    """Smallest raise."""
+    """Smallest number of chips by which a raise exceeds the bet."""
     raises: Ints
-    """Number of bets and raises in this round."""
+    """Number of bets and raises in this round so far."""
     base: Ints
-    """Chips of each player at the start of the round."""
+    """Chips that each player had put in before this round."""
     donk: Ints
-    """1: the player starts the round after calling the last bet of the round before."""
+    """1 if the player starts the round after calling the last bet of the round before, otherwise 0."""
     times: Ints
     """Number of lines that lead to the decision."""
 
@@ -152,9 +154,9 @@ class _States:
 
     @classmethod
     def joined(cls, parts: "Sequence[_States]") -> "_States":
-        """Merge equal decisions; decisions with the most lines come first.
+        """Join batches of decisions, and merge equal decisions.
 
-        This order reaches the limit of nodes sooner.
+        Decisions with the most lines come first, so that a tree that is too large is noticed soon.
         """
         spent = np.concatenate([part.spent for part in parts], axis=1)
         columns = [np.concatenate(each) for each in zip(*(part._columns() for part in parts), strict=True)]
@@ -171,7 +173,7 @@ class _States:
 
 
 class _Counter:
-    """Counts a tree round by round and action by action, once for all lines that lead to equal states."""
+    """Counts the nodes of a tree, round by round and action by action."""
 
     def __init__(self, config: TreeConfig, limit: int) -> None:
         self.config, self.limit = config, limit
@@ -198,7 +200,13 @@ class _Counter:
         return TreeCount(self.rounds, True, self.bets)
 
     def follow(self, r: int, player: int, states: _States) -> bool:
-        """Count a round from its starts; return False if the limit is exceeded."""
+        """Count the nodes of a round; return False if the tree has too many nodes.
+
+        Args:
+            r: the round.
+            player: the player who starts the round.
+            states: the first decisions of the round.
+        """
         for depth in range(MAX_ACTIONS):
             after: list[_States] = []
             for start in range(0, len(states), BLOCK):
@@ -211,14 +219,22 @@ class _Counter:
         return self.nodes <= self.limit
 
     def step(self, r: int, player: int, depth: int, states: _States, after: list[_States]) -> None:
-        """Count the decisions after `depth` actions; append the decisions after one more action to `after`."""
-        found, times = self.rounds[r], states.times
+        """Count the actions of some decisions, and append the decisions that follow in the same round to `after`.
+
+        Args:
+            r: the round.
+            player: the player who acts.
+            depth: number of actions in the round so far.
+            states: the decisions.
+            after: a list to which the next decisions are appended.
+        """
+        counts, times = self.rounds[r], states.times
         own, other = states.spent[player], states.spent[1 - player]
         folds = int(times @ ((own < other) & (own < self.stacks[player])))
         amounts, legal = self.raises(r, player, depth, states)
         which, place = np.nonzero(legal)
-        found.slots[player] += int(times.sum()) + folds + int(times[which].sum())
-        found.folds += folds
+        counts.slots[player] += int(times.sum()) + folds + int(times[which].sum())
+        counts.folds += folds
         self.nodes += folds
         if len(which):
             self.bets = True
@@ -227,7 +243,17 @@ class _Counter:
         self.call(r, player, depth, states, after)
 
     def raises(self, r: int, player: int, depth: int, states: _States) -> tuple[Ints, Flags]:
-        """Return the totals ``[decision, place]`` of `raises.raise_totals`, and which places hold a total."""
+        """Compute the totals to which the player may bet or raise.
+
+        Args:
+            r: the round.
+            player: the player who acts.
+            depth: number of actions in the round so far.
+            states: the decisions.
+
+        Returns:
+            The totals ``[decision, k]``, and a mask ``[decision, k]`` that is False where a decision has fewer totals.
+        """
         rules, stack = self.config.rules, self.stacks[player]
         highest = states.spent.max(axis=0)
         able = (states.spent[1 - player] < self.stacks[1 - player]) & (highest < stack)
@@ -258,21 +284,35 @@ class _Counter:
         return totals + base[:, None], legal
 
     def street_totals(self, sizes: tuple[Size, ...], stake: Stake) -> list[int]:
-        """Return `bet_amounts`, computed once for each stake."""
+        """Return `bet_amounts` in chips of this round; results are cached."""
         amounts = self.known.get((sizes, stake))
         if amounts is None:
             amounts = self.known[sizes, stake] = bet_amounts(sizes, stake, self.config.thresholds)
         return amounts
 
     def raised(self, states: _States, player: int, total: Ints) -> _States:
-        """Return the decisions after raises to a total each; a short all-in does not lower the smallest raise."""
+        """Return the decisions of the opponent after a raise at each decision.
+
+        Args:
+            states: the decisions at which the player raises.
+            player: the player who raises.
+            total: ``[decision]``, the totals of the raises.
+        """
         by = np.maximum(states.raise_by, total - states.spent.max(axis=0))
         spent = states.spent.copy()
         spent[player] = total
         return _States(spent, by, states.raises + 1, states.base, np.zeros_like(by), states.times)
 
     def call(self, r: int, player: int, depth: int, states: _States, after: list[_States]) -> None:
-        """Follow checks and calls: the round goes on, the next round starts, or the board is run out."""
+        """Count what follows a check or a call at each decision: this round, the next round, or the showdown.
+
+        Args:
+            r: the round.
+            player: the player who acts.
+            depth: number of actions in the round so far.
+            states: the decisions.
+            after: a list to which the next decisions of this round are appended.
+        """
         own, other = states.spent[player], states.spent[1 - player]
         answered = (other >= self.stacks[1 - player]) if depth == 0 else np.ones(len(states), dtype=bool)
         spent = states.spent.copy()
@@ -297,7 +337,10 @@ class _Counter:
         self.meet(r + 1, first, self.starts[r + 1], at_start)
 
     def meet(self, r: int, player: int, waiting: list[_States], states: _States) -> None:
-        """Count decisions and append them to `waiting`; counting now reaches the limit of nodes sooner."""
+        """Count decisions of a player, and append them to `waiting`, from where they are followed later.
+
+        Decisions are counted at once, so that a tree that is too large is noticed soon.
+        """
         if len(states):
             lines = int(states.times.sum())
             self.rounds[r].decisions[player] += lines
@@ -305,7 +348,12 @@ class _Counter:
             waiting.append(states)
 
     def run_out(self, ended: int, times: int) -> None:
-        """Count the deals and the showdown after a round after which nobody acts."""
+        """Count the chance nodes and the showdown after the last action of a hand.
+
+        Args:
+            ended: the round of the last action.
+            times: number of lines that end there.
+        """
         for r in range(ended, len(self.rounds) - 1):
             self.rounds[r].deals += times
             self.rounds[r + 1].lines += times

@@ -1,9 +1,8 @@
 """Game definitions: the ACPC's ``.game`` files.
 
-The format is line based: a keyword, an optional ``=``, numbers. Lists over players are in position order:
-player 0 is the big blind and is first to act after the flop, player 1 is the button. `Game.first_player` is
-0-based, the file's ``firstPlayer`` is 1-based. Equal blinds are antes. Only two-player games with one or two
-hole cards are read.
+Each line of a file has a keyword, an optional ``=``, and numbers. Player 0 has the big blind and acts first after the
+flop; player 1 is the button. Players count from 0 in `Game.first_player` and from 1 in the file's ``firstPlayer``.
+Equal blinds are antes. Only games with two players and one or two hole cards are allowed.
 """
 
 import re
@@ -31,12 +30,12 @@ __all__ = [
 
 DEFAULT_MAX_RAISES = 255
 MAX_CHIPS = 10**9
-"""Largest pot, stack, blind or raise; sums of such amounts are exact in all number formats."""
+"""Largest pot, stack, blind or raise; sums of such amounts are exact in integers and in doubles."""
 
 
 @dataclass(frozen=True)
 class Game:
-    """The rules of one game; lists over rounds and players are tuples."""
+    """The rules of a game; tuples have an element for each round or for each player."""
 
     name: str
     limit: bool
@@ -46,9 +45,9 @@ class Game:
     """Chips of each player at the start of a hand; None: unlimited."""
     blinds: tuple[int, ...]
     raise_sizes: tuple[int, ...]
-    """Raise per round in limit games; empty in no-limit games."""
+    """Size of a bet or raise in each round of a limit game; empty in no-limit games."""
     first_player: tuple[int, ...]
-    """The player who starts each round, 0-based."""
+    """The player who starts each round, counted from 0."""
     max_raises: tuple[int, ...]
     num_suits: int
     num_ranks: int
@@ -73,7 +72,7 @@ class Game:
 
     @property
     def big_blind(self) -> int:
-        """The larger blind, at least 1; it is the smallest no-limit bet."""
+        """The larger blind, at least 1 chip; in no-limit games it is the smallest bet."""
         return max(1, *self.blinds)
 
     @property
@@ -91,10 +90,10 @@ class Game:
         return tuple(sum(self.num_board_cards[: r + 1]) for r in range(self.num_rounds))
 
     def board_order(self, cards: Sequence[int]) -> tuple[int, ...]:
-        """Sort public cards as in the names of boards.
+        """Sort the public cards of each round, as the names of boards do.
 
-        The order of the deals stays. Within a deal high cards come first, and cards of equal rank in the order spades,
-        hearts, diamonds, clubs.
+        The cards of the first round stay first. Within a round high cards come first, and cards of equal rank are in
+        the order spades, hearts, diamonds, clubs.
 
         >>> from buckets.cards import cards_name, parse_cards
         >>> cards_name(load_game("upac").board_order(parse_cards("2c 8c Jd Ah 3s")))
@@ -107,7 +106,7 @@ class Game:
         return (*out, *cards[start:])
 
     def cut(self, cards: Sequence[int]) -> History:
-        """Split public cards, in the order of the deal, into an ascending group for each round that deals cards."""
+        """Split public cards, in the order of the deal, into a sorted group for each round that deals any."""
         groups, start = [], 0
         for size in self.num_board_cards:
             if size and start < len(cards):
@@ -122,10 +121,13 @@ class Game:
 
 
 def load_game(name_or_path: str | Path) -> Game:
-    """Read a game by its shipped name, or from a file.
+    """Read a game that comes with spewy, by its name, or a game from a file.
 
     >>> load_game("kuhn").num_ranks
     3
+
+    Raises:
+        InputError: there is no such game and no such file, or the file is not a ``.game`` file.
     """
     if str(name_or_path) in shipped_games():
         text = (resources.files("spewy") / "games" / f"{name_or_path}.game").read_text()
@@ -147,7 +149,15 @@ def shipped_games() -> tuple[str, ...]:
 
 
 def parse_game(text: str, name: str) -> Game:
-    """Read the text of a ``.game`` file."""
+    """Read the text of a ``.game`` file.
+
+    Args:
+        text: the text.
+        name: name of the game.
+
+    Raises:
+        InputError: the text is not a ``.game`` file of a two-player game.
+    """
     limit, fields = _read_lines(text, name)
     fields.check_players()
     rounds = fields.one("numRounds", low=1, high=4)
@@ -178,7 +188,7 @@ def parse_game(text: str, name: str) -> Game:
 
 
 def format_game(game: Game) -> str:
-    """Write a game so that ``parse_game(format_game(game), game.name) == game``."""
+    """Write a game as a ``.game`` file; `parse_game` reads the same game from it."""
 
     def row(keyword: str, values: tuple[int, ...]) -> str:
         return f"{keyword} = {' '.join(map(str, values))}"
@@ -207,7 +217,7 @@ _BY_LOWER = {keyword.lower(): keyword for keyword in (*_FLAGS, *_KEYWORDS)}
 
 
 class _Fields:
-    """The numbers of a file by keyword, with their line number."""
+    """The numbers of a ``.game`` file by keyword, each with the number of its line."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,7 +1,7 @@
-"""A hand in play: the betting and the cards so far; who acts, how many cards come next, and who won how much.
+"""A hand in play: its betting and cards so far, who acts, how many cards are dealt next, and who has won how much.
 
-This module does not know strategies, files or protocols. A hand is immutable; `Hand.apply` and `Hand.deal` return the
-next hand. Chips are whole totals over the hand, as in `spewy.game.betting`.
+A `Hand` is immutable; `Hand.apply` and `Hand.deal` return a new `Hand`. Amounts are total chips that a player has put
+in over the whole hand, as in `spewy.game.betting`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HoleCards = tuple[int, ...] | None
 
 @dataclass(frozen=True)
 class Hand:
-    """One hand.
+    """A hand in play.
 
     Attributes:
         betting: blinds and actions so far.
@@ -35,10 +35,14 @@ class Hand:
 
     @classmethod
     def start(cls, game: Game, hole: tuple[HoleCards, HoleCards] = (None, None)) -> Hand:
-        """Start a hand with the known hole cards.
+        """Start a hand.
+
+        Args:
+            game: the rules.
+            hole: the hole cards of players 0 and 1; None: unknown.
 
         Raises:
-            InputError: the cards are not cards of the game, or their number is wrong.
+            InputError: a card is not in the deck or comes twice, or the number of hole cards is wrong.
         """
         hand = cls(Betting.start(game))
         for seat, cards in zip(SEAT_NAMES, hole, strict=True):
@@ -68,23 +72,23 @@ class Hand:
 
     @property
     def is_over(self) -> bool:
-        """Whether somebody has folded, or all cards are dealt and nobody acts any more."""
+        """Whether somebody has folded, or all cards are dealt and no more action follows."""
         return self.betting.is_over and not self.to_deal
 
     def apply(self, action: str) -> Hand:
         """Return the hand after an ACPC action of the player to act.
 
         Raises:
-            InputError: the action is not legal, or cards are to be dealt first.
+            InputError: the action is not legal, or public cards must be dealt first.
         """
         self._require_dealt(action)
         return replace(self, betting=self.betting.apply(action))
 
     def given_up(self) -> Hand:
-        """Return the hand after the player to act folds, even if a check is free.
+        """Return the hand after the player to act folds, even if nobody has bet.
 
         Raises:
-            InputError: nobody acts, or cards are to be dealt first.
+            InputError: the hand is over, or public cards must be dealt first.
         """
         self._require_dealt("f")
         return replace(self, betting=self.betting.given_up())
@@ -93,26 +97,26 @@ class Hand:
         """Return the hand after the next public cards.
 
         Raises:
-            InputError: there are not `to_deal` cards, or a card is not in the rest of the deck.
+            InputError: the number of cards is not `to_deal`, or a card is not in the deck or was dealt before.
         """
         self._require(f"public cards after {self.betting.line!r}", cards, self.to_deal)
         return replace(self, board=(*self.board, *cards))
 
     def seen_by(self, player: int) -> Hand:
-        """Return what a player sees of the hand: the opponent's cards only after a showdown."""
+        """Return the hand as a player sees it: without the opponent's hole cards unless there was a showdown."""
         if self.is_over and self.betting.folded is None:
             return self
         first, second = self.hole
         return replace(self, hole=(first, None) if player == 0 else (None, second))
 
     def net(self) -> tuple[int, int]:
-        """Return the net chips that each player has won; they sum to 0.
+        """Return the chips that each player has won; a loss is negative, and the two numbers sum to 0.
 
         Raises:
-            InputError: the hand is not over, or ends in a showdown of unknown cards.
+            InputError: the hand is not over, or hole cards at its showdown are unknown.
         """
         if not self.is_over:
-            raise InputError(f"hand {self.betting.line!r}: expected one that is over, found one that goes on")
+            raise InputError(f"hand {self.betting.line!r}: the hand is not over, so nobody has won yet")
         spent, folded = self.betting.spent, self.betting.folded
         if folded is not None:
             return (-spent[0], spent[0]) if folded == 0 else (spent[1], -spent[1])
@@ -120,9 +124,9 @@ class Hand:
         if first is None or second is None:
             seat = SEAT_NAMES[0 if first is None else 1]
             raise InputError(f"hand {self.betting.line!r}: expected the hole cards of {seat} to be shown")
-        one, other = strength(self.board, [first, second]).tolist()
-        stake = min(spent) * ((one > other) - (one < other))
-        return stake, -stake
+        first_strength, second_strength = strength(self.board, [first, second]).tolist()
+        won = min(spent) * ((first_strength > second_strength) - (first_strength < second_strength))
+        return won, -won
 
     def _require_dealt(self, action: str) -> None:
         if self.to_deal:

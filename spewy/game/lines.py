@@ -1,16 +1,16 @@
-"""Lines as people write them: ACPC betting strings, and the labels of the tree in several spellings.
+"""Lines as people write them: ACPC betting strings, or actions in several spellings.
 
 ==========================  =================================================================================
-``cr120c/``                 the ACPC's text: ``r`` with the total put in since the root
-``Check, Bet(120), Call``   labels: amounts are what the player has put in on the round
-``x b120 c``                their first letters; ``x`` or ``k`` for a check, ``a`` for all-in
-``bet 120``, ``raise to 250``   the same in words
+``cr120c/``                 an ACPC betting string: ``r`` with the total put in since the root
+``Check, Bet(120), Call``   labels of actions, with the chips that the player has put in on this round
+``x b120 c``                first letters of labels; ``x`` or ``k`` for a check, ``a`` for all-in
+``bet 120``, ``raise to 250``   labels in words
 ``b60%``                    a share of the pot after a call, as in bet sizes; a raise adds it to the bet faced
-``bet``, ``raise``          the only bet or raise of the decision
+``bet``, ``raise``          a bet or raise, if the decision has only one
 ==========================  =================================================================================
 
 Case does not matter. Blanks and commas may separate actions; the ``/`` at the end of a round is optional before another
-action. A text that could be two actions of the tree is an error. Amounts are in the tree's unit.
+action. A text that could mean two actions of a decision is an error. Amounts are in the tree's unit.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ __all__ = ["action_words", "line_words", "read_action", "read_line"]
 
 
 def read_line(tree: BettingTree, text: str) -> Line:
-    """Read a line of a tree.
+    """Read a line of a tree, and return it as an ACPC betting string.
 
-    An ACPC betting string of a tree in chips is returned unchanged; `find_node` reports its errors.
+    If the text is an ACPC betting string already, it is returned unchanged and without a check; `find_node` reports its
+    errors.
 
     >>> from spewy.game.gamefile import load_game
     >>> from spewy.game.treeconfig import player_sizes, spot_config
@@ -41,7 +42,7 @@ def read_line(tree: BettingTree, text: str) -> Line:
     'cr120c/cr384'
 
     Raises:
-        InputError: the text is not a line, leaves the tree, or could be two lines.
+        InputError: the text is not a line of the tree, or could mean two lines.
     """
     if isinstance(text, Line):
         return text
@@ -53,10 +54,16 @@ def read_line(tree: BettingTree, text: str) -> Line:
 
 
 def read_action(config: TreeConfig, node: Node, text: str, subject: str) -> int:
-    """Return the number of the action of a decision that a text names.
+    """Find the action that a text names, and return its number among the actions of the decision.
+
+    Args:
+        config: the tree's configuration.
+        node: the decision.
+        text: the action, such as ``Bet(120)`` or ``b60%``.
+        subject: how error messages begin.
 
     Raises:
-        InputError: the text names no action, or could name two.
+        InputError: the text names no action of the decision, or could mean two.
     """
     match = _PIECE.fullmatch(text.strip())
     if match is None or match["slash"]:
@@ -75,10 +82,14 @@ def action_words(label: str) -> str:
 
 
 def line_words(root: Node, line: str) -> str:
-    """Write a line from a node in words, with ``/`` between rounds; the empty line gives empty text.
+    """Write a line in words, with ``/`` between rounds.
+
+    Args:
+        root: the node at which the line begins.
+        line: the ACPC betting string.
 
     Raises:
-        InputError: the line leaves the tree.
+        InputError: the tree does not have the line.
     """
     rounds: dict[int, list[str]] = {}
     for node, taken in path_to(root, line):
@@ -88,7 +99,7 @@ def line_words(root: Node, line: str) -> str:
 
 
 class _Walk:
-    """Walks through a tree, round by round, along the actions of a text."""
+    """Reads the actions of a text one by one, and follows them through a tree."""
 
     def __init__(self, tree: BettingTree, text: str) -> None:
         self._tree, self._node, self.line = tree, tree.entered(""), ""
@@ -119,7 +130,7 @@ class _Walk:
 
 
 class _Piece:
-    """One action of a text."""
+    """One action in a text, not yet compared with the actions of a decision."""
 
     def __init__(self, match: re.Match[str], config: TreeConfig, subject: str) -> None:
         self._config, self._subject, self.text = config, subject, match[0].strip()
@@ -133,7 +144,11 @@ class _Piece:
             raise InputError(f"{subject}: expected amounts in {config.unit.name}, found {shown(self.text)}")
 
     def action(self, node: Node) -> int:
-        """Return the number of the only action that the text can mean."""
+        """Return the number of the action of a decision that the text means.
+
+        Raises:
+            InputError: the text means no action of the decision, or could mean two.
+        """
         numbers = self._matches(node)
         if len(numbers) == 1:
             return numbers[0]
@@ -159,11 +174,11 @@ class _Piece:
         return [i for i in sized if chips in self._amounts(node.actions[i])]
 
     def _amounts(self, action: Action) -> tuple[int, ...]:
-        """Return the amounts by which a text may name an action: chips of the round, or the ACPC's total."""
+        """Return the amounts that may name an action in a text: chips of the round, or the total since the root."""
         return (action.amount, action.total) if self._acpc and action.total else (action.amount,)
 
     def _off(self, node: Node) -> Callable[[Action], float] | None:
-        """Return a function for the distance of actions from the amount; None: the text has no amount."""
+        """Return a function that measures how far an action is from the text's amount; None: the text has no amount."""
         if self._amount is None:
             return None
         if self._is_share:
@@ -176,7 +191,7 @@ class _Piece:
         return self._config.pot + 2 * max(node.put_in)
 
     def _added(self, node: Node, number: int) -> int:
-        """Return the chips that an action puts in above a call."""
+        """Return the chips by which an action exceeds a call."""
         assert node.player is not None
         return node.children[number].put_in[node.player] - max(node.put_in)
 
@@ -215,7 +230,7 @@ _UNKNOWN = re.compile(r"[^\s,/]+")
 
 
 def _pieces(text: str) -> Iterator[tuple[int, re.Match[str] | str]]:
-    """Yield the actions and slashes of a text with their positions; other text is yielded as text."""
+    """Yield each action or slash of a text with its position; anything else is yielded as a plain text."""
     position = 0
     while position < len(text):
         if gap := _GAP.match(text, position):

@@ -8,4 +8,4 @@ RoundName = Literal["preflop", "flop", "turn", "river"]
 ROUND_NAMES: tuple[RoundName, ...] = get_args(RoundName)
 
 SEAT_NAMES = ("oop", "ip")
-"""Player 0, out of position, acts first after the flop; player 1, in position, is the button."""
+"""Names of player 0 (oop, out of position), who acts first after the flop, and player 1 (ip), who is the button."""

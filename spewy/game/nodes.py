@@ -1,7 +1,6 @@
-"""Nodes and actions of a betting tree, and how a line leads to a node.
+"""Nodes and actions of a betting tree, and the search for the node at a line.
 
-`Action.amount` is a *street total*: chips that the player has put in on this round (antes, that is equal blinds, do not
-count).
+`Action.amount` is a *street total*: the chips that the player has put in on this round, without antes.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ class Action:
 
     kind: ActionKind
     amount: int
-    """Street total of the player after a bet, raise or all-in; 0 for fold, check and call."""
+    """Chips that the player has put in on this round after a bet, raise or all-in; 0 for fold, check and call."""
     acpc: str
-    """The ACPC's text, with the total put in since the root: ``f``, ``c``, ``r120``; ``r`` in limit games."""
+    """The action in a betting string: ``f``, ``c``, or ``r120`` with the total since the root; ``r`` in limit games."""
     unit: Unit = CHIPS
-    """The unit of the amount in the label."""
+    """Unit of the amount in `label`."""
 
     @property
     def label(self) -> str:
@@ -56,29 +55,29 @@ class Action:
 
     @property
     def total(self) -> int | None:
-        """The total in the ACPC's text; None if the text has no total."""
+        """Total since the root after a bet or raise, in chips; None for other actions and in limit games."""
         return int(self.acpc[1:]) if len(self.acpc) > 1 else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """A public state of the betting. Two nodes are equal only if they are the same object."""
+    """A node of a betting tree. Two nodes are equal only if they are the same object."""
 
     kind: NodeKind
     player: int | None
     """The player who acts at a decision, or who folded at a fold; None elsewhere."""
     round: int
-    """The round of the game; at a chance node the round that has just ended."""
+    """The round of the game; at a chance node, the round that has just ended."""
     put_in: tuple[int, int]
-    """Chips of both players since the tree's root."""
+    """Chips that each player has put in since the tree's root."""
     actions: tuple[Action, ...]
     children: tuple[Node, ...]
     line: str
-    """ACPC betting string from the root. A chance node's line lacks its child's last ``/``."""
+    """ACPC betting string from the root. A chance node's line does not end with ``/``, but its child's line does."""
 
 
 class Line(str):
-    """A canonical line: an ACPC betting string from the root, amounts in chips put in since then.
+    """A line as an ACPC betting string, whose amounts are totals in chips since the root.
 
     Attributes:
         written: the text that the user wrote for the line, which error messages quote.
@@ -87,14 +86,19 @@ class Line(str):
     written: str
 
     def __new__(cls, line: str, written: str | None = None) -> Line:
-        """Keep a canonical line together with the text that the user wrote; None: the line itself."""
+        """Make a line.
+
+        Args:
+            line: the betting string.
+            written: the text that the user wrote for it; None: the betting string.
+        """
         self = super().__new__(cls, line)
         self.written = line if written is None else written
         return self
 
 
 def line_as_written(line: str) -> str:
-    """Return the text that the user wrote for a line."""
+    """Return the text that the user wrote for a line, or the line itself if there is no such text."""
     return line.written if isinstance(line, Line) else line
 
 
@@ -113,10 +117,14 @@ def entry_line(line: str) -> str:
 
 
 def decision_at(root: Node, line: str) -> Node:
-    """Find the decision at a line; the tree has at least the round in which the line ends.
+    """Find the decision to which a line leads.
+
+    Args:
+        root: the root of a tree that has at least the round in which the line ends.
+        line: the ACPC betting string.
 
     Raises:
-        InputError: the line is not text, leaves the tree, or ends at another kind of node.
+        InputError: the line is not text, the tree does not have it, or it leads to a node that is no decision.
     """
     entry_line(line)
     node = find_node(root, line)
@@ -127,10 +135,10 @@ def decision_at(root: Node, line: str) -> Node:
 
 
 def find_node(root: Node, line: str) -> Node:
-    """Find the node at a line.
+    """Find the node to which a line leads.
 
     Raises:
-        InputError: the line leaves the tree; the message lists the actions of the last node that it reaches.
+        InputError: the tree does not have the line; the message lists the possible actions.
     """
     node = root
     for above, number in path_to(root, line):
@@ -139,10 +147,12 @@ def find_node(root: Node, line: str) -> Node:
 
 
 def path_to(root: Node, line: str) -> Iterator[tuple[Node, int]]:
-    """Yield each node above the node at a line, with the number of the child on the way.
+    """Yield the nodes along a line, from the root on, each with the number of the child that comes next.
+
+    The node at the end of the line is not yielded.
 
     Raises:
-        InputError: as `find_node`.
+        InputError: the tree does not have the line; the message lists the possible actions.
     """
     node, position = root, 0
     while position < len(line):
@@ -165,7 +175,10 @@ _TOKEN = re.compile(r"[fc/]|r[0-9]*")
 
 
 def _distance(token: str) -> Callable[[Action], float] | None:
-    """Return a function for the distance of actions from a bet in the ACPC's text; None if the text has no total."""
+    """Return a function that measures how far an action is from a bet or raise such as ``r120``.
+
+    The result is None if the text is not a bet or raise with a total.
+    """
     total = int(token[1:]) if re.fullmatch(r"r[0-9]{1,18}", token) else None
     return None if total is None else lambda action: abs((action.total or 0) - total)
 
@@ -173,13 +186,13 @@ def _distance(token: str) -> Callable[[Action], float] | None:
 def no_action_error(
     subject: str, node: Node, text: str, distance: Callable[[Action], float] | None = None
 ) -> InputError:
-    """Make the error that a text names no action of a node; its message lists the actions and the nearest one.
+    """Make the error for a text that names no action of a node; its message lists the actions and the nearest one.
 
     Args:
         subject: how the message begins.
-        node: the node at which the text stands.
-        text: what the user wrote.
-        distance: the distance of a bet or raise from the amount in the text; None: the text has no amount.
+        node: the node that lacks the action.
+        text: the action as the user wrote it.
+        distance: function that measures how far an action is from the amount in the text; None: the text has no amount.
     """
     near = _nearest(node, text, distance)
     hint = "" if near is None or len(node.actions) < 2 else f", nearest to {_choice(near)}"

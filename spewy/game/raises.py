@@ -1,4 +1,4 @@
-"""The totals that a job's bet sizes let a player bet or raise to at a state of the betting."""
+"""The bets and raises that a tree's bet sizes allow at a state of the betting."""
 
 from spewy.game.betting import Betting
 from spewy.game.sizing import Stake, bet_amounts
@@ -8,11 +8,11 @@ __all__ = ["may_donk", "raise_totals"]
 
 
 def raise_totals(config: TreeConfig, state: Betting, put_in_before: int, donk: bool) -> list[int]:
-    """List the totals since the root that the player to act may bet or raise to; none if a raise is not legal.
+    """List the bets and raises of the player to act, as totals in chips since the root; empty if none is legal.
 
     Args:
-        config: the bet sizes and the thresholds.
-        state: a state of betting under the rules of `config`.
+        config: the tree's configuration with the bet sizes.
+        state: the betting so far, under the rules of `config`.
         put_in_before: chips that each player had put in before this round.
         donk: whether the player starts a round after calling the last bet of the round before.
     """
@@ -22,7 +22,7 @@ def raise_totals(config: TreeConfig, state: Betting, put_in_before: int, donk: b
     if state.game.limit:
         return [bounds[0]]
     highest = max(state.spent)
-    # No player calls more than the smaller stack; but the rules may ask for a larger raise, and then the smallest.
+    # Nobody can call more than the smaller stack, so no bet is larger, unless the rules ask for a larger raise.
     high = max(min(bounds[1], state.stack(1 - player)), bounds[0])
     stake = Stake(
         pot=config.pot + 2 * highest,
@@ -37,6 +37,11 @@ def raise_totals(config: TreeConfig, state: Betting, put_in_before: int, donk: b
 
 
 def may_donk(before: Betting, after: Betting) -> bool:
-    """Tell whether the player who called the last bet starts the next round, and so may bet into the bettor."""
+    """Tell whether the player who called the last bet of a round starts the next round, and so can donk.
+
+    Args:
+        before: the state before the call.
+        after: the state after the call, at the start of the next round.
+    """
     called = before.to_act is not None and before.spent[before.to_act] < max(before.spent)
     return called and before.to_act == after.to_act

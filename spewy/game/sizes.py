@@ -1,15 +1,15 @@
-"""The mini-language of bet sizes: ``60%, 2.5x, 100c, e, a``.
+"""Bet sizes as text: ``60%, 2.5x, 100c, e, a``.
 
 ========  =================================================================================================
-``60%``   60 % of the pot after a call; a raise adds it to the bet that it raises
-``2.5x``  a raise to 2.5 times the bet that it raises (raises only)
-``100c``  chips: a bet of 100, or a raise by 100; ``2.5bb`` if amounts are in big blinds
-``e``     geometric: the share of the pot that, bet in every remaining round, ends all-in; ``3e`` over three
-          rounds; ``e200%`` at most 200 % of the pot
+``60%``   60 % of the pot after a call; a raise adds this to the bet faced
+``2.5x``  a raise to 2.5 times the bet faced (raises only)
+``100c``  a bet of 100 chips, or a raise by 100 chips; ``2.5bb`` if amounts are in big blinds
+``e``     geometric: the share of the pot that, bet in every remaining round, ends all-in; ``3e``: in three
+          rounds; ``e200%``: at most 200 % of the pot
 ``a``     all-in
 ========  =================================================================================================
 
-`sizing` computes the amount of a size at a decision.
+`spewy.game.sizing` computes the amounts of bet sizes at a decision.
 """
 
 import re
@@ -34,16 +34,16 @@ _GEOMETRIC = re.compile(rf"([0-9]{{0,3}})e(?:{_NUMBER}%)?")
 
 @dataclass(frozen=True)
 class Size:
-    """One bet size; ``str(size)`` is its token."""
+    """One bet size; ``str(size)`` is its text."""
 
     kind: SizeKind
     value: float = 0.0
-    """Percent of the pot, factor, or chips; for a geometric size the cap in percent of the pot, 0: no cap."""
+    """Percent of the pot, factor, or chips; for a geometric size, the limit in percent of the pot; 0: no limit."""
     rounds: int = 0
-    """Number of rounds of a geometric size; 0: the remaining rounds."""
+    """Number of rounds of a geometric size; 0: all remaining rounds."""
 
     def __str__(self) -> str:
-        # Plain digits: the e of an exponent means something else here.
+        # No exponent, because the letter e stands for a geometric size.
         number = format(Decimal(repr(self.value)), "f").removesuffix(".0")
         match self.kind:
             case "pot":
@@ -61,16 +61,19 @@ class Size:
 def parse_sizes(
     text: str, *, raises: bool = False, key: str = "bet sizes", unit: Unit = CHIPS
 ) -> tuple[Size, ...]:
-    """Read sizes; empty text gives no size. Positions in messages count from 0.
+    """Read bet sizes; an empty text has none. Positions in error messages count from 0.
 
     Args:
         text: the sizes, separated by commas.
-        raises: whether ``x`` is allowed.
-        key: the subject of messages.
+        raises: whether these are sizes of raises, so that ``2.5x`` is allowed.
+        key: how error messages begin.
         unit: the unit of amounts.
 
     >>> [size.kind for size in parse_sizes("60%, e, a")]
     ['pot', 'geometric', 'allin']
+
+    Raises:
+        InputError: the text is not a list of bet sizes.
     """
     if not text.strip():
         return ()
@@ -88,7 +91,7 @@ def parse_sizes(
 
 
 def format_sizes(sizes: tuple[Size, ...]) -> str:
-    """Write sizes so that `parse_sizes` gives them back.
+    """Write bet sizes as text; `parse_sizes` reads the same sizes from it.
 
     >>> format_sizes(parse_sizes("60%,2.50x,a", raises=True))
     '60%, 2.5x, a'
@@ -97,7 +100,11 @@ def format_sizes(sizes: tuple[Size, ...]) -> str:
 
 
 def _parse_size(token: str, raises: bool, unit: Unit) -> Size:
-    """Read one size; a ValueError carries the text of what was expected."""
+    """Read one bet size.
+
+    Raises:
+        ValueError: the text is not a bet size; the message says what was expected.
+    """
     if token == "a":
         return Size("allin")
     if match := _POT.fullmatch(token):
@@ -123,7 +130,11 @@ _EXAMPLES = {"chips": "100c", "bb": "2.5bb"}
 
 
 def _chips(number: str, suffix: str, unit: Unit) -> float:
-    """Convert an amount to chips; its suffix must be the job's unit, because another unit may be a typing error."""
+    """Convert an amount with a suffix to chips.
+
+    Raises:
+        ValueError: the suffix is not that of the job's unit, or the amount is not a whole number of chips.
+    """
     if (suffix == "bb") != (unit.name == "bb"):
         raise ValueError(f'an amount in {unit.name}, such as {_EXAMPLES[unit.name]} (unit = "{unit.name}")')
     expected = f"{unit.multiple} above 0"

@@ -1,23 +1,24 @@
-"""The amounts that a player may bet or raise to at a decision of a no-limit tree.
+"""The amounts to which a player may bet or raise at a decision of a no-limit tree.
 
-All amounts here are *street totals*: chips that a player has put in on this round. With ``faced`` the
-opponent's street total, ``pot`` the chips in the middle once the player to act has called it, ``low`` and
-``high`` the smallest and largest legal totals, and ``round`` half away from zero:
+All amounts in this module are *street totals*: chips that a player has put in on this round. In the formulas ``faced``
+is the opponent's street total, ``pot`` is the chips in the middle after a call, ``low`` and ``high`` are the smallest
+and the largest legal street total, and ``round`` rounds halves away from zero:
 
     X%   faced + round(pot · X / 100)
     Nx   round(faced · N)
     Nc   faced + N
     e    faced + round(pot · ((2 · behind / pot + 1)^(1/n) - 1) / 2),  behind = high - faced,
-         n = rounds left, less one for every raise before this one on the street, at least 1
+         n = rounds left, less one for every earlier raise in this round, at least 1
     a    high
 
 Then, in this order:
 
-1. all-in joins where ``high <= faced + round(pot · add_allin)``;
-2. each amount is clamped to ``[low, high]``, and becomes all-in where
+1. all-in is added if ``high <= faced + round(pot · add_allin)``;
+2. each amount is limited to ``[low, high]``, and becomes all-in if
    ``high <= amount + round((pot + 2 · (amount - faced)) · force_allin)``;
-3. doubles go, and of close sizes the larger stays: from the top down an amount is kept when, with ``x`` its
-   share ``(amount - faced) / pot`` and ``y`` that of the last one kept, ``x < (y - merge) / (1 + merge)``.
+3. equal amounts are merged, and close amounts are merged into the larger one. Amounts are compared in descending order.
+   Let ``x`` be the amount's share of the pot, ``(amount - faced) / pot``, and ``y`` the share of the last amount that
+   was kept. The amount is kept if ``x < (y - merge) / (1 + merge)``.
 """
 
 import math
@@ -32,22 +33,25 @@ RATIO_EPSILON = 1e-12
 
 @dataclass(frozen=True)
 class Stake:
-    """The chips at a decision, as street totals."""
+    """The chips at a decision. `faced`, `low` and `high` are street totals: chips put in on this round."""
 
     pot: int
     """Chips in the middle after a call."""
     faced: int
+    """The opponent's street total."""
     low: int
+    """Smallest legal bet or raise."""
     high: int
+    """Largest legal bet or raise."""
     rounds_left: int
-    """Number of remaining rounds, with this round."""
+    """Number of remaining rounds, including this round."""
     bets_before: int
-    """Number of bets and raises on this street so far."""
+    """Number of bets and raises in this round so far."""
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The parameters of the rules 1 to 3, as shares of the pot."""
+    """The thresholds of bet sizes, as shares of the pot; the module's description has the rules that use them."""
 
     add_allin: float = 0.0
     force_allin: float = 0.0
@@ -55,7 +59,7 @@ class Thresholds:
 
 
 def bet_amounts(sizes: tuple[Size, ...], stake: Stake, thresholds: Thresholds) -> list[int]:
-    """Compute the street totals to bet or raise to, ascending; a total of `stake.high` is all-in.
+    """Compute the bets and raises of some sizes, as ascending street totals; `stake.high` is all-in.
 
     >>> from spewy.game.sizes import parse_sizes
     >>> bet_amounts(parse_sizes("60%, e, a"), Stake(200, 0, 1, 900, 2, 0), Thresholds(1.5, 0.15, 0.1))
@@ -69,13 +73,13 @@ def bet_amounts(sizes: tuple[Size, ...], stake: Stake, thresholds: Thresholds) -
 
 
 def round_half_up(value: float) -> int:
-    """Round a number that is not negative, halves away from zero.
+    """Round a number of at least 0 to the nearest integer, and halves up.
 
     >>> round_half_up(2.5), round_half_up(0.49999999999999994)
     (3, 0)
     """
     below = math.floor(value)
-    # floor(value + 0.5) would be wrong: the sum itself can round up.
+    # math.floor(value + 0.5) would be wrong, because the sum is rounded, too.
     return below + (value - below >= 0.5)
 
 
@@ -95,7 +99,7 @@ def _amount(size: Size, stake: Stake) -> int:
 
 
 def _capped_round(value: float, stake: Stake) -> int:
-    """Round at most to all-in; the value may be infinite."""
+    """Round an amount, which may be infinite, and limit it to all-in."""
     return round_half_up(min(value, float(stake.high)))
 
 

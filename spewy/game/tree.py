@@ -1,8 +1,8 @@
-"""Betting trees: every public line of actions from a spot or from the deal, with explicit amounts.
+"""Betting trees: all lines of a spot or of a whole game, with the amount of each bet.
 
-Conventions: ``put_in`` counts chips since the tree's root; in whole games it includes the blinds. Each round but the
-last ends in a chance node with one child, which starts the next round. After an all-in call chance nodes follow one
-another down to the showdown. `Betting` decides which actions are legal.
+``put_in`` counts chips since the tree's root; in whole games it includes the blinds. Each round but the last ends in a
+chance node with one child, which starts the next round. After an all-in call, the remaining rounds are chance nodes
+only, and the last one leads to the showdown. `Betting` decides which actions are legal.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ __all__ = ["BettingTree", "build_tree", "terminal_rake", "terminal_stakes", "tre
 
 @dataclass(frozen=True, eq=False)
 class BettingTree:
-    """A betting tree; its size and its nodes are computed at first use."""
+    """A betting tree; its nodes are counted and built at first use."""
 
     config: TreeConfig
 
@@ -36,7 +36,7 @@ class BettingTree:
         """The root of the whole tree.
 
         Raises:
-            InputError: the tree has more than `MAX_NODES` nodes, or its bet sizes make no legal bet.
+            InputError: the tree has more than `MAX_NODES` nodes, or its bet sizes lead to no legal bet.
         """
         require_buildable(self.size)
         require_sizes_used(self.config, self.size)
@@ -44,13 +44,13 @@ class BettingTree:
             return _Builder(self.config).root()
 
     def entered(self, line: str) -> Node:
-        """Build the round that a line enters, and return the root of the tree that leads there.
+        """Build only the nodes along a line and the whole round that the line enters, and return the root.
 
-        The tree has the nodes on the line, and the whole round after it. Other branches and later rounds are nodes
-        without children. Building takes the time of one round, however large the whole tree is.
+        All other nodes that these nodes need as children have no children of their own. This is fast even if the whole
+        tree is large.
 
         Args:
-            line: ``""``, or a line that ends in ``/``.
+            line: the line that enters the round: ``""``, or a line that ends in ``/``.
         """
         return _OneRound(self.config, line).root()
 
@@ -61,7 +61,7 @@ class BettingTree:
         return tree
 
     def nodes(self) -> Iterator[Node]:
-        """Yield all nodes, each before its children, children in order."""
+        """Yield all nodes depth first, each before its children."""
         stack = [self.root]
         while stack:
             node = stack.pop()
@@ -69,20 +69,31 @@ class BettingTree:
             stack.extend(reversed(node.children))
 
     def count(self) -> int:
-        """Count decisions, folds and showdowns: ``betting_nodes`` of the JSON form."""
+        """Count the decisions, folds and showdowns of the tree."""
         return sum(node.kind != "chance" for node in self.nodes())
 
     def find(self, line: str) -> Node:
-        """Find the node at a line: ``cr120c`` is a chance node, ``cr120c/`` starts the round that follows."""
+        """Find the node to which a line leads.
+
+        For example, ``cr120c`` leads to the chance node at the end of a round, and ``cr120c/`` to the first decision of
+        the next round.
+
+        Raises:
+            InputError: the tree does not have the line.
+        """
         return find_node(self.root, line)
 
     def alone(self, line: str) -> Node:
-        """Find the node at a line without building the whole tree; later rounds are nodes without children."""
+        """Find the node to which a line leads, but build only the round of that node (`entered`).
+
+        Raises:
+            InputError: the tree does not have the line.
+        """
         return find_node(self.entered(entry_line(line)), line)
 
     @cached_property
     def rounds(self) -> Mapping[int, Mapping[str, Node]]:
-        """The roots of the chunks of each round of the game, by line."""
+        """The first decisions of each round of the game, by the line that enters the round."""
         roots: dict[int, dict[str, Node]] = {
             r: {} for r in range(self.config.start_round, self.config.game.num_rounds)
         }
@@ -96,10 +107,10 @@ class BettingTree:
 
 
 def build_tree(config: TreeConfig) -> BettingTree:
-    """Build the tree of a configuration at once.
+    """Build the tree of a configuration with all nodes.
 
     Raises:
-        InputError: as `BettingTree.root`.
+        InputError: the tree has more than `MAX_NODES` nodes, or its bet sizes lead to no legal bet.
     """
     tree = BettingTree(config)
     tree.root  # noqa: B018 - the property builds the tree
@@ -109,16 +120,17 @@ def build_tree(config: TreeConfig) -> BettingTree:
 def tree_after(
     config: TreeConfig, actions: Sequence[str], extra_bets: Sequence[str] = (), *, donk: bool = False
 ) -> BettingTree:
-    """Build the tree below a state of a spot's first round; the actions before it may have any legal amounts.
+    """Build the tree below some actions in the first round of a spot.
 
     Args:
         config: the configuration of the spot.
-        actions: the actions of the first round so far, in the ACPC's text with totals since the spot's root.
-        extra_bets: bets or raises at the root beside those of the config's sizes.
+        actions: the actions, such as ``["c", "r120"]`` with totals since the spot's root; amounts need not be among the
+            bet sizes.
+        extra_bets: additional bets or raises at the root of the new tree, such as ``["r250"]``.
         donk: whether the player who starts the round called the last bet of the round before.
 
     Raises:
-        InputError: an action is not legal, or the round is over after them.
+        InputError: an action is not legal, or the first round is over after the actions.
     """
     state = config.start()
     for action in actions:
@@ -133,9 +145,12 @@ def tree_after(
 
 
 def terminal_stakes(node: Node, config: TreeConfig) -> float:
-    """Return the chips that the folder, or the loser of a showdown, loses at an end of the tree.
+    """Return the chips that the loser loses at a fold or a showdown.
 
-    Half of a spot's pot belongs to each player. A tie is worth 0.
+    Half of a spot's pot counts as put in by each player.
+
+    Raises:
+        InputError: the node is neither a fold nor a showdown.
     """
     if node.kind == "fold" and node.player is not None:
         return config.pot / 2 + node.put_in[node.player]
@@ -145,14 +160,18 @@ def terminal_stakes(node: Node, config: TreeConfig) -> float:
 
 
 def terminal_rake(node: Node, config: TreeConfig) -> float:
-    """Return the chips that the house takes at an end of the tree; an uncalled bet goes back and is not raked."""
+    """Return the chips that the house takes at a fold or a showdown; an uncalled bet is not raked.
+
+    Raises:
+        InputError: the node is neither a fold nor a showdown.
+    """
     if node.kind not in ("fold", "showdown"):
         raise InputError(f"line {node.line!r}: expected a fold or a showdown, found a {node.kind}")
     return config.rake.of(config.pot + 2 * min(node.put_in))
 
 
 class _Builder:
-    """Builds nodes depth first. Recursion is safe: a round has at most 64 actions."""
+    """Builds the nodes of a tree, depth first and recursively; a round has at most 64 actions."""
 
     def __init__(self, config: TreeConfig) -> None:
         self.config = config
@@ -167,17 +186,32 @@ class _Builder:
         return self.decision(state, self.config.antes)
 
     def decision(self, state: Betting, put_in_before: int, donk: bool = False) -> Node:
-        """Build a decision and all nodes below it; each player had put in `put_in_before` before this round."""
+        """Build a decision and all nodes below it.
+
+        Args:
+            state: the betting so far.
+            put_in_before: chips that each player had put in before this round.
+            donk: whether the player starts the round after calling the last bet of the round before.
+        """
         actions = self.known_actions(state, put_in_before, donk)
         line = state.line
         children = tuple([self.child(state, action, put_in_before, line) for action in actions])
         return self.make("decision", state.to_act, state.round, state.spent, line, actions, children)
 
     def child(self, state: Betting, action: Action, put_in_before: int, line: str) -> Node:
-        """Build the node after an action of the decision at `line`."""
+        """Build the node after an action of a decision.
+
+        Args:
+            state: the betting before the action.
+            action: the action.
+            put_in_before: chips that each player had put in before this round.
+            line: the line of the decision.
+        """
         if action.kind == "fold":
             return self.make("fold", state.to_act, state.round, state.spent, line + "f")
-        if action.amount:  # a legal one; `Betting.apply` would check again, which takes half of the time
+        if (
+            action.amount
+        ):  # a legal bet or raise; `Betting.apply` would check this again and take twice the time
             return self.decision(state.raised(put_in_before + action.amount), put_in_before)
         following = state.called()
         if following.is_over:
@@ -188,7 +222,13 @@ class _Builder:
         return self.make("chance", None, state.round, following.spent, line + "c", (), (below,))
 
     def after_round(self, state: Betting, ended: int, line: str) -> Node:
-        """Build the chance nodes from the end of a round to the showdown."""
+        """Build the chance nodes and the showdown that follow the last action of a hand.
+
+        Args:
+            state: the betting after the last action.
+            ended: the round of the last action, counted from the root's.
+            line: the line after the last action.
+        """
         last = self.rules.num_rounds - 1
         node = self.make("showdown", None, last, state.spent, line + "/" * (last - ended))
         for r in range(last - 1, ended - 1, -1):
@@ -196,7 +236,7 @@ class _Builder:
         return node
 
     def known_actions(self, state: Betting, put_in_before: int, donk: bool) -> tuple[Action, ...]:
-        """Return the actions at a decision, computed once for all lines that lead to the same amounts."""
+        """Return the actions at a decision; decisions with equal amounts share the result."""
         acted = len(state.rounds[-1])
         key = (
             state.round,
@@ -261,7 +301,7 @@ class _Widened(_Builder):
 
 
 class _OneRound(_Builder):
-    """Builds the round that a line enters and the nodes on that line; other branches are nodes without children."""
+    """Builds the nodes along a line and the round that the line enters; all other nodes get no children."""
 
     def __init__(self, config: TreeConfig, entered: str) -> None:
         super().__init__(config)

@@ -1,7 +1,7 @@
-"""Configuration of a betting tree: the rules, the start, and the bet sizes of every round and player.
+"""Configuration of a betting tree: the rules, the root, and the bet sizes of each round and player.
 
-A tree starts at a *spot* (a pot in the middle, equal chips behind, no blinds) or at the deal of a whole game.
-For the betting rules a spot is a game of its own with the remaining rounds and without blinds, see `TreeConfig.rules`.
+The root is a spot (a pot in the middle, equal chips behind, no blinds) or the start of a whole game. Betting in a spot
+has rules of its own (`TreeConfig.rules`): a game with the remaining rounds and without blinds.
 """
 
 from collections.abc import Mapping
@@ -31,12 +31,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class PlayerSizes:
-    """One player's bet sizes in one round. The first bet against a blind is a raise."""
+    """One player's bet sizes in one round. The first bet of a round with blinds counts as a raise."""
 
     bet: tuple[Size, ...] = ()
     raises: tuple[Size, ...] = ()
     donk: tuple[Size, ...] | None = None
-    """Bet sizes of a player who starts a round after calling the last bet of the round before; None: as `bet`."""
+    """Bet sizes of a player who starts a round after calling the last bet of the round before; None: those in `bet`."""
 
     def sizes(self, faces_bet: bool, donk: bool) -> tuple[Size, ...]:
         """Select the sizes for a decision.
@@ -51,18 +51,18 @@ class PlayerSizes:
 
 
 RoundSizes: TypeAlias = tuple[PlayerSizes, PlayerSizes]
-"""Sizes of player 0 (oop) and of player 1 (ip)."""
+"""Bet sizes of player 0 (oop) and of player 1 (ip)."""
 Sizes: TypeAlias = Mapping[int, RoundSizes]
-"""Sizes by round of the game (0: before the flop); a missing round has the sizes of the round before it."""
+"""Bet sizes by round of the game (0: before the flop); a missing round has the sizes of the round before it."""
 
 
 @dataclass(frozen=True)
 class Rake:
-    """The share of every pot that the house takes, after a showdown or a fold."""
+    """The rake: the share of every pot that the house takes, after a showdown or a fold."""
 
     rate: float = 0.0
     cap: float | None = None
-    """Largest number of chips that the house takes; None: no limit."""
+    """Largest number of chips that the house takes from a pot; None: no limit."""
 
     def of(self, pot: float) -> float:
         """Return the chips that the house takes from a pot.
@@ -70,28 +70,28 @@ class Rake:
         >>> Rake(0.05, 3).of(40), Rake(0.05, 3).of(100)
         (2.0, 3)
         """
-        taken = self.rate * pot
-        return taken if self.cap is None else min(taken, self.cap)
+        chips = self.rate * pot
+        return chips if self.cap is None else min(chips, self.cap)
 
 
 @dataclass(frozen=True)
 class TreeConfig:
-    """Everything that determines a betting tree. `spot_config` and `game_config` make valid configurations."""
+    """Everything that determines a betting tree; `spot_config` and `game_config` make and check it."""
 
     game: Game
     start_round: int
     pot: int
     """Chips in the middle at the root of a spot; 0 for a whole game, where the blinds count as put in."""
     stack: int | None
-    """The smaller of both players' chips behind at the root of a spot; None: a whole game, with the game's stacks."""
+    """Effective stack at the root of a spot; None: a whole game, with the game's stacks."""
     sizes: tuple[RoundSizes, ...]
-    """Sizes of each round from `start_round`; limit games do not use them."""
+    """Bet sizes of each round from `start_round` on; limit games do not use them."""
     add_allin: float = 0.0
-    """Add an all-in if it is at most this share of the pot after a call, above the bet faced."""
+    """An all-in is added if it exceeds the bet faced by at most this share of the pot after a call."""
     force_allin: float = 0.0
-    """Make a bet all-in if at most this share of the pot after its call would stay behind."""
+    """A bet becomes all-in if, after a call, at most this share of the pot would stay behind."""
     merge: float = 0.0
-    """Share of the pot: two sizes that are closer are merged into the larger one."""
+    """Two bet sizes that differ by less than about this share of the pot are merged into the larger one."""
     min_bet: int | None = None
     """Smallest no-limit bet; None: 1 in spots, the big blind in whole games."""
     rake: Rake = Rake()
@@ -101,12 +101,12 @@ class TreeConfig:
 
     @property
     def is_spot(self) -> bool:
-        """Whether the tree starts from a pot and not from the deal."""
+        """Whether the root is a spot and not the start of a whole game."""
         return self.pot > 0
 
     @cached_property
     def rules(self) -> Game:
-        """The game with the tree's betting rules, whose round 0 is `start_round`."""
+        """The betting rules of the tree: for a spot, a game without blinds whose first round is `start_round`."""
         if not self.is_spot:
             return self.game
         first, game = self.start_round, self.game
@@ -128,7 +128,7 @@ class TreeConfig:
 
     @property
     def antes(self) -> int:
-        """Chips that each player has put in before the first round; antes are no bet."""
+        """Chips of each player's ante; 0 if the game has blinds instead."""
         return self.rules.blinds[0] if self.rules.has_antes else 0
 
     def start(self) -> Betting:
@@ -150,7 +150,24 @@ def spot_config(
     rake: Rake | None = None,
     unit: Unit = CHIPS,
 ) -> TreeConfig:
-    """Configure the tree of a spot; `stack` None is an unlimited stack, for limit games only."""
+    """Configure the tree of a spot.
+
+    Args:
+        game: the rules.
+        start_round: the round of the root.
+        pot: chips in the middle at the root.
+        stack: effective stack at the root; None: unlimited, for limit games only.
+        sizes: bet sizes by round of the game.
+        add_allin: `TreeConfig.add_allin`.
+        force_allin: `TreeConfig.force_allin`.
+        merge: `TreeConfig.merge`.
+        min_bet: smallest bet in chips; None: 1 chip.
+        rake: the rake; None: no rake.
+        unit: the unit of amounts in labels and lines.
+
+    Raises:
+        InputError: a value is not allowed, or a round of a no-limit game has no bet sizes.
+    """
     if not 0 <= start_round < game.num_rounds:
         raise InputError(f"start round: expected 0 to {game.num_rounds - 1}, found {start_round}")
     if pot < 1:
@@ -187,7 +204,20 @@ def game_config(
     min_bet: int | None = None,
     unit: Unit = CHIPS,
 ) -> TreeConfig:
-    """Configure the tree of a whole game, from the deal."""
+    """Configure the tree of a whole game.
+
+    Args:
+        game: the rules.
+        sizes: bet sizes by round of the game.
+        add_allin: `TreeConfig.add_allin`.
+        force_allin: `TreeConfig.force_allin`.
+        merge: `TreeConfig.merge`.
+        min_bet: smallest bet in chips; None: the big blind.
+        unit: the unit of amounts in labels and lines.
+
+    Raises:
+        InputError: a value is not allowed, or a round of a no-limit game has no bet sizes.
+    """
     if not game.limit and game.stacks is None:
         raise InputError(f"game {game.name!r}: expected stacks in a no-limit game, found none")
     if not game.limit and not any(game.blinds):
@@ -209,10 +239,20 @@ def _leaves_bets(game: Game) -> bool:
 def player_sizes(
     bet: str = "", raises: str = "", donk: str | None = None, key: str = "bets", unit: Unit = CHIPS
 ) -> PlayerSizes:
-    """Read one player's sizes from text; `key` is the subject of messages, `unit` the unit of amounts.
+    """Read one player's bet sizes in a round from text.
 
     >>> player_sizes("60%, a", "2.5x").raises
     (Size(kind='times', value=2.5, rounds=0),)
+
+    Args:
+        bet: sizes of bets.
+        raises: sizes of raises.
+        donk: sizes of bets into the aggressor of the round before; None: those of `bet`.
+        key: how error messages begin.
+        unit: the unit of amounts.
+
+    Raises:
+        InputError: a text is not a list of bet sizes.
     """
     return PlayerSizes(
         bet=parse_sizes(bet, key=f"{key}.bet", unit=unit),
@@ -222,26 +262,30 @@ def player_sizes(
 
 
 def _sizes_by_round(game: Game, start_round: int, sizes: Sizes) -> tuple[RoundSizes, ...]:
-    for given in sizes:
-        if not 0 <= given < game.num_rounds:
-            raise InputError(f"bets: expected rounds 0 to {game.num_rounds - 1}, found {given}")
+    for r in sizes:
+        if not 0 <= r < game.num_rounds:
+            raise InputError(f"bets: expected rounds 0 to {game.num_rounds - 1}, found {r}")
     if game.limit:
         if sizes:
             name = game.round_names[min(sizes)]
-            raise InputError(f"bets.{name}: expected no sizes, the limit game {game.name!r} has its own")
+            raise InputError(
+                f"bets.{name}: expected no sizes, because bets in the limit game {game.name!r} have fixed sizes"
+            )
         return ((PlayerSizes(), PlayerSizes()),) * (game.num_rounds - start_round)
     filled: list[RoundSizes] = []
     for r in range(start_round, game.num_rounds):
-        source = max((given for given in sizes if given <= r), default=None)
-        if source is None:
+        latest = max((number for number in sizes if number <= r), default=None)
+        if latest is None:
             raise InputError(f"bets.{game.round_names[r]}: expected bet sizes, found none")
-        filled.append(sizes[source])
+        filled.append(sizes[latest])
     for r, players in enumerate(filled, start=start_round):
         for name, player in zip(SEAT_NAMES, players, strict=True):
             for kind, row in (("bet", player.bet), ("donk", player.donk or ())):
                 if any(size.kind == "times" for size in row):
                     key = f"bets.{game.round_names[r]}.{name}.{kind}"
-                    raise InputError(f"{key}: expected sizes without x (for raises only), found one")
+                    raise InputError(
+                        f"{key}: expected sizes without x, which is for raises only; found one with x"
+                    )
     return tuple(filled)
 
 

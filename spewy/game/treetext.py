@@ -1,8 +1,8 @@
 """Betting trees as JSON and as text.
 
-In the JSON form a decision is ``{"actions": {label: node}, "put_in": [a, b]}``, with ``"new_street": true``
-if it starts a round below the root. Every end is the text ``"terminal"``; an all-in call before the last round is an
-end. A tree in big blinds has the entry ``"unit": "bb"``.
+In JSON a decision is ``{"actions": {label: node}, "put_in": [a, b]}``, where a and b are the chips that players 0 and 1
+have put in since the root. A decision that starts a round below the root also has ``"new_street": true``. A fold, a
+showdown or an all-in call is the text ``"terminal"``. A tree in big blinds has the entry ``"unit": "bb"``.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ __all__ = ["tree_json", "tree_text"]
 
 
 def tree_json(tree: BettingTree) -> dict[str, Any]:
-    """Return the JSON form that solvers exchange."""
+    """Return a tree as nested dictionaries for JSON, in a form that other solvers read."""
     unit = tree.config.unit
     return {**unit.key, "betting_nodes": tree.count(), "root": _node_json(tree.root, unit)}
 
 
 def tree_text(tree: BettingTree) -> str:
-    """Write one line per decision or end, indented by depth; the first decision of a round names the round."""
+    """Write a tree as text, with an indented row for each decision, fold and showdown.
+
+    The row of the first decision of a round names the round.
+    """
     unit, round_names = tree.config.unit, tree.config.game.round_names
     lines = [] if unit == CHIPS else [f"amounts in {unit.name}"]
     pending = [("", tree.root, 0, True)]
@@ -41,7 +44,7 @@ def tree_text(tree: BettingTree) -> str:
 
 
 def _node_json(node: Node, unit: Unit, new_street: bool = False) -> dict[str, Any] | str:
-    """Return a node's JSON form."""
+    """Return a node as nested dictionaries for JSON; `new_street`: whether it starts a round below the root."""
     if node.kind == "chance":
         return _node_json(node.children[0], unit, True)
     if node.kind != "decision":

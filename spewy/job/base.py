@@ -1,7 +1,7 @@
 """The sections of a job file, and the problem that they describe.
 
-Players, rounds and bet sizes are in the field's words; `Job.problem` turns them into a
-`spewy.chunks.problem.Problem`, and `Job.manifest` is what a folder of lockers is stamped with.
+`Job.problem` converts a job into a `spewy.chunks.problem.Problem`. `Job.manifest` goes into the folder of a solve and
+identifies the job there.
 """
 
 from __future__ import annotations
@@ -57,43 +57,43 @@ NOT_OF_THE_FOLDER = (
 )
 """Keys of ``solve`` that may differ between two runs in one folder."""
 MOST_NAME = 255
-"""Largest number of bytes of a job's name, which becomes a folder's name."""
+"""Largest number of bytes of a job's name, because the folder has that name."""
 
 
 class JobBase(Section):
-    """The sections of a job file, and the properties that all kinds of jobs share."""
+    """The sections of a job file, and the properties that spots and whole games have in common."""
 
     name: str = Field(min_length=1)
-    """Name of the job, and of its folder in results."""
+    """Name of the job, and of its folder in the folder results."""
     unit: UnitName = "chips"
-    """Unit of amounts in the file and in all output: whole chips, or big blinds with decimals."""
+    """Unit of amounts in the job file and in all output: "chips" (whole numbers), or "bb" (big blinds)."""
     game: GameSection
-    """The rules."""
+    """Rules of the game."""
     spot: SpotSection | None = None
     """Root of the solve; leave the section out to solve the whole game from the deal."""
     bets: dict[RoundName, BetsSection] = Field(default_factory=dict)
-    """Bet sizes by round; a missing round has the sizes of the round before. Limit games need none."""
+    """Bet sizes by round; a missing round has the sizes of the round before. Limit games have no such section."""
     tree: TreeSection = TreeSection()
     """Thresholds of bet sizes."""
     boards: BoardsSection | None = None
-    """Board buckets of a whole game, which is then solved on dealt boards."""
+    """Board buckets of a whole game; with this section, the solve samples boards."""
     rows: RowsSection = RowsSection()
-    """Buckets of hands, or a row per hand."""
+    """Number of hand buckets on a board, or a row per hand."""
     solve: SolveSection = WalkedSolve()
-    """How to solve, and when to stop."""
+    """Method of the solve, and when to stop."""
     dask: DaskSection | None = None
-    """The cluster that solves, with solve.workers = "dask"."""
+    """Dask cluster, if solve.workers = "dask"."""
     save: SaveSection = SaveSection()
     """Strategies that stay in the folder after the solve."""
     lock: tuple[LockSection, ...] = Field((), strict=False)
-    """Decisions where hands play given frequencies."""
+    """Node locks: decisions where hands play given frequencies."""
 
     @field_validator("name")
     @classmethod
     def _names_a_folder(cls, value: str) -> str:
         size = len(value.encode(errors="replace"))
         if size > MOST_NAME:
-            raise ValueError(f"expected at most {MOST_NAME} bytes, the longest name of a folder")
+            raise ValueError(f"expected at most {MOST_NAME} bytes, because a folder gets this name")
         return value
 
     @cached_property
@@ -122,12 +122,12 @@ class JobBase(Section):
 
     @cached_property
     def betting_tree(self) -> BettingTree:
-        """The betting tree, whose nodes are built on first use."""
+        """The betting tree; its nodes are built at first use."""
         return BettingTree(self.tree_config)
 
     @property
     def tree_count(self) -> TreeCount:
-        """The betting tree's nodes, counted without building it."""
+        """Numbers of the betting tree's nodes, counted without building the tree."""
         return self.betting_tree.size
 
     @cached_property
@@ -135,7 +135,7 @@ class JobBase(Section):
         """Unit of amounts in the file and in all output of its solve.
 
         Raises:
-            InputError: the game's big blind does not divide into decimals.
+            InputError: the unit is "bb", and a chip of the game is not a finite decimal number of big blinds.
         """
         return game_unit(self.unit, self.rules)
 
@@ -144,7 +144,7 @@ class JobBase(Section):
         """The problem to solve.
 
         Raises:
-            InputError: board, ranges, rows or sizes that the game does not allow.
+            InputError: the game does not allow the board, the ranges, the rows or the bet sizes.
         """
         return Problem(
             self.rules,
@@ -155,7 +155,7 @@ class JobBase(Section):
             self.rows_by_round,
             self.rows.clustering,
             self.rows.weights == "ranges",
-            self.solve.symmetry and not self.one_program,  # merged boards have no plan of their own
+            self.solve.symmetry and not self.one_program,  # the linear program needs every board
             node_locks(self.lock, self.betting_tree, self.history, self.weights),
             None if self.range_pair is None else self.range_pair.unit,
         )
@@ -165,7 +165,7 @@ class JobBase(Section):
         """Both players' initial weight of every hand of the deck, on the scale of the solve.
 
         Raises:
-            InputError: ranges that the board leaves empty, or that cannot be dealt together.
+            InputError: the board blocks all hands of a range, or the ranges cannot be dealt together.
         """
         if self.range_pair is not None:
             return self.range_pair.weights
@@ -173,9 +173,10 @@ class JobBase(Section):
         return every, every
 
     def manifest(self) -> dict[str, Any]:
-        """The part of a job that identifies its folder: all keys except the deals' seed, stopping rules and workers.
+        """Return the part of the job that every solve in the same folder must have in common.
 
-        With board buckets, the manifest also names the method of their clustering, on which the stored numbers depend.
+        It has all keys except the seed, the stopping rules, and the settings of workers and memory. With board buckets,
+        it also has the version of the clustering, because the stored rows depend on the clustering.
         """
         data = json.loads(self.model_dump_json(by_alias=True))
         for key in NOT_OF_THE_FOLDER:
@@ -183,51 +184,49 @@ class JobBase(Section):
         del data["save"], data["dask"]
         data["game"] = {"text": format_game(self.rules)}
         if self.solve.estimate == "no-betting":
-            del data["solve"]["estimate"]  # which manifests have only since there is a choice
+            del data["solve"]["estimate"]  # folders from before this key was added do not have it
         for name, rows in zip(self.rules.round_names, self.rows_by_round, strict=True):
             data["rows"][name] = "hands" if rows is None else rows
         if not self.sampled:
             return {"spewy": 1, "job": data}
-        from buckets.abstraction.build import (
-            METHOD,  # of classes and rows, which decides what the numbers of either mean
-        )
+        from buckets.abstraction.build import METHOD  # version of the clustering of boards and hands
 
         return {"spewy": 1, "job": data, "abstraction": METHOD}
 
     @cached_property
     def leaves(self) -> Leaves:
-        """The chance leaves.
+        """Which chance leaves are live and which are stored.
 
         Raises:
-            InputError: as `Leaves.of`.
+            InputError: ``solve.leaves`` names a round outside of the solve, or a stored round below a live one.
         """
         bucketed = any(k is not None for k in self.rows_by_round)
         return Leaves.of(self.solve, self.tree_config.start_round, self.rules.num_rounds, bucketed=bucketed)
 
     @property
     def first_live(self) -> int | None:
-        """First round of the game whose chunks are live, as are all later ones; None if all are stored."""
+        """First round whose chunks are live, as in all later rounds; None if the chunks of all rounds are stored."""
         return self.leaves.first_live
 
     @property
     def live(self) -> bool:
-        """Whether all chance leaves recurse into live chunks, and none reads stored payoffs."""
+        """Whether all chance leaves are live."""
         return self.leaves.live
 
     @property
     def one_program(self) -> bool:
-        """Whether one linear program solves the whole game with all boards, instead of a program per chunk."""
+        """Whether a single linear program solves the whole game, instead of a linear program per chunk."""
         return self.solve.method == "lp" and self.solve.integrate == "regret"
 
     @property
     def last_sweep(self) -> int:
-        """Largest number of sweeps; a linear program is one sweep."""
+        """Largest number of sweeps; 1 if a single linear program solves the whole game."""
         assert self.solve.max_sweeps is not None
         return 1 if self.one_program else self.solve.max_sweeps
 
     @property
     def first_dropped(self) -> int | None:
-        """First round of the game that a finished solve's folder does not keep; None if it keeps all."""
+        """First round whose strategies are deleted when the solve is finished; None if all are kept."""
         if self.save.rounds == "all":
             return None
         following = ROUND_NAMES.index(self.save.rounds) + 1
@@ -235,12 +234,12 @@ class JobBase(Section):
 
     @property
     def sampled(self) -> bool:
-        """Whether boards are dealt, and the boards of a bucket share a strategy."""
+        """Whether the solve samples boards, and the boards of a bucket share a strategy."""
         return self.dealing is not None
 
     @property
     def dealing(self) -> Dealing | None:
-        """How boards are dealt; None if all boards are walked through."""
+        """How the solve samples boards; None if it visits all boards."""
         return None
 
     @property
@@ -255,40 +254,42 @@ class JobBase(Section):
 
     @property
     def history(self) -> History:
-        """Public cards at the root, a group for each round that dealt any; none for whole games."""
+        """Public cards at the root, in one group for each round that dealt any; empty for whole games."""
         return ()
 
     @property
     def range_pair(self) -> RangePair | None:
-        """Both ranges on the scale of the solve; None for whole games."""
+        """Both ranges, scaled for the solve; None for whole games."""
         return None
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """A line for each range with hands that are left out, with the reason."""
+        """A message for each range with hands that are left out of the solve, with the reason."""
         return ()
 
     @property
     def too_deep_for_single(self) -> bool:
-        """Whether stacks are so deep that rounding in single precision would show in EVs."""
+        """Whether stacks are so deep that single precision would make visible errors in EVs."""
         return False
 
     @property
     def rows_by_round(self) -> tuple[int | None, ...]:
-        """Number of rows in each round of the game; None for a row per hand."""
+        """Number of rows on a board in each round of the game; None for a row per hand."""
         chosen = [getattr(self.rows, name) for name in ROUND_NAMES[: self.rules.num_rounds]]
         return tuple(None if k == "hands" else k for k in chosen)
 
     def require_walked(self, subject: str) -> None:
-        """Refuse a job whose boards are dealt.
+        """Refuse a job that samples boards.
+
+        Args:
+            subject: how the message begins.
 
         Raises:
             InputError: the job has board buckets.
         """
         if self.sampled:
             raise InputError(
-                f"{subject}: expected a job all of whose boards are walked through, found one with [boards], "
-                "whose boards are dealt"
+                f"{subject}: expected a job that visits all boards, found one with [boards], which samples boards"
             )
 
     def _sizes(self, game: Game) -> Sizes:
@@ -298,15 +299,16 @@ class JobBase(Section):
             if number >= game.num_rounds:
                 raise InputError(f"bets.{name}: expected one of the {game.num_rounds} rounds of {game.name}")
             oop, ip = (
-                _player_sizes(f"bets.{name}", section, own, self.amounts) for own in (section.oop, section.ip)
+                _player_sizes(f"bets.{name}", section, player, self.amounts)
+                for player in (section.oop, section.ip)
             )
             out[number] = (oop, ip)
         return out
 
 
-def _player_sizes(key: str, both: PlayerBets, mine: PlayerBets | None, unit: Unit) -> PlayerSizes:
-    """Bet sizes of a player: the player's own sizes, or else the round's."""
-    own = mine or PlayerBets()
+def _player_sizes(key: str, both: PlayerBets, player: PlayerBets | None, unit: Unit) -> PlayerSizes:
+    """Return a player's bet sizes: the sizes of ``player``, and those of ``both`` where ``player`` has none."""
+    own = player or PlayerBets()
     bet = both.bet if own.bet is None else own.bet
     raises = both.raise_ if own.raise_ is None else own.raise_
     return player_sizes(bet or "", raises or "", both.donk if own.donk is None else own.donk, key, unit)

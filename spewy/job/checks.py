@@ -1,8 +1,8 @@
 """Checks that refuse keys of a job that contradict each other or have no effect.
 
-Only a key that differs from its default is refused. Sections of rounds before a spot's root are no error: one file
-serves the same hand on its flop, turn and river. Keys that have no effect for a whole kind of jobs are refused by the
-sections of that kind (`spewy.job.sections`).
+A key with its default value is never refused. Bet sizes and rows of rounds before a spot's root are allowed, so that a
+job can be solved from the flop, the turn or the river with the same sections. Keys that never have an effect with or
+without ``[boards]`` are refused in `spewy.job.sections`.
 """
 
 from __future__ import annotations
@@ -19,98 +19,99 @@ Bets = Mapping[RoundName, BetsSection]
 
 
 def require_betting_used(game: Game, root: int, bets: Bets, tree: TreeSection) -> None:
-    """Refuse donk sizes where nobody can donk, and thresholds in limit games.
+    """Refuse donk sizes where nobody can donk, and thresholds of bet sizes in limit games.
 
     Args:
         game: the rules.
         root: the round in which the solve begins.
-        bets: sizes by the round that names them.
-        tree: thresholds.
+        bets: the sections ``[bets.ROUND]`` by round.
+        tree: the section ``[tree]``.
 
     Raises:
-        InputError: the key, and why it has no effect.
+        InputError: a key has no effect.
     """
     _require_donks(game, root, bets)
     thresholds = tree.model_dump(exclude_defaults=True)
     if game.limit and thresholds:
         key, value = next(iter(thresholds.items()))
         raise InputError(
-            f"tree.{key}: expected none, the limit game {game.name!r} has its own sizes; found {value}"
+            f"tree.{key} has no effect in the limit game {game.name!r}, whose bets have fixed sizes; remove it "
+            f"(found {value})"
         )
 
 
 def require_solving_used(solve: SolveSection, leaves: Leaves, *, one_program: bool) -> None:
-    """Refuse keys of a solving method that the job does not use.
+    """Refuse keys of ``[solve]`` that have no effect beside the other keys.
 
     Args:
-        solve: how to solve.
-        leaves: its chance leaves.
-        one_program: whether one linear program solves the whole game.
+        solve: the section ``[solve]``.
+        leaves: which chance leaves are live and which are stored.
+        one_program: whether a single linear program solves the whole game.
 
     Raises:
-        InputError: the key, and why it has no effect.
+        InputError: a key has no effect.
     """
     settings = solve.model_dump(exclude_defaults=True)
     for key in ("iterations", "order"):
         if leaves.live and key in settings:
             raise InputError(
-                f'solve.{key}: expected stored leaves, solve.leaves = "stored", which alone are visited one by one; '
+                f'solve.{key}: expected solve.leaves = "stored", because only stored chunks are visited one by one; '
                 f"found {settings[key]} for live leaves"
             )
     if solve.order == "bottom-up" and "estimate" in settings:
         raise InputError(
-            'solve.estimate has no effect with solve.order = "bottom-up", which visits the chunks below before; '
-            "remove it"
+            'solve.estimate has no effect with solve.order = "bottom-up", which visits later rounds first; remove it'
         )
     if solve.workers == "dask" and "estimate" in settings:
         raise InputError('solve.estimate has no effect with solve.workers = "dask"; remove it')
     if settings.get("tremble") and solve.integrate != "average":
         raise InputError(
-            'solve.tremble: expected solve.integrate = "average", which alone needs it, found "regret"'
+            'solve.tremble has an effect only with solve.integrate = "average", found "regret"; remove it'
         )
     if solve.workers == "dask" and (leaves.live or one_program):
         raise InputError(
-            'solve.workers: expected a number of threads where leaves are live, "dask" is for stored chunks and '
-            'for jobs with [boards]; found "dask"'
+            'solve.workers: expected a number of threads for live leaves, found "dask", which is for stored chunks and '
+            "for jobs with [boards]"
         )
 
 
 def require_method(
     solve: SolveSection, leaves: Leaves, rows: RowsSection, *, raked: bool, locked: bool
 ) -> None:
-    """Refuse combinations that would silently solve in another way than the job says.
+    """Refuse a solving method that cannot solve the job.
 
     Args:
-        solve: how to solve.
-        leaves: its chance leaves.
-        rows: rows per board.
+        solve: the section ``[solve]``.
+        leaves: which chance leaves are live and which are stored.
+        rows: the section ``[rows]``.
         raked: whether the house takes rake.
-        locked: whether some hands play given frequencies.
+        locked: whether the job has node locks.
 
     Raises:
-        InputError: the key, what goes with it, and what does not.
+        InputError: two keys contradict each other.
     """
     bucketed = next((name for name in ROUND_NAMES if getattr(rows, name) != "hands"), None)
     n_rows = None if bucketed is None else getattr(rows, bucketed)
     if solve.method == "lp" and solve.integrate == "regret":
         subject = 'solve.method: "lp" solves the whole game at once'
         if raked:
-            raise InputError(f"{subject}, which has to be zero-sum: expected no spot.rake, found some")
+            raise InputError(f"{subject}, which must be zero-sum: expected no spot.rake, found one")
         if solve.leaves != "auto" and not leaves.live:
             raise InputError(f'{subject}: expected solve.leaves = "auto" or "live", found {leaves.text}')
         if bucketed is not None:
             raise InputError(
-                f'{subject}, with perfect recall, which buckets lose: expected rows.{bucketed} = "hands", '
-                f'found {n_rows}; take solve.method = "cfr", or solve.integrate = "average"'
+                f"{subject} and needs perfect recall, which a game with buckets lacks: "
+                f'expected rows.{bucketed} = "hands", found {n_rows}; '
+                'use solve.method = "cfr", or solve.integrate = "average"'
             )
     if solve.integrate == "average" and leaves.first_live is not None:
         raise InputError(
-            'solve.leaves: "average" integrates stored chunks: expected "stored" or "auto", '
+            'solve.leaves: expected "stored" or "auto", because solve.integrate = "average" needs stored chunks; '
             f"found {leaves.text}"
         )
     if not raked and not locked:
         return
-    key = "spot.rake" if raked else "lock"  # which only walks with live leaves know; locks are by hand
+    key = "spot.rake" if raked else "lock"  # both work with live leaves only; locks also need a row per hand
     for name, value, needed in (
         ("method", solve.method, ("cfr",) if raked else ("cfr", "lp")),
         ("integrate", solve.integrate, ("regret",)),
@@ -130,16 +131,16 @@ def require_method(
 
 
 def require_rounds(game: Game, root: int, rows: RowsSection, saved: str) -> None:
-    """Refuse rows and saved rounds that the game or the solve does not have.
+    """Refuse ``[rows]`` and ``[save]`` with rounds that the game or the solve does not have.
 
     Args:
         game: the rules.
         root: the round in which the solve begins.
-        rows: rows per board.
-        saved: up to which round strategies are kept, or "all".
+        rows: the section ``[rows]``.
+        saved: the last round whose strategies are kept, or "all".
 
     Raises:
-        InputError: the key, and the rounds that there are.
+        InputError: a key names a round that does not exist.
     """
     for name in ROUND_NAMES[game.num_rounds :]:
         if getattr(rows, name) != "hands":
@@ -159,22 +160,29 @@ def _require_donks(game: Game, root: int, bets: Bets) -> None:
             if covered and not players & starters:
                 first = "oop" if starters == {0} else "ip"
                 reason = (
-                    f"only {first} starts these rounds and can bet into the aggressor of the round before"
+                    f"because only {first} starts these rounds and can bet into the aggressor of the round before"
                     if starters
-                    else f"the {names[covered[-1]]} has no round before it here, whose aggressor one could bet into"
+                    else f"because the solve begins on the {names[covered[-1]]}, so no earlier round has an aggressor"
                 )
-                raise InputError(f"{key}: expected none, {reason}; found donk sizes")
+                raise InputError(f"{key} has no effect, {reason}; remove it")
 
 
 def _covered(names: tuple[str, ...], root: int, bets: Bets, name: RoundName) -> range:
-    """Rounds of the solve that take their sizes from a section: its own, and later rounds without a section."""
+    """Return the rounds of the solve that use the bet sizes of a section.
+
+    Args:
+        names: names of the game's rounds.
+        root: the round in which the solve begins.
+        bets: the sections of bet sizes by round.
+        name: the round of the section. Later rounds without a section of their own use it too.
+    """
     number = names.index(name)
     following = (names.index(other) for other in bets if names.index(other) > number)
     return range(max(number, root), min(following, default=len(names)))
 
 
 def _donks(key: str, section: BetsSection) -> dict[str, set[int]]:
-    """Players that each donk key of a round applies to, by key."""
+    """Return the numbers of the players to whom each key ``donk`` of a section applies, by key."""
     own = [player is not None and player.donk is not None for player in (section.oop, section.ip)]
     players = {f"{key}.{name}.donk": {p} for p, name in enumerate(SEAT_NAMES) if own[p]}
     if section.donk is not None:

@@ -1,4 +1,4 @@
-"""A job with board buckets: boards are dealt one after another, and the boards of a bucket share a strategy."""
+"""The settings of a job with board buckets: the solve samples boards, and the boards of a bucket share a strategy."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from spewy.job.sections import BoardsSection, RowsSection, SampledSolve
 from spewy.job.units import parse_duration
 
 ROWS = (169, 40, 40, 40)
-"""Default number of rows by round; hands of a single card have a row each."""
+"""Default number of rows by round in games with two hole cards; with one hole card, each hand has a row."""
 
 
 @dataclass(frozen=True)
 class Dealing:
-    """How boards are dealt, and when the solve is measured and ends; a sweep is one deal.
+    """How the solve samples boards, when it checks exploitability, and when it stops.
 
     Attributes:
-        classes: number of board buckets, per round of the game; None: a bucket per board, up to suits.
-        rows: number of rows, per round of the game; None: a row per hand.
-        remember: whether buckets of later rounds remember the bucket of the first board.
-        seed: seed of the deals.
-        cfr_br: share of the opponent's play on the last round that best-responds on the dealt board, 0 to 1.
+        classes: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
+        rows: ``[round of the game]``, number of rows; None: a row per hand.
+        remember: whether a bucket of a later round contains only boards that follow one bucket of the flop.
+        seed: seed of the sampled boards.
+        cfr_br: share of the opponent's play on the last round that is a best response on the sampled board, 0 to 1.
         check_seconds: seconds between two checks.
-        check_flops: number of flops that a check measures on.
-        last_deal: number of the last deal, whatever the target; None: there is none.
-        most_seconds: seconds of work in all runs; None: as many as the target takes.
+        check_flops: number of flops on which a check measures exploitability.
+        last_deal: largest number of deals, even if the target is not reached; None: no limit.
+        most_seconds: largest number of seconds of work in all runs together; None: no limit.
     """
 
     classes: tuple[int | None, ...]
@@ -48,7 +48,8 @@ class Dealing:
         """Make the settings from the sections of a job.
 
         Raises:
-            InputError: more classes than boards, more rows than a byte numbers, or a row per hand of a class.
+            InputError: there are more board buckets than boards, more than `MAX_ROWS` rows, or a row per hand in a
+                round with board buckets.
         """
         names = game.round_names
         classes = {"preflop": None} | boards.model_dump(exclude={"remember"})
@@ -66,7 +67,7 @@ class Dealing:
         for name, number in zip(names, dealing.rows, strict=True):
             if number is not None and number > MAX_ROWS:
                 raise InputError(
-                    f'rows.{name}: expected "hands" or at most {MAX_ROWS} rows beside [boards], found {number:,}'
+                    f'rows.{name}: expected "hands" or at most {MAX_ROWS} rows with [boards], found {number:,}'
                 )
         for name, number in boards.model_dump(exclude_defaults=True, exclude={"remember"}).items():
             if name not in names:
@@ -89,30 +90,46 @@ def _rows(game: Game, rows: RowsSection) -> tuple[int | None, ...]:
 
 
 def _number(value: int | str | None) -> int | None:
-    """A number of the file; None for the words "all" and "hands"."""
+    """Return a number of the job file; None if the file has "all" or "hands" instead."""
     return value if isinstance(value, int) else None
 
 
 def _require_memory(game: Game, classes: Sequence[int | None]) -> None:
-    """Refuse buckets that should remember an earlier bucket but cannot, or that are fewer than the earlier buckets."""
+    """Refuse ``boards.remember`` if no later round has buckets, or has fewer buckets than the first dealt board.
+
+    Args:
+        game: the rules.
+        classes: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
+
+    Raises:
+        InputError: no bucket could remember the bucket of the first board.
+    """
     dealt = [t for t, size in enumerate(game.num_board_cards) if size]
     later = [t for t in dealt[1:] if classes[t] is not None]
     if not later:
         raise InputError(
-            "boards.remember: expected a number of classes in a round after the first board, which would remember "
-            f"that one's, found none in {game.name}"
+            "boards.remember: expected a number of board buckets in a round after the first board of "
+            f"{game.name}, found none; add the number or remove boards.remember"
         )
     first = classes[dealt[0]] or count_boards(game.deck, game.board_sizes[dealt[0]])
     for t in later:
         if (classes[t] or first) < first:
             raise InputError(
-                f"boards.{game.round_names[t]}: expected at least 1 for each of {first:,} classes of the "
-                f"{game.round_names[dealt[0]]} that are remembered, found {classes[t]:,}"
+                f"boards.{game.round_names[t]}: expected at least {first:,} buckets, one for each bucket of the "
+                f"{game.round_names[dealt[0]]}, because boards.remember = true; found {classes[t]:,}"
             )
 
 
 def _require_no_numbers(game: Game, classes: Sequence[int | None]) -> None:
-    """Refuse buckets that forget the flop on a cluster, whose workers own flops with their later boards."""
+    """Refuse, on a cluster, buckets with boards after different flops; a worker owns a flop with all later boards.
+
+    Args:
+        game: the rules.
+        classes: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
+
+    Raises:
+        InputError: a round after the first board has such buckets.
+    """
     dealt = [t for t, size in enumerate(game.num_board_cards) if size]
     for t in dealt[1:]:
         if classes[t] is not None:
@@ -125,10 +142,10 @@ def _require_no_numbers(game: Game, classes: Sequence[int | None]) -> None:
 def _require_classes(name: str, number: int, most: int, rows: int | None) -> None:
     if number > most:
         raise InputError(
-            f"boards.{name}: expected at most {most:,} classes, a board each up to suits; found {number:,}"
+            f"boards.{name}: expected at most {most:,} buckets, the number of canonical boards; found {number:,}"
         )
     if rows is None:
         raise InputError(
-            f"rows.{name}: expected a number of rows, which the boards of each of {number:,} classes share; "
+            f"rows.{name}: expected a number of rows, which the boards of each of {number:,} buckets share; "
             'found "hands"'
         )

@@ -1,8 +1,4 @@
-"""The job file (TOML) describes what to solve and how; it is validated on load, and every error names the key.
-
-Players, rounds and bet sizes are in the field's words; `Job.problem` turns them into a
-`spewy.chunks.problem.Problem`, and `Job.manifest` is what a folder of lockers is stamped with.
-"""
+"""Job files (TOML), which describe what to solve and how; each is validated on load, and every error names its key."""
 
 from __future__ import annotations
 
@@ -40,7 +36,7 @@ from spewy.job.units import parse_target, unit_chips
 
 MOST_NAMED = 6
 MOST_POTS_SINGLE = 10_000
-"""Largest stack in pots for single precision: EVs then sum to the pot within 1e-7; at a million pots, 1e-5."""
+"""Largest stack, as a multiple of the pot, for single precision: both EVs then sum to the pot with an error of 1e-7."""
 
 
 class Job(JobBase):
@@ -48,19 +44,28 @@ class Job(JobBase):
 
     @classmethod
     def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Job:
-        """Read a job file. ``overrides`` are ``"solve.target=0.1%"``: a key of the file and a TOML value or bare text.
+        """Read a job file.
+
+        Args:
+            path: the job file.
+            overrides: keys with values that replace the file's, such as ``"solve.target=0.1%"``. A value is TOML, or
+                text without quotes.
 
         Raises:
-            InputError: the file cannot be read, is not TOML, or a key is unknown, missing or has a wrong value.
+            InputError: the file cannot be read or is not TOML; or a key is unknown, missing or has a wrong value.
         """
         return cls.of(read_job(path, overrides), f"job {path_text(path)}")
 
     @classmethod
     def of(cls, data: dict[str, Any], subject: str = "job") -> Job:
-        """Validate a job given as nested dictionaries like the file's; file names are relative to the working folder.
+        """Validate a job that is given as nested dictionaries instead of a file.
+
+        Args:
+            data: the sections. Names of files are relative to the working folder.
+            subject: how error messages begin.
 
         Raises:
-            InputError: as `load`.
+            InputError: a key is unknown, missing or has a wrong value.
         """
         job = cls.stored(with_range_files(data, Path()) if isinstance(data, dict) else data, subject)
         require_sizes_used(job.tree_config, job.tree_count)
@@ -73,20 +78,24 @@ class Job(JobBase):
         return job
 
     def replace(self, **solve: Any) -> Job:
-        """Return the job with other keys of ``[solve]``: ``replace(target="0.1%", max_sweeps=500)``.
+        """Return a job with new values of keys of ``[solve]``: ``replace(target="0.1%", max_sweeps=500)``.
 
         Raises:
-            InputError: as `load`.
+            InputError: a key is unknown or has a wrong value.
         """
         data = self.model_dump(by_alias=True, exclude_unset=True)
         return Job.of(data | {"solve": data.get("solve", {}) | solve})
 
     @classmethod
     def stored(cls, data: dict[str, Any], subject: str) -> Job:
-        """Validate the job of a folder, which names no files and was checked by `of` before.
+        """Validate the job that the folder of a solve holds; keys without effect are not refused.
+
+        Args:
+            data: the sections, without names of range files.
+            subject: how error messages begin.
 
         Raises:
-            InputError: as `load`.
+            InputError: a key is unknown, missing or has a wrong value.
         """
         if not isinstance(data, dict):
             raise InputError(f"{subject}: expected a table of sections, found {shown(data)}")
@@ -96,8 +105,8 @@ class Job(JobBase):
         except ValidationError as error:
             lines = dict.fromkeys(explain(subject, item) for item in error.errors())
             raise InputError("; ".join(lines)) from None
-        job.history, job.weights  # noqa: B018 - which refuse what cannot be dealt, before sizes are looked at
-        job.problem  # noqa: B018 - which refuses locks and sizes that do not fit
+        job.history, job.weights  # noqa: B018 - these properties refuse boards and ranges that cannot be dealt
+        job.problem  # noqa: B018 - this property refuses locks and bet sizes that the game does not allow
         unit_chips(job.rules, job.pot, parse_target(job.solve.target)[1])
         job._require_possible()
         require_rounds(job.rules, job.tree_config.start_round, job.rows, job.save.rounds)
@@ -114,21 +123,21 @@ class Job(JobBase):
 
 
 class GameJob(Job):
-    """A whole game in which all boards are walked through."""
+    """A whole game whose solve visits all boards."""
 
     solve: WalkedSolve = WalkedSolve()
 
     def _require_possible(self) -> None:
         if self.rules.num_board_cards[0]:
             raise InputError(
-                f"game {self.rules.name}: public cards are dealt before the first action; such games are solved by "
-                "dealing, so add a section [boards]"
+                f"game {self.rules.name}: public cards are dealt before the first action; add a section [boards], "
+                "because only sampled boards can solve such a game"
             )
         super()._require_possible()
 
 
 class SampledJob(Job):
-    """A whole game with dealt boards, in which the boards of a bucket share a strategy."""
+    """A whole game whose solve samples boards, and in which the boards of a bucket share a strategy."""
 
     boards: BoardsSection
     rows: SampledRows = SampledRows()
@@ -140,23 +149,23 @@ class SampledJob(Job):
 
     @cached_property
     def dealing(self) -> Dealing:
-        """How boards are dealt.
+        """How the solve samples boards.
 
         Raises:
-            InputError: as `Dealing.of`.
+            InputError: the sections ``[boards]`` and ``[rows]`` do not fit the game or each other.
         """
         return Dealing.of(self.rules, self.boards, self.rows, self.solve)
 
     @property
     def rows_by_round(self) -> tuple[int | None, ...]:
-        """Rows of each of the game's rounds; None: a row per hand."""
+        """Number of rows in each round of the game; None: a row per hand."""
         return self.dealing.rows
 
     def _require_possible(self) -> None:
-        """Nothing of a job by dealt boards contradicts another key that is allowed."""
+        """Do nothing: the sections refuse every key that could contradict another key."""
 
     def _require_used(self) -> None:
-        """Do nothing: the sections of a game with board buckets refuse keys without effect themselves."""
+        """Do nothing: the sections refuse keys without effect."""
 
 
 class SpotJob(Job):
@@ -175,7 +184,7 @@ class SpotJob(Job):
         """The cards of the board in `Game.board_order`.
 
         Raises:
-            InputError: a card that is none, or twice the same one.
+            InputError: the text is not cards, or names a card twice.
         """
         try:
             return self.rules.board_order(parse_cards(self.spot.board))
@@ -184,10 +193,10 @@ class SpotJob(Job):
 
     @cached_property
     def history(self) -> History:
-        """Public cards at the root, a group for each round that dealt any.
+        """Public cards at the root, in one group for each round that dealt any.
 
         Raises:
-            InputError: a spot of another game than hold'em, or a board that ends no round.
+            InputError: the game is not hold'em, or the number of cards is not that of a flop, turn or river.
         """
         game = self.rules
         if game.num_hole_cards != 2 or len(game.deck) != 52:
@@ -205,22 +214,22 @@ class SpotJob(Job):
         """Both parsed ranges, oop first.
 
         Raises:
-            InputError: text that is no range.
+            InputError: a text is not a range.
         """
         return self._range("oop", self.spot.oop), self._range("ip", self.spot.ip)
 
     @cached_property
     def range_pair(self) -> RangePair:
-        """The ranges on the scale on which they are solved.
+        """Both ranges, scaled for the solve.
 
         Raises:
-            InputError: the board leaves a range empty, or no two hands go together.
+            InputError: the board blocks all hands of a range, or no two hands can be dealt together.
         """
         return meet(self.ranges[0].weights, self.ranges[1].weights, hands(Deck(), 2))
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """A line for each range whose hands are left out, with the reason."""
+        """A message for each range with hands that are left out of the solve, with the reason."""
         lines = []
         for name, held, small in zip(SEAT_NAMES, self.ranges, self.range_pair.left_out, strict=True):
             if held.dropped:
@@ -232,7 +241,7 @@ class SpotJob(Job):
 
     @property
     def too_deep_for_single(self) -> bool:
-        """Whether stacks are so deep that rounding in single precision shows in EVs."""
+        """Whether stacks are so deep that single precision would make visible errors in EVs."""
         return self.spot.stack > MOST_POTS_SINGLE * self.spot.pot
 
     def _range(self, name: str, text: str) -> Range:
@@ -243,12 +252,12 @@ class SpotJob(Job):
 
 
 def kind_of(data: dict[str, Any]) -> type[Job]:
-    """Kind of a job, determined by its sections."""
+    """Return the class of a job, which depends on the sections that it has."""
     if data.get("boards") is not None:
         return SampledJob
     return GameJob if data.get("spot") is None else SpotJob
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    """Names of the hands if they are few, or else their number."""
+    """List names of hands if they are few, or else write how many there are."""
     return ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} hands"

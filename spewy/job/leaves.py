@@ -1,4 +1,4 @@
-"""Chance leaves of a job: a round sees the next one as live chunks or as stored payoffs."""
+"""The chance leaves of a job: live chunks of the next round, or its stored payoffs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from spewy.job.sections import LeafKind, SolveSection
 
 @dataclass(frozen=True)
 class Leaves:
-    """Chance leaves of a solve that begins in round ``root``.
+    """Which chance leaves of a solve are live and which are stored.
 
     Attributes:
         root: the first round of the solve.
-        first_live: the first round whose chunks the rounds above enter live, as all after it; None: all are stored.
-        text: the job's key, as messages quote it.
+        first_live: the first round whose chunks are live, as in all later rounds; chance leaves that lead to these
+            rounds are live. None: all are stored.
+        text: the value of ``solve.leaves`` in the job, for messages.
     """
 
     root: int
@@ -30,13 +31,13 @@ class Leaves:
         """Read ``solve.leaves``.
 
         Args:
-            solve: how to solve.
+            solve: the section ``[solve]``.
             root: the first round of the solve.
             n_rounds: number of rounds of the game.
             bucketed: whether the rows of some round are buckets.
 
         Raises:
-            InputError: the table names a round that the solve has not, or live rounds above stored ones.
+            InputError: the table names a round outside of the solve, or a stored round below a live one.
         """
         leaves = solve.leaves
         if isinstance(leaves, str):
@@ -48,11 +49,11 @@ class Leaves:
 
     @property
     def live(self) -> bool:
-        """Whether all chance leaves recurse into live chunks, and none reads stored payoffs."""
+        """Whether all chance leaves are live."""
         return self.first_live == self.root
 
     def __str__(self) -> str:
-        """Describe the chance leaves in words."""
+        """Describe the chance leaves in words, such as "live leaves"."""
         if self.live or self.first_live is None:
             return f"{'live' if self.live else 'stored'} leaves"
         return f"stored leaves, live ones from the {ROUND_NAMES[self.first_live]} on"
@@ -61,7 +62,16 @@ class Leaves:
 def _by_round(
     leaves: Mapping[RoundName, LeafKind], rounds: tuple[RoundName, ...]
 ) -> list[tuple[RoundName, LeafKind]]:
-    """Kind of each round; a missing round has the kind of the one above, and the first defaults to stored."""
+    """Return each round with "live" or "stored".
+
+    Args:
+        leaves: the table of the job. A missing round has the kind of the round before it; the first round's default is
+            "stored".
+        rounds: the rounds of the solve.
+
+    Raises:
+        InputError: the table names a round outside of the solve, or a stored round below a live one.
+    """
     for name, kind in leaves.items():
         if name not in rounds:
             raise InputError(
@@ -76,7 +86,7 @@ def _by_round(
     for (above, upper), (below, lower) in pairwise(kinds):
         if (upper, lower) == ("live", "stored"):
             raise InputError(
-                f'solve.leaves.{below}: expected "live" below a live {above}, whose leaves enter the chunks below '
-                f'and read no stored payoffs, found "stored"'
+                f'solve.leaves.{below}: expected "live", because the {above} is live and its leaves read no stored '
+                f'payoffs; found "stored"'
             )
     return kinds

@@ -1,7 +1,8 @@
-"""Entries ``[[lock]]`` of the job file: decisions where hands play fixed frequencies and learn nothing.
+"""Node locks, the entries ``[[lock]]`` of the job file: decisions where hands play fixed frequencies.
 
-A lock is for the whole range (``strategy``), for some hands (``hands``, by range groups), or for both: then ``hands``
-override. Frequencies are a list in the order of the actions, or a table by action in which a missing action is 0.
+A lock applies to the whole range (``strategy``), to groups of hands (``hands``), or to both; then ``hands`` overrides
+``strategy``. Frequencies are a list in the order of the actions, or a table by action in which a missing action has
+frequency 0.
 """
 
 from __future__ import annotations
@@ -31,20 +32,20 @@ from spewy.job.sections import Section
 
 Frequencies: TypeAlias = list[float] | dict[str, float]
 
-TOLERANCE = 1e-6  # how far from 1 a lock's frequencies may sum; they are normalised
+TOLERANCE = 1e-6  # largest distance of a lock's sum of frequencies from 1; the frequencies are normalised
 
 
 class LockSection(Section):
     """One ``[[lock]]`` entry of the file."""
 
     line: str
-    """Line of the decision: cr120c/, or labels such as Check, Bet(120), Call /."""
+    """Line that leads to the decision, such as "cr120c/", or labels such as "Check, Bet(120), Call /"."""
     board: str | None = None
-    """Public cards at the decision; default: every board."""
+    """Public cards at the decision; default: all boards."""
     strategy: Frequencies | None = None
     """Frequencies of the whole range: a list in the order of the actions, or a table such as { Check = 1 }."""
     hands: dict[str, Frequencies] = Field(default_factory=dict)
-    """Frequencies of some hands, by range groups; they override strategy."""
+    """Frequencies of groups of hands, such as { "QQ+" = { Check = 1 } }; they override the key strategy."""
 
     @model_validator(mode="after")
     def _some(self) -> LockSection:
@@ -56,23 +57,29 @@ class LockSection(Section):
 def node_locks(
     sections: Sequence[LockSection], tree: BettingTree, root: History, ranges: tuple[Floats, Floats]
 ) -> tuple[NodeLock, ...]:
-    """Find the lines, boards and hands that locks name in a tree whose root has the public cards ``root``.
+    """Convert the node locks of a job file to `NodeLock`.
+
+    Args:
+        sections: the entries ``[[lock]]``.
+        tree: the betting tree.
+        root: the public cards at the root.
+        ranges: per player ``[hand]``, the initial weights.
 
     Raises:
-        InputError: a line, board or hand does not exist, frequencies are invalid, or two locks name one hand.
+        InputError: a line, board or hand does not exist, frequencies are invalid, or two locks name the same hand.
     """
     locks = [_node_lock(f"lock.{i}", section, tree, root, ranges) for i, section in enumerate(sections)]
     deck, hole = tree.config.game.deck, tree.config.game.num_hole_cards
-    for (i, one), (j, other) in combinations(enumerate(locks), 2):
-        apart = None not in (one.history, other.history) and one.history != other.history
-        if one.line != other.line or apart:
+    for (i, first), (j, other) in combinations(enumerate(locks), 2):
+        boards_differ = None not in (first.history, other.history) and first.history != other.history
+        if first.line != other.line or boards_differ:
             continue
-        both = np.flatnonzero(~np.isnan(one.frequencies[0]) & ~np.isnan(other.frequencies[0]))
+        both = np.flatnonzero(~np.isnan(first.frequencies[0]) & ~np.isnan(other.frequencies[0]))
         if len(both):
             hand = hand_name(hands(deck, hole)[both[0]])
             raise InputError(
-                f"lock.{j}: expected hands that no other lock at line {other.line!r} names, "
-                f"found {hand} in lock.{i} too"
+                f"lock.{j}: expected hands that no other lock at line {other.line!r} names; "
+                f"lock.{i} names {hand} too"
             )
     return tuple(locks)
 
@@ -120,7 +127,18 @@ def _decision(key: str, line: str, tree: BettingTree) -> Node:
 
 
 def _history(key: str, text: str, node: Node, game: Game, root: History) -> History:
-    """The public cards of a node's round, in groups; they must begin with those of the root."""
+    """Read the board of a lock, and return its cards in one group for each round that dealt any.
+
+    Args:
+        key: how messages begin.
+        text: the board.
+        node: the decision.
+        game: the rules.
+        root: the public cards at the root, with which the board must begin.
+
+    Raises:
+        InputError: the text is not a board of the decision's round.
+    """
     try:
         cards = parse_cards(text)
     except CardError as error:
@@ -141,7 +159,7 @@ def _history(key: str, text: str, node: Node, game: Game, root: History) -> Hist
 
 
 def _hands(subject: str, text: str, game: Game, dead: Sequence[int]) -> Ints:
-    """Hands that a range group names; in games without range groups, one hand by its cards."""
+    """Return the numbers of the hands that a range group names; in games other than hold'em, of a single hand."""
     every = hands(game.deck, game.num_hole_cards)
     if len(every) == NUM_HANDS:
         try:

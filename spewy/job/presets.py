@@ -1,4 +1,4 @@
-"""Common formations with 100 big blinds: pots, stacks and ranges that ship with the package, for `spewy new`."""
+"""Common formations with 100 big blinds, for `spewy new`: pots, stacks and ranges that come with the package."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["GivenRange", "Preset", "preset", "presets"]
 
 @dataclass(frozen=True)
 class GivenRange:
-    """A range with the text that a written job shows.
+    """A range as it is written into a new job file.
 
     Attributes:
         about: description of the range.
-        text: groups of the range, in lines.
+        text: groups of hands, in several lines.
     """
 
     about: str
@@ -55,7 +55,7 @@ class Preset:
 
 @cache
 def presets() -> Mapping[str, Preset]:
-    """All presets by name."""
+    """Return all presets by name."""
     data: dict[str, dict[str, Any]] = tomllib.loads(_text("presets.toml"))
     return {
         name: Preset(name, row["about"], row["pot"], row["stack"], row["raiser"], (row["oop"], row["ip"]))

@@ -1,6 +1,6 @@
 """Ranges of a job in separate files: ``oop = "@btn.txt"`` or ``oop = { file = "btn.txt" }``.
 
-A job takes in the text of the file, so that a solve's folder does not need the file.
+The text of the file replaces its name when the job is read, so the folder of a solve does not need the file.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from spewy.system.textfile import read_text
 
 
 def with_range_files(data: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Replace the names of range files in a job's data by the text of the files.
+    """Replace the names of range files in a job by the text of the files.
 
     Args:
-        data: nested dictionaries, the file's form.
-        folder: what names of files are relative to.
+        data: the job as nested dictionaries.
+        folder: the folder to which the names of files are relative.
 
     Raises:
-        InputError: a file cannot be read, or holds no range; the message tells the line.
+        InputError: a file cannot be read or does not hold a range; the message names the line.
     """
     spot = data.get("spot")
     if not isinstance(spot, dict):
@@ -38,18 +38,18 @@ def text_of_file(given: object, folder: Path, subject: str) -> str | None:
 
     Args:
         given: a range, or a file: ``"@btn.txt"`` or ``{"file": "btn.txt"}``.
-        folder: the folder that the file's name is relative to.
-        subject: the key or option, which begins error messages.
+        folder: the folder to which the file's name is relative.
+        subject: the key or option with which error messages begin.
 
     Raises:
-        InputError: the file cannot be read, or holds no range; the message names the line.
+        InputError: the file cannot be read or does not hold a range; the message names the line.
     """
     name = _file_name(given)
     return None if name is None else _range_text(folder / name, f"{subject}: file {path_text(name)}")
 
 
 def _file_name(given: object) -> str | None:
-    """Name of a range's file; None if the job contains the range itself."""
+    """Return the name of a range's file; None if the job contains the range itself."""
     if isinstance(given, str) and given.startswith("@"):
         return given[1:].strip()
     if isinstance(given, dict) and given.keys() == {"file"} and isinstance(given["file"], str):
@@ -58,7 +58,15 @@ def _file_name(given: object) -> str | None:
 
 
 def _range_text(path: Path, subject: str) -> str:
-    """Join the groups or numbers of a file in one line, without comments."""
+    """Return the groups or numbers of a range file in one line, without comments.
+
+    Args:
+        path: the file.
+        subject: how error messages begin.
+
+    Raises:
+        InputError: the file cannot be read or does not hold a range.
+    """
     text = read_text(path, subject)
     try:
         parse_range(text)

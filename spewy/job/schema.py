@@ -1,4 +1,4 @@
-"""The job file's JSON Schema, for editors: pydantic writes it, and the docstrings of keys describe them."""
+"""The JSON Schema of job files, for editors; pydantic makes it from the sections and their docstrings."""
 
 from __future__ import annotations
 
@@ -22,20 +22,22 @@ BOARDS = {
     "type": "array",
     "items": {"type": "string"},
     "minItems": 1,
-    "description": "In place of board: a list of boards, which makes a batch of as many jobs.",
+    "description": "List of boards, instead of board; the job becomes a batch with one job for each board.",
 }
 RANGE_FILE = {
     "type": "object",
-    "properties": {"file": {"type": "string", "description": "A text file, relative to the job."}},
+    "properties": {
+        "file": {"type": "string", "description": "Text file; its path is relative to the job file."}
+    },
     "required": ["file"],
     "additionalProperties": False,
 }
 
 
 def job_schema() -> dict[str, Any]:
-    """Make the schema of a job file, with one form for each kind of jobs.
+    """Make the schema of a job file, with one alternative each for spots, whole games and games with board buckets.
 
-    Lists of boards and range files are included, which are gone when a job is validated.
+    The schema also allows lists of boards and range files, which are replaced before pydantic validates a job.
     """
     _, schema = models_json_schema([(kind, "validation") for kind in KINDS], by_alias=True)
     parts = schema["$defs"]
@@ -64,7 +66,12 @@ def _sections(base: type[Section]) -> Iterator[type[Section]]:
 
 
 def _describe(part: dict[str, Any], section: type[Section]) -> None:
-    """Drop keys that do not apply to a section's kind of jobs, and describe the others by their docstrings."""
+    """Remove the keys of a section that have no effect, and describe all other keys by their docstrings.
+
+    Args:
+        part: the schema of the section; it is changed in place.
+        section: the section's class.
+    """
     for key in section.without_effect:
         part["properties"].pop(key, None)
     docstrings: dict[str, str] = {}

@@ -31,17 +31,17 @@ MOST_INTEGER = 2**63 - 1
 
 
 class Section(BaseModel):
-    """A table of the file; unknown keys and values of a wrong type are errors."""
+    """A table of the job file; unknown keys and values of a wrong type are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
     without_effect: ClassVar[tuple[str, ...]] = ()
-    """Keys without effect for a section's kind of jobs."""
+    """Keys of the base class that have no effect in this section."""
 
     @field_validator("*", mode="after")
     @classmethod
     def _fits(cls, value: object) -> object:
-        """Refuse integers that neither NumPy nor a float can hold."""
+        """Refuse integers of more than 64 bits."""
         if type(value) is int and abs(value) > MOST_INTEGER:
             raise ValueError(f"expected a number of at most {MOST_INTEGER}")
         return value
@@ -56,7 +56,7 @@ def no_effect(section: type[Section], names: tuple[str, ...], reason: str) -> An
     Args:
         section: the section with the default values.
         names: the keys.
-        reason: the case in which the keys have no effect.
+        reason: the end of the message "has no effect ...", such as "with [boards]".
     """
 
     def is_default(value: object, info: ValidationInfo) -> object:
@@ -70,12 +70,12 @@ def no_effect(section: type[Section], names: tuple[str, ...], reason: str) -> An
 
 
 class GameSection(Section):
-    """The rules of the game, in a file or as text."""
+    """Rules of the game, in a file or as text."""
 
     file: str | None = None
-    """A shipped game's name, such as holdem.nolimit.2p.reverse_blinds, or a path to a .game file."""
+    """Name of a game that comes with spewy, such as holdem.nolimit.2p.reverse_blinds, or a path to a .game file."""
     text: str | None = None
-    """Text of a .game file, instead of file."""
+    """Text of a .game file, instead of the key file."""
 
     @model_validator(mode="after")
     def _one(self) -> GameSection:
@@ -85,12 +85,12 @@ class GameSection(Section):
 
 
 class RakeSection(Section):
-    """The rake, which the house takes from every pot."""
+    """Rake, which the house takes from every pot."""
 
     rate: float = Field(ge=0, le=1)
-    """Share of the pot: 0.05 is 5%."""
+    """Rake as a share of the pot: 0.05 is 5%."""
     cap: float | None = Field(None, ge=0, allow_inf_nan=False)
-    """Upper bound of the rake, in the job's unit."""
+    """Largest rake, in the job's unit; default: no limit."""
 
 
 def _amount(value: object) -> object:
@@ -106,61 +106,61 @@ Amount = Annotated[
     BeforeValidator(_amount),
     WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": MAX_CHIPS}),
 ]
-"""Whole chips, or big blinds with decimals."""
+"""An amount in the job's unit: whole chips, or big blinds with decimals."""
 
 
 class SpotSection(Section):
-    """A public state after the deal: cards, chips in the middle and behind, and both ranges."""
+    """A spot: the board, the pot, the effective stack and both ranges at the root of the solve."""
 
     board: str
-    """Board of three to five cards, such as Qs Jh 2h."""
+    """Board of three to five cards, such as "Qs Jh 2h"."""
     pot: Amount
     """Pot at the root, in the job's unit: whole chips, or big blinds with decimals."""
     stack: Amount
-    """Effective stack behind, the smaller of both players' stacks, in the job's unit."""
+    """Effective stack, the smaller of both players' chips behind at the root, in the job's unit."""
     oop: str
-    """Range of the first player to act: QQ+,AKs:0.5,A5s-A2s,KhQh, [50]AA[/50], 12.5%, or @file.txt beside the job."""
+    """Range of the player who acts first, such as "QQ+,AKs:0.5,A5s-A2s,KhQh", or "@btn.txt" for a file."""
     ip: str
-    """Range of the last player to act, in the form of oop."""
+    """Range of the player who acts last, written like the range of oop."""
     rake: RakeSection | None = None
-    """Rake; none by default."""
+    """Rake; default: none."""
 
 
 class PlayerBets(Section):
-    """Bet sizes of one player in a round; a missing key takes the round's sizes for both players."""
+    """Bet sizes of one player in a round; a missing key has the value that the round has for both players."""
 
     bet: str | None = None
-    """Sizes of bets: 60% of the pot, 100c (chips) or 2.5bb, e (geometric), a (all-in), with commas between them."""
+    """Bet sizes, separated by commas: 60% (of the pot), 100c (chips) or 2.5bb, e (geometric), a (all-in)."""
     raise_: str | None = Field(None, alias="raise")
-    """Sizes of raises: the forms of bets, and 2.5x the bet faced; 60% of the pot is added to a call."""
+    """Raise sizes, written like bet sizes; also 2.5x (the bet faced). 60% adds 60% of the pot to a call."""
     donk: str | None = None
-    """Sizes of bets into the aggressor of the round before; default: those of bet."""
+    """Sizes of bets into the aggressor of the round before; default: the sizes in the key bet."""
 
 
 class BetsSection(PlayerBets):
-    """Bet sizes of a round, for both players or for each."""
+    """Bet sizes of a round, for both players together or for each player."""
 
     oop: PlayerBets | None = None
-    """Sizes of the player who acts first, if they differ."""
+    """Bet sizes of the player who acts first, if they differ from the round's."""
     ip: PlayerBets | None = None
-    """Sizes of the player who acts last, if they differ."""
+    """Bet sizes of the player who acts last, if they differ from the round's."""
 
 
 class TreeSection(Section):
-    """Thresholds, in fractions of the pot, that add an all-in, turn a bet into an all-in, or merge sizes."""
+    """Thresholds, as shares of the pot, that add an all-in, turn a bet into an all-in, or merge bet sizes."""
 
     add_allin: float = Field(0.0, ge=0)
-    """Largest all-in, as a share of the pot, that is added to the sizes."""
+    """Add an all-in to the bet sizes if it is at most this share of the pot."""
     force_allin: float = Field(0.0, ge=0)
-    """Share of the pot: a bet that leaves at most this much behind becomes all-in."""
+    """Turn a bet into an all-in if it leaves at most this share of the pot behind."""
     merge: float = Field(0.0, ge=0)
-    """Distance within which the larger of two sizes replaces both."""
+    """Merge two bet sizes into the larger one if they differ by less than about this share of the pot."""
     min_bet: Amount | None = None
-    """The smallest bet, in the job's unit; default: a chip in spots, the big blind in whole games."""
+    """Smallest bet, in the job's unit; default: one chip in spots, the big blind in whole games."""
 
 
 class RowsSection(Section):
-    """Rows per board: a number of buckets or "hands"; the clustering of hands, and the weights of hands in it."""
+    """Number of rows on a board in each round, the clustering of hands into rows, and the weights of hands in it."""
 
     preflop: int | Literal["hands"] = "hands"
     """Number of rows before the flop, or "hands"."""
@@ -171,9 +171,9 @@ class RowsSection(Section):
     river: int | Literal["hands"] = "hands"
     """Number of rows on a river, or "hands"."""
     clustering: str = "equation-1"
-    """Clustering that groups hands into rows."""
+    """Name of the clustering that groups hands into rows."""
     weights: Literal["uniform", "ranges"] = "uniform"
-    """Weights of hands in the clustering: all alike, or those of the player's range."""
+    """Weights of hands in the clustering: the same for all hands ("uniform"), or the player's range ("ranges")."""
 
     @field_validator("preflop", "flop", "turn", "river")
     @classmethod
@@ -191,41 +191,41 @@ class RowsSection(Section):
 
 
 class SampledRows(RowsSection):
-    """Rows per board bucket: a number of buckets or "hands"."""
+    """Number of rows of each board bucket by round: a number of hand buckets, or "hands"."""
 
     without_effect: ClassVar[tuple[str, ...]] = ("clustering", "weights")
     _unused = no_effect(RowsSection, without_effect, WITH_BOARDS)
 
 
 class BoardsSection(Section):
-    """Number of board buckets by round, whose boards share a strategy; "all": a bucket for each board up to suits."""
+    """Number of board buckets by round; the boards of a bucket share a strategy."""
 
     flop: int | Literal["all"] = "all"
-    """Number of buckets of flops."""
+    """Number of flop buckets; "all": a bucket for each canonical flop."""
     turn: int | Literal["all"] = "all"
-    """Number of buckets of turns."""
+    """Number of turn buckets; "all": a bucket for each canonical turn board."""
     river: int | Literal["all"] = "all"
-    """Number of buckets of rivers."""
+    """Number of river buckets; "all": a bucket for each canonical river board."""
     remember: bool = False
-    """Whether buckets of later rounds remember the bucket of the flop."""
+    """Whether a bucket of turns or rivers contains only boards that follow the same bucket of flops."""
 
     @field_validator("flop", "turn", "river", mode="before")
     @classmethod
     def _positive(cls, value: object) -> object:
         if value != "all" and (type(value) is not int or value < 1):
-            raise ValueError('expected "all" or a number of classes of at least 1')
+            raise ValueError('expected "all" or a number of buckets of at least 1')
         return value
 
 
 class SaveSection(Section):
-    """Strategies that the folder of a finished solve keeps: those up to a round, or all."""
+    """Strategies that the folder of a finished solve keeps."""
 
     rounds: Literal["preflop", "flop", "turn", "river", "all"] = "all"
-    """Last round whose strategies are kept; later rounds are re-solved when somebody looks at them."""
+    """Last round whose strategies are kept, or "all"; commands such as `spewy show` solve later rounds again."""
 
 
 class SampledSave(SaveSection):
-    """Strategies that the folder of a finished solve by dealt boards keeps: all."""
+    """Strategies that the folder of a finished solve with [boards] keeps: always all."""
 
     without_effect: ClassVar[tuple[str, ...]] = ("rounds",)
     _unused = no_effect(
@@ -234,14 +234,14 @@ class SampledSave(SaveSection):
 
 
 class DaskSection(Section):
-    """The cluster that solves, with solve.workers = "dask"."""
+    """Dask cluster, if solve.workers = "dask"."""
 
     address: str | None = None
-    """Address of a Dask scheduler, such as "tcp://10.0.0.1:8786"; default: a cluster is started on this machine."""
+    """Address of a Dask scheduler, such as "tcp://10.0.0.1:8786"; default: start a cluster on this machine."""
     workers: int | None = Field(None, gt=0)
-    """Shares of an interval, and processes of a local cluster; default: one per worker, one per core."""
+    """Number of workers; default: all workers of the scheduler, or one per core of this machine."""
     interval: int | None = Field(None, gt=0)
-    """Largest number of deals of a worker between two exchanges, with [boards]; default: automatic."""
+    """Largest number of deals of each worker between two exchanges of results, with [boards]; default: automatic."""
 
 
 LeafKind = Literal["stored", "live"]
@@ -249,49 +249,49 @@ LEAVES = ("auto", "stored", "live")
 
 
 class SolveSection(Section):
-    """How to solve, and when to stop."""
+    """Method of the solve, and when to stop."""
 
     method: Literal["cfr", "lp"] = "cfr"
-    """Counterfactual regret minimisation, or an exact linear program for small games."""
+    """Method: "cfr" (counterfactual regret minimisation) or "lp" (exact linear programs, for small games)."""
     variant: str | None = None
     """Variant of CFR: cfr, cfr+, lcfr, dcfr, dcfr-steep, pcfr+; default: dcfr-steep in the exact engine, else dcfr."""
     integrate: Literal["regret", "average"] = "regret"
-    """How a visit changes the lockers: it adds regrets, or averages in a local optimum."""
+    """What a visit adds to the lockers: "regret" adds regrets, "average" averages in a local optimum."""
     leaves: Literal["auto", "stored", "live"] | dict[RoundName, LeafKind] = "auto"
-    """View of the next round at chance leaves: live chunks or stored payoffs, for all rounds or by round."""
+    """Chance leaves: "live" chunks or "stored" payoffs of the next round; one value, or a table by round."""
     target: str = "0.3%"
     """Exploitability to stop at: "0.3%" of the pot (spots), "1 mbb" per hand (whole games), "0.01 bb" or "1 chips"."""
     max_sweeps: int | None = Field(None, gt=0)
-    """Largest number of sweeps, by default 1000; with [boards], of deals, by default unlimited."""
+    """Largest number of sweeps, by default 1000; with [boards], largest number of deals, by default unlimited."""
     max_time: str | None = None
-    """Time limit of a job with [boards], all runs together, such as "8 h".
+    """Time limit of all runs together, such as "8 h", with [boards].
 
     From the second check on, the limit includes the last check: the solve leaves as much time as the check before took.
     """
     check_every: int | str | None = None
     """Number of sweeps between two checks, 10 by default; with [boards] a time, "30 min" by default."""
     check_flops: int = Field(5, gt=0)
-    """Number of flops that a check measures on, with [boards]."""
+    """Number of flops on which a check measures exploitability, with [boards]."""
     seed: int = Field(0, ge=0, lt=2**63)
-    """Seed of the deals, with [boards]."""
+    """Seed of the sampled boards, with [boards]."""
     cfr_br: float = Field(0.0, ge=0, le=1, validation_alias=AliasChoices("cfr_br", "answers"))
-    """Share of the opponent's last round that best-responds on the dealt board, with [boards]."""
+    """Share of the opponent's play on the last round that is a best response on the dealt board, with [boards]."""
     iterations: int | None = Field(None, gt=0, le=MOST_ITERATIONS)
     """Number of CFR iterations in one visit of a stored chunk."""
     order: Literal["bottom-up", "top-down"] = "bottom-up"
-    """Order of the rounds in a sweep over stored chunks."""
+    """Order of the rounds in a sweep over stored chunks: the last round first, or the first round first."""
     estimate: Literal["no-betting", "closest", "regression"] = "no-betting"
-    """Payoffs of unvisited chunks in the first top-down sweep: all-in equity, the closest stored line, a regression."""
+    """How the first top-down sweep estimates payoffs of unvisited chunks: all-in equity, closest line, regression."""
     tremble: float = Field(1e-3, gt=0, lt=1)
-    """Share of uniform play that keeps every row alive, with integrate = "average"."""
+    """Share of uniform play mixed into strategies, so that each row is reached, with integrate = "average"."""
     symmetry: bool = True
-    """Whether boards that are the same up to suits are solved once."""
+    """Whether boards that differ only by a permutation of suits are solved once."""
     precision: Literal["auto", "16-bit", "single", "double"] = "auto"
-    """Precision of regrets and sums; 16-bit takes half the memory of single."""
+    """Precision of regrets and strategy sums; 16-bit takes half the memory of single."""
     workers: int | Literal["dask"] = 1
-    """Number of threads, or of processes for stored chunks; "dask" (stored chunks, [boards]): a cluster, see [dask]."""
+    """Number of threads (processes for stored chunks); "dask": a Dask cluster, for stored chunks or with [boards]."""
     memory: str = "2 GiB"
-    """Memory limit, such as "500 MiB" or "2 GiB"; larger jobs stream from disk or are refused."""
+    """Memory limit, such as "500 MiB" or "2 GiB"; larger jobs stream data from disk or are refused."""
 
     @property
     def threads(self) -> int:
@@ -300,7 +300,7 @@ class SolveSection(Section):
 
     @property
     def short(self) -> bool:
-        """Whether regrets and sums are kept in 16 bits."""
+        """Whether regrets and strategy sums are stored as 16-bit numbers."""
         return self.precision == "16-bit"
 
     @field_validator("leaves", mode="before")
@@ -308,7 +308,9 @@ class SolveSection(Section):
     def _leaves(cls, value: object) -> object:
         if not isinstance(value, dict):
             if value not in LEAVES:
-                raise ValueError('expected "auto", "stored", "live", or a table of the last two by round')
+                raise ValueError(
+                    'expected "auto", "stored", "live", or a table of "stored" and "live" by round'
+                )
         elif not value or not set(value) <= set(ROUND_NAMES):
             raise ValueError(f"expected rounds among {', '.join(ROUND_NAMES)}")
         elif any(kind not in LEAVES[1:] for kind in value.values()):
@@ -350,7 +352,7 @@ class SolveSection(Section):
 
 
 class WalkedSolve(SolveSection):
-    """How to solve a job that walks through all boards."""
+    """Method of a solve that visits all boards, and when to stop."""
 
     max_sweeps: int = Field(1000, gt=0)
     """Largest number of sweeps."""
@@ -372,12 +374,12 @@ class WalkedSolve(SolveSection):
 
 
 class SampledSolve(SolveSection):
-    """How to solve a job whose boards are dealt."""
+    """Method of a solve with [boards], which samples boards, and when to stop."""
 
     check_every: str = "30 min"
     """Time between two checks, such as "30 min"."""
     precision: Literal["auto", "16-bit", "single"] = "auto"
-    """Precision of regrets and sums; 16-bit takes half the memory of single."""
+    """Precision of regrets and strategy sums; 16-bit takes half the memory of single."""
 
     without_effect: ClassVar[tuple[str, ...]] = (
         *("method", "variant", "integrate", "leaves", "iterations", "order", "estimate", "tremble"),

@@ -1,4 +1,4 @@
-"""Write a job file with comments from a few answers."""
+"""Write a job file with comments from the user's answers to a few questions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from spewy.job.presets import GivenRange, Preset
 __all__ = ["Answers", "drawn_board", "job_text"]
 
 HOLDEM = "holdem.nolimit.2p.reverse_blinds"
-"""Name of the game in written jobs."""
+"""Name of the game in new job files."""
 FLOP = 3
 DEEP, SHALLOW = 8, 2.5
-"""Stacks in pots: from the first on, bet sizes are those of a single raised pot; up to the second, of a 4-bet pot."""
+"""Limits of the stack divided by the pot: above ``DEEP`` a new job gets the bet sizes of a single raised pot, below
+``SHALLOW`` those of a 4-bet pot."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers that determine a written job; amounts are in big blinds.
+    """The answers that determine a new job; amounts are in big blinds.
 
     Attributes:
         name: name of the job.
@@ -35,8 +36,8 @@ class Answers:
         pot, stack: pot and effective stack.
         ranges: ranges of both players, oop first.
         caller_checks: whether oop always checks to the player who raised before the flop.
-        subset: number of flops that represent all, if there is no board.
-        bet, raise_: bet and raise sizes on every round; None: by the depth of the stacks.
+        subset: number of flops that represent all flops, if there is no board.
+        bet, raise_: bet and raise sizes on every round; None: the sizes depend on the depth of the stacks.
     """
 
     name: str
@@ -58,7 +59,13 @@ class Answers:
 
     @classmethod
     def of(cls, preset: Preset, board: tuple[int, ...], drawn: str | None) -> Answers:
-        """Make the answers of a preset."""
+        """Make the answers from a preset.
+
+        Args:
+            preset: the formation.
+            board: three to five cards; empty for a subset of flops.
+            drawn: how the board was drawn; None if the user gave the board.
+        """
         return cls(
             f"{preset.name}-{cards_name(board)}" if board else preset.name,
             preset.about,
@@ -72,7 +79,7 @@ class Answers:
 
 
 def drawn_board(seed: int, n_cards: int) -> tuple[int, ...]:
-    """Draw ``n_cards`` board cards by a seed; they are in `Game.board_order`."""
+    """Draw a random board of ``n_cards`` hold'em cards, in `Game.board_order`."""
     return load_game(HOLDEM).board_order(Random(seed).sample(Deck().cards, n_cards))
 
 
@@ -82,49 +89,47 @@ def job_text(answers: Answers) -> str:
     oop, ip = answers.ranges
     return f"""\
 # {answers.about}
-# Written by spewy new; docs/jobs.md tells of lines, amounts and ranges, docs/formats.md of every key.
+# Written by spewy new. docs/jobs.md explains lines, amounts and ranges; docs/formats.md explains every key.
 name = {json.dumps(answers.name)}
-unit = "bb"  # all amounts are big blinds; "chips": those of the game's file, 100 a big blind
+unit = "bb"  # all amounts are in big blinds; "chips": hundredths of a big blind
 
 [game]
 file = "{HOLDEM}"
 
 [spot]
 {_board(answers)}
-pot = {_amount(answers.pot)}    # in the middle when the {root} is dealt
-stack = {_amount(answers.stack)}    # behind, the smaller of both
+pot = {_amount(answers.pot)}    # pot when the {root} is dealt
+stack = {_amount(answers.stack)}    # effective stack: the smaller of both players' chips behind
 {_range("oop", "first to act", oop)}
 {_range("ip", "last to act", ip)}
 
-# 33% of the pot; 2.5x the bet faced (raises); 2.5bb; e: the same share on every round left ends all-in; a: all-in.
-# A raise of 60% adds 60% of the pot after a call. docs/formats.md tells more.
+# Sizes: 33% of the pot; 2.5x the bet faced (raises only); 2.5bb; a: all-in; e: the share of the pot that, bet on every
+# remaining round, ends all-in. A raise of 60% adds 60% of the pot after a call. docs/formats.md explains all sizes.
 {_bets(answers)}
 [tree]
-add_allin = 1.0      # an all-in of at most the pot is added
-force_allin = 0.2    # a bet that leaves at most a fifth of the pot behind is all-in
-min_bet = 1
+add_allin = 1.0      # adds an all-in that is at most the pot
+force_allin = 0.2    # makes a bet all-in that would leave at most a fifth of the pot behind
+min_bet = 1          # smallest bet
 
 [solve]
-target = "0.5%"      # stop at this exploitability, in % of the pot; a lower one goes on from there
+target = "0.5%"      # stops at this exploitability, in % of the pot; a later solve with a lower target continues
 {_workers(answers)}
-{_precision(answers)}memory = "4 GiB"     # at most; spewy estimate tells what is needed
+{_precision(answers)}memory = "4 GiB"     # memory limit; spewy estimate shows how much a solve needs
 {"" if answers.subset is None else _SAVE}"""
 
 
 def _board(answers: Answers) -> str:
     """Write the line for the board, or for the number of flops."""
     if answers.subset is not None:
-        return (
-            f"boards = {{ subset = {answers.subset} }}    # flops that stand for all 1,755: a folder for each"
-        )
+        return f"boards = {{ subset = {answers.subset} }}    # flops that represent all 1,755; each gets a folder"
     drawn = "" if answers.drawn is None else f"    # {answers.drawn}"
     return f'board = "{" ".join(map(card_name, answers.board))}"{drawn}'
 
 
 def _workers(answers: Answers) -> str:
-    """Write the line for threads; solving several flops at once is faster than several threads on one flop."""
+    """Write the line for the number of threads; one thread for each flop is fastest if there are many flops."""
     if answers.subset is not None:
-        return "workers = 1          # threads of a flop; as many flops at once as there are cores"
+        return "workers = 1          # threads for each flop; spewy solve solves a flop on each core"
     return "workers = 2          # threads"
 
 
@@ -136,15 +141,15 @@ def _amount(amount: float) -> str:
 def _range(seat: str, when: str, given: GivenRange) -> str:
     combos = parse_range(given.text).combos
     about = f"# {given.about}\n" if given.about else ""
-    comment = f"# {seat}, {when}: {combos:,.1f} hands before the board takes some away\n{about}"
+    comment = f"# {seat}, {when}: {combos:,.1f} hands before the board blocks some\n{about}"
     return f'{comment}{seat} = """\n{given.text}\n"""'
 
 
 def _precision(answers: Answers) -> str:
-    """Write the line for the precision; 16-bit numbers halve the large state of deep stacks."""
+    """Write the line for the precision: 16-bit numbers for deep stacks, which need much memory; else no line."""
     if answers.stack <= DEEP * answers.pot:
         return ""
-    return 'precision = "16-bit" # half of the memory that single precision takes\n'
+    return 'precision = "16-bit" # takes half the memory of single precision\n'
 
 
 def _bets(answers: Answers) -> str:
@@ -157,10 +162,12 @@ def _bets(answers: Answers) -> str:
         size = bet if answers.bet is None else answers.bet
         lines = [f"[bets.{name}]", f"bet = {json.dumps(size)}", f"raise = {json.dumps(raise_)}"]
         if number:
-            lines.append('donk = ""    # oop never bets into who bet last on the round before; try "50%"')
+            lines.append(
+                'donk = ""    # oop never bets into the last aggressor of the round before; try "50%"'
+            )
         elif answers.caller_checks:
             lines.append(
-                'oop = { bet = "" }    # checks to who raised before the flop; without this line it bets too'
+                'oop = { bet = "" }    # oop always checks to the raiser; without this line oop may bet, too'
             )
         sections.append("\n".join(lines) + "\n")
     return "\n".join(sections)
@@ -175,5 +182,5 @@ _DEEP, _MIDDLE, _SHALLOW = (
 
 _SAVE = """
 [save]
-rounds = "flop"      # some hundred KiB a flop; turns and rivers are solved again when somebody looks at them
+rounds = "flop"      # saves a few hundred KiB per flop; spewy show solves turns and rivers again
 """

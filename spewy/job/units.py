@@ -1,4 +1,4 @@
-"""Units in a job file: targets in % of the pot, mbb per hand, big blinds or chips; sizes of memory; times."""
+"""Values with units in a job file: targets, sizes of memory, and times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def parse_target(text: str) -> tuple[float, Literal["%", "mbb", "bb", "chips"]]:
 
 
 def unit_chips(game: Game, pot: float, unit: str) -> float:
-    """Number of chips in one unit of a target.
+    """Return the number of chips in one unit of a target.
 
     Args:
         game: the rules.
@@ -33,7 +33,7 @@ def unit_chips(game: Game, pot: float, unit: str) -> float:
         unit: "%", "mbb", "bb" or "chips".
 
     Raises:
-        InputError: % of the pot for a whole game, mbb for a spot.
+        InputError: the unit is % for a whole game, or mbb for a spot.
     """
     if unit == "%":
         if not pot:
@@ -47,18 +47,24 @@ def unit_chips(game: Game, pot: float, unit: str) -> float:
 
 
 def parse_memory(text: str) -> int:
-    """Read a size such as ``"2 GiB"`` or ``"500 MiB"``, in bytes."""
+    """Read a size of memory such as ``"2 GiB"`` or ``"500 MiB"``, and return it in bytes."""
     units = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
     return int(_amount(text, units, '"500 MiB" or "2 GiB"'))
 
 
 def parse_duration(text: str) -> float:
-    """Read a time such as ``"90 s"``, ``"30 min"`` or ``"8 h"``, in seconds."""
+    """Read a time such as ``"90 s"``, ``"30 min"`` or ``"8 h"``, and return it in seconds."""
     return _amount(text, {"min": 60, "s": 1, "h": 3600}, '"90 s", "30 min" or "8 h"')
 
 
 def _amount(text: str, units: Mapping[str, int], examples: str) -> float:
-    """Read a positive number with a unit, and convert it to the base unit."""
+    """Read a positive number with a unit, and multiply it by the size of the unit.
+
+    Args:
+        text: the number and its unit.
+        units: the size of each unit.
+        examples: examples for the error message.
+    """
     for unit, size in units.items():
         if text.endswith(unit):
             try:

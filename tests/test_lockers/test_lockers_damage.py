@@ -364,11 +364,14 @@ print('{"finding": "one"}', flush=True)
 @pytest.mark.parametrize(
     ("death", "message"),
     [
-        ("os.kill(os.getpid(), signal.SIGSEGV)", "the walk was stopped by SIGSEGV"),
-        ("os.abort()", "the walk was stopped by SIGABRT"),
-        ("import time; time.sleep(100)", "the walk took more than 3 seconds"),
-        ("sys.exit('no luck')", "the walk exited with 1 no luck"),
-        ("print('{\"finding\": \"cut', end='', flush=True); os._exit(0)", "the walk exited with 0"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "the process that read it was stopped by SIGSEGV"),
+        ("os.abort()", "the process that read it was stopped by SIGABRT"),
+        ("import time; time.sleep(100)", "the process that read it took more than 3 seconds"),
+        ("sys.exit('no luck')", "the process that read it exited with 1 no luck"),
+        (
+            "print('{\"finding\": \"cut', end='', flush=True); os._exit(0)",
+            "the process that read it exited with 0",
+        ),
     ],
 )
 def test_a_walk_that_crashes_is_a_finding(
@@ -386,14 +389,14 @@ def test_a_walk_that_crashes_is_a_finding(
     path = tmp_path / NAME
     one, ending = audit_module.data_file_findings(path, limit=3.0 if "sleep" in death else 60.0)
     assert one == "one"
-    assert ending.startswith(f"{path}: expected a walk through the file to end well; ")
+    assert ending.startswith(f"{path}: the file is damaged: ")
     assert message in ending
 
 
 def test_a_walk_that_never_begins_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
     (finding,) = audit_module.data_file_findings(tmp_path / NAME)
-    assert "the walk exited with 1" in finding
+    assert "the process that read it exited with 1" in finding
 
 
 def test_a_walk_on_a_machine_that_fails_finds_nothing(

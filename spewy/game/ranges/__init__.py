@@ -1,4 +1,4 @@
-"""Ranges of hold'em hands: their text, their weights, and names for the hands in them."""
+"""Ranges of hold'em hands: their text, their weights, and the names of their made hands and draws."""
 
 from spewy.game.ranges.range import Range
 from spewy.game.ranges.text import format_range, parse_range

@@ -1,6 +1,6 @@
-"""Hold'em's 1326 hands by number, and the 169 classes of pairs, suited and offsuit hands.
+"""Hold'em's 1326 hands by number, and the 169 classes such as ``QQ``, ``AKs`` and ``AKo``.
 
-A hand's number is its row in `buckets.cards.hands`: cards ascending, rows in lexicographic order.
+A hand's number is its row in `buckets.cards.hands`.
 """
 
 from functools import lru_cache
@@ -15,11 +15,14 @@ __all__ = ["NUM_HANDS", "HandClass", "class_hands", "combo_name"]
 NUM_HANDS = 1326
 
 HandClass: TypeAlias = tuple[int, int, str]
-"""High rank, low rank, and ``s`` for suited, ``o`` for offsuit, or empty text for a pair."""
+"""The higher rank, the lower rank, and ``s`` for suited, ``o`` for offsuit, or an empty text for a pair.
+
+Ranks are numbers from 0 (deuce) to 12 (ace).
+"""
 
 
 def combo_name(hand: int) -> str:
-    """Write the name of a hand number, its higher card first.
+    """Write the name of the hand with a number, its higher card first.
 
     >>> combo_name(1325)
     'AsAh'
@@ -29,7 +32,7 @@ def combo_name(hand: int) -> str:
 
 @lru_cache(maxsize=256)
 def class_hands(hand_class: HandClass) -> tuple[int, ...]:
-    """Return the hand numbers of a class.
+    """Return the numbers of the hands of a class.
 
     >>> len(class_hands((12, 11, "s"))), len(class_hands((12, 11, "o"))), len(class_hands((12, 12, "")))
     (4, 12, 6)

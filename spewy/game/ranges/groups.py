@@ -1,6 +1,6 @@
-"""Groups of hands, the words of a range: ``QQ+``, ``A5s-A2s``, ``KhQh``, ``12.5%``. Case does not matter.
+"""Groups of hands in the text of a range, such as ``QQ+``, ``A5s-A2s``, ``KhQh`` or ``12.5%``. Case does not matter.
 
-The table in `spewy.game.ranges.text` says what each group means.
+A table in `spewy.game.ranges.text` explains each form.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ _RANDOM = re.compile(r"random|any\s*two", re.IGNORECASE)
 
 
 def group_hands(text: str) -> Iterator[tuple[int, float]]:
-    """Yield the numbers of a group's hands with their shares, which are 1 except in the last class of a percentage.
+    """Yield the number of each hand in a group with its share.
+
+    The share is 1, except that only a part of the last class of hands belongs to a group such as ``12.5%``.
 
     Raises:
-        ValueError: the text is not a group; the error's text is the expectation.
+        ValueError: the text is not a group; the message says what was expected.
     """
     if match := _TOP.fullmatch(text):
         percent = float(match[1])
@@ -60,10 +62,10 @@ def _whole(text: str) -> Iterator[int]:
         raise ValueError(ACCEPTED)
 
 
-def _between(one: HandClass, other: HandClass) -> Iterator[int]:
-    if one[2] != other[2]:
+def _between(first: HandClass, last: HandClass) -> Iterator[int]:
+    if first[2] != last[2]:
         raise ValueError("both ends suited, both offsuit or both without s and o")
-    (high, low, suits), (high_to, low_to, _) = max(one, other), min(one, other)
+    (high, low, suits), (high_to, low_to, _) = max(first, last), min(first, last)
     if high - low == high_to - low_to:
         for down in range(high - high_to + 1):
             yield from _hands(high - down, low - down, suits)

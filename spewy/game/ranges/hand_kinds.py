@@ -1,36 +1,39 @@
 """Made hands, draws and blockers by their usual names, for all hands on a board at once.
 
-A hand has one name of `MADE`, weakest first. Below a straight only the hole cards' contribution counts:
+Each hand has one name of `MADE`. Below a straight, only pairs that use a hole card count:
 
 - straight flush, quads, full house, flush, straight: the best five cards, even if they all lie on the board;
-- set: a pocket pair and a third card of its rank on the board; trips: a pair on the board and a hole card of its rank;
+- set: a pocket pair and a third card of its rank on the board;
+- trips: a pair on the board and a hole card of its rank;
 - two pair: both hole cards pair cards of the board;
-- overpair, pocket below top: a pocket pair with no rank, or one rank, of the board above it;
-- top pair, second pair: a hole card pairs the board's highest, or its second highest, rank;
-- low pair: a hole card pairs a lower rank of the board;
-- underpair: a pocket pair with two or more ranks of the board above it. Before the flop it is a pocket pair;
-- ace high, king high, nothing: no pair, by the higher hole card.
+- overpair: a pocket pair above all ranks of the board;
+- pocket below top: a pocket pair below one rank of the board;
+- underpair: a pocket pair below two or more ranks of the board;
+- pocket pair: any pair before the flop;
+- top pair, second pair, low pair: a hole card pairs the highest, the second highest, or a lower rank of the board;
+- ace high, king high, nothing: no pair; the name depends on the higher hole card.
 
-A pair that is not among the best five cards, such as 33 on KK77, does not count, and a rank of a paired board counts
-once. So of two hands with different names the hand with the later name is better, except that underpairs can be better
-or worse than low pairs.
+A pair that is not among the best five cards, such as 33 on KK77, does not count. A pair on the board counts as one
+rank. The names in `MADE` go from weak to strong, except that some underpairs beat some low pairs.
 
-A hand has any number of `DRAWS`, only to hands that beat its made hand, and none before the flop or on the river:
+A hand has any number of `DRAWS`, but only to hands that beat its made hand, and none before the flop or on the river:
 
-- flush draw: four cards of a suit, with at least one hole card; nut flush draw: a hole card is the highest card of the
-  suit that is not on the board;
-- OESD: four ranks in a row that a card on either side completes to a straight; double gutshot: two or more ranks
-  complete a straight in another way; gutshot: one rank does. The straight must beat the board's own straight with that
-  card;
-- backdoor flush draw: on the flop, two hole cards and one of the board's in a suit;
-- backdoor straight draw: on the flop, without another draw to a straight, two hole cards and one board card with
+- flush draw: four cards of a suit, with at least one hole card;
+- nut flush draw: a flush draw with the highest card of the suit that is not on the board;
+- OESD: four consecutive ranks that a card at either end completes to a straight;
+- double gutshot: no OESD, but two or more ranks complete a straight;
+- gutshot: one rank completes a straight;
+- backdoor flush draw: on the flop, two hole cards and one board card of the same suit;
+- backdoor straight draw: on the flop, without any draw above to a straight, two hole cards and one board card with
   different ranks within five consecutive ranks;
-- overcards: two hole cards above all of the board, neither paired.
+- overcards: two unpaired hole cards above all ranks of the board.
 
-A hand has `BLOCKERS` only of better hands than its own:
+A straight counts only if it beats the straight that the board makes with the same card.
 
-- nut flush blocker: three or more cards of a suit on the board, and the highest other card of the suit in the hand;
-- nut straight blocker: a card of a rank that is missing on the board for the highest possible straight.
+A hand has `BLOCKERS` only of hands that are better than the hand itself:
+
+- nut flush blocker: the board has three or more cards of a suit, and the hand has the highest other card of the suit;
+- nut straight blocker: the hand has a card of a rank that the highest possible straight needs beside the board.
 
 >>> from buckets.cards import parse_hand
 >>> kinds = kinds_of("Qs Jh 2h", [parse_hand("AhTh"), parse_hand("QdJd"), parse_hand("8c8d")])
@@ -100,7 +103,7 @@ _BEST_FIVE = {
 }
 _BITS = 1 << np.arange(N_RANKS)
 _TOPS = range(3, N_RANKS)
-"""Highest rank of each straight."""
+"""Highest rank of each possible straight, from five-high to ace-high."""
 
 Bools = NDArray[np.bool_]
 
@@ -110,10 +113,10 @@ class HandKinds:
     """Made hands, draws and blockers of hands on a board.
 
     Attributes:
-        made: ``[hand]``, the number of the made hand in `MADE`; -1: the board blocks the hand.
-        draws: ``[hand, draw]``, whether the hand has each of `DRAWS`. A nut flush draw is a flush draw, too.
-        blockers: ``[hand, blocker]``, whether the hand has each of `BLOCKERS`.
-        strength: ``[hand]``, as in `buckets.cards.strength`; -1: the board blocks the hand.
+        made: ``[hand]``, the position of the made hand in `MADE`; -1: the board blocks the hand.
+        draws: ``[hand, draw]``, whether each hand has each of `DRAWS`. A nut flush draw is a flush draw, too.
+        blockers: ``[hand, blocker]``, whether each hand has each of `BLOCKERS`.
+        strength: ``[hand]``, the strength as in `buckets.cards.strength`; -1: the board blocks the hand.
     """
 
     made: NDArray[np.int8]
@@ -123,28 +126,28 @@ class HandKinds:
 
     @property
     def made_names(self) -> tuple[str, ...]:
-        """Names ``[hand]`` of the made hands; empty text if the board blocks the hand."""
+        """Name of each hand's made hand; an empty text if the board blocks the hand."""
         return tuple(MADE[number] if number >= 0 else "" for number in self.made.tolist())
 
     @property
     def draw_names(self) -> tuple[str, ...]:
-        """Names ``[hand]`` of the draws, separated by commas, the strongest first."""
+        """Names of each hand's draws, separated by commas, the strongest first."""
         draws = self.draws.copy()
         draws[:, DRAWS.index("flush draw")] &= ~draws[:, DRAWS.index("nut flush draw")]
         return _joined(draws, DRAWS)
 
     @property
     def blocker_names(self) -> tuple[str, ...]:
-        """Names ``[hand]`` of the blockers, separated by commas."""
+        """Names of each hand's blockers, separated by commas."""
         return _joined(self.blockers, BLOCKERS)
 
 
 def kinds_of(board: str | Sequence[int], combos: ArrayLike | None = None) -> HandKinds:
-    """Name hold'em hands.
+    """Find the made hand, the draws and the blockers of hold'em hands on a board.
 
     Args:
         board: 0, 3, 4 or 5 cards.
-        combos: ``[hand, hole card]``; None: all 1326, in the order of `buckets.cards.hands`.
+        combos: ``[hand, hole card]``, the hands; None: all 1326, in the order of `buckets.cards.hands`.
 
     Raises:
         BoardError: the board has another number of cards, or a card twice.
@@ -161,9 +164,9 @@ def kinds_of(board: str | Sequence[int], combos: ArrayLike | None = None) -> Han
     blockers = np.zeros((len(cards), len(BLOCKERS)), dtype=np.bool_)
     category = value >> CATEGORY_SHIFT
     if len(public) in (3, 4):
-        found = _flush_draws(public, cards, category) | _straight_draws(public, cards, category)
-        found["overcards"] = (made <= _NUMBER["ace high"]) & (cards[:, 0] >> 2 > public.max() >> 2)
-        for name, having in found.items():
+        drawing = _flush_draws(public, cards, category) | _straight_draws(public, cards, category)
+        drawing["overcards"] = (made <= _NUMBER["ace high"]) & (cards[:, 0] >> 2 > public.max() >> 2)
+        for name, having in drawing.items():
             draws[:, DRAWS.index(name)] = having & left
     if len(public):
         blockers[:, 0] = _blocks_straight(public, cards) & (category < STRAIGHT) & left
@@ -177,7 +180,13 @@ def _joined(having: Bools, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _made(public: Ints, cards: Ints, value: Ints) -> Ints:
-    """Return the number of each made hand: ``[hand]``."""
+    """Return the position of each hand's made hand in `MADE`: ``[hand]``.
+
+    Args:
+        public: the board.
+        cards: ``[hand, hole card]``, the lower hole card first.
+        value: ``[hand]``, the strength as in `buckets.cards.strength`.
+    """
     category, main = value >> CATEGORY_SHIFT, value >> N_RANKS & (1 << N_RANKS) - 1
     low, high = (cards >> 2).T
     pocket = low == high
@@ -200,7 +209,13 @@ def _made(public: Ints, cards: Ints, value: Ints) -> Ints:
 
 
 def _pairs(rank: Ints, pocket: Bools, on_board: Bools) -> Ints:
-    """Number of each pair's name: ``[hand]``; the name depends on the board ranks above the pair."""
+    """Return the position of each pair's name in `MADE`: ``[hand]``.
+
+    Args:
+        rank: ``[hand]``, the rank of the pair.
+        pocket: ``[hand]``, whether the hole cards are the pair.
+        on_board: ``[rank]``, whether the board has the rank.
+    """
     above = on_board.sum() - np.cumsum(on_board)[rank]
     names = ("overpair", "pocket below top", "underpair"), ("top pair", "second pair", "low pair")
     numbers = np.array([[_NUMBER[name] for name in row] for row in names])
@@ -209,12 +224,12 @@ def _pairs(rank: Ints, pocket: Bools, on_board: Bools) -> Ints:
 
 
 def _flush_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bools]:
-    """Tell which hands have each draw to a flush."""
-    mine = (cards[:, :, None] & 3 == np.arange(4)).sum(axis=1)  # [hand, suit]
-    together = mine + np.bincount(public & 3, minlength=4)
+    """Return a mask over the hands for each draw to a flush, by the name of the draw."""
+    held = (cards[:, :, None] & 3 == np.arange(4)).sum(axis=1)  # [hand, suit]
+    together = held + np.bincount(public & 3, minlength=4)
     open_ = category < FLUSH
-    drawing = (together == 4) & (mine > 0) & open_[:, None]
-    three = (together == 3) & (mine == 2) & open_[:, None]
+    drawing = (together == 4) & (held > 0) & open_[:, None]
+    three = (together == 3) & (held == 2) & open_[:, None]
     return {
         "flush draw": drawing.any(axis=1),
         "nut flush draw": (drawing & _holds(cards, _highest_others(public))).any(axis=1),
@@ -223,20 +238,20 @@ def _flush_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bools]:
 
 
 def _straight_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bools]:
-    """Tell which hands have each draw to a straight."""
+    """Return a mask over the hands for each draw to a straight, by the name of the draw."""
     board = int(np.bitwise_or.reduce(_BITS[public >> 2]))
-    mine = np.bitwise_or.reduce(_BITS[cards >> 2], axis=1)
-    outs = STRAIGHT_TOP[mine | board | _BITS[:, None]] > STRAIGHT_TOP[board | _BITS][:, None]  # [rank, hand]
+    held = np.bitwise_or.reduce(_BITS[cards >> 2], axis=1)
+    outs = STRAIGHT_TOP[held | board | _BITS[:, None]] > STRAIGHT_TOP[board | _BITS][:, None]  # [rank, hand]
     outs &= category < STRAIGHT
     both_sides = np.zeros(len(cards), dtype=np.bool_)
     for rank in range(-1, N_RANKS - 5):  # the ace counts below the deuce, which is rank 0
         row = 0b1111 << rank + 1
-        both_sides |= ((mine | board) & row == row) & outs[rank] & outs[rank + 5]
+        both_sides |= ((held | board) & row == row) & outs[rank] & outs[rank + 5]
     n_outs = outs.sum(axis=0)
     near = np.zeros(len(cards), dtype=np.bool_)
     for top in _TOPS:
         run = _run(top)
-        near |= (mine & ~run == 0) & ((board & run & ~mine) > 0)
+        near |= (held & ~run == 0) & ((board & run & ~held) > 0)
     two_ranks = cards[:, 0] >> 2 != cards[:, 1] >> 2
     backdoor = near & two_ranks & (n_outs == 0) & (category < STRAIGHT)
     return {
@@ -248,14 +263,14 @@ def _straight_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bool
 
 
 def _blocks_flush(public: Ints, cards: Ints) -> Bools:
-    """Tell which hands block the nut flush."""
+    """Return a mask ``[hand]`` of the hands that block the nut flush."""
     possible = np.bincount(public & 3, minlength=4) >= 3
     wanted = _highest_others(public)[possible]
     return np.asarray(np.isin(cards, wanted).any(axis=1))
 
 
 def _blocks_straight(public: Ints, cards: Ints) -> Bools:
-    """Tell which hands block the highest possible straight."""
+    """Return a mask ``[hand]`` of the hands that block the highest possible straight."""
     board = int(np.bitwise_or.reduce(_BITS[public >> 2]))
     runs = [run for run in map(_run, _TOPS) if (board & run).bit_count() >= 3]
     missing = runs[-1] & ~board if runs else 0
@@ -263,17 +278,17 @@ def _blocks_straight(public: Ints, cards: Ints) -> Bools:
 
 
 def _run(top: int) -> int:
-    """The ranks of a straight, as bits."""
+    """Return the ranks of the straight with a highest rank, as a bit mask."""
     return sum(1 << rank % N_RANKS for rank in range(top - 4, top + 1))
 
 
 def _highest_others(public: Ints) -> Ints:
-    """Return the highest card of each suit that is not on the board: ``[suit]``."""
+    """Return, for each suit, the highest card that is not on the board."""
     left = np.setdiff1d(np.arange(4 * N_RANKS), public)
     return np.array([left[left & 3 == suit][-1] for suit in range(4)])
 
 
 def _holds(cards: Ints, wanted: Ints) -> Bools:
-    """Tell whether each hand holds each wanted card: ``[hand, k]``."""
+    """Return ``[hand, wanted card]``, whether each hand holds each wanted card."""
     held: Bools = (cards[:, :, None] == wanted).any(axis=1)
     return held

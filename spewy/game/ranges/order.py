@@ -1,7 +1,7 @@
-"""The 169 classes of hands in the order of their all-in equity against a random hand, which "top 12.5 %" uses.
+"""The order of the 169 classes of hands for ranges such as ``12.5%``.
 
-Equities are exact, over all boards and opposing hands: `test_order.py` computes them. Other programs have other orders;
-this order ignores how well hands play.
+The classes are in the order of their all-in equity against a random hand, over all boards and opposing hands;
+`test_order.py` computes the equities. Other programs use other orders. This order ignores betting after the deal.
 """
 
 from __future__ import annotations
@@ -24,13 +24,16 @@ _TEXT = (
     "32o"
 )
 ORDER = tuple(_TEXT.split())
-"""Names of the classes, the best first."""
+"""Names of the classes of hands, the best class first."""
 
 
 def top_hands(percent: float) -> Iterator[tuple[int, float]]:
-    """Yield the numbers of the best hands up to a percentage of all hands, with their shares.
+    """Yield the number of each hand among the best hands, with the share of the hand that belongs to them.
 
-    The shares are 1 except in the last class, whose hands share what is missing equally.
+    The share is 1, except for the hands of the last class, which all have the share that makes the percentage exact.
+
+    Args:
+        percent: percentage of all 1326 hands.
 
     >>> round(sum(share for _, share in top_hands(12.5)), 9), sum(share for _, share in top_hands(100)) / NUM_HANDS
     (165.75, 1.0)

@@ -1,4 +1,4 @@
-"""A range: one weight in [0, 1] per hand, in the order of `buckets.cards.hands` (1326 rows for hold'em)."""
+"""A range of hold'em hands: a weight from 0 to 1 for each hand, in the order of `buckets.cards.hands`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ class Range:
     """A range of hold'em hands. Two ranges are equal if their weights are equal."""
 
     weights: NDArray[np.float64]
-    """Shape (1326,), read-only."""
+    """``[hand]``, the weights of all 1326 hands; read-only."""
     dropped: tuple[str, ...] = field(default=(), repr=False)
-    """Names of the hands with weight that were dropped because they hold a dead card."""
+    """Names of the hands that `without` has removed."""
 
     def __post_init__(self) -> None:
         weights = np.array(self.weights, dtype=np.float64)
@@ -41,7 +41,7 @@ class Range:
 
     @classmethod
     def uniform(cls) -> "Range":
-        """Return the range with weight 1 for every hand."""
+        """Make the range with weight 1 for every hand."""
         return cls(np.ones(NUM_HANDS))
 
     @property
@@ -55,7 +55,10 @@ class Range:
         return float(self.weights.sum())
 
     def without(self, dead: Iterable[int]) -> "Range":
-        """Return the range without the hands that hold a dead card; `dropped` names the hands that had weight."""
+        """Return the range without the hands that hold one of some cards, such as the board's.
+
+        `dropped` of the new range names the hands that were removed.
+        """
         mask = blocked(hands(Deck(), 2), list(dead))
-        gone = tuple(combo_name(int(hand)) for hand in np.flatnonzero(mask & (self.weights > 0)))
-        return Range(np.where(mask, 0.0, self.weights), self.dropped + gone)
+        names = tuple(combo_name(int(hand)) for hand in np.flatnonzero(mask & (self.weights > 0)))
+        return Range(np.where(mask, 0.0, self.weights), self.dropped + names)

@@ -1,22 +1,22 @@
 """Read and write the text of ranges.
 
-The text form is a list of groups with commas or line ends between them, each with an optional ``:weight``:
+A range is a list of groups with commas or line ends between them. Each group may have a weight, as in ``AKs:0.5``:
 
 ==============  ==========================================================================================
-``QQ``          a pair; ``QQ+`` and all higher pairs; ``QQ-99`` from one to the other
-``AKs``         suited; ``AKo`` offsuit; ``AK`` both
-``A8s+``        the same high card, this kicker and higher kickers
-``A5s-A2s``     the same high card, kickers from one to the other
-``JTs-65s``     the same gap, from one to the other
+``QQ``          a pair; ``QQ+``: this pair and all higher pairs; ``QQ-99``: the pairs from QQ to 99
+``AKs``         suited hands; ``AKo``: offsuit hands; ``AK``: both
+``A8s+``        suited aces with an eight or a higher kicker
+``A5s-A2s``     suited aces with kickers from five to deuce
+``JTs-65s``     suited connectors from JTs to 65s; any other gap between the ranks works, too
 ``KhQh``        one hand
 ``12.5%``       the best 12.5 % of all hands, also ``top 12.5%``; `spewy.game.ranges.order` has the order
-``random``      every hand, also ``any two``
+``random``      all hands, also ``any two``
 ==============  ==========================================================================================
 
-PioSOLVER uses this form, too (``AA:0.5,AhKh``). GTO+ writes weights around groups, in percent: ``[50]AA,KK[/50]``.
-Case does not matter (``aks``), and the rest of a line after a ``#`` is a comment. A later group overrides an earlier
-group. The number form is 1326 numbers separated by white space or commas. Positions in messages count characters from
-0, in the line that the message names.
+PioSOLVER writes ranges in this way, too (``AA:0.5,AhKh``). GTO+ writes weights around groups, in percent:
+``[50]AA,KK[/50]``. Case does not matter (``aks``), and the rest of a line after a ``#`` is a comment. A later group
+overrides an earlier group. A range may also be a list of 1326 numbers, separated by white space or commas. Positions in
+error messages count characters from 0, in the line that the message names.
 """
 
 import re
@@ -36,16 +36,23 @@ __all__ = ["format_range", "parse_range", "without_comments"]
 
 
 def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
-    """Read a range; hands with a `dead` card (of the board, say) are dropped and reported.
+    """Read a range.
 
     >>> parse_range("QQ+, AKs, A5s-A2s:0.5, KhQh").combos
     31.0
+
+    Args:
+        text: the range.
+        dead: cards, such as the board's, whose hands are removed; `Range.dropped` names these hands.
+
+    Raises:
+        InputError: the text is not a range, or no hand with a weight remains.
     """
     bare = without_comments(text)
     numbers = re.findall(r"[^\s,]+", bare)
     if not numbers:
         raise InputError("range: expected at least one group of hands, found nothing")
-    # So many words of digits alone are a list of numbers, perhaps of a wrong length, and not groups.
+    # A long text without letters is a list of numbers, even if there are not exactly 1326.
     if len(numbers) > _FEWEST_NUMBERS and not _LETTERS.search(bare):
         weights = _number_form(numbers)
     else:
@@ -59,7 +66,7 @@ def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
 
 
 def format_range(hand_range: Range) -> str:
-    """Write a range: ``parse_range(format_range(r)) == r`` for every range with a hand in it.
+    """Write a range as text, from which `parse_range` reads the same range.
 
     >>> format_range(parse_range("AA,KK,QQ,AKs,AKo,A5s:0.5,A4s:0.5,KhQh"))
     'QQ+,AKs,A5s-A4s:0.5,AKo,KhQh'
@@ -68,7 +75,7 @@ def format_range(hand_range: Range) -> str:
 
 
 def _weights_text(weights: list[float]) -> str:
-    """Write the weights of all hands, in the order of their numbers, as groups."""
+    """Write the weights of all 1326 hands as groups."""
     if len(set(weights)) == 1 and weights[0] > 0:
         return "random" + _suffix(weights[0])
     groups: list[str] = []
@@ -80,7 +87,10 @@ def _weights_text(weights: list[float]) -> str:
 
 
 def _ladders() -> Iterator[list[HandClass]]:
-    """Yield lists of classes that one group may join, the best first; ``+`` may end a group at the top of a list."""
+    """Yield lists of classes, such as AKs, AQs, ..., A2s. A group such as ``AQs-A9s`` is a stretch of one list.
+
+    A stretch from the start of a list is written with ``+``.
+    """
     ranks = range(len(RANKS) - 1, -1, -1)
     yield [(rank, rank, "") for rank in ranks]
     for kind in "so":
@@ -89,7 +99,13 @@ def _ladders() -> Iterator[list[HandClass]]:
 
 
 def _ladder_groups(ladder: list[HandClass], weights: list[float], single: list[int]) -> Iterator[str]:
-    """Yield groups of neighbouring classes with one weight; append hands of uneven classes to `single`."""
+    """Yield the text of each group in a list of classes.
+
+    Args:
+        ladder: a list of `_ladders`.
+        weights: the weights of all hands.
+        single: a list to which the hands of classes with several different weights are appended.
+    """
     common: list[float] = []
     for hand_class in ladder:
         values = [weights[hand] for hand in class_hands(hand_class)]
@@ -125,14 +141,14 @@ def _suffix(weight: float) -> str:
 
 
 _FEWEST_NUMBERS = 100
-_LETTERS = re.compile(r"[TJQKAcdhso%tjqk]|\ba")  # numbers have some too: nan, inf, 1e-5
+_LETTERS = re.compile(r"[TJQKAcdhso%tjqk]|\ba")  # no letters of nan, inf and 1e-5, which are numbers
 _COMMENT = re.compile(r"#[^\n]*")
 _OPEN = re.compile(r"\[\s*([^\]/]*?)\s*\]\s*")
 _CLOSE = re.compile(r"\s*\[\s*/\s*([^\]]*?)\s*\]")
 
 
 def without_comments(text: str) -> str:
-    """Replace comments by blanks, so that positions do not change."""
+    """Replace comments in the text of a range by blanks, so that positions of groups do not change."""
     return _COMMENT.sub(lambda match: " " * len(match[0]), text)
 
 
@@ -166,7 +182,13 @@ def _group_form(text: str) -> NDArray[np.float64]:
 
 
 class _Bracket(NamedTuple):
-    """GTO+'s bracket around groups: their weight as text in percent and as a share, and the subject of messages."""
+    """An opening bracket with the weight of the groups that follow, as GTO+ writes it.
+
+    Attributes:
+        text: the weight as it was written, in percent.
+        weight: the weight from 0 to 1.
+        subject: how error messages about the bracket begin.
+    """
 
     text: str
     weight: float
@@ -174,7 +196,10 @@ class _Bracket(NamedTuple):
 
 
 def _tokens(text: str) -> Iterator[tuple[int, str]]:
-    """Yield groups and their positions; line ends separate groups as commas do, also after a comma."""
+    """Yield the position and the text of each group.
+
+    Line ends separate groups like commas; a comma at the end of a line does not begin an empty group.
+    """
     lines = text.split("\n")
     position = 0
     for line in lines:
@@ -188,7 +213,7 @@ def _tokens(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _where(text: str, position: int) -> str:
-    """Write a position for messages, with the line, counted from 1, if the text has several lines."""
+    """Describe a position in a text for error messages, with the number of the line if there are several."""
     if "\n" not in text.rstrip():
         return f"position {position}"
     before = text[:position]
@@ -196,7 +221,10 @@ def _where(text: str, position: int) -> str:
 
 
 def _bracketed(token: str) -> tuple[str, str | None, str | None]:
-    """Return a group without brackets, and the texts in the brackets before and after it."""
+    """Split a group into its text without brackets, the weight in ``[...]`` before it, and in ``[/...]`` after it.
+
+    A weight is None if the group has no such bracket.
+    """
     opened = _OPEN.match(token)
     rest = token[opened.end() :] if opened else token
     place = rest.rfind("[")
@@ -206,7 +234,18 @@ def _bracketed(token: str) -> tuple[str, str | None, str | None]:
 
 
 def _add(weights: NDArray[np.float64], text: str, token: str, subject: str, bracket: _Bracket | None) -> None:
-    """Set the weights of a group's hands."""
+    """Set the weights of a group's hands.
+
+    Args:
+        weights: ``[hand]``, changed in place.
+        text: the group with its weight, without brackets.
+        token: the group as it was written, for messages.
+        subject: how messages begin.
+        bracket: the open bracket; None: the group is in no bracket.
+
+    Raises:
+        InputError: the text is not a group, or has a weight within a bracket.
+    """
     group, colon, number = text.partition(":")
     group = group.strip()
     if colon and bracket is not None:
@@ -238,4 +277,4 @@ def _weight(word: str, subject: str) -> float:
         weight = float("nan")
     if not 0 <= weight <= 1:
         raise InputError(f"{subject}: expected a number from 0 to 1, found {shown(word)}")
-    return abs(weight)  # -0.0
+    return abs(weight)  # abs turns -0.0 into 0.0

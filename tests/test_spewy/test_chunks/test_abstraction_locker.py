@@ -91,7 +91,7 @@ def test_a_locker_that_may_only_be_read_is_read(tmp_path, making, caplog):
         assert same(first, abstraction(RHODE_ISLAND, cache=cache))
         assert same(abstraction(more, cache=cache), Abstraction.build(more))
         assert making == [RHODE_ISLAND, more, more]
-        assert "the bucket locker is only read, and nothing new is kept" in caplog.text
+        assert "the bucket locker is only read, and new results are not stored" in caplog.text
 
     without_rights(tmp_path / "kept", read)
 

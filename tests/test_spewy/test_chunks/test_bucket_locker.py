@@ -277,7 +277,7 @@ def test_a_solve_does_without_a_locker_that_is_of_no_use(tmp_path, monkeypatch, 
     np.testing.assert_array_equal(board_groups(problem, 2, problem.history)[0].labels, expected)
     (warning,) = warnings_of(caplog)
     assert warning.startswith(
-        f"the bucket locker is not used, and its work is done anew: {tmp_path / 'trees'}"
+        f"the bucket locker is not used, and its results are computed again: {tmp_path / 'trees'}"
     )
     assert "expected" in warning
     assert "found" in warning
@@ -293,7 +293,7 @@ def test_a_solve_without_a_home(tmp_path, monkeypatch, caplog):
     monkeypatch.chdir(tmp_path)
     assert board_groups(job(turn=4).problem, 2, job().problem.history)[0].n_rows == 4
     (warning,) = warnings_of(caplog)
-    assert "expected a home directory or a folder in $SPEWY_BUCKETS, found neither" in warning
+    assert "expected a home directory, or a folder in $SPEWY_BUCKETS; found neither" in warning
     assert list(tmp_path.iterdir()) == []
 
 
@@ -324,7 +324,7 @@ def test_a_locker_that_may_only_be_read_is_read(tmp_path, monkeypatch, caplog):
         np.testing.assert_array_equal(cache.labels(other, 7, deck, 2, 5), fresh(other).labels(other, 7))
         assert len(made) == 1
         (warning,) = warnings_of(caplog)
-        assert warning.startswith("the bucket locker is only read, and nothing new is kept: ")
+        assert warning.startswith("the bucket locker is only read, and new results are not stored: ")
 
     without_rights(folder, work)
     assert listing(folder) == before
@@ -342,8 +342,8 @@ def test_a_locker_that_fails_on_the_way(tmp_path, monkeypatch, caplog):
     cache = BucketCache(tmp_path / "trees")
     monkeypatch.setattr(LmdbStore, "transact", full)
     for fails in (
-        "only read, and nothing new is kept: a disk",
-        "not used, and its work is done anew: a tree",
+        "only read, and new results are not stored: a disk",
+        "not used, and its results are computed again: a tree",
     ):
         np.testing.assert_array_equal(cache.labels(cards, 7, deck, 2, 5), expected)
         np.testing.assert_array_equal(cache.labels(cards, 7, deck, 2, 5), expected)

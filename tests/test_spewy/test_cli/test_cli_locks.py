@@ -322,12 +322,12 @@ ALL = 'line = ""\nstrategy = [0.5, 0.5]'
         ),
         (
             ALL + '\n[[lock]]\nline = ""\nhands = { AA = [1, 0] }',
-            "lock.1: expected hands that no other lock at line '' names, found AhAd in lock.0 too",
+            "lock.1: expected hands that no other lock at line '' names; lock.0 names AhAd too",
         ),
         (
             'line = "cc/"\nstrategy = [1, 0]\n'
             '[[lock]]\nline = "cc/"\nboard = "Qs 7h 2d 3c 4c"\nhands = { JcTc = [0, 1] }',
-            "lock.1: expected hands that no other lock at line 'cc/' names, found JcTc in lock.0 too",
+            "lock.1: expected hands that no other lock at line 'cc/' names; lock.0 names JcTc too",
         ),
     ],
 )
@@ -377,5 +377,5 @@ def test_two_boards_of_one_line_may_differ():
     _, view = _few_sweeps(TURN, *locks)
     for card, f in (("4c", 0.25), ("4d", 0.5)):
         np.testing.assert_allclose(view.node("cc/", f"Qs 7h 2d 3c {card}").strategy[0], f, atol=1e-12)
-    with pytest.raises(InputError, match=r"found JcTc in lock\.0 too"):
+    with pytest.raises(InputError, match=r"lock\.0 names JcTc too"):
         _job(TURN, locks[0], locks[0])

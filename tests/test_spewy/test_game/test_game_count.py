@@ -45,7 +45,7 @@ def agree(config):
     if not found.bets and any(
         row for pair in config.sizes for one in pair for row in (one.bet, one.raises, one.donk)
     ):
-        with pytest.raises(InputError, match="legal action"):
+        with pytest.raises(InputError, match="legal bet"):
             build_tree(config)
         return
     tree = build_tree(config)

@@ -93,7 +93,7 @@ def test_cards_that_nobody_showed_pay_nobody():
         (lambda h: h.deal(parse_cards("2c3c")), r"public cards after 'cc/': expected 3, found 2 \(2c3c\)"),
         (lambda h: h.deal(parse_cards("2c3cAs")), "expected cards left in the deck, found As"),
         (lambda h: h.deal((0, 4, 0)), "expected cards left in the deck, found 2c"),
-        (lambda h: h.net(), "hand 'cc/': expected one that is over, found one that goes on"),
+        (lambda h: h.net(), "hand 'cc/': the hand is not over"),
         (lambda h: h.deal(parse_cards("2c3c4c")).apply("f"), "action 'f' after 'cc/': expected c, "),
         (lambda h: h.deal(parse_cards("2c3c4c")).deal((40,)), "expected 0, found 1"),
         (

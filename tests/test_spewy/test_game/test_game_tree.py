@@ -281,7 +281,7 @@ def test_rounds_that_are_missing_take_the_one_before():
         ),
         (
             lambda: build_tree(spot_config(NO_LIMIT, 3, 9, 9, {3: both("", "2x")})),
-            "bets.river.oop.raise: expected bet sizes that make a legal action, found none in the whole tree",
+            "bets.river.oop.raise: expected bet sizes that lead to a legal bet, found no bet in the whole tree",
         ),
     ],
 )

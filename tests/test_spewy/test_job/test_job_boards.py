@@ -92,20 +92,20 @@ def test_what_is_no_time(text):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"boards": {"flop": 1756}}, "boards.flop: expected at most 1,755 classes"),
+        ({"boards": {"flop": 1756}}, "boards.flop: expected at most 1,755 buckets"),
         (
             {"boards": {"flop": 20, "turn": 19, "river": 40, "remember": True}},
-            "boards.turn: expected at least 1 for each of 20 classes of the flop that are remembered, found 19",
+            "boards.turn: expected at least 20 buckets, one for each bucket of the flop, because",
         ),
         (
             {"boards": {"flop": 20, "remember": True}},
-            "boards.remember: expected a number of classes in a round",
+            "boards.remember: expected a number of board buckets in a round",
         ),
-        ({"boards": {"turn": 16433}}, "boards.turn: expected at most 16,432 classes"),
-        ({"boards": {"river": 134460}}, "boards.river: expected at most 134,459 classes"),
+        ({"boards": {"turn": 16433}}, "boards.turn: expected at most 16,432 buckets"),
+        ({"boards": {"river": 134460}}, "boards.river: expected at most 134,459 buckets"),
         (
             {"boards": {"flop": 0}},
-            'job: boards.flop: expected "all" or a number of classes of at least 1, found 0',
+            'job: boards.flop: expected "all" or a number of buckets of at least 1, found 0',
         ),
         ({"boards": {"flop": True}}, "job: boards.flop: expected"),
         ({"boards": {"flop": "some"}}, "job: boards.flop: expected"),
@@ -216,4 +216,4 @@ def test_folders_of_dealt_boards_are_refused_by_what_walks_through_all(command, 
         pass
     name, *args = command
     line = refused(name, tmp_path / "limit", *args)
-    assert "expected a job all of whose boards are walked through, found one with [boards]" in line
+    assert "expected a job that visits all boards, found one with [boards]" in line

@@ -32,23 +32,29 @@ WHOLE = {
     [
         (
             spot({"flop": A | {"donk": "a"}, "turn": A}),
-            "bets.flop.donk: expected none, the flop has no round",
+            "bets.flop.donk has no effect, because the solve begins on the flop",
         ),
-        (spot({"flop": A | {"oop": {"donk": "a"}}, "turn": A}), "bets.flop.oop.donk: expected none"),
-        (spot({"flop": A, "turn": A | {"ip": {"donk": "a"}}}), "bets.turn.ip.donk: expected none, only oop"),
-        (spot({"flop": A | {"ip": {"donk": "a"}}}), "bets.flop.ip.donk: expected none, only oop"),
-        (spot({"river": A | {"donk": "a"}}, "Td 9d 6h 2c 3c"), "bets.river.donk: expected none"),
-        (WHOLE, "bets.preflop.oop.donk: expected none, the preflop has no round"),
+        (spot({"flop": A | {"oop": {"donk": "a"}}, "turn": A}), "bets.flop.oop.donk has no effect"),
+        (
+            spot({"flop": A, "turn": A | {"ip": {"donk": "a"}}}),
+            "bets.turn.ip.donk has no effect, because only oop",
+        ),
+        (spot({"flop": A | {"ip": {"donk": "a"}}}), "bets.flop.ip.donk has no effect, because only oop"),
+        (spot({"river": A | {"donk": "a"}}, "Td 9d 6h 2c 3c"), "bets.river.donk has no effect"),
+        (WHOLE, "bets.preflop.oop.donk has no effect, because the solve begins"),
         (LIMIT | {"bets": {"flop": {"donk": "a"}}}, "bets.flop: expected no sizes"),
-        (LIMIT | {"tree": {"merge": 0.1}}, "tree.merge: expected none, the limit game 'leduc'"),
-        (LIMIT | {"tree": {"min_bet": 2}}, "tree.min_bet: expected none"),
+        (LIMIT | {"tree": {"merge": 0.1}}, "tree.merge has no effect in the limit game 'leduc'"),
+        (LIMIT | {"tree": {"min_bet": 2}}, "tree.min_bet has no effect"),
         (
             LIMIT | {"solve": {"iterations": 5, "order": "top-down", "estimate": "closest"}},
-            "solve.iterations: expected stored leaves",
+            'solve.iterations: expected solve.leaves = "stored"',
         ),
-        (LIMIT | {"solve": {"order": "top-down"}}, "solve.order: expected stored leaves"),
+        (LIMIT | {"solve": {"order": "top-down"}}, 'solve.order: expected solve.leaves = "stored"'),
         (LIMIT | {"solve": {"leaves": "stored", "estimate": "closest"}}, "solve.estimate has no effect with"),
-        (LIMIT | {"solve": {"tremble": 0.1}}, 'solve.tremble: expected solve.integrate = "average"'),
+        (
+            LIMIT | {"solve": {"tremble": 0.1}},
+            'solve.tremble has an effect only with solve.integrate = "average"',
+        ),
     ],
 )
 def test_keys_without_effect(data, message):

@@ -66,5 +66,5 @@ def test_leaving_hands_out_may_leave_others_without_an_opponent():
 
 @pytest.mark.parametrize(("oop", "ip"), [("AhAd", "AhKh,AdKd"), ("AhAd", "AhAd"), ("AsKs", "AsKs,AsQs,KsQs")])
 def test_ranges_that_cannot_be_dealt_together_are_refused(oop, ip):
-    with pytest.raises(InputError, match="that can be dealt together, found none"):
+    with pytest.raises(InputError, match="that can be dealt together, but all pairs"):
         pair(oop, ip)
