@@ -22,16 +22,16 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from math import inf
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import numpy as np
 
 from benchmarks.paths import EXAMPLES, ROOT
 from benchmarks.sampled_games import abstraction_spec, note, progress_note, real_game, sampled_cfr
+from benchmarks.studies.whole_game_runs import Budget, Flops, Notes
 from benchmarks.studies.whole_game_tables import (
     answers_table,
     curve_table,
@@ -44,11 +44,10 @@ from lockers import holds_store, open_store
 from solvers.discount import Discount
 from spewy import Job, open_policy
 from spewy.chunks.abstractions import abstraction
-from spewy.look.exploit import ExploitResult, JudgingCost
+from spewy.look.exploit import ExploitResult
 from spewy.look.judging import judge_folder
 from spewy.look.status import status_of
 from spewy.records.bucket_numbers import Mark, read_mark
-from spewy.run.reporter import Silent
 from spewy.run.session import Session
 from spewy.system.interrupts import INTERRUPTED, interruptible
 from spewy.system.textfile import replace_text
@@ -168,15 +167,15 @@ def curve(args: argparse.Namespace) -> int:
             if args.start_from is not None and not holds_store(args.folder):
                 earlier = args.start_name or args.start_from.name
                 spent = _spent(args.start_from, args.data, earlier, job.solve.workers)
-            stop = _Budget(60 * minutes - spent, interrupted)
+            stop = Budget(60 * minutes - spent, interrupted)
             with Session(job, args.folder, start_from=args.start_from) as session:
-                result = session.solve(_Notes(), stop)
+                result = session.solve(Notes(), stop)
             if interrupted.is_set():
                 return INTERRUPTED
             spent += stop.spent
             learnt = [{"core_minutes": spent / 60, "seconds": _mark(args.folder).seconds}]
             _keep(args.data, lambda data, learnt=learnt: data.setdefault("learnt", {}).update({name: learnt}))
-            judged = judge_folder(args.folder, _Flops(), flops=args.flops or None, seed=args.seed)
+            judged = judge_folder(args.folder, Flops(), flops=args.flops or None, seed=args.seed)
             point = {
                 "budget": minutes,
                 "core_minutes": spent / 60,
@@ -308,47 +307,6 @@ def _studied(job: Job, found: Abstraction, budgets: list[float]) -> list[dict[st
             }
         )
     return points
-
-
-@dataclass
-class _Budget:
-    """Ends a solve after a number of core-seconds, or at an interruption; the time starts with the first `is_set`."""
-
-    seconds: float
-    interrupted: Event
-    begun: float | None = None
-
-    def is_set(self) -> bool:
-        """Return whether the solve is to stop."""
-        if self.begun is None:
-            self.begun = time.process_time()
-        return self.interrupted.is_set() or self.spent >= self.seconds
-
-    @property
-    def spent(self) -> float:
-        """Core-seconds since the first `is_set`."""
-        return 0.0 if self.begun is None else time.process_time() - self.begun
-
-
-class _Notes(Silent):
-    """A listener that prints the notes of a solve."""
-
-    def note(self, text: str) -> None:
-        """Print a note."""
-        note(text)
-
-
-class _Flops:
-    """A listener that prints the progress of best responses on flops."""
-
-    def begin(self, name: str, cost: JudgingCost) -> None:
-        """Print the number of flops."""
-        note(f"{name}: best responses on {cost.to_judge:,} flops")
-
-    def judged(self, board: str, seconds: float, done: int, total: int, seconds_left: float) -> None:
-        """Print the time of a finished flop; of many flops only every hundredth."""
-        if total < 100 or done % 100 == 0:
-            note(f"flop {done:,} of {total:,}: {seconds:.1f} s")
 
 
 def _spent(folder: Path, data: Path, name: str, threads: int) -> float:
