@@ -1,4 +1,4 @@
-"""A data file that is open in LMDB, which LMDB calls an *environment*, as one process uses it.
+"""A data file that one process has open in LMDB. LMDB calls an open data file an *environment*.
 
 LMDB asks five things of a process:
 

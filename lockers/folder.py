@@ -110,7 +110,9 @@ def remove_store(folder: Path | str) -> None:
             environment = attach(path, writer=False)
             try:
                 if environment.users > 1:
-                    raise LockerError(f"{folder}: expected a store that nobody has open, found one in use")
+                    raise LockerError(
+                        f"{folder}: this process has the store open; close it before its removal"
+                    )
                 with environment.alone():
                     _remove(folder)
             finally:

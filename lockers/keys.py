@@ -23,7 +23,7 @@ _SEPARATOR = b"\0"
 
 
 def full_key(locker: str, key: bytes) -> bytes:
-    r"""Return the key under which a store files ``key`` of ``locker``.
+    r"""Return the full key of a key in a locker.
 
     >>> full_key("payoff", b"QsJh2h|cr")
     b'payoff\x00QsJh2h|cr'

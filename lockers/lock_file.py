@@ -55,9 +55,9 @@ def make_lock_file(path: Path) -> None:
 
 
 def require_writable(path: Path) -> None:
-    """Refuse to write a data file that this process, or nobody, has permission to write.
+    """Refuse to write a data file if this process has no permission to write it, or if nobody has.
 
-    Root may not write a file without write permissions either, because its readers take no locks.
+    Root is refused, too, if nobody has permission, because readers of such a file take no locks.
 
     Raises:
         PermissionError: The file must not be written.
@@ -82,8 +82,8 @@ def readers_lock(path: Path) -> bool:
             make_lock_file(path)
         if not _may_write(lock):
             raise LockerError(
-                f"{lock}: expected a lock file that you may write, as reading takes a lock; found "
-                f"{'one that you may not' if lock.exists() else 'none'}: "
+                f"{lock}: expected a lock file that you may write, because reading takes a lock; "
+                f"{'you may not write the file' if lock.exists() else 'there is no such file'}: "
                 "ask the owner of the folder to open it once, or read a copy of the folder"
             )
     return True
@@ -102,9 +102,7 @@ def lock_alone(descriptor: int, path: Path) -> None:
     try:
         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
     except (BlockingIOError, PermissionError) as error:
-        raise LockerError(
-            f"{path}: expected nobody else to have it open, found another process that does"
-        ) from error
+        raise LockerError(f"{path}: another process has the store open; end that process first") from error
 
 
 def _may_write(path: Path) -> bool:

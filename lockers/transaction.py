@@ -58,7 +58,7 @@ class BaseTransaction(abc.ABC):
 
     def _running(self, full: bytes) -> bytes:
         if self._ended:
-            raise LockerError(f"{describe(full)}: expected a running transaction, found one that has ended")
+            raise LockerError(f"{describe(full)}: the transaction has ended and can no longer be used")
         return full
 
     @abc.abstractmethod
@@ -123,7 +123,9 @@ class NotNested(threading.local):
             LockerError: The thread is in a transaction already.
         """
         if self.busy:
-            raise LockerError(f"{subject}: expected no transaction in this thread, found one that is running")
+            raise LockerError(
+                f"{subject}: expected no transaction in this thread, but a transaction is running"
+            )
         self.busy = True
         try:
             yield

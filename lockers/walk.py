@@ -51,7 +51,7 @@ def _entries(transaction: LmdbTransaction, path: Path) -> Iterator[str]:
         for key, value in cursor:
             full, number = bytes(key), number + 1
             if full <= last:
-                yield f"{path}: {describe(full)}: expected a key above {last.hex()}, found one that is not"
+                yield f"{path}: {describe(full)}: expected keys in sorted order, found it after {last.hex()}"
             yield from (f"{path}: {finding}" for finding in entry_findings(full, bytearray(value)))
             last = full
     if number != expected:

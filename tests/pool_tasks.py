@@ -124,3 +124,34 @@ def run_forever():
         if message is not None:
             sys.stdout.write(f"{message.value[0]} {message.value[1]}\n")
             sys.stdout.flush()
+
+
+def fail_with_causes(parent, way):
+    """Raise an error whose cause cannot be pickled, and has a cause itself."""
+    try:
+        try:
+            raise OSError(28, "No space left on device")
+        except OSError as error:
+            raise UnsendableError("disk", "full") from error
+    except UnsendableError as error:
+        if way == "from":
+            raise ValueError("seven") from error
+        if way == "from none":
+            raise ValueError("seven") from None
+        raise ValueError("seven")  # noqa: B904 - the context is what is tested
+
+
+def hang_once(parent, attempts):
+    """In the first attempt wait for ever; in a later attempt wait until the parent asks to return early."""
+    with open(attempts, "a") as file:
+        file.write("x")
+    first = os.path.getsize(attempts) == 1
+    while first or not parent.is_set():
+        time.sleep(0.01)
+    return "stopped"
+
+
+def write_a_file(folder):
+    """In a worker: leave a file that is named after the process."""
+    with open(os.path.join(folder, str(os.getpid())), "w"):
+        pass

@@ -307,11 +307,11 @@ def _program(form: SequenceForm) -> tuple[Floats, sparse.csr_matrix, sparse.csr_
 
 def _machine(args: argparse.Namespace) -> str:
     return (
-        f"Medians of {args.repeats} runs, processor time of one core of a {os.cpu_count()}-core "
-        f"{platform.machine()} machine. "
+        f"The tables have processor times of one core of a {os.cpu_count()}-core {platform.machine()} machine, "
+        f"medians of {args.repeats} runs. The versions: "
         f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__} (its HiGHS), "
-        f"numba {numba.__version__}. –: not reached within {args.limit:,} iterations, or not started because it "
-        f"would have taken more than {args.budget:g} s.\n"
+        f"numba {numba.__version__}. – means that the accuracy was not reached within {args.limit:,} iterations, "
+        f"or that the solve would have taken more than {args.budget:g} s and was not started.\n"
     )
 
 

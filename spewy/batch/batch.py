@@ -1,10 +1,9 @@
-"""Read several job files, or one job with a list of boards, as one batch with a folder for each job.
+"""Reads several job files, or one job file with a list of boards, as one batch with a folder for each job.
 
-A batch is a list of single jobs. Boards of one job that a renaming of suits turns into each other, ranges included,
-are one game: it is solved once and reported for all of them. Jobs that are done already are only read. What is left
-runs in `spewy.batch.run`.
+A batch is a list of jobs with one board each. If a permutation of suits turns one board of a job file into another one,
+and does not change the ranges, both boards are the same game: one of them is solved, and the result is reported for
+both. Jobs that were finished in earlier runs are only read. `spewy.batch.run` solves the remaining jobs.
 
->>> from spewy.batch.batch import Batch
 >>> batch = Batch.load(["examples/R1.toml", "examples/T1.toml"])  # doctest: +SKIP
 """
 
@@ -40,7 +39,7 @@ from spewy.run.folder_state import Stored, finished, look
 from spewy.run.result import SolveResult, trace_in_unit
 
 SECTIONS_WITHOUT_CARDS = {"name", "unit", "game", "bets", "tree", "rows", "solve", "rake", "save"}
-"""Sections that name no suit; jobs with other sections are merged only on equal cards."""
+"""Sections of a job file that contain no cards; a job with another section is not merged with jobs on other boards."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +48,11 @@ class BatchJob:
 
     Attributes:
         job: the job, with a single board.
-        source: name of the job's file.
-        label: name in reports: the job's name, with the board if the file lists several.
-        folder: folder of the lockers; the folder of job ``same_as``, if there is one.
-        same_as: number of the job that is solved for this job too; None if this job itself is solved.
-        stands_for: number of flops that the board stands for in a subset; None without a subset.
+        source: name of the job file.
+        label: name of the job in reports: the job's own name, followed by the board if the file lists several boards.
+        folder: folder of the solve; if ``same_as`` is set, the folder of the job with that number.
+        same_as: number of another job that is the same game up to suits and is solved instead; None: solve this job.
+        stands_for: number of flops that the board represents, if the job file asks for a subset of flops, else None.
     """
 
     job: Job
@@ -71,28 +70,28 @@ class BatchJob:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a job: a result, an error, or neither if the job was interrupted before it began."""
+    """How a job ended: with a result, with an error, or with neither if it was interrupted before it began.
+
+    Attributes:
+        result, error: the result of the solve; the message of the error.
+        details: traceback of an unexpected error, else empty.
+        skipped: whether the job was finished in an earlier run.
+        stored: state of the job's folder if ``result`` is None.
+    """
 
     result: SolveResult | None = None
     error: str | None = None
     details: str = ""
-    """Traceback of an unexpected error."""
     skipped: bool = False
-    """Whether the job was finished in an earlier run."""
     stored: Stored = field(default_factory=Stored)
-    """State of the folder if there is no result."""
 
     @property
     def done(self) -> bool:
-        """Whether the job has reached its target or ``max_sweeps``."""
+        """Whether the job has reached its target or its limit ``max_sweeps``."""
         return self.result is not None and not self.result.interrupted
 
     def to_json(self, unit: Unit = CHIPS) -> dict[str, Any]:
-        """Return the documented object of a solve; fields are null if an error or interruption has left no result.
-
-        Args:
-            unit: the job's.
-        """
+        """Return the object of `docs/formats.md`, with amounts in ``unit``; without a result most fields are null."""
         if self.result is not None:
             return self.result.to_json()
         known = {
@@ -107,10 +106,13 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Batch:
-    """Jobs in the order of the input, and the state of the folders to solve, by number of the job.
+    """A list of jobs to solve.
 
-    ``save_every`` is passed on to the sessions that solve the batch. With ``again`` these sessions discard what earlier
-    runs left.
+    Attributes:
+        entries: the jobs, in the order of the input.
+        stored: state of each job's folder, by number of the job, for those jobs that are solved themselves.
+        save_every: seconds between two saves of a solve; None for the default.
+        again: whether to discard what earlier runs saved.
     """
 
     entries: tuple[BatchJob, ...]
@@ -122,16 +124,11 @@ class Batch:
     def load(
         cls, files: Sequence[str | Path], overrides: Sequence[str] = (), out: Path | None = None
     ) -> Batch:
-        """Read and validate all jobs and read the state of their folders, before anything starts.
-
-        Args:
-            files: as of `unstarted`.
-            overrides: as of `unstarted`.
-            out: as of `unstarted`.
+        """Read and validate all jobs, and read the state of their folders; the arguments are those of `unstarted`.
 
         Raises:
-            InputError: as `unstarted`.
-            lockers.LockerError: a folder holds another job, something else, or is damaged.
+            InputError: a job is invalid, or two jobs would use the same folder.
+            lockers.LockerError: a folder contains another job, or is damaged.
         """
         batch = cls.unstarted(files, overrides, out)
         return replace(batch, stored={i: _look(batch.entries[i]) for i in batch.stored})
@@ -140,37 +137,39 @@ class Batch:
     def unstarted(
         cls, files: Sequence[str | Path], overrides: Sequence[str] = (), out: Path | None = None
     ) -> Batch:
-        """Read and validate all jobs, ignoring what their folders hold.
+        """Read and validate all jobs, without reading their folders.
 
         Args:
-            files: job files; ``spot.boards`` in one, a list or a subset of flops, stands for as many jobs.
-            overrides: as for `Job.load`, for every job.
-            out: folder of the jobs' folders; default ``results``, and ``results/<name>`` for the boards of one file.
+            files: paths of job files. A file with ``spot.boards`` (a list of boards, or a subset of all flops) gives
+                one job for each board.
+            overrides: changes to every job, see `Job.load`.
+            out: folder that will contain a folder for each job; None for ``results``. The boards of a file lie in
+                ``results/<name of the job>``, or in ``out`` itself if it is given and there is only one file.
 
         Raises:
-            InputError: a job is wrong, or two would share a folder.
+            InputError: a job is invalid, or two jobs would use the same folder.
         """
         if not files:
             raise InputError("batch: expected at least one job file, found none")
         base, inside = out or Path("results"), out is not None and len(files) == 1
         entries: list[BatchJob] = []
         for file in files:
-            entries += _entries(file, overrides, base, len(entries), inside=inside)
+            entries += _entries_of(read_job(file, overrides), str(file), base, len(entries), inside=inside)
         _require_own_folders(entries)
-        return cls(tuple(entries), {i: Stored() for i, each in enumerate(entries) if each.same_as is None})
+        return cls(tuple(entries), {i: Stored() for i, entry in enumerate(entries) if entry.same_as is None})
 
     @classmethod
     def of_boards(cls, job: Job, boards: Sequence[str] | int, folder: Path) -> Batch:
         """Make the batch of one job on many boards, and read the state of their folders.
 
         Args:
-            job: job of a spot, whose own board does not count.
-            boards: boards, or the number of weighted flops that stand for all.
-            folder: folder of the boards' folders.
+            job: the job; its own board is ignored.
+            boards: the boards; or the number of weighted flops that represent all 1,755.
+            folder: folder that will contain a folder for each board.
 
         Raises:
-            InputError: the job is a whole game, or a board is wrong.
-            lockers.LockerError: a folder holds another job, or is damaged.
+            InputError: the job is a whole game, or a board is invalid.
+            lockers.LockerError: a folder contains another job, or is damaged.
         """
         data = job.model_dump(by_alias=True, exclude_unset=True)
         if job.spot is None:
@@ -181,18 +180,20 @@ class Batch:
         spot["boards"] = {"subset": boards} if isinstance(boards, int) else list(boards)
         entries = _entries_of(data | {"spot": spot}, job.name, folder, 0, inside=True)
         _require_own_folders(entries)
-        return cls(tuple(entries), {i: _look(each) for i, each in enumerate(entries) if each.same_as is None})
+        return cls(
+            tuple(entries), {i: _look(entry) for i, entry in enumerate(entries) if entry.same_as is None}
+        )
 
     @cached_property
     def done(self) -> dict[int, SolveResult]:
-        """Results of the entries that were finished before."""
+        """Results of the jobs that were finished in earlier runs, by number of the job."""
         if self.again:
             return {}
-        found = ((i, finished(self.entries[i].job, stored)) for i, stored in self.stored.items())
-        return {i: result for i, result in found if result is not None}
+        results = ((i, finished(self.entries[i].job, stored)) for i, stored in self.stored.items())
+        return {i: result for i, result in results if result is not None}
 
     def write_weights(self) -> None:
-        """Write the weights of the flops of a subset beside their folders, for reports."""
+        """If the batch has a subset of flops, write a file with the weight of each flop, which reports read."""
         by_folder: dict[Path, dict[str, int]] = {}
         for entry in self.entries:
             if entry.stands_for is not None and entry.board is not None:
@@ -202,11 +203,11 @@ class Batch:
 
     @property
     def to_do(self) -> tuple[int, ...]:
-        """Numbers of the entries to solve."""
+        """Numbers of the jobs that are still to be solved."""
         return tuple(i for i in self.stored if i not in self.done)
 
     def to_json(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Return the documented object for the outcome of each job."""
+        """Return the JSON object that `docs/formats.md` describes, for the outcome of each job."""
         return [
             outcome.to_json(entry.job.amounts)
             | {
@@ -222,17 +223,17 @@ class Batch:
 
 
 def lists_boards(file: str | Path, overrides: Sequence[str] = ()) -> bool:
-    """Whether a job file has ``spot.boards``, and so is a batch by itself.
+    """Whether a job file has the key ``spot.boards``, and so gives several jobs.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: the file cannot be read.
     """
     spot = read_job(file, overrides).get("spot")
     return isinstance(spot, dict) and "boards" in spot
 
 
 def folder_name(name: str) -> str:
-    """Make a folder's name from a job's name, without parts that lead out of the parent folder.
+    """Turn the name of a job into the name of a folder, which cannot lead out of its parent folder.
 
     >>> folder_name("Rhode Island"), folder_name("../T1"), folder_name("..")
     ('Rhode Island', '-T1', 'job')
@@ -240,15 +241,12 @@ def folder_name(name: str) -> str:
     return re.sub(r"[/\\\0]", "-", name).strip(". ") or "job"
 
 
-def _entries(
-    file: str | Path, overrides: Sequence[str], base: Path, first: int, *, inside: bool
-) -> list[BatchJob]:
-    """Read the jobs of a file, after ``first`` earlier entries; with ``inside`` boards lie in ``base`` itself."""
-    return _entries_of(read_job(file, overrides), str(file), base, first, inside=inside)
-
-
 def _entries_of(data: dict[str, Any], source: str, base: Path, first: int, *, inside: bool) -> list[BatchJob]:
-    """Make the jobs of a job file's data; arguments as in `_entries`."""
+    """Make the jobs that a job file describes: one job, or one job for each board in ``spot.boards``.
+
+    ``data`` is the content of the file ``source``. The jobs' folders lie in ``base``. With ``inside``, the folders of
+    boards lie in ``base`` itself, else in ``base/<name of the job>``. The batch has ``first`` jobs before this file.
+    """
     spot = data.get("spot")
     if not isinstance(spot, dict) or "boards" not in spot:
         job = _validated(data, f"job {source}")
@@ -256,8 +254,8 @@ def _entries_of(data: dict[str, Any], source: str, base: Path, first: int, *, in
     entries = []
     subset = _subset(spot, source)
     for number, board in enumerate(subset or _boards(spot, source)):
-        one = {key: value for key, value in spot.items() if key != "boards"} | {"board": board}
-        job = _validated(data | {"spot": one}, f"job {source}, spot.boards, number {number + 1}")
+        single = {key: value for key, value in spot.items() if key != "boards"} | {"board": board}
+        job = _validated(data | {"spot": single}, f"job {source}, spot.boards, number {number + 1}")
         name = cards_name(job.board)
         folder = base / name if inside else base / folder_name(job.name) / name
         stands_for = None if subset is None else subset[board]
@@ -268,37 +266,40 @@ def _entries_of(data: dict[str, Any], source: str, base: Path, first: int, *, in
 
 
 def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
-    """Return how many flops each flop of ``boards = { subset = 25 }`` stands for; None if the boards are a list."""
-    asked = spot["boards"]
-    if not isinstance(asked, dict) or "board" in spot:
+    """Select flops for ``boards = { subset = N }``; return how many flops each represents, or None for a list."""
+    boards = spot["boards"]
+    if not isinstance(boards, dict) or "board" in spot:
         return None
     from buckets.abstraction import flop_subset
     from buckets.abstraction.flop_subset import N_FLOPS
 
-    n = asked.get("subset")
-    if set(asked) != {"subset"} or type(n) is not int or not 1 <= n <= N_FLOPS:
+    n = boards.get("subset")
+    if set(boards) != {"subset"} or type(n) is not int or not 1 <= n <= N_FLOPS:
         raise InputError(
-            f"job {source}: spot.boards: expected {{ subset = N }} with N from 1 to {N_FLOPS:,}, found {shown(asked)}"
+            f"job {source}: spot.boards: expected {{ subset = N }} with N from 1 to {N_FLOPS:,}, found {shown(boards)}"
         )
     return flop_subset(n).named()
 
 
 def _require_symmetry(job: Job, subject: str) -> None:
-    """Refuse ranges and locks that name suits, since a flop of a subset stands for others up to suits."""
+    """Check that ranges treat all suits alike and nothing is locked, since each flop of a subset represents others."""
     assert job.spot is not None
     deck, hole = job.rules.deck, job.rules.num_hole_cards
     for name in ("oop", "ip"):
         weights = parse_range(getattr(job.spot, name)).weights
         if len(range_symmetries(weights, deck, hole)) < len(suit_permutations(deck)):
             raise InputError(
-                f"{subject}: spot.{name}: expected a range that suits mean nothing to, since flops of a subset stand "
-                "for others up to suits, found one with hands of its own suits"
+                f"{subject}: spot.{name}: a range with single suits, such as AhKh without AsKs, cannot be used with a "
+                "subset of flops; use a range that treats all suits alike, or list the boards"
             )
     if any(job.model_dump(exclude=SECTIONS_WITHOUT_CARDS | {"spot"}).values()):
-        raise InputError(f"{subject}: lock: expected none beside a subset of flops, found one")
+        raise InputError(
+            f"{subject}: lock: locks cannot be used with a subset of flops; remove the lock, or list the boards"
+        )
 
 
 def _boards(spot: dict[str, Any], source: str) -> list[str]:
+    """Return the list ``spot.boards`` of a job file."""
     boards = spot["boards"]
     if "board" in spot:
         raise InputError(f"job {source}: spot.boards: expected either spot.board or spot.boards, found both")
@@ -310,15 +311,20 @@ def _boards(spot: dict[str, Any], source: str) -> list[str]:
 
 
 def _validated(data: dict[str, Any], subject: str) -> Job:
+    """Make a job from the data of a job file; error messages begin with ``subject``."""
     try:
         return Job.of(data, subject)
     except InputError as error:
-        told = str(error)
-        raise InputError(told if told.startswith(subject) else f"{subject}: {told}") from None
+        message = str(error)
+        raise InputError(message if message.startswith(subject) else f"{subject}: {message}") from None
 
 
 def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
-    """Merge jobs that are equal up to suits; the first one, preferably with a folder, is solved for all."""
+    """Merge jobs that are equal up to suits: one job of each group is solved, and the others refer to it.
+
+    The solved job is the first of the group that has been begun, or else the first of the group. Before ``entries`` the
+    batch has ``first`` other jobs.
+    """
     groups: dict[int, list[int]] = {}
     alike: dict[History, list[int]] = {}
     for i, entry in enumerate(entries):
@@ -340,10 +346,7 @@ def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
 
 
 def same_up_to_suits(a: Job, b: Job) -> bool:
-    """Whether a permutation of suits maps a job's board and live ranges to those of another job.
-
-    The jobs must differ in the board only.
-    """
+    """Whether a permutation of suits maps the board and ranges of a job to those of another with the same settings."""
     deck = a.rules.deck
     cards_named = any(a.model_dump(exclude=SECTIONS_WITHOUT_CARDS | {"spot"}).values())
     perms = suit_permutations(deck)[:1] if cards_named or not a.solve.symmetry else suit_permutations(deck)
@@ -351,19 +354,17 @@ def same_up_to_suits(a: Job, b: Job) -> bool:
         if permute_history(a.history, perm) != b.history:
             continue
         moved = hand_permutation(deck, a.rules.num_hole_cards, perm)
-        if all(
-            np.array_equal(mine, theirs[moved]) for mine, theirs in zip(a.weights, b.weights, strict=True)
-        ):
+        if all(np.array_equal(in_a, in_b[moved]) for in_a, in_b in zip(a.weights, b.weights, strict=True)):
             return True
     return False
 
 
 def _require_own_folders(entries: Iterable[BatchJob]) -> None:
-    """Refuse two jobs in one folder, or one job's folder within another's."""
+    """Check that no two jobs use the same folder, and that no job's folder lies within another job's folder."""
     solved = [entry for entry in entries if entry.same_as is None]
     owners: dict[Path, BatchJob] = {}
     for entry in solved:
-        folder = Path(os.path.realpath(entry.folder))  # which no loop of links stops
+        folder = Path(os.path.realpath(entry.folder))  # unlike `Path.resolve`, it accepts a loop of links
         if folder in owners:
             raise _shared(owners[folder], entry)
         owners[folder] = entry
@@ -374,22 +375,24 @@ def _require_own_folders(entries: Iterable[BatchJob]) -> None:
 
 
 def _shared(a: BatchJob, b: BatchJob) -> InputError:
+    """Make the error for two jobs that would use the same folder."""
     return InputError(
         f"jobs {a.label} ({a.source}) and {b.label} ({b.source}): expected a folder for each, "
-        f"found {a.folder} for both"
+        f"found {a.folder} for both; give the jobs different names"
     )
 
 
 def _look(entry: BatchJob) -> Stored:
+    """Read the state of a job's folder; raise an error if the folder has files that do not belong to a solve."""
     folder = entry.folder
-    there = holds_store(folder)
+    has_store = holds_store(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{entry.label}: expected a folder for its lockers, found a file {folder}")
-    if folder.is_dir() and not there:
-        strangers = [path.name for path in folder.iterdir() if not path.name.startswith((DATA, "."))]
-        if strangers:
+    if folder.is_dir() and not has_store:
+        other_files = [path.name for path in folder.iterdir() if not path.name.startswith((DATA, "."))]
+        if other_files:
             raise InputError(
                 f"{entry.label}: {folder}: expected lockers or an empty folder, "
-                f"found {min(strangers)} and no manifest.json"
+                f"found {min(other_files)} and no manifest.json"
             )
     return look(entry.job, folder)

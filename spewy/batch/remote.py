@@ -1,7 +1,7 @@
-"""Solve jobs of a batch in workers of a cluster; a job's folder is sent to the worker and back.
+"""Solves jobs of a batch in the workers of a cluster; a job's folder is sent to the worker and back.
 
-A worker solves in a scratch folder, which it sends back when the solve is done or was stopped. So a worker that dies
-leaves the job's folder as it was.
+A worker solves in a temporary folder, and sends the folder back when the solve has ended or was stopped. So a worker
+that dies leaves the job's own folder unchanged.
 """
 
 from __future__ import annotations
@@ -20,11 +20,21 @@ from spewy.system.scratch import scratch_folder
 from spewy.system.worker import Parent
 
 Files = dict[str, bytes]
-"""Contents of a folder's files, by relative path."""
+"""Contents of a folder's files, by path relative to the folder."""
 
 
 def solve_remotely(parent: Parent, text: str, before: Files, cost: WalkedCost) -> tuple[Outcome, Files]:
-    """Solve a job in a worker from the files of its folder; return the outcome and the new files."""
+    """Solve a job in a worker.
+
+    Args:
+        parent: the calling process.
+        text: the job, as `job_text` writes it.
+        before: the files of the job's folder.
+        cost: estimated cost of the job.
+
+    Returns:
+        The outcome, and the files of the job's folder after the solve.
+    """
     with scratch_folder("solve") as scratch:
         folder = scratch / "solve"
         if before:
@@ -34,7 +44,7 @@ def solve_remotely(parent: Parent, text: str, before: Files, cost: WalkedCost) -
 
 
 def packed(folder: Path) -> Files:
-    """Read all files of a folder except lock files; return {} if there is no such folder."""
+    """Read all files of a folder except lock files; return {} if the folder does not exist."""
     files = (
         path
         for path in sorted(folder.rglob("*"))
@@ -44,11 +54,12 @@ def packed(folder: Path) -> Files:
 
 
 def unpack(files: Files, folder: Path) -> None:
-    """Replace a folder's files in one step; after a failure the folder is unchanged.
+    """Replace the content of a folder in one step; if this fails, the folder is unchanged.
 
     Raises:
-        PeerError: `packed` cannot have made these files; nothing is written.
-        InputError: another process has made the folder anew meanwhile; its old content lies beside it.
+        PeerError: ``files`` is not a valid result of `packed`; nothing is written.
+        InputError: another process has created the folder again meanwhile. The old content is then in a folder beside
+            it.
     """
     _require_files(files)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -69,28 +80,29 @@ def unpack(files: Files, folder: Path) -> None:
 
 
 def _put_back(old: Path, folder: Path) -> None:
+    """Restore the old content of a folder after a failure."""
     try:
         if old.exists():
             old.rename(folder)
     except OSError as error:
         raise InputError(
-            f"folder {path_text(folder)}: expected nobody to use it, found that another process has made it anew; "
-            f"what it held is in {path_text(old)}"
+            f"folder {path_text(folder)}: another process has created it again during the solve; "
+            f"move its old content back from {path_text(old)}"
         ) from error
 
 
 def _require_files(files: Any) -> None:
-    """Refuse files that `packed` cannot have made, such as names that lead outside the folder."""
-    subject = "folder of a solve, from the other end of a cluster"
+    """Check that a value is a valid result of `packed`, without paths that lead out of the folder."""
+    subject = "files of a solve, received from a worker of a cluster"
     if not isinstance(files, dict):
-        raise PeerError(f"{subject}: expected files by their paths, found {shown(files)}")
+        raise PeerError(f"{subject}: expected a dictionary from paths to contents, found {shown(files)}")
     for name, content in files.items():
         if not (isinstance(name, str) and _stays(name)):
-            raise PeerError(f"{subject}: expected the path of a file in it, found {shown(name)}")
+            raise PeerError(f"{subject}: expected a path inside the folder, found {shown(name)}")
         if not isinstance(content, bytes):
-            raise PeerError(f"{subject}, file {name}: expected its bytes, found {shown(content)}")
+            raise PeerError(f"{subject}, file {name}: expected bytes, found {shown(content)}")
 
 
 def _stays(name: str) -> bool:
-    """Whether a path stays inside its folder."""
+    """Whether a relative path leads to a file inside the folder."""
     return "\0" not in name and not {"", ".", ".."} & set(name.split("/"))

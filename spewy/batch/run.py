@@ -1,7 +1,7 @@
-"""Run a batch: several solves at once in worker processes or on a cluster, or one by one in this process.
+"""Solves the jobs of a batch: several at the same time in worker processes or on a cluster, or in turn in this process.
 
-The first Ctrl-C in the parent tells every worker to save and return; workers ignore Ctrl-C themselves, although
-a terminal sends it to all processes.
+At the first Ctrl-C this process asks every worker to save its work and return. Workers ignore the Ctrl-C that a
+terminal sends to all processes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,13 @@ from spewy.system.worker_pool import Message, WorkerPool
 
 @dataclass(frozen=True)
 class BatchCost:
-    """Predicted cost of a batch: an estimate for each entry to solve, and how many entries run at once."""
+    """Predicted cost of a batch.
+
+    Attributes:
+        estimates: estimated cost of each job to solve, by number of the job.
+        at_once: number of jobs that run at the same time.
+        available_bytes: bytes of free memory of this machine; None if unknown or if the jobs run on a cluster.
+    """
 
     estimates: Mapping[int, WalkedCost]
     at_once: int
@@ -49,45 +55,45 @@ class BatchCost:
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes of memory of the largest jobs that may run at once, with their processes."""
+        """Bytes of memory if the largest jobs run at the same time, including their processes."""
         return memory_at_once([cost.memory_bytes for cost in self.estimates.values()], self.at_once)
 
     @property
     def disk_bytes(self) -> int:
-        """Largest disk space of all lockers together, in bytes: complete while a job runs, reduced afterwards."""
+        """Peak of disk space in bytes of all lockers together; a running job may need more than a finished job."""
         whole = sorted((cost.disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True)
         return self.kept_bytes + sum(whole[: self.at_once])
 
     @property
     def most_disk_bytes(self) -> int:
-        """Upper bound on the disk space of all lockers together, while jobs save again."""
-        again = sorted(
+        """Upper bound on the disk space in bytes of all lockers together, including space that repeated saves need."""
+        extra = sorted(
             (cost.most_disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True
         )
-        return self.kept_bytes + sum(again[: self.at_once])
+        return self.kept_bytes + sum(extra[: self.at_once])
 
     @property
     def kept_bytes(self) -> int:
-        """Bytes on disk of all lockers together once all jobs are solved."""
+        """Disk space in bytes of all lockers together after all jobs are solved."""
         return sum(cost.kept_bytes for cost in self.estimates.values())
 
     @property
     def information_sets(self) -> int:
-        """Number of information sets of all jobs together."""
+        """Number of information sets in all jobs together."""
         return sum(cost.information_sets for cost in self.estimates.values())
 
     @property
     def seconds_per_sweep(self) -> float | None:
-        """Approximate seconds of a sweep of all jobs together on one core; None if a job's are unknown."""
+        """Estimated seconds on one core for one sweep of every job; None if the estimate of a job is unknown."""
         seconds = [cost.seconds_per_sweep for cost in self.estimates.values()]
         return None if None in seconds else sum(each for each in seconds if each is not None)
 
 
 class BatchReporter(Protocol):
-    """Listens to the progress of a batch."""
+    """Receives the progress of a batch; jobs are named by their numbers in the batch."""
 
     def laid_out(self, done: int, total: int) -> None:
-        """Called with the number of jobs whose cost is known, and of all."""
+        """Called after the cost of a job was estimated, with the number of estimated jobs and of all jobs to solve."""
 
     def begin(self, batch: Batch, cost: BatchCost) -> None:
         """Called before the first solve."""
@@ -96,39 +102,48 @@ class BatchReporter(Protocol):
         """Called when the solve of a job begins."""
 
     def check(self, number: int, check: News) -> None:
-        """Called when a running job was measured."""
+        """Called when the exploitability of a running job was measured."""
 
     def ended(self, number: int, outcome: Outcome) -> None:
-        """Called when a job is done, has failed or was stopped."""
+        """Called when a job has finished, has failed or was stopped."""
 
     def stopping(self) -> None:
-        """Called at Ctrl-C, when the running jobs begin to save."""
+        """Called at Ctrl-C, before the running jobs save their work and end."""
 
     def end(self) -> None:
         """Called after the last job."""
 
 
 def processes(batch: Batch, asked: int | None = None) -> int:
-    """Return the number of jobs to run at once: ``asked``, or as many as there are cores for ``solve.workers`` each."""
+    """Return the number of jobs to run at the same time, at most the number of jobs to solve.
+
+    Args:
+        batch: the batch.
+        asked: the requested number; None to divide the cores of this machine by the largest ``solve.workers`` of a job.
+    """
     workers = max((batch.entries[i].job.solve.threads for i in batch.to_do), default=1)
     wanted = asked or max(1, joblib.cpu_count() // workers)
     return max(1, min(wanted, len(batch.to_do)))
 
 
 def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> tuple[Outcome, ...]:
-    """Solve all unfinished entries; return an outcome for each entry.
+    """Solve all unfinished jobs of a batch.
 
-    Within ``joblib.parallel_config(backend="dask")`` the cluster's workers solve, a job for each of their threads.
+    Within ``joblib.parallel_config(backend="dask")`` the workers of the cluster solve the jobs, one job in each thread.
 
     Args:
-        batch: what to solve.
-        report: told of the cost before anything starts, and of all that happens then.
-        asked: number of solves at once in processes here; None for as many as cores and the memory available hold.
+        batch: the batch.
+        report: receives the estimated cost before the first solve, and the progress.
+        asked: number of jobs that run at the same time in local processes; None for as many as cores and free memory
+            allow.
+
+    Returns:
+        The outcome of each job.
 
     Raises:
-        InputError: a job needs more than its ``solve.memory``; nothing was started.
+        InputError: a job needs more memory than its ``solve.memory`` allows; no job was started.
     """
-    for i in batch.to_do:  # before processes start, which takes a second: the tree is counted here already
+    for i in batch.to_do:  # this check comes first, since starting processes takes a second
         refuse_impossible(batch.entries[i].job, batch.entries[i].label)
     report = unfailing(report)
     outcomes = {i: Outcome(result, skipped=True) for i, result in batch.done.items()}
@@ -159,15 +174,17 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
 
 
 class _Here:
-    """Solves jobs one by one in this process."""
+    """Solves the jobs in turn in this process."""
 
     def estimates(self, batch: Batch) -> Iterator[tuple[int, WalkedCost]]:
+        """Yield the number and the estimated cost of each job to solve."""
         for i in batch.to_do:
             yield i, estimate_job(batch.entries[i].job, batch.entries[i].label)
 
     def solve(
         self, batch: Batch, cost: BatchCost, report: BatchReporter, stop: Stop
     ) -> Iterator[tuple[int, Outcome]]:
+        """Solve the jobs; yield the number and the outcome of each."""
         for i in batch.to_do:
             if stop.is_set():
                 yield i, Outcome(stored=batch.stored[i])
@@ -175,7 +192,8 @@ class _Here:
             report.started(i)
             entry = batch.entries[i]
 
-            def told(check: News, i: int = i) -> None:
+            def forward(check: News, i: int = i) -> None:
+                """Report a check together with the number of its job."""
                 report.check(i, check)
 
             yield (
@@ -183,7 +201,7 @@ class _Here:
                 solve_job(
                     entry.job,
                     entry.folder,
-                    told,
+                    forward,
                     stop,
                     batch.save_every,
                     cost.estimates[i],
@@ -193,7 +211,11 @@ class _Here:
 
 
 class _InPool:
-    """Solves jobs in the workers of a pool."""
+    """Solves the jobs in the workers of a pool.
+
+    Attributes:
+        function: the function that a worker calls to solve a job.
+    """
 
     function: Callable[..., Any] = staticmethod(solve_task)
 
@@ -201,19 +223,20 @@ class _InPool:
         self._pool = pool
 
     def arguments(self, batch: Batch, entry: BatchJob, cost: WalkedCost) -> tuple[Any, ...]:
-        """Return the arguments of the function that solves an entry.
+        """Return the arguments of `function` for a job.
 
         Raises:
-            InputError: another process works in the entry's folder.
+            InputError: another process uses the job's folder.
         """
         return job_text(entry.job), entry.folder, batch.save_every, batch.again, cost
 
     def outcome(self, entry: BatchJob, answer: Any) -> Outcome:
-        """Return the outcome of an entry, from the result of the function that solves it."""
+        """Turn the result of `function` into the outcome of a job."""
         outcome: Outcome = answer
         return outcome
 
     def estimates(self, batch: Batch) -> Iterator[tuple[int, WalkedCost]]:
+        """Yield the number and the estimated cost of each job to solve."""
         tasks = [(job_text(batch.entries[i].job), batch.entries[i].label) for i in batch.to_do]
         for message in self._pool.results(estimate_task, tasks):
             if message is not None:
@@ -222,6 +245,7 @@ class _InPool:
     def solve(
         self, batch: Batch, cost: BatchCost, report: BatchReporter, stop: Stop
     ) -> Iterator[tuple[int, Outcome]]:
+        """Solve the jobs; yield the number and the outcome of each."""
         died: list[int] = []
         yield from self._solve_some(batch, batch.to_do, cost, report, stop, died)
         if died:
@@ -236,11 +260,22 @@ class _InPool:
         stop: Stop,
         died: list[int] | None = None,
     ) -> Iterator[tuple[int, Outcome]]:
-        """Solve some entries; ``died`` gets those to try again since all workers of a cluster have left."""
-        begun: list[int] = []  # number of the entry, by number of the task
+        """Solve some jobs; yield the number and the outcome of each.
+
+        Args:
+            batch: the batch.
+            numbers: numbers of the jobs to solve.
+            cost: estimated cost of the batch.
+            report: receives the progress.
+            stop: once set, running jobs save their work and end, and no further job begins.
+            died: gets the numbers of jobs that failed only because all workers of a cluster left; None to let such jobs
+                fail.
+        """
+        begun: list[int] = []  # the number of the job, by number of the task
         refused: dict[int, str] = {}
 
         def tasks() -> Iterator[tuple[Any, ...]]:
+            """Yield the arguments for each job, when a worker is free to solve it."""
             for i in numbers:
                 if stop.is_set():
                     return
@@ -275,10 +310,10 @@ class _InPool:
                 yield i, Outcome(stored=batch.stored[i])
 
     def _ended(self, entry: BatchJob, message: Message) -> Outcome:
-        """Make the outcome of an ended entry; an invalid answer fails only this entry."""
+        """Make the outcome of a job from the last message about its task; an invalid answer becomes an error."""
         try:
             if message.kind == "died":
-                raise InputError(f"its process {message.value}")
+                raise InputError(f"the worker process of this job {message.value}")
             if message.kind == "failed":
                 raise message.value
             return self.outcome(entry, message.value)
@@ -287,9 +322,9 @@ class _InPool:
 
 
 class _Remotely(_InPool):
-    """Solves jobs in a cluster's workers.
+    """Solves the jobs in the workers of a cluster.
 
-    This process locks an entry's folder before sending it, and until the worker's result is unpacked.
+    This process sends a job's folder to a worker, and locks the folder until it has received and written the result.
     """
 
     function = staticmethod(solve_remotely)
@@ -300,20 +335,23 @@ class _Remotely(_InPool):
         self._held: dict[Path, FolderLock] = {}
 
     def arguments(self, batch: Batch, entry: BatchJob, cost: WalkedCost) -> tuple[Any, ...]:
-        if entry.folder not in self._held:  # else a worker died, and the entry is solved once more
+        """Lock a job's folder and return the arguments of `function`, which include the folder's files."""
+        # If a worker died and the job is sent again, this process holds the lock already.
+        if entry.folder not in self._held:
             self._held[entry.folder] = self._locks.enter_context(FolderLock(entry.folder, "solve"))
         if batch.again:
             start_again(entry.job, entry.folder)
         return job_text(entry.job), packed(entry.folder), cost
 
     def outcome(self, entry: BatchJob, answer: Any) -> Outcome:
+        """Write the files in a worker's answer to a job's folder, unlock the folder, and return the outcome."""
         if not (isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], Outcome)):
             raise PeerError(
-                f"Dask worker, job {entry.label}: expected how its solve ended, found {shown(answer)}"
+                f"Dask worker, job {entry.label}: expected an outcome and files, found {shown(answer)}"
             )
-        found, files = answer
+        outcome, files = answer
         if files:
             unpack(files, entry.folder)
         self._held.pop(entry.folder).close()
-        out: Outcome = found
+        out: Outcome = outcome
         return out

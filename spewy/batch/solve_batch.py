@@ -1,4 +1,4 @@
-"""Solve one job on many boards from Python, and read the solutions."""
+"""Solves one job on many boards from Python, and reads the solutions."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BatchResult:
-    """Solves of one job on many boards.
+    """The solutions of one job on many boards.
 
     Attributes:
-        folder: folder of the boards' folders.
-        entries: one entry per board.
-        outcomes: how each entry ended.
+        folder: folder that contains a folder for each board.
+        entries: one job for each board.
+        outcomes: the result or error of each job.
     """
 
     folder: Path
@@ -36,7 +36,12 @@ class BatchResult:
     outcomes: tuple[Outcome, ...]
 
     def frame(self) -> pd.DataFrame:
-        """One row per board: ``board``, ``stands_for``, ``error``, and the result of its solve."""
+        """Make a table with a row for each board.
+
+        The columns are ``board``, ``stands_for`` (number of flops that the board represents), ``error``, and the
+        results of the solve: ``sweeps``, ``converged``, ``exploitability``, ``exploitability_pct`` (percent of the
+        pot), ``ev_oop``, ``ev_ip``, ``equity_oop`` and ``seconds``.
+        """
         import pandas as pd
 
         fields = ("sweeps", "converged", "exploitability", "exploitability_pct")
@@ -55,15 +60,18 @@ class BatchResult:
         return pd.DataFrame(rows)
 
     def report(self, line: str = "") -> Report:
-        """Report both ranges at a line on every board and on average: see `spewy.look.board_report.report_boards`."""
+        """Report both ranges at a betting line on every board and on average, see `report_boards`."""
         return report_boards([self.folder], line)
 
     def solution(self, board: str) -> Solution:
-        """Open the solution of a board, named as in the frame.
+        """Open the solution of a board.
+
+        Args:
+            board: name of the board, as in the column ``board`` of `frame`.
 
         Raises:
             InputError: the batch lacks the board.
-            NotSolvedError: nothing was saved for it.
+            NotSolvedError: the solve of the board has saved nothing.
         """
         folders = {entry.board: entry.folder for entry in self.entries}
         if board not in folders:
@@ -79,22 +87,22 @@ def solve_batch(
     jobs: int | None = None,
     reporter: BatchReporter | None = None,
 ) -> BatchResult:
-    """Solve a spot on many boards; finished boards are only read.
+    """Solve a spot on many boards; boards that are solved already are not solved again.
 
     >>> import spewy
     >>> batch = spewy.solve_batch("examples/F1.toml", ["Ks7h2d", "Qc8d3s"], "results/set")  # doctest: +SKIP
     >>> batch.frame()  # doctest: +SKIP
 
     Args:
-        job: the job, or the path of its file; its own board does not count.
-        boards: boards, or the number of weighted flops that stand for all 1,755.
-        folder: folder of the boards' folders, which may not exist yet.
-        jobs: number of solves at once; None for as many as cores and memory hold.
-        reporter: hears how the batch goes.
+        job: the job, or the path of its file; the job's own board is ignored.
+        boards: the boards; or the number of weighted flops that represent all 1,755.
+        folder: folder for the results, with a folder for each board; created if necessary.
+        jobs: number of solves that run at the same time; None for as many as cores and memory allow.
+        reporter: receives the progress of the batch; None for no reports.
 
     Raises:
-        InputError: the job is a whole game, a board is wrong, or a solve needs more memory than ``solve.memory``.
-        lockers.LockerError: a folder holds another job, or is damaged.
+        InputError: the job is a whole game, a board is invalid, or a solve needs more memory than ``solve.memory``.
+        lockers.LockerError: a folder contains another job, or is damaged.
     """
     path = as_path(folder, "folder")
     batch = Batch.of_boards(job if isinstance(job, Job) else Job.load(job), boards, path)
@@ -104,25 +112,25 @@ def solve_batch(
 
 
 class _Silent:
-    """A `BatchReporter` that ignores everything."""
+    """A `BatchReporter` that reports nothing."""
 
     def laid_out(self, done: int, total: int) -> None:
-        """Ignore the number of jobs whose cost is known."""
+        """Ignore the number of jobs for which the cost was estimated."""
 
     def begin(self, batch: Batch, cost: BatchCost) -> None:
-        """Ignore the cost."""
+        """Ignore the estimated cost of the batch."""
 
     def started(self, number: int) -> None:
-        """Ignore a start."""
+        """Ignore that a solve begins."""
 
     def check(self, number: int, check: News) -> None:
-        """Ignore a check."""
+        """Ignore a check of a solve."""
 
     def ended(self, number: int, outcome: Outcome) -> None:
-        """Ignore an end."""
+        """Ignore that a solve has ended."""
 
     def stopping(self) -> None:
-        """Ignore an interruption."""
+        """Ignore that the user has interrupted the batch."""
 
     def end(self) -> None:
         """Ignore the end of the batch."""

@@ -1,4 +1,4 @@
-"""Solve one job of a batch in a process, and report its checks."""
+"""Solves one job of a batch in a process, and reports the checks of the solve."""
 
 from __future__ import annotations
 
@@ -28,7 +28,14 @@ from spewy.system.worker import Parent
 
 @dataclass(frozen=True)
 class News:
-    """News of a job: the exploitability in the target's unit, and a forecast."""
+    """A check of a running job.
+
+    Attributes:
+        sweep: number of finished sweeps.
+        found: exploitability in the unit of the job's target.
+        unit: the unit.
+        seconds_left: estimated seconds until the target is reached; None if unknown.
+    """
 
     sweep: int
     found: float
@@ -37,27 +44,42 @@ class News:
 
 
 class Relay(Silent):
-    """A reporter that forwards checks to the batch."""
+    """A reporter that forwards the checks of a solve as `News`.
 
-    def __init__(self, told: Callable[[News], None]) -> None:
-        self._told = told
+    Args:
+        forward: called with each check.
+
+    Attributes:
+        done_before: number of sweeps of earlier runs.
+    """
+
+    def __init__(self, forward: Callable[[News], None]) -> None:
+        self._forward = forward
         self.done_before = 0
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Record the sweep at which the solve began."""
+        """Record the number of sweeps of earlier runs."""
         self.done_before = done
 
     def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
-        """Forward the check as `News`."""
-        self._told(News(sweep, found, unit, seconds_left))
+        """Forward a check."""
+        self._forward(News(sweep, found, unit, seconds_left))
 
 
 def solve_task(
     parent: Parent, text: str, folder: Path, save_every: float | None, again: bool, cost: WalkedCost
 ) -> Outcome:
-    """Solve a job in a worker.
+    """Solve a job in a local worker process.
 
-    An attempt after the first goes on from what the attempt before has saved, if that has begun to save.
+    If an earlier attempt in a worker that died has saved anything, this attempt continues from there.
+
+    Args:
+        parent: the calling process.
+        text: the job, as `job_text` writes it.
+        folder: folder of the job.
+        save_every: seconds between two saves; None for the default.
+        again: whether to discard what earlier runs saved in the folder.
+        cost: estimated cost of the job.
     """
     return solve_job(
         parse_job(text), folder, parent.tell, parent, save_every, cost, again=again and not parent.heard
@@ -67,16 +89,26 @@ def solve_task(
 def solve_job(
     job: Job,
     folder: Path,
-    told: Callable[[News], None],
+    forward: Callable[[News], None],
     stop: Stop,
     save_every: float | None,
     cost: WalkedCost,
     *,
     again: bool = False,
 ) -> Outcome:
-    """Solve one job of known cost; an error becomes part of the outcome."""
+    """Solve a job; an error becomes part of the outcome.
+
+    Args:
+        job: the job.
+        folder: folder of the job.
+        forward: called with each check.
+        stop: once set, the solve saves its work and ends.
+        save_every: seconds between two saves; None for the default.
+        cost: estimated cost of the job.
+        again: whether to discard what earlier runs saved in the folder.
+    """
     _forget_peak()
-    relay = Relay(told)
+    relay = Relay(forward)
     try:
         if stop.is_set():
             return Outcome(stored=look(job, folder))
@@ -92,8 +124,8 @@ def solve_job(
         failed = failure_text(error)
         if failed is not None:
             return Outcome(error=failed, stored=left(job, folder))
-        told_as = f"unexpected {type(error).__name__}: {error}"
-        return Outcome(error=told_as, details=traceback.format_exc(), stored=left(job, folder))
+        message = f"unexpected {type(error).__name__}: {error}"
+        return Outcome(error=message, details=traceback.format_exc(), stored=left(job, folder))
 
 
 def left(job: Job, folder: Path) -> Stored:
@@ -105,12 +137,26 @@ def left(job: Job, folder: Path) -> Stored:
 
 
 def estimate_task(parent: Parent, text: str, label: str) -> WalkedCost:
-    """Estimate the cost of a job in a worker."""
+    """Estimate the cost of a job in a worker.
+
+    Args:
+        parent: the calling process.
+        text: the job, as `job_text` writes it.
+        label: name of the job in error messages.
+    """
     return estimate_job(parse_job(text), label)
 
 
 def refuse_impossible(job: Job, label: str) -> None:
-    """Refuse a job by its lower bounds, before it is laid out."""
+    """Raise an error if even a lower bound on the cost of a job exceeds its limits; this check is fast.
+
+    Args:
+        job: the job.
+        label: name of the job in the error message.
+
+    Raises:
+        InputError: the job exceeds its limits.
+    """
     try:
         require_possible(job)
     except InputError as error:
@@ -118,7 +164,15 @@ def refuse_impossible(job: Job, label: str) -> None:
 
 
 def estimate_job(job: Job, label: str) -> WalkedCost:
-    """Lay a job out and return its cost; refuse a job that exceeds its limits."""
+    """Estimate the cost of a job.
+
+    Args:
+        job: the job.
+        label: name of the job in the error message.
+
+    Raises:
+        InputError: the job exceeds its limits.
+    """
     try:
         plan = WalkedPlan.counted(job, streaming=False)
         plan.require()
@@ -128,16 +182,16 @@ def estimate_job(job: Job, label: str) -> WalkedCost:
 
 
 def job_text(job: Job) -> str:
-    """Serialise a job for a worker; `parse_job` reads it."""
+    """Write a job as a text that `parse_job` reads."""
     return job.model_dump_json(by_alias=True)
 
 
 def parse_job(text: str) -> Job:
-    """Read a job from the text of `job_text`."""
+    """Read a job from a text that `job_text` has written."""
     return Job.of(json.loads(text))
 
 
 def _forget_peak() -> None:
-    """Reset ``peak_rss_mib`` between two jobs of a process, on Linux."""
+    """On Linux, reset the peak memory of this process, so that each job reports its own peak."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")

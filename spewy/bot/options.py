@@ -24,7 +24,7 @@ class Options:
             both ranges as estimated.
         iterations: largest number of iterations of a solve. Without a time limit, decisions can be repeated exactly.
         seconds: time budget of one decision; None: no limit. The bot skips stages of a solve, or the whole solve, if it
-            does not expect them to fit. It exceeds the budget only if the machine slows down during a stage.
+            does not expect them to fit. A stage that takes longer than predicted can exceed the budget.
         translation: how to translate a bet that the tree lacks: "random" draws one of the tree's two neighbouring bets,
             "likelier" takes the more probable bet of the two.
         threads: number of threads of a solve.

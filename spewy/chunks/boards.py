@@ -63,7 +63,7 @@ class Branch:
 
     Attributes:
         child: the number of the solved board.
-        members: the groups of cards that are equal up to suits, each with the suit permutation onto the solved board.
+        members: the deals that lead to the solved board up to suits, each with the suit permutation onto it.
     """
 
     child: int
@@ -200,7 +200,7 @@ def board_hands(
     Args:
         problem: the problem.
         t: the round of the game.
-        history: the public cards. Only for a solved board, the rows are those of stored strategies.
+        history: the public cards. The rows are those of stored strategies only if this is a solved board.
         strength: ``[hand]``, the strength of all hands of the deck in the last round; None: compute it.
     """
     cards = [card for group in history for card in group]
@@ -238,7 +238,7 @@ def _counted_hands(
 
 
 def _live_hands(problem: Problem, cards: Sequence[int]) -> list[Shorts]:
-    """Return the numbers of both players' hands that do not contain any of some cards."""
+    """Return the numbers of the hands of both initial ranges that contain none of the given cards."""
     free = ~blocked(problem.hands, cards)
     return [np.flatnonzero(free & (weights > 0)).astype(np.int16) for weights in problem.ranges]
 

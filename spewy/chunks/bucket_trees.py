@@ -1,9 +1,10 @@
-"""The bucket locker on disk: merge trees of boards, from which buckets are cut, and abstractions.
+"""The bucket locker on disk, which holds merge trees of boards, and abstractions.
 
-The first job that needs a tree computes and stores it; later jobs read it. All jobs and processes of a user share one
-folder: ``$SPEWY_BUCKETS``, by default a folder in the user's cache. A tree depends only on the cards of the board and
-the game. It is stored in the lockers ``children``, ``distances`` and ``means`` under the key of the canonical board and
-takes 16 bytes per hand, 19 KB for a flop.
+A merge tree records in which order the clustering merges the hands on a board into larger buckets. The first job that
+needs a tree computes and stores it; later jobs read it. All jobs and processes of a user share one folder:
+``$SPEWY_BUCKETS``, by default a folder in the user's cache. A tree depends only on the cards of the board and the game.
+It is stored in the lockers ``children``, ``distances`` and ``means`` under the key of the canonical board and takes 16
+bytes per hand, 19 KB for a flop.
 
 The folder only saves time: a solve also works without it (`BucketCache`).
 """

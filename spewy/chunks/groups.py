@@ -25,10 +25,7 @@ from spewy.game.ranges.classes import NUM_HANDS
 
 PREFLOP_CLASSES = 169
 LOCKED = "equation-1"  # the clustering with trees in the bucket locker
-TREES = (
-    LOCKED,
-    "ward",
-)  # clusterings in which hands with different outcomes have different rows if there are enough
+TREES = (LOCKED, "ward")  # with enough rows, these clusterings give different rows to different outcomes
 BOARDS_AT_ONCE = 256
 
 
@@ -77,8 +74,8 @@ def row_counts(
 ) -> list[tuple[int, int]] | None:
     """Count the rows of both players on each board of a round without computing them; None: a row per hand.
 
-    Hands with equal outcomes share a row. So the result is the job's number of rows or, if that is smaller, the number
-    of different outcomes. It is an upper bound unless `counted_exactly`.
+    Hands with equal outcomes (`buckets.abstraction.outcomes`) share a row. So the result is the job's number of rows
+    or, if it is smaller, the number of different outcomes. The result is an upper bound unless `counted_exactly`.
 
     Args:
         problem: the problem.
@@ -115,9 +112,7 @@ def _kinds(problem: Problem, history: History) -> Ints:
     deck, n_board = problem.game.deck, sum(problem.game.num_board_cards)
     board = [card for group in history for card in group]
     final = comb(len(deck) - len(board), n_board - len(board))
-    if (
-        final > MAX_BOARDS
-    ):  # outcomes are then sampled, and hands that differ only by suits get the same outcomes
+    if final > MAX_BOARDS:  # outcomes are sampled; hands that differ only by suits share a sample
         kinds = hand_orbits(board, problem.hands, deck)
     else:
         seen: dict[bytes, int] = {}  # a dictionary is ten times faster here than sorting

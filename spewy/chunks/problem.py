@@ -80,9 +80,8 @@ class Problem:
 
 def root_symmetries(game: Game, history: History, ranges: tuple[Floats, Floats]) -> Perms:
     """Return the suit permutations that leave the root's board and both initial ranges unchanged; identity first."""
-    perms = stabilizer(
-        history, suit_permutations(game.deck)
-    )  # few permutations remain for the slower test of ranges
+    # The board comes first: few permutations remain for the slower test of ranges.
+    perms = stabilizer(history, suit_permutations(game.deck))
     for weights in ranges:
         perms = range_symmetries(weights, game.deck, game.num_hole_cards, perms)
     return perms

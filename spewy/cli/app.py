@@ -1,8 +1,8 @@
-"""The ``spewy`` command: its groups of commands, and errors as one line on stderr and an exit code.
+"""The ``spewy`` command: its groups of commands, and its errors, each one line on stderr with an exit code.
 
-Exit codes: 0 done, 1 failed (the machine too: a full disk, too many open files), 2 bad input, 130 interrupted with
-everything saved. Command modules import numpy, numba and the solver only when a command runs, which keeps ``--help``
-fast.
+Exit codes: 0 done, 1 failed (the program failed, the disk is full, or too many files are open), 2 bad input, 130
+interrupted with everything saved. Command modules import numpy, numba and the solver only when a command runs, which
+keeps ``--help`` fast.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from spewy.system.interrupts import INTERRUPTED
 MOST_OF_LINE = 900
 """Largest number of characters in an error."""
 MOST_OF_USAGE = 300
-"""Largest number of characters in a usage error, which quotes the whole wrong argument."""
+"""Largest number of characters in a usage error; click quotes a wrong argument in full, however long it is."""
 BAD_INPUT = (
     "spewy.errors.SpewyError",
     "spewy.competitions.upac.runtime.tables.TablesError",
@@ -58,6 +58,7 @@ BAD_INPUT = (
     "buckets.errors.BucketError",
     "solvers.errors.SolverError",
 )
+"""Errors that mean bad input, by full name, since their modules are not imported yet."""
 
 
 GROUPS: dict[str, tuple[click.Command, ...]] = {
@@ -75,7 +76,9 @@ class OneLine(click.ClickException):
 
     def __init__(self, message: str) -> None:
         line = one_line(message)
-        if len(line) > MOST_OF_LINE:  # a path may be as long, and the end of an error says what was found
+        if (
+            len(line) > MOST_OF_LINE
+        ):  # a quoted path may be this long; the end of the message says what is wrong
             line = f"{line[: MOST_OF_LINE // 2]} ... {line[-MOST_OF_LINE // 2 :]}"
         super().__init__(line)
 
@@ -96,7 +99,7 @@ class Commands(click.Group):
     """The command ``spewy``: groups its commands in the help, and turns their errors into one line and an exit code."""
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        """Parse the options before the command's name; errors take one line."""
+        """Parse the options before the command's name; turn an error into one line."""
         try:
             return super().make_context(*args, **options)
         except click.UsageError as error:
@@ -107,7 +110,7 @@ class Commands(click.Group):
             raise Failed(failure_text(error) or str(error)) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; errors take one line."""
+        """Run the command; turn an error into one line."""
         _require_surroundings()
         try:
             return super().invoke(ctx)
@@ -144,23 +147,26 @@ class Commands(click.Group):
 def _too_long(path: str) -> str:
     longest, whole = max(len(os.fsencode(name)) for name in path.split("/")), len(os.fsencode(path))
     return (
-        f"path {path_text(path)}: expected names of at most 255 bytes in one of at most 4,095, "
-        f"found one of {longest:,} in {whole:,}"
+        f"path {path_text(path)} is too long: a name may have 255 bytes and a whole path 4,095, "
+        f"found {longest:,} and {whole:,}"
     )
 
 
 def _require_surroundings() -> None:
     """Refuse to run without stdout or a working folder."""
     if sys.stdout is None:  # the next file that is opened would become stdout
-        raise BadInput("stdout: expected to be open, for results; found it closed")
+        raise BadInput("stdout is closed, and results are printed there; open stdout")
     try:
         os.getcwd()
     except FileNotFoundError:
-        raise BadInput("working directory: expected a folder that exists, found it deleted") from None
+        raise BadInput("the working directory was deleted; change to a folder that exists") from None
 
 
 def _one_line(error: click.UsageError) -> click.ClickException:
-    """Return a usage error as one line that points to the help; a command without arguments prints its help."""
+    """Return a usage error as one line that names the command's help.
+
+    The error of a command without arguments is returned unchanged: click prints the help for it.
+    """
     if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
         return error
     command = "spewy" if error.ctx is None else error.ctx.command_path
@@ -174,13 +180,13 @@ def _one_line(error: click.UsageError) -> click.ClickException:
 @verbose_option
 @click.pass_context
 def main(ctx: click.Context) -> None:
-    """Solve heads-up poker range against range, chunk by chunk, and look at the solutions.
+    """Solve heads-up poker range against range, one betting round at a time, and look at the solutions.
 
     \b
     Examples:
-      spewy new job.toml --preset srp-btn-bb write a job
-      spewy estimate examples/T1.toml        estimate its memory and time
-      spewy solve examples/T1.toml           solve the job, or continue it
+      spewy new job.toml --preset srp-btn-bb write a job file
+      spewy estimate examples/T1.toml        estimate a job's memory and time
+      spewy solve examples/T1.toml           solve a job, or continue it
       spewy show results/T1                  show a decision as a grid, or hand by hand
       spewy report results/T1 --line cc/     report both ranges on every next card
       spewy export results/T1 T1.parquet     write every decision to a file

@@ -19,17 +19,18 @@ SECONDS_BETWEEN = 0.1
 
 
 class Bar:
-    """A progress bar with a count of units and a text.
+    """A progress bar with a count of finished units and a text.
 
-    Lines that are written to stderr meanwhile appear above the bar. Calls of the bar's methods draw it, not a thread.
+    Lines that are written to stderr meanwhile appear above the bar. Each call of a method may draw the bar; no thread
+    draws it between calls.
 
     Args:
         name: Text before the bar.
         total: Number of units in all, or None if only texts are shown.
         done: Number of units that are done already.
-        unit: Name of the units, after the count.
+        unit: Plural name of the units, shown after the count.
         keep: Whether the bar stays on the screen when the work ends.
-        time_left: Whether to estimate the time that is left from the pace so far.
+        time_left: Whether to show the remaining time, estimated from the pace so far.
     """
 
     def __init__(
@@ -67,12 +68,12 @@ class Bar:
         self.move(self._done + units)
 
     def show(self, text: str) -> None:
-        """Show a text behind the bar."""
+        """Show a text to the right of the bar."""
         self._text = text
         self._draw()
 
     def close(self) -> None:
-        """Draw the last state, and keep or clear it."""
+        """Draw the bar a last time; clear it unless it is kept on the screen."""
         if self._display is not None:
             self._next_draw = 0.0
             self._draw()

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 FAILED = 1
 QUIET_SECONDS = 1.0
-"""Shortest time between two reports of a job's checks; small rivers are measured hundreds of times a second."""
+"""Shortest time in seconds between two printed checks of a job; a small river has hundreds of checks a second."""
 SHOWN_RUNNING = 4
+"""Largest number of running jobs that are listed beside the progress bar."""
 
 
 def solve_batch(
@@ -55,37 +56,37 @@ def solve_batch(
 
 
 class BatchLines:
-    """A reporter that writes lines, each with a job's name first."""
+    """A reporter of a batch that prints lines, each of which begins with a job's name."""
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
-        self._told: dict[int, float] = {}
+        self._printed_at: dict[int, float] = {}
         self._ended = 0
 
     def laid_out(self, done: int, total: int) -> None:
         """Write nothing."""
 
     def begin(self, batch: Batch, cost: BatchCost) -> None:
-        """Write the number of jobs and their cost."""
+        """Print the number of jobs and their cost."""
         for line in cost_lines(batch, cost):
             say(line)
 
     def started(self, number: int) -> None:
-        """Report the start of a job: its folder, and the sweep that it continues from."""
+        """Print the folder of a job that starts, and the sweep after which the job continues."""
         entry, sweeps = self._batch.entries[number], self._batch.stored[number].sweeps
-        further = f", going on after sweep {sweeps}" if sweeps and not self._batch.again else ""
+        further = f", continuing after sweep {sweeps}" if sweeps and not self._batch.again else ""
         say(f"{entry.label}: lockers in {entry.folder}{further}")
 
     def check(self, number: int, check: News) -> None:
-        """Write the exploitability, at most once a second."""
+        """Print the exploitability of a job, at most once a second."""
         now = time.monotonic()
-        if now - self._told.get(number, -QUIET_SECONDS) >= QUIET_SECONDS:
-            self._told[number] = now
-            found = check_text(check.found, check.unit, check.seconds_left)
-            say(f"{self._batch.entries[number].label}: sweep {check.sweep}: {found}")
+        if now - self._printed_at.get(number, -QUIET_SECONDS) >= QUIET_SECONDS:
+            self._printed_at[number] = now
+            text = check_text(check.found, check.unit, check.seconds_left)
+            say(f"{self._batch.entries[number].label}: sweep {check.sweep}: {text}")
 
     def ended(self, number: int, outcome: Outcome) -> None:
-        """Report the end of a job."""
+        """Print how a job ended."""
         self._ended += 1
         place = f"{self._ended} of {len(self._batch.to_do)}"
         say(f"{self._batch.entries[number].label}: {ending(outcome)} ({place})")
@@ -93,15 +94,15 @@ class BatchLines:
             say(outcome.details)
 
     def stopping(self) -> None:
-        """Report that running jobs are being saved."""
-        say("interrupted: what runs is saved and stops; Ctrl-C again breaks off")
+        """Print that the running jobs are being saved."""
+        say("interrupted: the running jobs are being saved; Ctrl-C again stops them at once")
 
     def end(self) -> None:
         """Write nothing."""
 
 
 class BatchBar(BatchLines):
-    """A reporter that draws a bar over the jobs, and the exploitability of running jobs behind it."""
+    """A reporter of a batch that draws a bar of the jobs, with the exploitability of running jobs beside it."""
 
     def __init__(self, batch: Batch) -> None:
         super().__init__(batch)
@@ -109,13 +110,13 @@ class BatchBar(BatchLines):
         self._running: dict[int, str] = {}
 
     def laid_out(self, done: int, total: int) -> None:
-        """Move the bar of jobs that are laid out."""
+        """Show how many jobs have had their boards enumerated."""
         if self._bar is None:
-            self._bar = self._new("laying out", total)
+            self._bar = self._new("preparing", total)
         self._bar.move(done)
 
     def begin(self, batch: Batch, cost: BatchCost) -> None:
-        """Write the cost, and draw the bar."""
+        """Print the cost, and draw the bar."""
         self.end()
         super().begin(batch, cost)
         if batch.to_do:
@@ -127,13 +128,13 @@ class BatchBar(BatchLines):
         self._show()
 
     def check(self, number: int, check: News) -> None:
-        """Draw the exploitability behind the bar."""
+        """Show the exploitability of a job beside the bar."""
         unit = "%" if check.unit == "%" else f" {check.unit}"
         self._running[number] = f"{max(check.found, 0.0):.3g}{unit}"
         self._show()
 
     def ended(self, number: int, outcome: Outcome) -> None:
-        """Move the bar, and write an error."""
+        """Move the bar; print the error of a job that failed."""
         self._running.pop(number, None)
         if outcome.error is not None:
             super().ended(number, outcome)
@@ -153,17 +154,17 @@ class BatchBar(BatchLines):
     def _show(self) -> None:
         if self._bar is not None:
             entries = self._batch.entries
-            shown = [f"{entries[i].label} {found}" for i, found in self._running.items()][:SHOWN_RUNNING]
+            shown = [f"{entries[i].label} {amount}" for i, amount in self._running.items()][:SHOWN_RUNNING]
             self._bar.show(", ".join(shown))
 
 
 def batch_reporter(batch: Batch) -> BatchLines:
-    """Return a reporter with a bar, or with lines if there is no terminal or logs are written."""
+    """Return a reporter that draws a bar, or one that prints lines if stderr is no terminal or shows logs."""
     return BatchBar(batch) if sys.stderr.isatty() and not is_verbose() else BatchLines(batch)
 
 
 def cost_lines(batch: Batch, cost: BatchCost) -> list[str]:
-    """Format the number of jobs to solve, of jobs that are done already, and the cost."""
+    """Describe a batch before it starts: jobs to solve, jobs that are done already, memory and disk space."""
     same = sum(entry.same_as is not None for entry in batch.entries)
     parts = [f"{len(batch.done)} done before"] if batch.done else []
     parts += [f"{same} the same as another up to suits"] if same else []
@@ -192,7 +193,7 @@ def ending(outcome: Outcome) -> str:
 
 
 def table(batch: Batch, outcomes: Sequence[Outcome]) -> Table:
-    """Make a table with a row per job, in the order of the input, without empty columns."""
+    """Make a table with a row for each job, in the order of the input; a column without entries is left out."""
     from rich.table import Table
 
     rows = [_row(batch, entry, outcome) for entry, outcome in zip(batch.entries, outcomes, strict=True)]
@@ -206,6 +207,7 @@ def table(batch: Batch, outcomes: Sequence[Outcome]) -> Table:
 
 
 LEFT = ("name", "board", "converged", "note")
+"""Columns that are aligned to the left."""
 
 
 def _row(batch: Batch, entry: BatchJob, outcome: Outcome) -> dict[str, str]:
@@ -227,7 +229,7 @@ def _row(batch: Batch, entry: BatchJob, outcome: Outcome) -> dict[str, str]:
 
 
 def exploitability_text(outcome: Outcome) -> str:
-    """Format the exploitability in % of the pot or mbb per hand, or a dash."""
+    """Format a job's exploitability in % of the pot or in mbb per hand; a dash if it is not known."""
     result = outcome.result
     if result is None or result.exploitability is None:
         return "-"
@@ -250,7 +252,7 @@ def _note(batch: Batch, entry: BatchJob, outcome: Outcome) -> str:
 
 
 def _verdict(batch: Batch, outcomes: Sequence[Outcome]) -> int:
-    """Report unfinished jobs on stderr, and return the exit code."""
+    """Print errors and the number of unfinished jobs on stderr, and return the exit code."""
     own = [
         (entry, outcome)
         for entry, outcome in zip(batch.entries, outcomes, strict=True)
@@ -261,6 +263,6 @@ def _verdict(batch: Batch, outcomes: Sequence[Outcome]) -> int:
         say(one_line(f"Error: {entry.label}: {outcome.error}"))
     left = sum(not outcome.done and outcome.error is None for _, outcome in own)
     if left:
-        say(f"interrupted with {count(left, 'job')} left; everything is saved, the same command goes on")
+        say(f"interrupted with {count(left, 'job')} left; everything is saved, the same command continues")
         return INTERRUPTED
     return FAILED if failed else 0

@@ -1,4 +1,4 @@
-"""Options of commands with a bot, and the bot that these options open."""
+"""Options that commands with a bot share, and a function that opens a bot."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def lockers_option(function: Decorated) -> Decorated:
         metavar="FOLDER",
         required=True,
         type=click.Path(path_type=Path),
-        help="Folder of the solve that the bot plays, or a copy of its strategy locker.",
+        help="Folder of the solved whole game that the bot plays, or a copy of its strategy locker (its folder play).",
     )(function)
 
 
@@ -39,8 +39,8 @@ def resolve_option(function: Decorated) -> Decorated:
         type=click.Choice(["never", "off-tree", "always"]),
         default="off-tree",
         show_default=True,
-        help="When to re-solve the current subgame: never, only after bets that the tree lacks (off-tree), or on every "
-        "turn and river (always).",
+        help="When to re-solve the current subgame: never, only after a bet that the stored betting tree lacks "
+        "(off-tree), or at every decision on turns and rivers (always).",
     )(function)
 
 
@@ -48,16 +48,17 @@ def safe_option(function: Decorated) -> Decorated:
     """Add ``--safe [GADGET]``."""
     return click.option(
         "--safe",
+        metavar="[cfr-d|mixed]",
         type=click.Choice(["cfr-d", "mixed"]),
         is_flag=False,
         flag_value="mixed",
-        help="Use safe re-solving, from which the opponent cannot gain, with CFR-D's gadget or the mixed one (the "
-        "default).",
+        help="Re-solve safely, so that the opponent cannot gain by the re-solve. GADGET: that of CFR-D (cfr-d), or one "
+        "that also considers the opponent's estimated range (mixed). --safe alone means mixed.",
     )(function)
 
 
 def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add all options of re-solving; the command gets them as ``how``, keyword arguments of `spewy.open_bot`."""
+    """Add all options of re-solving; the command receives them as ``how``, a dict of `spewy.open_bot`'s keywords."""
 
     @wraps(function)
     def gathered(resolve: Resolve, safe: Gadget | None, budget: float, threads: int, **others: Any) -> Any:
@@ -75,20 +76,25 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         type=Seconds(some=True),
         default=1.0,
         show_default=True,
-        help="Time limit in seconds for one decision, re-solving included; the best strategy so far is played.",
+        help="Time limit in seconds for one decision; at the limit the bot plays the best strategy found so far.",
     )
     threads_option = click.option(
         "--threads",
         type=click.IntRange(min=1),
         default=1,
         show_default=True,
-        help="Threads for re-solving a decision.",
+        help="Number of threads for re-solving a decision.",
     )
     return resolve_option(safe_option(budget_option(threads_option(gathered))))
 
 
 def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
-    """Yield table rows with a bot's decisions by source, and with its failures."""
+    """Yield table rows with a bot's decisions by source, and with its failures.
+
+    Args:
+        tally: the counts of the bot.
+        of: end of the rows' names, such as " of Alice".
+    """
     if tally.sources:
         yield f"decisions{of}", tally.sources_text
     if tally.failures:
@@ -96,16 +102,19 @@ def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
 
 
 def open_bot(folder: Path, **how: Any) -> LockerBot:
-    """Open the bot that plays from a folder.
+    """Open the bot that plays a folder's strategy.
 
     Args:
-        folder: folder of a solve, or its strategy locker.
+        folder: folder of a solve, or a copy of its strategy locker.
         how: keywords of `spewy.open_bot`.
 
     Raises:
-        InputError: the folder has no strategy that can be played.
-        lockers.LockerError: the strategy is damaged.
+        InputError: the folder holds a batch, or no strategy of a whole game.
+        lockers.LockerError: the folder holds no lockers, or damaged ones.
     """
     import spewy
+    from spewy.look.boards import require_one_solve
+
+    require_one_solve(folder)
 
     return spewy.open_bot(folder, **how)

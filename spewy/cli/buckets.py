@@ -1,4 +1,4 @@
-"""``spewy buckets``: show which hands share a bucket on a board, and precompute trees."""
+"""``spewy buckets``: show which hands share a bucket on a board, and compute clustering trees in advance."""
 
 from __future__ import annotations
 
@@ -31,28 +31,29 @@ WORKERS = 2
     type=click.IntRange(min=1),
     default=DEFAULT_ROWS,
     show_default=True,
-    help="Largest number of buckets.",
+    help="Largest number of buckets to make.",
 )
 @click.option(
     "--range",
     "range_text",
     metavar="RANGE",
-    help='Range that gives the hands their weights, such as "QQ+,AKs:0.5".',
+    help='Range with the weights of the hands, such as "QQ+,AKs:0.5"; default: all hands, each with weight 1.',
 )
 @click.option(
     "--clustering",
     default="equation-1",
     show_default=True,
-    help="Clustering algorithm, as for rows.clustering in a job.",
+    help="Clustering algorithm: any value of rows.clustering in a job file.",
 )
-@plot_option("the buckets' outcome curves and a chart of hands")
+@plot_option("the outcomes of each bucket and a chart of its hands")
 @click.option(
     "--precompute",
     type=click.Choice(["flops", "turns"]),
-    help="Fill the bucket locker with the trees of all flops or turns; an interrupted run goes on where it stopped.",
+    help="Compute the clustering trees of all flops or turns in advance; the same command continues after an "
+    "interruption.",
 )
 @click.option(
-    "--workers", type=click.IntRange(min=1), help=f"Number of processes of --precompute; default: {WORKERS}."
+    "--workers", type=click.IntRange(min=1), help=f"Number of processes for --precompute; default: {WORKERS}."
 )
 @dask_option
 @json_option
@@ -73,9 +74,12 @@ def buckets(
 
     Buckets are printed from the weakest to the strongest.
 
-    Hands are clustered by their percentile outcomes: how many of the other hands they beat, run-out by run-out.
-    "outcomes" draws how often that share is 0 to 10 %, 10 to 20 % and so on; "spread" is its standard deviation.
-    An empty BOARD ("") is preflop. Trees are kept in $SPEWY_BUCKETS, by default in the user's cache.
+    Hands are clustered by their outcomes. An outcome is the share of the other hands that a hand beats on one run-out,
+    from 0 to 1. The column "mean" is the mean outcome of a bucket, "spread" the standard deviation of its outcomes,
+    and "outcomes" a histogram of them in ten steps of 0.1. An empty BOARD ("") is preflop.
+
+    A clustering tree gives the buckets of a board for any number of rows. Computed trees are kept in the folder
+    $SPEWY_BUCKETS, by default in the user's cache.
 
     \b
     Examples:
@@ -86,17 +90,18 @@ def buckets(
 
     \b
     --json prints one object:
-      board, rows, asked, buckets [{hands [...], weight, mean, spread, histogram [10 shares]}]
+      board, rows (number of buckets), asked (--rows),
+      buckets [{hands [...], weight, mean, spread, histogram [10 shares]}]
     """  # noqa: D301
     if precompute is not None:
         if board or range_text or plot or as_json:
             raise click.UsageError(
-                "--precompute fills the locker: expected no board, --range, --plot or --json"
+                "--precompute prints no buckets: remove the board, --range, --plot and --json"
             )
         _precompute(precompute, workers, address)
         return
     if not board:
-        raise click.UsageError("expected a BOARD or --precompute")
+        raise click.UsageError("a BOARD is missing; give one, or --precompute")
     check_picture(plot)
     from buckets.cards import parse_cards
     from spewy.chunks.bucket_trees import BucketLocker
@@ -108,23 +113,24 @@ def buckets(
     weights = None if range_text is None else parse_range(range_text, dead=cards).weights
     locker = BucketLocker.open()
     try:
-        found = BoardBuckets.of(cards, rows, weights, clustering, locker)
+        clusters = BoardBuckets.of(cards, rows, weights, clustering, locker)
     finally:
         locker.close()
     if plot is not None:
         from spewy.plot import buckets_figure
 
-        draw(plot, buckets_figure(found, size))
+        draw(plot, buckets_figure(clusters, size))
     if as_json:
-        click.echo(json_text(found.to_json()))
+        click.echo(json_text(clusters.to_json()))
     else:
-        click.echo(_table(found))
-        if found.n_rows < rows:
-            said = f"{count(found.n_rows, 'bucket')}: there are no more kinds of hands, {rows} were asked for"
-            click.echo(said)
+        click.echo(_table(clusters))
+        if clusters.n_rows < rows:
+            click.echo(
+                f"{count(clusters.n_rows, 'bucket')} of --rows {rows}: the board has no more different hands"
+            )
 
 
-def _table(found: BoardBuckets) -> str:
+def _table(clusters: BoardBuckets) -> str:
     from rich.table import Table
 
     from spewy.look.buckets import spark
@@ -134,22 +140,22 @@ def _table(found: BoardBuckets) -> str:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("outcomes", no_wrap=True)
     table.add_column("such as", no_wrap=True)
-    for row in range(found.n_rows):
-        members = found.members(row)
+    for row in range(clusters.n_rows):
+        members = clusters.members(row)
         table.add_row(
             str(row),
             str(len(members)),
-            number(float(found.weights[found.labels == row].sum()), 1),
-            number(float(found.curves[row].mean()), 4),
-            number(found.spread(row), 4),
-            f"│{spark(found.histogram(row))}│",
+            number(float(clusters.weights[clusters.labels == row].sum()), 1),
+            number(float(clusters.curves[row].mean()), 4),
+            number(clusters.spread(row), 4),
+            f"│{spark(clusters.histogram(row))}│",
             " ".join(members[:4]),
         )
     return render(table)
 
 
 def _precompute(family: str, workers: int | None, address: str | None) -> None:
-    """Fill the locker in local processes or on a cluster."""
+    """Compute all clustering trees that the bucket locker lacks, in local processes or on a cluster."""
     from spewy.chunks.bucket_trees import FAMILIES, BucketLocker
     from spewy.system.dask_pool import worker_pool
 
@@ -162,13 +168,19 @@ def _precompute(family: str, workers: int | None, address: str | None) -> None:
 
 
 def _fill(locker: BucketLocker, n_cards: int, pool: WorkerPool) -> None:
-    """Fill the locker with a progress bar; Ctrl-C keeps finished trees."""
+    """Compute the clustering trees that a locker lacks, with a progress bar; Ctrl-C keeps finished trees.
+
+    Args:
+        locker: the bucket locker, which stores the trees.
+        n_cards: number of cards of each board.
+        pool: the processes that compute the trees.
+    """
     import time
 
     from spewy.chunks.bucket_trees import default_folder
 
     missing = len(locker.missing(n_cards))
-    say(f"{count(missing, 'board')} to do in {default_folder()}, {count(pool.size, 'worker')}")
+    say(f"{count(missing, 'board')} to cluster with {count(pool.size, 'worker')}, into {default_folder()}")
     started = time.perf_counter()
     with Bar("clustering", missing, unit="boards", keep=True) as bar:
         peaks = locker.precompute(n_cards, pool, bar.advance)

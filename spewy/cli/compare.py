@@ -23,29 +23,30 @@ if TYPE_CHECKING:
     from spewy.look.compare import Comparison
 
 MOST_HANDS, MOST_LINES = 20, 8
-"""Number of hands and number of lines shown without --all."""
+"""Largest number of hands, and largest number of lines, that are shown without --all."""
 
 
 @click.command()
 @click.argument("a", metavar="A", type=click.Path(path_type=Path))
 @click.argument("b", metavar="B", type=click.Path(path_type=Path))
-@line_option("A decision of both solves, such as cr120 or 'x b60%'; default: the root.")
+@line_option("Betting line to the decision, such as cr120 or 'x b60%', in both solves; default: the root.")
 @click.option(
     "--board",
     metavar="CARDS",
-    help="All public cards, for both solves; default: the cards of each solve's root.",
+    help="All public cards at the decision, for both solves; default: the cards at the root of each solve.",
 )
 @click.option(
     "--sort",
     type=click.Choice(["ev", "moved", "reach", "hand"]),
     default="ev",
-    help="Order of the hands: difference in EV, share of different play, reach, or name.",
+    help="Order of the hands: by difference in EV, by how often A and B play a hand differently (moved), by reach, "
+    "or by name (hand).",
 )
 @click.option(
     "--all", "every", is_flag=True, help="Show all hands and lines, not only those that differ most."
 )
-@csv_option("a row for each hand into a .csv, .parquet or .json; docs/formats.md tells its columns")
-@plot_option("frequencies and a grid of differences")
+@csv_option("a row for each hand into a .csv, .parquet or .json file; docs/formats.md lists the columns")
+@plot_option("the action frequencies in A and B and a grid of their differences")
 @target_option
 @json_option
 @verbose_option
@@ -67,11 +68,11 @@ def compare(
     The two solves may differ in a node lock, in a bet size or in the board. The command prints action frequencies in A
     and B, what the decision is worth to both players, the hands that differ most, and the later lines of this round
     where the two strategies differ most. EV is the expected share of the pot from the decision on; differences are B
-    minus A. "Moved" is how often a hand does something else: half the sum of the absolute differences of its
-    frequencies. Hands are matched by their cards, actions by their names: two bet sizes are two actions.
+    minus A. "Moved" is how often a hand is played differently: half the sum of the absolute differences between its
+    action frequencies in A and in B. Actions are matched by their names, so that two bet sizes are two actions.
 
-    The folders of two batches are compared board by board, unless --board names one. In whole games with board buckets
-    EVs are known in the last round, equities from the flop on.
+    Two folders of batches are compared board by board, unless --board names one board. In whole games with board
+    buckets EVs are known in the last round only, and equities from the flop on.
 
     \b
     Examples:
@@ -99,7 +100,7 @@ def compare(
 
     if board is None and None not in (batch_folders(a), batch_folders(b)):
         if plot is not None:
-            raise click.UsageError("--plot draws one board; name it with --board")
+            raise click.UsageError("--plot draws one board; name the board with --board")
         _compare_batches(a, b, line, target, write, as_json)
         return
     with (
@@ -158,21 +159,21 @@ def _compare_batches(
     click.echo(f"{facts(rows)}\n\n{render(table)}")
 
 
-def _head(names: tuple[str, ...], found: Comparison) -> str:
+def _head(names: tuple[str, ...], comparison: Comparison) -> str:
     from buckets.cards import card_name
 
-    boards = [" ".join(card_name(card) for card in board) or "none yet" for board in found.boards]
+    boards = [" ".join(card_name(card) for card in board) or "none yet" for board in comparison.boards]
     rows = [(side, f"{name}, {board}") for side, name, board in zip("AB", names, boards, strict=True)]
     rows += [
-        ("line", line_text(found.line, found.words)),
-        ("to act", f"player {found.player} ({SEAT_NAMES[found.player]})"),
+        ("line", line_text(comparison.line, comparison.words)),
+        ("to act", f"player {comparison.player} ({SEAT_NAMES[comparison.player]})"),
     ]
-    a, b = (f"{pot:,.10g}" for pot in found.pots)
-    rows.append(("pot", f"{a} {found.unit}" if a == b else f"{a} {found.unit} in A, {b} in B"))
-    rows.append(("moved", f"{100 * found.range_moved:.2f}% of the range does something else"))
+    a, b = (f"{pot:,.10g}" for pot in comparison.pots)
+    rows.append(("pot", f"{a} {comparison.unit}" if a == b else f"{a} {comparison.unit} in A, {b} in B"))
+    rows.append(("moved", f"{100 * comparison.range_moved:.2f}% of the range plays differently"))
     rows += [
         (f"only in {side}", f"{len(lines):,} lines after this one, such as {lines[0]}")
-        for side, lines in zip("AB", found.only, strict=True)
+        for side, lines in zip("AB", comparison.only, strict=True)
         if lines
     ]
     return facts(rows)
@@ -195,12 +196,12 @@ def signed(value: float, digits: int) -> str:
     return text if float(text.replace(",", "")) else text[1:]
 
 
-def _actions(found: Comparison) -> Table:
-    """Make a table with the frequencies of the range, and with EV and equity of both players."""
+def _actions(comparison: Comparison) -> Table:
+    """Make a table with the range's action frequencies, and with EV and equity of both players."""
     table = _table("", "A", "B", "B - A")
-    for action, (x, y) in zip(found.actions, found.frequencies.T.tolist(), strict=True):
+    for action, (x, y) in zip(comparison.actions, comparison.frequencies.T.tolist(), strict=True):
         table.add_row(action, *_three((x, y), 3))
-    a, b = found.totals
+    a, b = comparison.totals
     for p, seat in enumerate(SEAT_NAMES):
         table.add_row(f"EV {seat}", *_three((a.ev[p], b.ev[p]), 3))
     for p, seat in enumerate(SEAT_NAMES):
@@ -208,21 +209,21 @@ def _actions(found: Comparison) -> Table:
     return table
 
 
-def _hands(found: Comparison, sort: str, every: bool) -> Table:
-    names = [f"{action} {side}" for action in found.actions for side in "AB"]
+def _hands(comparison: Comparison, sort: str, every: bool) -> Table:
+    names = [f"{action} {side}" for action in comparison.actions for side in "AB"]
     table = _table("hand", "reach A", "reach B", "EV A", "EV B", "B - A", "moved", *names)
-    order, moved = found.order(sort), found.moved
+    order, moved = comparison.order(sort), comparison.moved
     for h in order if every else order[:MOST_HANDS]:
-        shares = (number(share) for share in found.strategy[:, :, h].T.ravel().tolist())
-        reach = (f"{weight:.4f}" for weight in found.reach[:, h])
-        ev = (float(found.ev[0, h]), float(found.ev[1, h]))
-        table.add_row(found.hands[h], *reach, *_three(ev, 2), number(float(moved[h])), *shares)
+        shares = (number(share) for share in comparison.strategy[:, :, h].T.ravel().tolist())
+        reach = (f"{weight:.4f}" for weight in comparison.reach[:, h])
+        ev = (float(comparison.ev[0, h]), float(comparison.ev[1, h]))
+        table.add_row(comparison.hands[h], *reach, *_three(ev, 2), number(float(moved[h])), *shares)
     return table
 
 
-def _lines(found: Comparison, every: bool) -> Table:
+def _lines(comparison: Comparison, every: bool) -> Table:
     table = _table("line", "to act", "how often A", "how often B", "moved")
-    for change in found.lines if every else found.lines[:MOST_LINES]:
+    for change in comparison.lines if every else comparison.lines[:MOST_LINES]:
         often = (number(likely) for likely in change.likely)
         table.add_row(change.line or "the root", SEAT_NAMES[change.player], *often, number(change.moved))
     return table

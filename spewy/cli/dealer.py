@@ -1,4 +1,4 @@
-"""``spewy dealer``: deal a match to two programs that speak the ACPC's protocol."""
+"""``spewy dealer``: deal a match to two programs that connect with the ACPC's protocol."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from spewy.competitions.acpc.dealer import Action, Limits, Logs, Terms
 
 RESPONSE, PER_HAND, START = 600_000, 7_000, 600_000
-"""Default limits in milliseconds: the reference dealer's, and for connecting the first competition's."""
+"""Default time limits in milliseconds: of an answer or a hand, of a match per hand, and for connecting.
+
+The first two are those of the ACPC's reference dealer, the last is that of the first competition.
+"""
 _MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
 
 
@@ -42,34 +45,45 @@ _MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
     type=click.Choice(["2.0.0", "2007"]),
     default="2.0.0",
     show_default=True,
-    help="Rules. 2007: a player may fold when checking is free, and the dealer folds for a player who is late or gone.",
+    help="Version of the rules. With 2007 a player may fold when checking is free, and the dealer folds for a player "
+    "who is late or gone.",
 )
-@click.option("-f", "fixed", is_flag=True, help="Keep the players' positions in every hand.")
+@click.option("-f", "fixed", is_flag=True, help="Keep each player in the same position in all hands.")
 @click.option("-q", "quiet", is_flag=True, help="Print only warnings, errors and the score.")
 @click.option(
-    "-l/-L", "no_log", is_flag=True, help="Write no NAME.log (-l), or write NAME.log (-L, the default)."
+    "-l/-L",
+    "no_log",
+    is_flag=True,
+    help="Omit the log of the hands, NAME.log (-l), or write it (-L, the default).",
 )
 @click.option(
-    "-T/-t", "transactions", is_flag=True, help="Write NAME.tlog (-T), or no NAME.tlog (-t, the default)."
+    "-T/-t",
+    "transactions",
+    is_flag=True,
+    help="Write the log of the actions, NAME.tlog, from which -a continues (-T), or omit it (-t, the default).",
 )
-@click.option("-a", "again", is_flag=True, help="Go on from NAME.tlog; needs -T.")
+@click.option("-a", "again", is_flag=True, help="Continue the match in NAME.tlog; needs -T.")
 @click.option(
-    "--t_response", type=_MILLISECONDS, help="Milliseconds for one answer; -1: no limit. Default: 600000."
+    "--t_response",
+    type=_MILLISECONDS,
+    help="Milliseconds for one answer; -1: no limit. Default: 600000, no limit with --rules 2007.",
 )
 @click.option(
     "--t_hand",
     type=_MILLISECONDS,
-    help="Milliseconds for all answers of a seat in a hand; -1: no limit. Default: 600000.",
+    help="Milliseconds for all answers of a player in one hand; -1: no limit. Default: 600000, no limit with --rules "
+    "2007.",
 )
 @click.option(
     "--t_per_hand",
     type=_MILLISECONDS,
-    help="Milliseconds, times HANDS, for all answers of a seat; -1: no limit. Default: 7000.",
+    help="Milliseconds per hand on average: a player's answers in the whole match may take HANDS times as long; -1: no "
+    "limit. Default: 7000.",
 )
 @click.option(
     "--start_timeout",
     type=_MILLISECONDS,
-    help="Milliseconds until both players have connected; -1: no limit, the default.",
+    help="Milliseconds until both players must have connected; -1: no limit. Default: -1, 600000 with --rules 2007.",
 )
 @verbose_option
 def dealer(
@@ -94,16 +108,15 @@ def dealer(
 ) -> None:
     """Deal a match over ACPC ports.
 
-    HANDS hands of GAME are dealt to the players P1 and P2, who connect to a port each.
+    The command deals HANDS hands of GAME to the players P1 and P2, each of whom connects to a port of its own.
 
-    The dealer sends the messages, writes the logs, deals the cards of a seed and treats bad replies like the
-    competition's reference dealer. The first line on stdout has the ports, the last line the score; NAME.log has all
-    hands. A player who breaks a time limit or closes the connection ends the match (exit code 1). Under the rules of
-    2007 the dealer folds for such a player instead; by default these rules limit neither answers nor hands, and allow
-    10 minutes to connect.
+    Messages, logs, the cards of a SEED and the treatment of illegal replies are those of the competition's reference
+    dealer. The first line on stdout has the ports, the last line the score; NAME.log has all hands. A player who breaks
+    a time limit or closes the connection ends the match with exit code 1; with --rules 2007 the dealer folds for such a
+    player instead.
 
-    Whoever connects to a seat's port first has the seat: the protocol has no passwords and no encryption. The dealer
-    listens at 127.0.0.1, which other machines cannot reach, unless --bind names another address.
+    Whoever first connects to a player's port plays for this player, since the protocol has no passwords and no
+    encryption. The dealer listens at 127.0.0.1, which other machines cannot reach, unless --bind names another address.
 
     \b
     Examples:
@@ -115,7 +128,7 @@ def dealer(
     from spewy.match.connection import Listener
 
     if again and not transactions:
-        raise click.UsageError("-a goes on from a transaction log: expected -T too")
+        raise click.UsageError("-a continues from a transaction log, which -T writes; add -T")
     limits = _limits(rules, hands, (t_response, t_hand, t_per_hand, start_timeout))
     terms = Terms(name, load_game(game), hands, seed, (p1, p2), limits, rules, fixed)
     before = _actions_before(Path(f"{name}.tlog")) if again else []
@@ -162,12 +175,12 @@ def _ports(text: str | None) -> tuple[int, ...]:
     if max(numbers) > 65535:
         raise InputError(f"ports: expected numbers up to 65535, found {shown(text)}")
     if numbers[0] == numbers[1] != 0:
-        raise InputError(f"ports: expected one for each seat, found {shown(text)}")
+        raise InputError(f"ports: expected two different numbers, one for each player, found {shown(text)}")
     return numbers
 
 
 def _header(game: str, terms: Terms) -> Iterator[str]:
-    """First lines of a match's log."""
+    """Yield the first lines of a match's log: its name, game, hands and seed, and its time limits."""
     yield f"# name/game/hands/seed {terms.name} {game} {terms.hands} {terms.seed}"
     limits = terms.limits
     per_hand = None if limits.match is None else limits.match / terms.hands
@@ -176,18 +189,18 @@ def _header(game: str, terms: Terms) -> Iterator[str]:
 
 
 def _check_cards(log: Path, game: str, seed: int) -> None:
-    """Check that an existing match log has the game and the seed; a transaction log has no cards."""
+    """Check that an existing match log is one of the same game and seed, since a transaction log has no cards."""
     from spewy.errors import InputError, path_text, shown
     from spewy.system.textfile import exists, read_text
 
     subject = f"log {path_text(log)}"
     head = read_text(log, subject).partition("\n")[0] if exists(log) else ""
     if head and not re.fullmatch(rf"# name/game/hands/seed .* {re.escape(game)} [0-9]+ {seed}", head):
-        raise InputError(f"{subject}: expected one of {game} with seed {seed}, found {shown(head)}")
+        raise InputError(f"{subject}: expected a log of {game} with seed {seed}, found {shown(head)}")
 
 
 def _actions_before(path: Path) -> list[Action]:
-    """Read the complete lines of a transaction log, and cut off an incomplete line."""
+    """Read the actions in a transaction log, and remove an incomplete last line from the file."""
     from spewy.competitions.acpc.dealer import parse_actions
     from spewy.system.textfile import read_text, replace_text
 

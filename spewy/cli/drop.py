@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,68 +23,126 @@ if TYPE_CHECKING:
     "--round",
     "name",
     metavar="ROUND",
-    help="First round to drop, with all later rounds: flop, turn or river, after the round of the root.",
+    help="First of the rounds to drop: flop, turn or river. All later rounds are dropped too; the round at the root of "
+    "the solve stays.",
 )
 @click.option(
     "--regrets",
     is_flag=True,
-    help="Drop regrets and sums of a whole game with [boards], which only a further solve needs.",
+    help="Drop the regrets and strategy sums of a whole game with [boards]; only a further solve needs them.",
 )
 @json_option
 @verbose_option
 def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
     """Drop rounds or regrets to free disk space.
 
-    The command deletes the last rounds of a solve, or its regrets and sums.
+    The command deletes the last rounds of a solve, or the regrets and strategy sums of a whole game.
 
-    --round deletes the strategies and regrets of the dropped rounds. The values of these rounds stay, so EVs in earlier
-    rounds do not change. show and report solve a dropped chunk again from the ranges that are played down to it; export
-    and exploit need all rounds, and a further solve has to start --again.
+    --round deletes the strategies and regrets of the dropped rounds. The values of these rounds stay, so that EVs in
+    earlier rounds do not change. show, report, and export with --board solve a dropped round again where they need it;
+    exploit needs all rounds. In the folder of a batch the rounds of every board are dropped.
 
-    --regrets keeps the strategy locker of a whole game with [boards], which bots, show and exploit read. A further
-    solve has to start --again.
+    --regrets keeps the strategy locker of a whole game with [boards], which bots, show and exploit read.
 
-    No other process may have the folder open. A second drop does nothing, but finishes an interrupted one.
+    After either of them a further solve starts from scratch, with spewy solve --again. No other process may have the
+    folder open. If a drop was interrupted, the same command finishes it.
 
     \b
     Examples:
       spewy drop results/T1 --round river
+      spewy drop results/srp --round turn
       spewy drop results/limit-holdem --regrets
       spewy show results/T1 --line "cr120c/" --board "Qs Jh 2h 8c 3d"
 
     \b
     --json prints one object:
-      name, dropped (all dropped rounds; or regrets, sums), bytes_before, bytes_after (of the data files)
+      name, dropped (names of all dropped rounds, or "regrets", "sums"), bytes_before, bytes_after (of the data files)
+    and for the folder of a batch an array of such objects, each with "folder"
     """  # noqa: D301
-    from lockers import open_store
-    from spewy.look.folder import stored_job
-    from spewy.run.drop import drop_regrets
-    from spewy.system.folder_lock import FolderLock
+    from spewy.look.boards import batch_folders
 
     if regrets == (name is not None):
-        raise click.UsageError("expected either --round or --regrets")
-    with FolderLock(folder, "drop", make=False), open_store(folder) as store:
-        before = store.size()
-        job = stored_job(store, folder)
-        if name is None:
-            names = drop_regrets(job, folder, store)
-        else:
-            job.require_walked(f"folder {folder}")
-            names = _drop_rounds(job, store, name)
-        after = store.size()
-    if as_json:
-        found = {"name": job.name, "dropped": names, "bytes_before": before, "bytes_after": after}
-        click.echo(json_text(found))
+        raise click.UsageError("give either --round or --regrets")
+    batch = batch_folders(folder)
+    if batch is None:
+        dropped = _drop(folder, name)
+        click.echo(json_text(dropped.to_json()) if as_json else facts(dropped.rows()))
         return
-    click.echo(
-        facts(
-            [
-                ("job", job.name),
-                ("dropped", ", ".join(names)),
-                ("freed", f"{size(before - after)} of {size(before)}, {size(after)} are left"),
-            ]
+    all_dropped = [(each, _drop(each, name)) for each in batch.folders]
+    if as_json:
+        click.echo(json_text([{"folder": str(each), **dropped.to_json()} for each, dropped in all_dropped]))
+    else:
+        click.echo(facts((each.name, dropped.text) for each, dropped in all_dropped))
+
+
+@dataclass(frozen=True)
+class _Dropped:
+    """Report about a drop of data from the folder of one solve.
+
+    Attributes:
+        job: name of the job.
+        names: names of the dropped rounds, or "regrets" and "sums".
+        before: bytes of the data file before the command.
+        after: bytes of the data file after the command.
+    """
+
+    job: str
+    names: tuple[str, ...]
+    before: int
+    after: int
+
+    @property
+    def freed(self) -> str:
+        """Describe the disk space that the command freed."""
+        return f"{size(self.before - self.after)} of {size(self.before)}, {size(self.after)} are left"
+
+    @property
+    def text(self) -> str:
+        """Describe what was dropped and what was freed in one line."""
+        return f"{' and '.join(self.names)} dropped, freed {self.freed}"
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Rows of the printed table: the job, what was dropped, and the freed space."""
+        return [("job", self.job), ("dropped", ", ".join(self.names)), ("freed", self.freed)]
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that --json prints."""
+        return {
+            "name": self.job,
+            "dropped": self.names,
+            "bytes_before": self.before,
+            "bytes_after": self.after,
+        }
+
+
+def _drop(folder: Path, name: str | None) -> _Dropped:
+    """Drop rounds of one solve from the round ``name`` on, or for None its regrets and strategy sums."""
+    from lockers import open_store
+    from spewy.look.folder import stored_job
+    from spewy.run.drop import drop_regrets, require_more_than_strategies
+    from spewy.system.folder_lock import FolderLock
+
+    with FolderLock(folder, "drop", make=False):
+        require_more_than_strategies(folder)
+        with open_store(folder) as store:
+            before = store.size()
+            job = stored_job(store, folder)
+            if name is None:
+                names = drop_regrets(job, folder, store)
+            else:
+                _require_rounds(job, folder)
+                names = _drop_rounds(job, store, name)
+            return _Dropped(job.name, names, before, store.size())
+
+
+def _require_rounds(job: Job, folder: Path) -> None:
+    """Refuse to drop the rounds of a whole game with board buckets."""
+    from spewy.errors import InputError, path_text
+
+    if job.sampled:
+        raise InputError(
+            f"folder {path_text(folder)}: --round drops no rounds of a whole game with [boards]; give --regrets instead"
         )
-    )
 
 
 def _drop_rounds(job: Job, store: Store, name: str) -> tuple[str, ...]:

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from spewy.run.walked_plan import WalkedPlan
 
 SOON = 256 << 20
-"""Size in bytes up to which a job is counted exactly, whatever ``solve.memory`` says; counting takes a second."""
+"""Size in bytes of jobs that are counted exactly even if ``solve.memory`` is smaller; counting takes a second."""
 SWEEPS = 100
-"""Number of sweeps in the printed time."""
+"""Number of sweeps for which the time is printed."""
 SUMS = (
     *("information_sets", "memory_bytes", "disk_bytes", "most_disk_bytes", "kept_bytes"),
     "seconds_per_sweep",
 )
-"""Fields that are summed over all boards."""
+"""Fields of the cost that are summed over all boards of a batch."""
 
 
 @click.command()
@@ -42,11 +42,13 @@ SUMS = (
 def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     """Estimate a job's size, memory and time.
 
-    The command counts boards, chunks and information sets, and estimates memory, disk space and time.
+    The command counts boards, chunks (one betting round each) and information sets, and estimates memory, disk space
+    and time.
 
-    For a job that is far too large, the command prints lower bounds at once, without building anything. For a list or
-    a subset of boards (spot.boards) it prints the sums over all boards, and the memory of the largest. Time is that of
-    100 sweeps on one core, which often reach 0.5 % of the pot; it is known if hands are rows and leaves are live.
+    For a job that is far too large, the command prints lower bounds at once, without building anything. For several
+    boards (spot.boards) it prints the sums over all boards, and the memory of the largest board. The printed time is
+    that of 100 sweeps on one core, after which exploitability is often below 0.5 % of the pot. No time is printed for
+    jobs with buckets of hands or with stored leaves.
 
     \b
     Examples:
@@ -56,28 +58,29 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
 
     \b
     --json prints one object:
-      name, rounds [...], boards [...], chunks [...], short_boards [...] (by round from the root's;
-      short: fewer kinds of hands than rows asked for), information_sets,
-      state_bytes, table_bytes, payoff_bytes, memory_bytes (beside interpreter and libraries),
-      process_bytes (interpreter and libraries included, nothing streamed), disk_bytes (after the first save),
-      most_disk_bytes (during later saves),
-      kept_bytes (of disk_bytes, once it is solved: save.rounds),
-      program {variables, constraints, nonzeros} (method = "lp", the whole game at once; else null),
-      seconds_per_sweep (of one core, roughly; null: not known),
-      budget_bytes (solve.memory), fits, streamed_bytes (in a file instead of memory; null: does not fit),
-      betting_nodes (decisions and ends of the betting tree), betting_counted (false: there are more),
+      name, rounds [...], boards [...], chunks [...] (numbers per round, from the round of the root on),
+      short_boards [...] (per round: boards with fewer different hands than the job asks rows for), information_sets,
+      state_bytes (regrets and strategy sums), table_bytes, payoff_bytes,
+      memory_bytes (without interpreter and libraries), process_bytes (with them, if nothing is streamed from disk),
+      disk_bytes (after the first save), most_disk_bytes (largest size during later saves),
+      kept_bytes (disk space once the job is solved, without the rounds that save.rounds drops),
+      program {variables, constraints, nonzeros} (of the linear program if solve.method = "lp", else null),
+      seconds_per_sweep (rough, on one core; null: not known),
+      budget_bytes (solve.memory), fits, streamed_bytes (in a file instead of in memory; null: the job does not fit),
+      betting_nodes (decisions and ends of the betting tree), betting_counted (false: there are more nodes),
       least_boards [...], least_chunks [...], least_memory_bytes (lower bounds)
     If a lower bound exceeds solve.memory by far, the other figures are null.
     For a job with spot.boards:
-      name, by_board {"Qc2d2c": {as above from boards on to seconds_per_sweep}, ..} (those that are the same as another
-      up to suits left out), same {"Qd2h2d": "Qc2d2c", ..}, at_once (solves), information_sets, memory_bytes (of the
-      largest solves at once, with their processes), disk_bytes and most_disk_bytes (of all, at most), kept_bytes and
-      seconds_per_sweep (of all), budget_bytes (of each), fits
+      name, by_board {"Qc2d2c": {boards to seconds_per_sweep, as above}, ..} (without boards that equal another board
+      up to suits), same {"Qd2h2d": "Qc2d2c", ..} (these boards), at_once (number of solves at the same time),
+      information_sets, memory_bytes (of the largest solves at the same time, with their processes), disk_bytes,
+      most_disk_bytes, kept_bytes, seconds_per_sweep (of all boards together), budget_bytes (of each board), fits
     For a job with [boards]:
-      name, rounds [...], lines [...], classes [...], rows [...] (by round), information_sets, state_bytes, table_bytes,
-      memory_bytes, process_bytes, disk_bytes, most_disk_bytes, play_bytes (the strategy locker, in disk_bytes),
-      judged_bytes (kept by exploit --flops all, in disk_bytes), seconds_per_deal (of one core, roughly),
-      making_seconds (for board buckets and rows, roughly; 0: they are there), budget_bytes, fits, betting_nodes
+      name, rounds [...], lines [...], classes [...] (board buckets), rows [...] (numbers per round), information_sets,
+      state_bytes, table_bytes, memory_bytes, process_bytes, disk_bytes, most_disk_bytes,
+      play_bytes (part of disk_bytes: the strategy locker), judged_bytes (part of disk_bytes: results of exploit
+      --flops all), seconds_per_deal (rough, on one core), making_seconds (rough, for computing board buckets and rows;
+      0: they are computed already), budget_bytes, fits, betting_nodes
     """  # noqa: D301
     from spewy.batch.batch import lists_boards
     from spewy.job.job import Job
@@ -91,7 +94,7 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
         data, rows = _sampled(job)
         click.echo(json_text(data) if as_json else facts(rows))
         return
-    from spewy.run.bounds import lower_bounds  # which loads Numba
+    from spewy.run.bounds import lower_bounds  # this import loads Numba
 
     least = lower_bounds(job)
     first, tree = job.tree_config.start_round, job.tree_count
@@ -113,13 +116,13 @@ def _can_be_seen(job: Job, least: Bounds) -> bool:
 
 
 def _amounts(job: Job) -> list[tuple[str, str]]:
-    """Row with the unit of a job's amounts, unless it is chips."""
+    """Table row with the unit of a job's amounts; no row if the unit is a chip."""
     unit = job.amounts
     return [("amounts", f"in {unit.name} of {unit.chips} chips")] if unit.key else []
 
 
 def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Cost of a job on all its boards, as JSON and as facts."""
+    """Cost of a job on all its boards, as a JSON object and as table rows."""
     from spewy.batch.batch import Batch
     from spewy.batch.run import BatchCost, processes
     from spewy.job.units import parse_memory
@@ -160,7 +163,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
 
 
 def _board_plans(batch: Batch) -> dict[int, WalkedPlan]:
-    """Plans of the boards that are still to be solved, by number of the entry.
+    """Plans of the boards that are not solved yet, by the board's number in the batch.
 
     Raises:
         InputError: a lower bound on the memory of a board exceeds ``solve.memory``.
@@ -175,33 +178,33 @@ def _board_plans(batch: Batch) -> dict[int, WalkedPlan]:
             job = batch.entries[i].job
             if not _can_be_seen(job, lower_bounds(job)):
                 refuse_impossible(job, batch.entries[i].label)
-            plans[i] = WalkedPlan.counted(job, streaming=False)  # which solves side by side do not
+            plans[i] = WalkedPlan.counted(job, streaming=False)  # the solves of a batch do not stream
             progress(len(plans), len(batch.to_do))
     return plans
 
 
 def _disk(job: Job, cost: WalkedCost | BatchCost) -> list[tuple[str, str]]:
-    """Rows with the size on disk, and with the size that remains after rounds are dropped."""
+    """Table rows with the disk space of a solve, and with the disk space after ``save.rounds`` has dropped rounds."""
     rows = [("disk", f"{size(cost.disk_bytes)}, at most {size(cost.most_disk_bytes)} during later saves")]
     if job.first_dropped is not None:
-        rows.append(("kept", f"{size(cost.kept_bytes)}, without what comes after the {job.save.rounds}"))
+        rows.append(("kept", f"{size(cost.kept_bytes)}, without the rounds after the {job.save.rounds}"))
     return rows
 
 
 def _process(process_bytes: int) -> tuple[str, str]:
-    """Row with the memory of the whole process."""
+    """Table row with the memory of the whole process."""
     return "process", f"about {size(process_bytes)} with interpreter and libraries"
 
 
 def _time(seconds_per_sweep: float | None) -> list[tuple[str, str]]:
-    """Row with the time of sweeps, if it is known."""
+    """Table row with the time of `SWEEPS` sweeps; no row if the time is not known."""
     if seconds_per_sweep is None:
         return []
     return [("time", f"roughly {duration(SWEEPS * seconds_per_sweep)} for {SWEEPS} sweeps on one core")]
 
 
 def _sampled(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Cost of a job with dealt boards, as JSON and as facts."""
+    """Cost of a job that deals boards, as a JSON object and as table rows."""
     from spewy.job.units import parse_memory
     from spewy.run.sampled_plan import SampledPlan
 
@@ -220,8 +223,9 @@ def _sampled(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         _process(cost.process_bytes),
         (
             "disk",
-            f"{size(cost.disk_bytes)}, {size(cost.play_bytes)} of it to play from, {size(cost.judged_bytes)} "
-            f"to judge all first boards; at most {size(cost.most_disk_bytes)} during later saves",
+            f"{size(cost.disk_bytes)}, with {size(cost.play_bytes)} for the strategy locker and "
+            f"{size(cost.judged_bytes)} for exploit --flops all; at most {size(cost.most_disk_bytes)} "
+            "during later saves",
         ),
         _pace(cost),
     ]
@@ -237,7 +241,7 @@ def _sampled(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
 
 
 def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Cost of a job whose boards are enumerated, as JSON and as facts."""
+    """Cost of a job whose boards are enumerated, as a JSON object and as table rows."""
     from spewy.job.units import parse_memory
 
     plan = _plan(job)
@@ -248,7 +252,7 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     rows = []
     names = job.rules.round_names[job.tree_config.start_round :]
     for name, boards, chunks, short in zip(names, cost.boards, cost.chunks, cost.short_boards, strict=True):
-        fewer = f"; {short:,} with fewer kinds of hands than the rows asked for" if short else ""
+        fewer = f"; {short:,} with fewer different hands than the job asks rows for" if short else ""
         rows.append((name, f"{count(boards, 'board')}, {count(chunks, 'chunk')}{fewer}"))
     if cost.program is not None:
         rows.append(("linear program", str(cost.program)))
@@ -267,7 +271,7 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
 
 
 def _guessed(job: Job, least: Bounds) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Lower bounds on the cost of a too large job, as JSON and as facts."""
+    """Lower bounds on the cost of a job that is too large to be counted, as a JSON object and as table rows."""
     from spewy.game.count import MAX_NODES
     from spewy.job.units import parse_memory
     from spewy.run.walked_cost import WalkedCost
@@ -300,11 +304,17 @@ def _plan(job: Job) -> WalkedPlan:
 
 
 def _pace(cost: SampledCost) -> tuple[str, str]:
-    """Row with the speed of a solve by dealt boards."""
+    """Table row with the speed of a solve by dealt boards."""
     return "deals", f"roughly {1 / cost.seconds_per_deal:,.0f} per second and core"
 
 
 def _verdict(streamed: int | None, allowed: str) -> str:
+    """Say whether a job fits its memory.
+
+    Args:
+        streamed: bytes that stream from disk; None: the job does not fit.
+        allowed: the memory that the job allows.
+    """
     if streamed is None:
         return f"MORE THAN the {allowed} allowed"
     if streamed:

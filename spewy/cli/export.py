@@ -1,9 +1,8 @@
-"""``spewy export``: stream decisions of a solve into a table file, which appears when it is complete."""
+"""``spewy export``: write decisions of a solve to a table file, which appears when it is complete."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,11 +13,8 @@ from spewy.cli.options import folder_argument, line_option, target_option, verbo
 from spewy.cli.progress import say
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 
-if TYPE_CHECKING:
-    pass
-
 SPREADSHEET_ROWS = 1_048_576
-"""Largest number of rows, with the header, that common spreadsheet programs open."""
+"""Largest number of rows, header included, that common spreadsheet programs open."""
 
 
 @click.command()
@@ -39,7 +35,9 @@ SPREADSHEET_ROWS = 1_048_576
 @click.option(
     "--player", type=click.Choice(SEAT_NAMES), help="Player whose decisions to export; default: both."
 )
-@click.option("--wide", is_flag=True, help="Write one row per hand, with columns for each action.")
+@click.option(
+    "--wide", is_flag=True, help="Write one row for each hand of a decision, with columns for each action."
+)
 @target_option
 @verbose_option
 def export(
@@ -57,32 +55,32 @@ def export(
     The file has strategy, reach, EV and equity at every decision, or at the decisions that the options select.
 
     \b
-    One row per board, line, hand and action, in these columns:
-      board      cards, such as QsJh2h8c; boards that are the same up to suits appear once
-      line       ACPC betting string from the solve's root
-      player     0 (oop) or 1 (ip, the button)
+    It has a row for each board, line, hand and action, and these columns:
+      board      cards, such as QsJh2h8c; of boards that are equal up to suits only one appears
+      line       ACPC betting string from the solve's root to the decision
+      player     who acts: 0 (oop) or 1 (ip, the button)
       hand       such as AsKs
       action     such as Check or Bet(120)
-      reach      weight of the hand in the player's range there
+      reach      weight of the hand in the player's range at the decision
       frequency  how often the hand takes the action
-      ev         expected share of the pot from there on, in chips; empty where not defined
-      action_ev  the same if the hand takes this action now
-      equity     chance to win if betting stopped; empty where not defined
-      made       hold'em: what the hand is, such as top pair (docs/looking.md defines the names)
-      draws      its draws, the best first, such as "nut flush draw, gutshot"
-      blockers   what it blocks, such as nut flush blocker
+      ev         share of the pot that the hand wins from the decision on, in chips; empty if not defined
+      action_ev  share of the pot that the hand wins if it takes the action, in chips; empty if not defined
+      equity     chance to win without further betting; empty if not defined
+      made       hold'em: made hand, such as top pair (docs/looking.md defines the names)
+      draws      hold'em: draws of the hand, the best first, such as "nut flush draw, gutshot"
+      blockers   hold'em: what the hand blocks, such as nut flush blocker
 
-    The folder of a batch is exported with all its boards; --board names one of them, or a later board of one.
+    All boards of a batch's folder are exported; --board selects one of them, or a later board that follows it.
 
     \b
-    A whole game with board buckets is exported on one --board ("" before the flop), or else row by row of each board
-    bucket, in these columns:
+    A whole game with board buckets is exported on one --board ("" is preflop). Without --board the file has a row for
+    each board bucket, line, row of hands and action, and these columns:
       round, board_bucket, line, player, hand_bucket (row of the hands that play alike), action, frequency
 
-    With --wide one row per board, line and hand: board, line, player, hand, reach, ev, equity, made, draws, blockers,
-    then frequency_ACTION of every action and action_ev_ACTION of every action; empty where a decision lacks the
-    action. A CSV file of more rows than a spreadsheet holds (1,048,576) is warned of before it is written. In rounds
-    that were dropped (spewy drop) decisions on one --board are solved anew.
+    With --wide the file has a row for each board, line and hand, and these columns: board, line, player, hand, reach,
+    ev, equity, made, draws, blockers, then frequency_ACTION and action_ev_ACTION for every action; a cell is empty if
+    the decision lacks the action. The command warns before it writes a CSV file with more rows than a spreadsheet holds
+    (1,048,576). Decisions in dropped rounds (spewy drop) are solved again, for one --board only.
 
     \b
     Examples:
@@ -106,11 +104,11 @@ def export(
 
 
 def _warn_of_rows(rows: int, wide: bool) -> None:
-    """Warn if the file will have more rows than a spreadsheet can open."""
+    """Warn the user if the file will have more rows than a spreadsheet can open."""
     if rows < SPREADSHEET_ROWS:
         return
     fewer = "--line, --board, --round and --player" + ("" if wide else ", and --wide,")
     say(
-        f"warning: {rows:,} rows and a head: a spreadsheet holds {SPREADSHEET_ROWS:,}; {fewer} make fewer, "
-        "and programs that read Parquet take all"
+        f"warning: the file will have {rows:,} rows and a header, and a spreadsheet holds {SPREADSHEET_ROWS:,} rows; "
+        f"{fewer} reduce the number, and a .parquet file has no such limit"
     )

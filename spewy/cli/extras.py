@@ -1,4 +1,4 @@
-"""Packages that only some commands need, and the extra that installs each package."""
+"""Python packages that only some commands need, and the extra of this distribution that installs each package."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ EXTRAS = {"pandas": "export", "pyarrow": "export", "matplotlib": "plot", "pyspie
 
 
 def require(*packages: str) -> None:
-    """Refuse to start a command whose packages are missing.
+    """Check that the Python packages that a command needs are installed.
 
     Raises:
         click.ClickException: A package is missing; the command exits with 1, since no input is wrong.
@@ -18,6 +18,6 @@ def require(*packages: str) -> None:
     for package in packages:
         if find_spec(package) is None:
             raise click.ClickException(
-                f"package {package}: expected to be installed for this command, found none "
+                f"this command needs the package {package}, which is not installed "
                 f"(pip install 'spewy[{EXTRAS[package]}]')"
             )

@@ -1,4 +1,4 @@
-"""Files that commands write: names are checked before the work, and files appear when they are complete."""
+"""Files that commands write. Their names are checked before the work; a file appears when it is complete."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import Any
 from spewy.cli.progress import say
 
 PICTURES = (".png", ".svg", ".pdf")
+"""Suffixes of picture files."""
 
 
 def check_file(file: Path, suffixes: Sequence[str]) -> str:
     """Check the name of an output file, and return its suffix.
 
     Raises:
-        InputError: another suffix, or no folder to put the file into.
+        InputError: the file's name has another suffix, or its folder does not exist.
     """
     from spewy.errors import InputError, path_text, short
 
@@ -27,15 +28,16 @@ def check_file(file: Path, suffixes: Sequence[str]) -> str:
         suffix_text = short(file.suffix) or "none"
         raise InputError(f"file {path_text(file)}: expected a name that ends in {names}, found {suffix_text}")
     if file.is_dir() or not file.absolute().parent.is_dir():
-        raise InputError(f"file {path_text(file)}: expected a file in a folder that exists, found none")
+        raise InputError(f"file {path_text(file)}: expected a new or existing file in a folder that exists")
     return suffix
 
 
 def table_writer(file: Path) -> Callable[[Any], None]:
-    """Return a function that writes a frame into a file of this name, and prints a message.
+    """Return a function that writes a pandas frame to a file, in the format of its suffix, and prints a message.
 
     Raises:
-        InputError: no such format, or no folder to put it into.
+        InputError: the suffix is not one of a table file, or the folder of the file does not exist.
+        click.ClickException: a package that writes the format is not installed.
     """
     from spewy.cli.extras import require
 
@@ -57,28 +59,30 @@ def table_writer(file: Path) -> Callable[[Any], None]:
 
 @contextmanager
 def appearing(file: Path) -> Iterator[Path]:
-    """Yield a temporary path that replaces ``file`` at the end of the block, or is removed after an error.
+    """Yield a temporary path that becomes ``file`` at the end of the block, or is removed after an error.
 
     Raises:
         InputError: the file cannot be written.
     """
-    from spewy.errors import InputError
+    from spewy.errors import InputError, path_text
 
     temporary = file.with_name(f".{file.stem}.{os.getpid()}.tmp{file.suffix}")
     try:
         yield temporary
         temporary.replace(file)
     except OSError as error:
-        raise InputError(
-            f"file {file}: expected to be able to write it, found: {error.strerror or error}"
-        ) from None
+        raise InputError(f"file {path_text(file)} cannot be written: {error.strerror or error}") from None
     finally:
         temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def line_writer(file: Path | None, add: bool = False) -> Iterator[Callable[[str], None]]:
-    """Yield a function that appends lines to a file; for None the function does nothing.
+    """Yield a function that writes a line to a file.
+
+    Args:
+        file: the file; None: the function does nothing.
+        add: whether to append to an existing file instead of replacing it.
 
     Raises:
         InputError: the file cannot be written.
@@ -95,8 +99,6 @@ def line_writer(file: Path | None, add: bool = False) -> Iterator[Callable[[str]
         if failure_text(error) is not None:
             raise
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise InputError(
-            f"file {path_text(file)}: expected to be able to write it, found: {reason}"
-        ) from None
+        raise InputError(f"file {path_text(file)} cannot be written: {reason}") from None
     with opened:
         yield lambda text: print(text, file=opened)

@@ -15,10 +15,10 @@ from spewy.cli.tables import json_text, render
 def flops(n: int, as_json: bool) -> None:
     """Print flops that represent all 1,755.
 
-    Each of the N flops has a weight: how many of the 22,100 flops it represents.
+    Each of the N flops has a weight: the number of the 22,100 flops that it represents.
 
-    They are those of a batch with boards = { subset = N }: averages over them, weighted, come near those over all flops
-    (docs/reports.md says how near). The same N gives the same flops on every machine.
+    A batch with boards = { subset = N } solves these flops. Their weighted averages come close to the averages over all
+    flops (docs/reports.md says how close). The same N gives the same flops on every machine.
 
     \b
     Examples:
@@ -27,12 +27,12 @@ def flops(n: int, as_json: bool) -> None:
 
     \b
     --json prints one object:
-      {"flops": {"AsKd2c": 24}}, in the order of the table
+      {"flops": {"AsKd2c": 24, ..}}, flops with their weights in the order of the table
     """  # noqa: D301
     from buckets.abstraction import flop_subset
 
-    found = flop_subset(n)
-    named = found.named()
+    subset = flop_subset(n)
+    named = subset.named()
     if as_json:
         click.echo(json_text({"flops": named}))
         return

@@ -1,4 +1,4 @@
-"""Folders for logs of matches, and for games that bots have solved."""
+"""The folder for the logs of a match, and the folder of games that the HIGC's bot has solved."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 BOTS = "bots.json"
-"""File beside the logs that lists the word of each bot."""
+"""File beside the logs that maps the name of each bot to its description."""
 
 
 @contextmanager
 def logs_folder(out: Path | None, name: str, bots: Mapping[str, str]) -> Iterator[Path]:
     """Yield the folder for a match's logs.
 
-    A kept folder belongs to one command at a time, since two commands would write into each other's logs. It remembers
-    the words of its bots: logs hold names only, and the hands of one bot are no score of another.
+    A folder that is kept is locked, since two commands would write to the same logs. It also stores the description of
+    each bot, since logs hold names only, and hands of another bot with the same name must not be added to them.
 
     Args:
         out: folder to keep; None: a temporary folder.
-        name: name of the command, part of the temporary folder's name.
+        name: name of the command, which holds the lock.
         bots: descriptions of the bots by name.
 
     Raises:
-        InputError: the folder cannot be made, another process uses it, or a name belongs to another bot in its logs.
+        InputError: the folder cannot be made, another process uses it, or its logs are of another bot with one of the
+            names.
     """
     if out is not None:
         from spewy.system.folder_lock import FolderLock
@@ -38,24 +39,27 @@ def logs_folder(out: Path | None, name: str, bots: Mapping[str, str]) -> Iterato
         yield folder
 
 
-def solved_folder(given: Path | None) -> Path:
-    """Folder of solved games of the HIGC: the user's choice, or a folder in the user's cache.
+def solved_folder(chosen: Path | None) -> Path:
+    """Folder of the HIGC's games that the bot has solved: the user's choice, or a folder in the user's cache.
 
     Raises:
-        InputError: the user has no home.
+        InputError: the user chose no folder, and has no home folder.
     """
     from spewy.errors import InputError
     from spewy.system.user_cache import user_cache
 
-    found = given or user_cache("higc")
-    if found is None:
-        raise InputError("--data: expected a folder, as the user has no home, found none")
-    return found
+    folder = chosen or user_cache("higc")
+    if folder is None:
+        raise InputError("the user has no home folder for solved games; name a folder with --data")
+    return folder
 
 
 @contextmanager
 def _remembered(folder: Path, bots: Mapping[str, str]) -> Iterator[None]:
-    """Compare the bots with those recorded in the folder, and record new ones."""
+    """Compare the bots with those in the folder's file of bots, and add new bots to the file.
+
+    If the block fails, the file is restored.
+    """
     from spewy.errors import InputError, path_text, shown
 
     file = folder / BOTS
@@ -63,8 +67,8 @@ def _remembered(folder: Path, bots: Mapping[str, str]) -> Iterator[None]:
     for name, bot in bots.items():
         if known.get(name, bot) != bot:
             raise InputError(
-                f"folder {path_text(folder)}: expected logs of {shown(bot)} as {name}, "
-                f"found those of {shown(known[name])}; other bots need another folder"
+                f"folder {path_text(folder)}: its logs are of {shown(known[name])} as {name}, and {name} is now "
+                f"{shown(bot)}; use another folder"
             )
     _write(file, {**known, **bots})
     try:
@@ -83,10 +87,12 @@ def _read(file: Path) -> dict[str, str]:
     if not exists(file):
         return {}
     try:
-        found = json.loads(read_text(file, subject))
-        return {str(name): str(bot) for name, bot in found.items()}
+        bots = json.loads(read_text(file, subject))
+        return {str(name): str(bot) for name, bot in bots.items()}
     except (ValueError, AttributeError, RecursionError):
-        raise InputError(f"{subject}: expected names of bots and what they are, found otherwise") from None
+        raise InputError(
+            f"{subject}: expected a JSON object with the names and descriptions of bots"
+        ) from None
 
 
 def _write(file: Path, bots: Mapping[str, str]) -> None:

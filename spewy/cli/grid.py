@@ -1,7 +1,8 @@
 """Grids of hand classes in a terminal, in colour or as plain text, at most 80 columns wide.
 
-In colour a cell is as bright as its reach, and its background is divided among the actions. Plain text has the sign of
-the most frequent action and its frequency, and a second grid with the reach. Heat maps have a number in each cell.
+In colour the background of a cell is divided among the actions by their frequencies, and is brighter for a larger
+reach. In plain text a cell has the letter of the most frequent action and its frequency, and a second grid has the
+reach. Heat maps have a number in each cell.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
 WIDTH = 5
 """Number of characters in a cell; 13 cells with gaps and ranks fit 80 columns."""
 COLUMNS = 79
-"""Number of characters in a line."""
+"""Largest number of characters in a line."""
 DARKEST = 0.35
-"""Brightness of a class that hardly reaches the decision."""
+"""Brightness of a hand class with a reach just above 0; with full reach it is 1."""
 HEAT: tuple[Colour, ...] = ((0, 32, 81), (124, 123, 120), (253, 234, 69))
-"""Colours from the lowest to the highest number: the map "cividis", which suits colour-blind readers."""
+"""Colours of a heat map from the lowest to the highest number ("cividis", which suits colour-blind readers)."""
 
 
 def grid_text(grid: Grid) -> str:
@@ -50,7 +51,7 @@ def in_colour() -> bool:
 
 
 def signs(actions: tuple[str, ...]) -> tuple[str, ...]:
-    """Letter for each action: f, c, a for all-in, and letters from r on for bets and raises.
+    """Letter of each action: f for fold, c for check and call, a for all-in, and from r on for bets and raises.
 
     >>> signs(("Fold", "Call", "Raise(250)", "Raise(500)", "AllIn(20000)"))
     ('f', 'c', 'r', 's', 'a')
@@ -95,7 +96,7 @@ def _plain(grid: Grid) -> Iterator[Text]:
 
 
 def _rows(cells: list[list[str]]) -> Iterator[str]:
-    """Yield the lines of a grid: cells with ranks, suited hands above the diagonal."""
+    """Yield the lines of a grid with the ranks of its rows and columns; suited hands are above the diagonal."""
     yield "  " + " ".join(f"{rank:>{WIDTH}}" for rank in reversed(RANKS))
     for rank, row in zip(reversed(RANKS), cells, strict=True):
         yield f"{rank} " + " ".join(f"{cell:>{WIDTH}}" for cell in row)
@@ -141,14 +142,26 @@ def _coloured(grid: Grid) -> Iterator[Text]:
 
 
 def _style(colour: Colour, light: float = 1.0) -> str:
-    """Style with dark text on light backgrounds and light text on dark ones."""
+    """Style of a cell with this background: black text on a light background, white text on a dark background.
+
+    Args:
+        colour: colour of the background.
+        light: factor of the background's brightness.
+    """
     red, green, blue = (round(light * part) for part in colour)
     ink = "0,0,0" if lightness((red, green, blue)) > 0.5 else "255,255,255"
     return f"rgb({ink}) on rgb({red},{green},{blue})"
 
 
 def _shares(mix: np.ndarray, width: int) -> list[int]:
-    """Assign an action to each character of a cell, by the largest-remainder method.
+    """Divide the characters of a cell among the actions by their frequencies (largest-remainder method).
+
+    Args:
+        mix: frequency of each action.
+        width: number of characters.
+
+    Returns:
+        Number of the action for each character.
 
     >>> _shares(np.array([0.5, 0.3, 0.2]), 5)
     [0, 0, 0, 1, 2]
@@ -157,5 +170,5 @@ def _shares(mix: np.ndarray, width: int) -> list[int]:
     counts = np.floor(exact).astype(int)
     order = np.argsort(counts - exact, kind="stable")
     counts[order[: width - counts.sum()]] += 1
-    found: list[int] = np.repeat(np.arange(len(mix)), counts).tolist()
-    return found
+    actions: list[int] = np.repeat(np.arange(len(mix)), counts).tolist()
+    return actions

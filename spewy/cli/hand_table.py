@@ -1,4 +1,4 @@
-"""Table of a decision's hands, grouped by kind or sorted by a column."""
+"""The table of a decision's hands, grouped by made hand or sorted by a column."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from spewy.look.node import NodeView
 
 _LINES_BESIDE = 14
-"""Number of terminal lines for the facts above the table, its header and the prompt."""
+"""Number of terminal lines that the rows above the table, the table's header and the prompt take."""
 _GAPS = {True: 2, False: 1}
-"""Number of characters between columns, in wide and in narrow tables."""
+"""Number of characters between two columns: of a wide table (True) and of a narrow one (False)."""
 _LEAST_DRAWS = 8
 """Smallest width of the column of draws in a narrow terminal."""
 _CLASS = "class"
@@ -34,12 +34,18 @@ _SHORT = {
     "backdoor straight draw": "BDSD",
     "overcards": "OC",
 }
-"""Short names of draws for narrow tables; longer names come before names that they contain."""
+"""Short names of draws for narrow tables. A name comes before other names that are part of it."""
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A hand, or the header of a group with its hands."""
+    """A row of the table: a hand, or the header of a group of hands.
+
+    Attributes:
+        name: text of the first column.
+        members: numbers of the hand, or of all hands of the group.
+        head: whether the row is a header.
+    """
 
     name: str
     members: list[int]
@@ -50,12 +56,13 @@ def hand_table(view: NodeView, sort: str | None = None, every: bool = False) -> 
     """Make the table, as wide as stdout allows, and count the hands that it leaves out.
 
     Args:
-        view: the hands.
-        sort: a column, the largest first; None: by made hand and strength, or by reach where there are no names.
-        every: all hands, also those that the player does not hold and that do not fit.
+        view: the hands at the decision.
+        sort: name of the column to sort by, the largest value first; None: by made hand and strength, or by reach in
+            games without names for hands.
+        every: whether to list all hands, even beyond the terminal's height and with zero reach.
 
     Raises:
-        InputError: no such column.
+        InputError: the table has no column ``sort``.
     """
     kinds = view.kinds
     column, keys = _sorted_by(view, kinds, sort)
@@ -76,7 +83,7 @@ def hand_table(view: NodeView, sort: str | None = None, every: bool = False) -> 
 
 
 def _sorted_by(view: NodeView, kinds: HandKinds | None, sort: str | None) -> tuple[str, Floats]:
-    """Name and numbers ``[hand]`` of the column to sort by."""
+    """Name of the column to sort by, and its numbers (an array ``[hand]``)."""
     from spewy.errors import InputError, shown
 
     keys: dict[str, Floats] = {}
@@ -100,7 +107,7 @@ def _last(key: float) -> tuple[bool, float]:
 
 
 def _grouped(rows: list[_Row], kinds: HandKinds) -> Iterator[_Row]:
-    """Insert a header before each made hand; the rows are sorted by made hand."""
+    """Yield rows that are sorted by made hand, with a header before the rows of each made hand."""
     names = kinds.made_names
     groups: dict[str, list[_Row]] = {}
     for row in rows:
@@ -113,9 +120,13 @@ def _grouped(rows: list[_Row], kinds: HandKinds) -> Iterator[_Row]:
 def _columns(
     view: NodeView, named: tuple[HandKinds, bool] | None, rows: list[_Row], wide: bool
 ) -> dict[str, list[str]]:
-    """Cells by column; unknown EVs and equities have no column.
+    """Cells of each column, by name of the column; unknown EVs and equities have no column.
 
-    A narrow table has no EVs of actions, no blockers, and short names of draws.
+    Args:
+        view: the hands at the decision.
+        named: names of the hands, and whether made hands have a column; None: the game has no names for hands.
+        rows: the rows of the table.
+        wide: whether the table is wide; a narrow table has no EVs of actions, no blockers, and short names of draws.
     """
     columns = {"hand": [row.name for row in rows]}
     columns["reach"] = [f"{view.reach[row.members].sum():.{2 if row.head else 4}f}" for row in rows]
@@ -123,8 +134,8 @@ def _columns(
         shares = [f"{_mean(view, view.strategy[a], row):.3f}" for row in rows]
         evs = [number(_mean(view, view.action_ev[a], row), 2) for row in rows]
         width = max(map(len, evs), default=0)
-        told = [f"{share} {ev:>{width}}" for share, ev in zip(shares, evs, strict=True)]
-        columns[action] = told if wide and _known(view.action_ev[a]) else shares
+        both = [f"{share} {ev:>{width}}" for share, ev in zip(shares, evs, strict=True)]
+        columns[action] = both if wide and _known(view.action_ev[a]) else shares
     for name, values, digits in (("EV", view.ev, 3), ("equity", view.equity, 4)):
         if _known(values):
             columns[name] = [number(_mean(view, values, row), digits) for row in rows]
@@ -134,8 +145,8 @@ def _columns(
         texts |= {"draws": kinds.draw_names}
         if wide:
             texts |= {"blockers": kinds.blocker_names}
-        for name, told_of in texts.items():
-            cells = ["" if row.head else told_of[row.members[0]] for row in rows]
+        for name, names in texts.items():
+            cells = ["" if row.head else names[row.members[0]] for row in rows]
             if any(cells):
                 columns[name] = cells if wide else [_shortened(cell) for cell in cells]
     return columns
@@ -152,12 +163,12 @@ def _shortened(names: str) -> str:
 
 
 def _mean(view: NodeView, values: Floats, row: _Row) -> float:
-    """Mean over a row's hands, weighted by reach if any hand has reach."""
-    mine, weights = values[row.members], view.reach[row.members]
-    known = ~np.isnan(mine)
+    """Mean of the known values of a row's hands, weighted by reach, or unweighted if all have zero reach."""
+    of_row, weights = values[row.members], view.reach[row.members]
+    known = ~np.isnan(of_row)
     if not known.any():
         return float("nan")
-    return float(np.average(mine[known], weights=weights[known] if weights[known].any() else None))
+    return float(np.average(of_row[known], weights=weights[known] if weights[known].any() else None))
 
 
 def _width(columns: dict[str, list[str]]) -> int:

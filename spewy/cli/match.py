@@ -25,20 +25,25 @@ if TYPE_CHECKING:
     from spewy.match.match import Match
     from spewy.match.score import Score
 
-MOST_TOLD = 5
-"""Largest number of a bot's printed faults; the logs have all faults."""
+MOST_PRINTED = 5
+"""Largest number of faults, and of failures, that are printed for each bot; the logs have all of them."""
 NAMES = {
     "plain": "plain",
     "duplicate": "duplicate",
     "aivat": "AIVAT",
     "aivat_duplicate": "AIVAT, duplicate",
 }
+"""Names of the scores in the printed table."""
 
 
 @click.command(epilog=FOREIGN_CODE)
 @click.argument("first", metavar="BOT")
 @click.argument("second", metavar="BOT")
-@click.option("--game", metavar="GAME", help="Name or file of the game; default: the game of a bot's folder.")
+@click.option(
+    "--game",
+    metavar="GAME",
+    help="Name of a game, or a game file; default: the game of a bot that is a folder.",
+)
 @click.option(
     "--hands",
     type=click.IntRange(1, 10**7),
@@ -51,23 +56,30 @@ NAMES = {
     default="1",
     show_default=True,
     metavar="SEEDS",
-    help="Seeds of the cards, such as 1-20 or 3,5,8-10; each has two runs, the second with swapped seats.",
+    help="Seeds of the cards, such as 1-20 or 3,5,8-10; the cards of a seed are played in two runs, the second with "
+    "swapped seats.",
 )
 @logs_option("match")
 @workers_option()
 @solving_options
 @click.option(
-    "--aivat/--no-aivat", default=True, show_default=True, help="Estimate the score without luck, too."
+    "--aivat/--no-aivat",
+    default=True,
+    show_default=True,
+    help="Estimate the score also without luck (AIVAT), if a bot reveals its strategy.",
 )
 @click.option(
     "--seconds",
     type=Seconds(some=True),
     default=600.0,
     show_default=True,
-    help="Time limit of an answer in seconds; a bot that takes longer folds to the end.",
+    help="Time limit of an answer in seconds; a bot that takes longer checks or folds for the rest of the run.",
 )
 @click.option(
-    "--phh", metavar="FILE", type=click.Path(path_type=Path), help="File (.phhs) to write all hands into."
+    "--phh",
+    metavar="FILE.phhs",
+    type=click.Path(path_type=Path),
+    help="Write all hands into a file in the Poker Hand History format.",
 )
 @json_option
 @verbose_option
@@ -89,18 +101,25 @@ def match(
 
     The same cards are played twice, with the seats swapped.
 
-    BOT is a rule (random, call, raise, tight, loose, equity), a solve's folder, lbr:SETTING (Local Best Response
-    against the other bot; fc, fcpa, 56, late-fc, all), cmd:COMMAND (a client of the ACPC's protocol, run with HOST PORT
-    behind it) or tcp:PORT (a port for such a client, which connects anew for each run). NAME= before BOT names the bot
-    in tables and logs; without NAME= a command is named after its program, a Python command after its script.
+    \b
+    BOT is one of
+      random, call, raise, tight, loose, equity  a bot that plays by a simple rule
+      FOLDER       the stored strategy of a solved whole game
+      lbr:SETTING  Local Best Response against the other bot, which must be a folder; SETTING is fc, fcpa, 56, late-fc
+                   or all (docs/bots.md)
+      cmd:COMMAND  a client of the ACPC's protocol, started as COMMAND HOST PORT
+      tcp:PORT     a client of the ACPC's protocol that you start; it connects to PORT once for each run
+    NAME= before BOT names the bot in tables and logs; without NAME= a command is named after its program, and a Python
+    command after its script.
 
-    Scores are what the first bot wins, in mbb per hand (thousandths of a big blind), with 95 % confidence intervals:
-    plain; over pairs of hands with the same cards; and with AIVAT, which takes out the luck if a bot tells its
-    strategy. The command prints illegal and missing answers. After Ctrl-C it prints the score of the hands so far.
+    The score is what the first bot wins, in mbb per hand (thousandths of a big blind), with a 95 % confidence interval.
+    The plain score is the mean of all hands, the duplicate score that of pairs of hands with the same cards. AIVAT
+    removes most of the luck if a bot reveals its strategy. The command also prints illegal and missing answers. After
+    Ctrl-C it prints the score of the hands so far.
 
     A bot from a folder counts its decisions by source: stored (the stored strategy), re-solved, translated (the stored
-    strategy after a similar bet) and fallback (pot odds, a check or a fold where nothing is stored). It also counts
-    re-solves that fail, by the error's class; the bot then plays the stored strategy. An error of a bot's program, such
+    strategy after a similar bet) and fallback (pot odds, a check or a fold, since nothing is stored). It also counts
+    failed re-solves by the class of the error; the bot then plays the stored strategy. A bug in a bot's program, such
     as a TypeError, ends the match with exit code 1.
 
     \b
@@ -117,8 +136,8 @@ def match(
        "faults": [0, 0],
        "decisions": [{"sources": {"stored": 90, "re-solved": 8, "translated": 1, "fallback": 1},
                       "failures": {"SolveError": 1}}, {"sources": {}, "failures": {}}]}
-      mean and half the interval in mbb per hand, aivat null where no bot tells its strategy; sources empty for bots
-      that do not count them
+      mean, half (half the width of the interval) in mbb per hand; n is the number of values. aivat and aivat_duplicate
+      are null if no bot reveals its strategy; sources are empty for a bot that does not count them.
     """  # noqa: D301
     if phh is not None:
         check_file(phh, (".phhs",))
@@ -131,8 +150,8 @@ def match(
     entrants = parse_entrant(first, settings), parse_entrant(second, settings)
     played = Match(game_of(game, entrants), entrants, hands, parse_seeds(seeds), aivat, seconds)
     if phh is not None:
-        variant(played.game)  # refused before the hands are played, not after
-    _tell_ports(played, entrants)
+        variant(played.game)  # raises an error before the hands are played, if the format lacks the game
+    _print_ports(played, entrants)
     bots = dict(zip(played.names, (_description(each, how) for each in entrants), strict=True))
     with logs_folder(out, "match", bots) as folder:
         try:
@@ -147,24 +166,24 @@ def match(
 
 
 def _description(entrant: Entrant, how: Mapping[str, Any]) -> str:
-    """Text that identifies a bot in its folder of logs: its word, and for a solve's folder how it plays."""
+    """Text that identifies a bot in the folder of logs: its word, and for a solve's folder also its options."""
     if entrant.kind != "folder":
         return entrant.word
     safe = f" --safe {how['safe']}" if how["safe"] else ""
     return f"{os.path.normpath(entrant.value)} --resolve {how['resolve']}{safe}"
 
 
-def _tell_ports(played: Match, entrants: Sequence[Entrant]) -> None:
+def _print_ports(played: Match, entrants: Sequence[Entrant]) -> None:
     """Print the ports to which the user's clients must connect."""
     from spewy.errors import InputError
     from spewy.match.remote import HOST
 
     waiting = [each for each in entrants if each.kind == "tcp"]
     if len(waiting) > len({each.value for each in waiting}):
-        raise InputError(f"bots: expected a port for each, found {waiting[0].value} for both")
+        raise InputError(f"both bots are tcp:{waiting[0].value}; give each bot a port of its own")
     for each in waiting:
         where = f"{HOST}:{each.value}, once in each of {count(len(played.runs), 'run')}"
-        say(f"{each.name}: a client of the ACPC's protocol is waited for at {where}")
+        say(f"{each.name}: waiting for a client of the ACPC's protocol at {where}")
 
 
 def _show(played: Match, score: Score, as_json: bool) -> None:
@@ -173,28 +192,28 @@ def _show(played: Match, score: Score, as_json: bool) -> None:
         return
     click.echo(facts(_head(played, score)))
     click.echo(render(_table(score)))
-    _tell_faults(played, score)
+    _print_faults(played, score)
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
-    """Read seeds.
+    """Read the numbers and ranges of numbers in the option --seeds.
 
     >>> parse_seeds("3,5,8-10")
     (3, 5, 8, 9, 10)
 
     Raises:
-        InputError: they are none, or more than a million.
+        InputError: the text has another form, or a range has more than a million seeds.
     """
     from spewy.errors import InputError, shown
 
-    found: list[int] = []
+    seeds: list[int] = []
     for part in text.split(","):
         bounds = re.fullmatch(r"\s*([0-9]{1,10})(?:-([0-9]{1,10}))?\s*", part)
         low, high = (int(bounds[1]), int(bounds[2] or bounds[1])) if bounds else (1, 0)
         if not low <= high < low + 10**6:
             raise InputError(f"--seeds: expected numbers such as 1-20 or 3,5,8-10, found {shown(text)}")
-        found.extend(range(low, high + 1))
-    return tuple(found)
+        seeds.extend(range(low, high + 1))
+    return tuple(seeds)
 
 
 def _write_phh(played: Match, folder: Path, file: Path) -> None:
@@ -248,7 +267,7 @@ def _table(score: Score) -> Table:
     return table
 
 
-def _tell_faults(played: Match, score: Score) -> None:
+def _print_faults(played: Match, score: Score) -> None:
     for name, faults, tally in zip(played.names, score.faults, score.tallies, strict=True):
         _say_first(name, faults, "more fault")
         failures = [f"{each.text} ({each.reason})" for each in tally.failures]
@@ -256,7 +275,7 @@ def _tell_faults(played: Match, score: Score) -> None:
 
 
 def _say_first(subject: str, texts: Sequence[str], more: str) -> None:
-    for text in texts[:MOST_TOLD]:
+    for text in texts[:MOST_PRINTED]:
         say(f"{subject}: {text}")
-    if len(texts) > MOST_TOLD:
-        say(f"{subject}: {count(len(texts) - MOST_TOLD, more)}")
+    if len(texts) > MOST_PRINTED:
+        say(f"{subject}: {count(len(texts) - MOST_PRINTED, more)}")

@@ -1,4 +1,4 @@
-"""``spewy new``: write a job file with comments, from a preset or a few answers."""
+"""``spewy new``: write a job file with comments, from a preset or from options."""
 
 from __future__ import annotations
 
@@ -19,53 +19,65 @@ if TYPE_CHECKING:
     from spewy.job.template import Answers
 
 DRAWN = 3
-"""Default number of board cards to draw."""
+"""Default number of cards of a random board."""
 MOST_SEED = 10**6
-"""Upper bound of random seeds, for users who give none."""
+"""Upper bound of the seed that is drawn if the user gives no seed."""
 
 
 @click.command()
 @click.argument("file", metavar="[FILE.toml]", type=click.Path(path_type=Path), required=False)
-@click.option("--list", "as_list", is_flag=True, help="Show the presets.")
+@click.option("--list", "as_list", is_flag=True, help="List the presets.")
 @click.option(
     "--preset",
     "preset_name",
     metavar="NAME",
-    help="Formation with pot, stacks, ranges and sizes.",
+    help="Preset that gives pot, stacks, ranges and bet sizes; --list lists the presets.",
 )
 @click.option(
     "--board",
     metavar="CARDS",
-    help='Board of three to five cards, such as "Ks 7h 2d"; default: drawn by --seed.',
+    help='Board of three to five cards, such as "Ks 7h 2d"; default: a random board.',
 )
 @click.option(
-    "--seed", type=click.IntRange(0), help="Seed of the drawn board; default: another board every time."
+    "--seed", type=click.IntRange(0), help="Seed of the random board; default: another board every time."
 )
 @click.option(
     "--cards",
     type=click.IntRange(3, 5),
     default=DRAWN,
     show_default=True,
-    help="Number of cards of the drawn board.",
+    help="Number of cards of the random board.",
 )
 @click.option(
     "--subset",
     type=int,
     metavar="N",
-    help="Instead of one board, write a batch of N weighted flops that represent all 1,755. "
-    "Turn and river strategies are not kept.",
+    help="Write a batch of N weighted flops that represent all 1,755, instead of one board. "
+    "The solved folders keep flop strategies only.",
 )
 @click.option("--pot", type=float, help="Pot in big blinds; default: the preset's.")
 @click.option("--stack", type=float, help="Effective stack in big blinds; default: the preset's.")
 @click.option(
-    "--oop", metavar="RANGE", help="Range of the player who acts first, or @FILE; default: the preset's."
+    "--oop",
+    metavar="RANGE",
+    help="Range of the player who acts first, or @FILE with a range; default: the preset's.",
 )
 @click.option(
-    "--ip", metavar="RANGE", help="Range of the player who acts last, or @FILE; default: the preset's."
+    "--ip",
+    metavar="RANGE",
+    help="Range of the player who acts last, or @FILE with a range; default: the preset's.",
 )
-@click.option("--bet", metavar="SIZES", help="Bet sizes on every round; default: by the depth of the stacks.")
-@click.option("--raise", "raise_", metavar="SIZES", help="Raise sizes on every round; default: 60%.")
-@click.option("--name", metavar="NAME", help="Name of the job; default: the preset's, with the board.")
+@click.option(
+    "--bet",
+    metavar="SIZES",
+    help='Bet sizes in each round, such as "33%, 75%"; default: sizes that suit the depth of the stacks.',
+)
+@click.option(
+    "--raise", "raise_", metavar="SIZES", help='Raise sizes in each round, such as "60%, a"; default: 60%.'
+)
+@click.option(
+    "--name", metavar="NAME", help="Name of the job; default: the name of the preset, with the board."
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @verbose_option
 def new(
@@ -87,11 +99,11 @@ def new(
 ) -> None:
     """Write a job file with comments.
 
-    The job is ready to be solved and to be changed.
+    The file can be solved as it is, and its comments explain how to change it.
 
-    Give a preset, or --pot, --stack, --oop and --ip; with a preset, these options change it. On a terminal the command
-    asks for missing answers. Without FILE, the job goes to stdout. Amounts are big blinds; docs/jobs.md tells of
-    ranges.
+    Give a preset, or --pot, --stack, --oop and --ip. With a preset, these options replace the preset's values. In a
+    terminal the command asks for what is missing. Without FILE, the job is printed on stdout. Amounts are in big
+    blinds; docs/jobs.md explains how to write ranges.
 
     \b
     Examples:
@@ -110,7 +122,7 @@ def new(
         click.echo(_listed())
         return
     if file is not None and file.exists() and not force:
-        raise InputError(f"file {path_text(file)}: expected a new one, or --force; found one that is there")
+        raise _existing(file)
     own = (pot, stack, oop, ip)
     if preset_name is None and None in own and _asks():
         preset_name, board, file = _asked(board, seed, file)
@@ -124,8 +136,16 @@ def new(
         with appearing(file) as temporary:
             temporary.write_text(text, encoding="utf-8")
     where = "the job" if file is None else path_text(file)
-    takes = _cost(job) if subset is None else f"{count(subset, 'flop')}; spewy estimate tells what they take"
+    takes = (
+        _cost(job)
+        if subset is None
+        else f"{count(subset, 'flop')}; spewy estimate prints their memory and time"
+    )
     say(f"{where}: {answers.about}; {takes}")
+
+
+def _existing(file: Path) -> InputError:
+    return InputError(f"file {path_text(file)} exists; give another name, or --force to overwrite the file")
 
 
 def _asks() -> bool:
@@ -148,7 +168,7 @@ def _asked(board: str | None, seed: int | None, file: Path | None) -> tuple[str,
     try:
         say(_listed())
         name = click.prompt("Preset", default="srp-btn-bb", err=True)
-        preset(name)  # refuses an unknown name before the next question
+        preset(name)  # raises an error for an unknown name before the next question
         if board is None and seed is None:
             board = (
                 click.prompt("Board (empty: a random flop)", default="", show_default=False, err=True) or None
@@ -158,19 +178,19 @@ def _asked(board: str | None, seed: int | None, file: Path | None) -> tuple[str,
     except click.Abort:
         raise KeyboardInterrupt from None
     if file.exists():
-        raise InputError(f"file {path_text(file)}: expected a new one, or --force; found one that is there")
+        raise _existing(file)
     return name, board, file
 
 
-def _no_board(*given: object) -> tuple[tuple[int, ...], None]:
-    """Refuse options about boards beside a subset of flops, and return no board."""
-    if given != (None, None, DRAWN):
-        raise click.UsageError("--subset: expected no --board, --seed or --cards beside it, found one")
+def _no_board(board: str | None, seed: int | None, cards: int) -> tuple[tuple[int, ...], None]:
+    """Refuse --board, --seed and --cards beside --subset, and return an empty board."""
+    if (board, seed, cards) != (None, None, DRAWN):
+        raise click.UsageError("--subset chooses the boards itself; remove --board, --seed and --cards")
     return (), None
 
 
 def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, ...], str | None]:
-    """The board, and a text about how it was drawn; None if the user gave it."""
+    """Return the board, and the options that draw it again; None instead of these if the user named the board."""
     from random import randrange
 
     from buckets.cards import parse_cards
@@ -184,7 +204,7 @@ def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, .
             f" --cards {cards}" if cards > 3 else ""
         )
     if seed is not None:
-        raise click.UsageError("--seed: expected --board or --seed, found both")
+        raise click.UsageError("--board names the board, and --seed draws a random one; remove one of them")
     try:
         cards_on_board = parse_cards(text)
     except CardError as error:
@@ -200,7 +220,14 @@ def _answers(
     own: tuple[float | None, float | None, str | None, str | None],
     name: str | None,
 ) -> Answers:
-    """Combine options with a preset, which fills in the missing answers."""
+    """Combine the user's options with a preset, which supplies missing values.
+
+    Args:
+        preset_name: name of the preset; None: the options must give everything.
+        board: the board, and the options that draw it again.
+        own: pot, stack, and the ranges of oop and ip that the user gave; None for each that is missing.
+        name: name of the job; None: a name from the preset and the board.
+    """
     from dataclasses import replace
 
     from buckets.cards import cards_name
@@ -219,11 +246,11 @@ def _answers(
         )
     else:
         raise click.UsageError(
-            "job: expected --preset NAME (spewy new --list), or --pot, --stack, --oop and --ip; found neither"
+            "give --preset NAME (spewy new --list lists the presets), or --pot, --stack, --oop and --ip"
         )
     ranges = [
-        given if text is None else GivenRange("", text)
-        for given, text in zip(answers.ranges, texts, strict=True)
+        of_preset if text is None else GivenRange("", text)
+        for of_preset, text in zip(answers.ranges, texts, strict=True)
     ]
     return replace(
         answers,
@@ -234,28 +261,28 @@ def _answers(
     )
 
 
-def _range(option: str, given: str | None) -> str | None:
-    """Read the range of an option, or of the file that ``@FILE`` names."""
+def _range(option: str, value: str | None) -> str | None:
+    """Read the range in the value of an option, or in the file that the value ``@FILE`` names."""
     from spewy.game.ranges import parse_range
     from spewy.job.rangefiles import text_of_file
 
-    if given is None:
+    if value is None:
         return None
-    text = text_of_file(given, Path(), option)
+    text = text_of_file(value, Path(), option)
     if text is not None:
         return text
     try:
-        parse_range(given)
+        parse_range(value)
     except InputError as error:
         raise InputError(f"{option}: {error}") from None
-    return given
+    return value
 
 
 def _checked(text: str, subset: int | None) -> Job:
-    """Validate the text of a job; for a subset of flops, the job of the first flop.
+    """Validate the text of a job file and return the job; for a subset of flops, the job of its first flop.
 
     Raises:
-        InputError: an answer makes the job invalid.
+        InputError: an option makes the job invalid.
         buckets.BoardError: the subset has more flops than there are.
     """
     import tomllib
@@ -265,7 +292,7 @@ def _checked(text: str, subset: int | None) -> Job:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
-        raise InputError("range: expected groups without quotes and backslashes, found some") from None
+        raise InputError("a range has quotes or backslashes; remove them") from None
     if subset is not None:
         from buckets.abstraction import flop_subset
 
@@ -275,11 +302,11 @@ def _checked(text: str, subset: int | None) -> Job:
 
 
 def _cost(job: Job) -> str:
-    """Write a sentence with the memory and disk space of the solve."""
+    """Return a sentence with the memory and disk space of the job's solve."""
     from spewy.run.walked_plan import WalkedPlan
 
     plan = WalkedPlan.counted(job, streaming=True)
     cost = plan.cost
     sentence = f"it takes {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} of disk"
-    fits = "" if plan.refusal is None else f", MORE THAN the {job.solve.memory} that it allows"
+    fits = "" if plan.refusal is None else f", MORE THAN the {job.solve.memory} that solve.memory allows"
     return f"{sentence}{fits}, for {cost.information_sets:,} information sets"

@@ -16,7 +16,10 @@ from spewy.errors import one_line
 
 @contextmanager
 def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
-    """Yield a function that writes to the log; warnings and errors, including the bot's, also go to stderr."""
+    """Yield a function that writes a line to the log, with the time; warnings and errors are also printed on stderr.
+
+    The bot's own warnings, which come through `logging`, are treated in this way too.
+    """
     with line_writer(log, add=True) as write:
 
         def note(text: str) -> None:
@@ -33,7 +36,7 @@ def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
 
 
 class _LogHandler(logging.Handler):
-    """Writes the bot's warnings, with tracebacks, into the client's log."""
+    """Writes the warnings of the package ``spewy``, with tracebacks, into a log."""
 
     def __init__(self, note: Callable[[str], None]) -> None:
         super().__init__(logging.WARNING)

@@ -27,17 +27,19 @@ _LOGGERS = ("spewy", "buckets", "solvers", "lockers", "compiled")
 
 
 class Seconds(click.FloatRange):
-    """A finite number of seconds that timers accept; click's own range accepts ``nan``.
+    """Type of an option: a finite number of seconds, at most as many as the system's timers accept.
+
+    Click's own `FloatRange` would accept ``nan``.
 
     Args:
-        some: whether 0 is refused.
+        some: whether the number must be above 0.
     """
 
     def __init__(self, some: bool = False) -> None:
         super().__init__(min=0, min_open=some)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Convert the value to seconds."""
+        """Convert an option's value to a number of seconds."""
         seconds = float(super().convert(value, param, ctx))
         if not math.isfinite(seconds):
             self.fail(f"{value!r} is not a finite number of seconds.", param, ctx)
@@ -52,7 +54,7 @@ def job_argument(function: Decorated) -> Decorated:
 
 
 def folder_argument(function: Decorated) -> Decorated:
-    """Add ``FOLDER``, the lockers of a solve."""
+    """Add ``FOLDER``, the folder of a solve."""
     return click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))(function)
 
 
@@ -63,55 +65,65 @@ def set_option(function: Decorated) -> Decorated:
         "overrides",
         metavar="KEY=VALUE",
         multiple=True,
-        help="Set a key of the job, such as solve.target=0.1%; repeatable.",
+        help="Replace the value of a key in the job, such as solve.target=0.1%; can be given several times.",
     )(function)
 
 
 def target_option(function: Decorated) -> Decorated:
-    """Add ``--target``, the accuracy to which dropped rounds are solved."""
+    """Add ``--target``, the exploitability to which dropped rounds are solved again."""
     return click.option(
         "--target",
         metavar="TARGET",
-        help="Accuracy of re-solving dropped rounds, such as 0.1% of the pot at the beginning of the round; "
-        "default: the target of the solve.",
+        help="Exploitability to which a dropped round (spewy drop) is solved again, such as 0.1% of the pot at the "
+        "beginning of the round; default: the target of the solve.",
     )(function)
 
 
-def line_option(told: str, default: str | None = "") -> Callable[[Decorated], Decorated]:
-    """Add ``--line``, the betting line to look at."""
-    return click.option("--line", default=default, metavar="LINE", help=told)
+def line_option(help_text: str, default: str | None = "") -> Callable[[Decorated], Decorated]:
+    """Add ``--line``, the betting line of a decision."""
+    return click.option("--line", default=default, metavar="LINE", help=help_text)
 
 
 def csv_option(what: str) -> Callable[[Decorated], Decorated]:
-    """Add ``--csv``, a file for a table; the command gets it as ``table_file``."""
+    """Add ``--csv``, a file for a table; the command receives the path as ``table_file``.
+
+    Args:
+        what: object of the help's sentence "Write ...".
+    """
     return _file_option("--csv", "table_file", f"Write {what}.")
 
 
-def log_option(told: str) -> Callable[[Decorated], Decorated]:
+def log_option(help_text: str) -> Callable[[Decorated], Decorated]:
     """Add ``--log``, a file for a log."""
-    return _file_option("--log", "log", told)
+    return _file_option("--log", "log", help_text)
 
 
 def plot_option(what: str) -> Callable[[Decorated], Decorated]:
-    """Add ``--plot``, a file for a picture, and ``--size``, the picture's medium."""
+    """Add ``--plot``, a file for a picture, and ``--size``, the medium that the picture is drawn for.
+
+    Args:
+        what: object of the help's sentence "Draw ... into a file".
+    """
     size = click.option(
         "--size",
         type=click.Choice(["page", "screen", "phone"]),
         default="screen",
         show_default=True,
-        help="Medium of the --plot picture: a printed page, a computer's screen, or a telephone.",
+        help="Medium that the --plot picture is sized for: a printed page, a computer screen, or a phone.",
     )
-    plot = _file_option("--plot", "plot", f"Draw {what} into a .png, .svg or .pdf.")
+    plot = _file_option("--plot", "plot", f"Draw {what} into a .png, .svg or .pdf file.")
     return lambda function: plot(size(function))
 
 
-def _file_option(option: str, name: str, told: str) -> Callable[[Decorated], Decorated]:
-    return click.option(option, name, metavar="FILE", type=click.Path(path_type=Path), help=told)
+def _file_option(option: str, name: str, help_text: str) -> Callable[[Decorated], Decorated]:
+    return click.option(option, name, metavar="FILE", type=click.Path(path_type=Path), help=help_text)
 
 
 def json_option(function: Decorated) -> Decorated:
-    """Add ``--json``, which prints one JSON object."""
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")(function)
+    """Add ``--json``, with which a command prints JSON."""
+    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON on stdout.")(
+        function
+    )
 
 
 def verbose_option(function: Decorated) -> Decorated:
@@ -123,7 +135,7 @@ def verbose_option(function: Decorated) -> Decorated:
         expose_value=False,
         is_eager=True,
         callback=_set_verbose,
-        help="Log to stderr; show where an unexpected error comes from.",
+        help="Print log messages on stderr, and the traceback of an unexpected error.",
     )(function)
 
 
@@ -134,7 +146,7 @@ def is_verbose() -> bool:
 
 
 class _Visible(logging.Formatter):
-    """Writes control characters as escapes, since log messages may quote foreign text."""
+    """Log formatter that escapes control characters, since log messages may quote foreign text."""
 
     def format(self, record: logging.LogRecord) -> str:
         return visible_lines(super().format(record))
@@ -143,10 +155,10 @@ class _Visible(logging.Formatter):
 def _set_verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if not value or _VERBOSE in ctx.meta:
         return
-    ctx.meta[_VERBOSE] = True  # the meta of all nested contexts is one
+    ctx.meta[_VERBOSE] = True  # nested contexts share one meta
     handler = logging.StreamHandler()
     handler.setFormatter(_Visible("%(asctime)s %(name)s %(levelname)s %(message)s"))
-    for name in _LOGGERS:  # numba's and others' debug logs drown everything
+    for name in _LOGGERS:  # debug logs of other packages, such as numba's, would hide these
         logger = logging.getLogger(name)
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG)

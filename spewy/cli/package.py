@@ -1,4 +1,4 @@
-"""``spewy package``: a bot as a folder or file that can be sent to a competition."""
+"""``spewy package``: put a bot into a folder or file that can be sent to a competition."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def package() -> None:
 def acpc(folder: Path, out: Path, resolve: Resolve) -> None:
     """Package a bot for the ACPC.
 
-    The new folder OUT has startme.sh, a copy of the strategy locker, the code and a README.
+    The new folder OUT has startme.sh, a copy of the strategy locker in FOLDER, the code and a README.
 
-    The README says what must be installed where it is to run. A job may go on improving FOLDER meanwhile.
+    The README says what must be installed on the machine that runs the bot. A solve in FOLDER may be running meanwhile.
 
     \b
     Examples:
@@ -47,7 +47,9 @@ def acpc(folder: Path, out: Path, resolve: Resolve) -> None:
     """  # noqa: D301
     from spewy.competitions.acpc.package import package_acpc
 
-    open_bot(folder, resolve=resolve, ready=False).close()  # which says if it cannot be played from
+    open_bot(
+        folder, resolve=resolve, ready=False
+    ).close()  # raises an error if no bot can play from the folder
     n_bytes = package_acpc(folder, out, resolve)
     click.echo(
         facts([("folder", str(out)), ("size", size(n_bytes)), ("start", f"{out}/startme.sh HOST PORT")])
@@ -60,16 +62,17 @@ def acpc(folder: Path, out: Path, resolve: Resolve) -> None:
     "--ladder",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Folder of solves of UPAC's game with different stacks; default: none.",
+    help="Folder with solves of UPAC's game, one for each stack depth (docs/upac.md); default: none.",
 )
 @verbose_option
 def upac(out: Path, ladder: Path | None) -> None:
     """Package a bot for UPAC.
 
-    The zip file has a folder bot with bot.json, code that needs NumPy alone, and tables.
+    The zip file has a folder "bot" with bot.json, tables, and code that needs only NumPy.
 
-    The tables hold exact push-or-fold for each stack, and what the solves in the ladder's folder say, depth by depth.
-    Without a ladder the bot pushes or folds when it is short, and plays by its equity else. More than 5 MB is refused.
+    The tables have the exact push-or-fold strategy for each short stack, and the strategies of the solves in the
+    --ladder folder for deeper stacks. Without --ladder the bot plays deeper stacks by its equity. The command fails if
+    the package is larger than 5 MB.
 
     \b
     Examples:

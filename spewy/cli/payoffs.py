@@ -1,4 +1,4 @@
-"""``spewy payoffs``: store payoff matrices, row against row, by board bucket of a whole game."""
+"""``spewy payoffs``: store the payoff matrices of each board bucket of a whole game."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spewy.look.payoffs import PayoffCost, PayoffResult
 
 BOARDS = 4
-"""Default number of boards drawn from each bucket."""
+"""Default number of random boards in each board bucket."""
 
 
 @click.command()
@@ -24,7 +24,7 @@ BOARDS = 4
     "--round",
     "first",
     metavar="ROUND",
-    help="First round (flop, turn or river) to compute matrices for; later rounds are included. "
+    help="First round (flop, turn or river) with payoff matrices; all later rounds have them too. "
     "Default: turn, or the last round of a shorter game.",
 )
 @click.option(
@@ -32,13 +32,14 @@ BOARDS = 4
     type=click.IntRange(1, 10_000),
     default=BOARDS,
     show_default=True,
-    help="Number of boards that are drawn from each board bucket.",
+    help="Number of random boards in each board bucket, over which a payoff matrix is averaged.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),
     default=0,
-    help="Seed of the boards that are drawn; default 0.",
+    show_default=True,
+    help="Seed of the random boards.",
 )
 @click.option("--workers", type=click.IntRange(1), help="Number of processes; default: one for each core.")
 @json_option
@@ -48,14 +49,15 @@ def payoffs(
 ) -> None:
     """Store the payoff matrices of a whole game.
 
-    The job needs [boards]. A payoff matrix says what a chunk is worth, row against row.
+    A payoff matrix has the mean winnings of player 0 in a chunk, for each pair of rows.
 
-    A matrix tells, for each row of either player, what player 0 wins in the mean if both play on by the average
-    strategies. Ranges are played down to each drawn board, and cards are removed exactly for both hands. Later rounds
-    come first, since the rounds above look at their matrices.
+    A chunk is one betting round after a betting line, a row is a bucket of hands. Winnings are those if both players go
+    on by the average strategies; both ranges are those with which these strategies come to the chunk, and card removal
+    is exact for both hands. The last round is computed first, since the matrices of a round are needed in the round
+    before. The job must have [boards].
 
-    They are kept in FOLDER/payoffs until the solve saves other strategies, or other boards are asked for. The command
-    can be interrupted, and goes on where it was.
+    The matrices are stored in FOLDER/payoffs. They are computed again once the solve has saved other strategies, or if
+    --boards or --seed differ. The same command continues after an interruption.
 
     \b
     Examples:
@@ -64,21 +66,24 @@ def payoffs(
 
     \b
     --json prints one object:
-      name, sweeps (deals), rounds, classes and lines (of each round), boards (of each class), bytes, seconds
+      name, sweeps (number of deals), rounds [...], classes [...] (board buckets) and lines [...] (numbers per round),
+      boards (of each board bucket), bytes, seconds
     """  # noqa: D301
+    from spewy.look.boards import require_one_solve
     from spewy.look.payoffs import make_payoffs
 
-    found = make_payoffs(folder, _Lines(), first=first, boards=boards, seed=seed, workers=workers)
-    click.echo(json_text(_as_object(found)) if as_json else facts(_rows(found)))
+    require_one_solve(folder)
+    result = make_payoffs(folder, _Lines(), first=first, boards=boards, seed=seed, workers=workers)
+    click.echo(json_text(_as_object(result)) if as_json else facts(_rows(result)))
 
 
 class _Lines(NowAndThen):
-    """Writes the progress at limited frequency."""
+    """Prints the progress, at most one line every few seconds."""
 
     def begin(self, name: str, cost: PayoffCost) -> None:
-        """Write the cost."""
+        """Print the cost."""
         todo = sum(cost.classes) - cost.kept
-        kept = f", {cost.kept:,} kept from before" if cost.kept else ""
+        kept = f", {cost.kept:,} computed before" if cost.kept else ""
         say(
             f"{name}: {todo:,} board buckets of {' and '.join(cost.rounds)} to do{kept}, "
             f"{count(cost.boards, 'board')} each, {cost.processes} at a time; "
@@ -86,29 +91,29 @@ class _Lines(NowAndThen):
         )
 
     def made(self, round_name: str, done: int, total: int, seconds_left: float) -> None:
-        """Write the number of finished buckets."""
+        """Print the number of finished board buckets."""
         self.say(f"board bucket {done:,} of {total:,}, {round_name}", done, total, seconds_left)
 
 
-def _as_object(found: PayoffResult) -> dict[str, object]:
-    cost = found.cost
+def _as_object(result: PayoffResult) -> dict[str, object]:
+    cost = result.cost
     return {
-        "name": found.name,
-        "sweeps": found.deals,
+        "name": result.name,
+        "sweeps": result.deals,
         "rounds": cost.rounds,
         "classes": cost.classes,
         "lines": cost.lines,
         "boards": cost.boards,
         "bytes": cost.disk_bytes,
-        "seconds": found.seconds,
+        "seconds": result.seconds,
     }
 
 
-def _rows(found: PayoffResult) -> list[tuple[str, str]]:
-    cost = found.cost
-    rows = [("job", f"{found.name}, {found.deals:,} deals")]
+def _rows(result: PayoffResult) -> list[tuple[str, str]]:
+    cost = result.cost
+    rows = [("job", f"{result.name}, {result.deals:,} deals")]
     for name, classes, lines in zip(cost.rounds, cost.classes, cost.lines, strict=True):
         rows.append((name, f"{count(classes, 'board bucket')} of {count(lines, 'line')} each"))
-    rows.append(("boards", f"{cost.boards:,} drawn of each board bucket"))
-    rows.append(("payoffs", f"{size(cost.disk_bytes)}, made in {duration(found.seconds)}"))
+    rows.append(("boards", f"{cost.boards:,} random boards of each board bucket"))
+    rows.append(("payoffs", f"{size(cost.disk_bytes)}, computed in {duration(result.seconds)}"))
     return rows

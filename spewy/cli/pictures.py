@@ -11,11 +11,11 @@ from spewy.cli.progress import say
 
 
 def check_picture(file: Path | None) -> None:
-    """Check before the work that a requested picture can be drawn and written.
+    """Check before the work that a picture can be drawn and written to a file; do nothing for None.
 
     Raises:
-        InputError: no such format, or no folder to put it into.
-        click.ClickException: what draws is not installed.
+        InputError: the suffix is not one of a picture, or the folder of the file does not exist.
+        click.ClickException: matplotlib is not installed.
     """
     if file is not None:
         check_file(file, PICTURES)

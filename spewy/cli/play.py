@@ -1,4 +1,4 @@
-"""``spewy play``: a bot at a dealer's or referee's table, or against a person."""
+"""``spewy play``: let a bot play for a dealer or referee, or against a person."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spewy.cli.play_upac import upac
 def play() -> None:
     """Play a solved strategy as a bot.
 
-    The opponent is a dealer's or a referee's table, or a person.
+    The bot plays a match of a dealer or referee, or against a person in the terminal.
 
     \b
     Examples:

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="Seed of the bot's random choices.",
 )
-@log_option("File to append all protocol lines to, received and sent.")
+@log_option("Append all received and sent lines to this file.")
 @click.option(
     "--wait",
     type=Seconds(),
     default=10.0,
     show_default=True,
-    help="Seconds to wait until a dealer listens.",
+    help="Seconds to keep trying until the dealer accepts the connection.",
 )
 @patience_option("dealer")
 @json_option
@@ -62,8 +62,8 @@ def acpc(
     long. It reports failures of the bot on stderr and in the log, and the match goes on.
 
     At the end the command prints the number of decisions by source: stored (the stored strategy), re-solved, translated
-    (the stored strategy after a similar bet) and fallback (pot odds, a check or a fold where nothing is stored). It
-    also prints the number of re-solves that failed, by the error's class; the bot then played the stored strategy.
+    (the stored strategy after a similar bet) and fallback (pot odds, a check or a fold, since nothing is stored). It
+    also prints the number of failed re-solves by the class of the error; the bot then played the stored strategy.
 
     \b
     Examples:
@@ -71,7 +71,7 @@ def acpc(
       spewy play acpc localhost 20001 --lockers results/nolimit-200bb --resolve always --budget 3
 
     \b
-    --json prints one object; "seconds" are times of decisions:
+    --json prints one object; "seconds" are those of decisions, "start" those of opening the bot:
       {"hands", "faults", "seconds": {"n", "median", "p99", "most"}, "start": seconds, "memory_mib",
        "sources": {"stored": 90, "re-solved": 8, "translated": 1, "fallback": 1}, "failures": {"SolveError": 1}}
     """  # noqa: D301
@@ -92,7 +92,7 @@ def acpc(
 
 
 def _quantiles(match: Match) -> tuple[float, float, float]:
-    """Median, 99 % quantile and maximum of the seconds of decisions; NaN if there was no decision."""
+    """Median, 99 % quantile and maximum of the seconds that decisions took; NaN if there was no decision."""
     ordered = sorted(match.seconds) or [float("nan")]
     median, high = (ordered[int(share * (len(ordered) - 1))] for share in (0.5, 0.99))
     return median, high, ordered[-1]

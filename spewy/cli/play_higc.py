@@ -1,4 +1,4 @@
-"""``spewy play higc``: play OpenSpiel's games at the table of an HIGC referee."""
+"""``spewy play higc``: play OpenSpiel's games for a referee of the HIGC."""
 
 from __future__ import annotations
 
@@ -32,29 +32,32 @@ if TYPE_CHECKING:
 @click.option(
     "--older",
     is_flag=True,
-    help="Speak the older dialect, that of OpenSpiel's referee.",
+    help="Use the older dialect of the protocol, that of OpenSpiel's referee.",
 )
 @click.option(
     "--seconds",
     type=Seconds(),
     default=2.0,
     show_default=True,
-    help="Seconds that the bot searches for an answer; the rules allow 5.",
+    help="Seconds to search for an answer; the rules allow 5.",
 )
 @click.option(
     "--prepare-seconds",
     type=Seconds(),
     default=3.5,
     show_default=True,
-    help="Seconds for solving a game that is new; the rules allow 5 with the start of the program.",
+    help="Seconds for solving a game that the bot meets for the first time; the rules allow 5, including the start of "
+    "the program.",
 )
 @click.option(
-    "--prepare", metavar="GAME", help="Solve GAME for --prepare-seconds, store the solve, and exit."
+    "--prepare",
+    metavar="GAME",
+    help="Solve GAME for --prepare-seconds, store the solution in --data, and exit.",
 )
 @resolve_option
 @bot_seed_option
 @patience_option("referee")
-@log_option("File to add failures to.")
+@log_option("Append the bot's failures to this file.")
 @verbose_option
 def higc(
     lockers: tuple[Path, ...],
@@ -72,9 +75,9 @@ def higc(
 
     Messages for people go to stderr.
 
-    The bot plays kuhn_poker, leduc_poker and universal_poker from --lockers; it solves a small poker game when it first
-    meets the game, and stores the solve. Other games need OpenSpiel (pip install 'spewy[higc]'): the bot solves a small
-    game by CFR, plays a larger one by search, and gin_rummy by rules of thumb.
+    The bot plays kuhn_poker, leduc_poker and universal_poker from --lockers; a small poker game without lockers is
+    solved when the bot meets it for the first time, and the solution is stored. Other games need OpenSpiel (pip install
+    'spewy[higc]'): the bot solves a small game by CFR, plays a larger one by search, and gin_rummy by rules of thumb.
 
     The command ends with exit code 1 if the referee vanishes before the end of the match. It reports failures of the
     bot on stderr, and the match goes on.
@@ -100,7 +103,7 @@ def higc(
 
 
 def _prepare(agents: Agents, game: str, dialect: Dialect) -> None:
-    """Solve a game and store the solve, even after Ctrl-C."""
+    """Solve a game and store the solution, even after Ctrl-C."""
 
     def note(text: str) -> None:
         agents.note(text)

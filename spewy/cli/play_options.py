@@ -20,7 +20,7 @@ def logs_option(what: str) -> Callable[[Decorated], Decorated]:
         "--out",
         metavar="FOLDER",
         type=click.Path(path_type=Path),
-        help=f"Folder of the logs; an interrupted {what} goes on from them. Default: keep no logs.",
+        help=f"Folder for the logs; the same command continues an interrupted {what}. Default: keep no logs.",
     )
 
 
@@ -41,30 +41,34 @@ def bot_seed_option(function: Decorated) -> Decorated:
 
 
 def patience_option(peer: str) -> Callable[[Decorated], Decorated]:
-    """Add ``--patience``, the seconds without a line after which the peer counts as gone."""
+    """Add ``--patience``, the seconds without a line from the peer after which the command ends."""
     return click.option(
         "--patience",
         type=Seconds(),
         default=1800.0,
         show_default=True,
-        help=f"Seconds without a line after which the {peer} counts as gone.",
+        help=f"Seconds to wait for a line from the {peer} before the command gives up.",
     )
 
 
 def game_bot_options(name: str) -> Callable[[Decorated], Decorated]:
-    """Add ``--lockers`` and ``--data``: folders of poker solves and of solved games for OpenSpiel's games."""
+    """Add ``--lockers`` for folders of poker solves, and ``--data`` for a folder of other games that a bot has solved.
+
+    Args:
+        name: the bot, as the helps name it.
+    """
     lockers = click.option(
         "--lockers",
         metavar="FOLDER",
         multiple=True,
         type=click.Path(path_type=Path),
-        help=f"Folder of a poker solve that {name} plays from; may be given several times.",
+        help=f"Folder of a solved poker game that {name} plays; can be given several times.",
     )
     solved = click.option(
         "--data",
         "solved",
         metavar="FOLDER",
         type=click.Path(path_type=Path),
-        help=f"Folder of games that {name} solves when it first meets them; default: in the user's cache.",
+        help=f"Folder for the solutions of games that {name} meets for the first time; default: in the user's cache.",
     )
     return lambda function: lockers(solved(function))

@@ -16,6 +16,7 @@ from spewy.cli.play_options import MOST_SEED
 from spewy.cli.tables import count
 
 MOST_OF_LINE = 1000
+"""Largest number of bytes that are read from a line."""
 
 
 @click.command()
@@ -25,9 +26,9 @@ MOST_OF_LINE = 1000
 @click.option(
     "--seed",
     type=click.IntRange(0, MOST_SEED),
-    help="Seed of the cards and the bot, which repeats the same hands; default: a new seed each time.",
+    help="Seed of the cards and of the bot's choices; the same seed repeats the cards. Default: a new seed each time.",
 )
-@log_option("File to add all hands to, as an ACPC log.")
+@log_option("Append all hands to this file, in the format of the ACPC's logs.")
 @verbose_option
 def terminal(
     folder: Path,
@@ -38,7 +39,7 @@ def terminal(
 ) -> None:
     """Play against the bot in the terminal.
 
-    Type fold, check, call, raise 300 or all-in; ? prints help.
+    Type fold, check, call, raise 300 or all-in; type ? for help.
 
     After each hand the command prints what the strategy would have done with your cards, decision by decision. Leave
     with the end of input (Ctrl-D), or with Ctrl-C (exit code 130).
@@ -57,7 +58,7 @@ def terminal(
             click.echo(prompt, nl=False)
             line = _line(sys.stdin.buffer) if sys.stdin else ""
         finally:
-            if not line:  # nobody ended the prompt's line
+            if not line:  # the input ended, so that the cursor still stands in the prompt's line
                 click.echo()
         return line or None
 
@@ -78,7 +79,7 @@ def terminal(
 
 
 def _line(source: BinaryIO) -> str:
-    """Read the next line, empty at the end of input; a line that is too long is cut off."""
+    """Read the next line of input, up to `MOST_OF_LINE` bytes of it; at the end of the input return an empty text."""
     line = piece = source.readline(MOST_OF_LINE)
     while len(piece) == MOST_OF_LINE and not piece.endswith(b"\n"):
         piece = source.readline(MOST_OF_LINE)

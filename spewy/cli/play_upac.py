@@ -1,4 +1,4 @@
-"""``spewy play upac``: UPAC's bot on stdin and stdout."""
+"""``spewy play upac``: play as UPAC's bot on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from spewy.cli.progress import say
 @click.command()
 @click.argument("package", metavar="PACKAGE.zip", type=click.Path(path_type=Path))
 @bot_seed_option
-@log_option("File to append all protocol lines to, received and sent.")
+@log_option("Append all received and sent lines to this file.")
 @verbose_option
 def upac(package: Path, seed: int | None, log: Path | None) -> None:
     """Play UPAC's games on stdin and stdout.
 
     The bot answers the engine's lines until stdin ends.
 
-    The command reports a line that is not of the protocol on stderr and in the log, and answers a question that it
-    cannot read by a call. The bot plays from the tables of a package and runs no code of the package; spewy upac-match
-    OUT.zip does run that code, with your rights.
+    The command reports lines that are not of UPAC's protocol on stderr and in the log; it answers a question that it
+    cannot read by a call. The bot uses the tables of PACKAGE.zip and runs no code of it. (spewy upac-match PACKAGE.zip
+    does run its code, with your rights.)
 
     \b
     Examples:

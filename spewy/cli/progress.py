@@ -1,4 +1,4 @@
-"""Progress of a solve on stderr: a bar on a terminal, otherwise a line per check."""
+"""Progress of a solve on stderr: a bar on a terminal, otherwise a line for each check."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAUSE = 60.0
 
 
 class Lines:
-    """Prints a line at the start of a solve, and a line per check."""
+    """A reporter of a solve that prints a line at its start, and a line for each check."""
 
     def __init__(self) -> None:
         self._last, self._counted = time.monotonic(), "sweep"
@@ -35,33 +35,33 @@ class Lines:
         self._counted = "deal" if job.sampled else "sweep"
         say(f"{job.name}: {cost_text(cost)}")
         if done:
-            say(f"{job.name}: going on after {self._counted} {done:,}")
+            say(f"{job.name}: continuing after {self._counted} {done:,}")
 
     def note(self, text: str) -> None:
         """Print a note."""
         say(text)
 
     def sweep(self, number: int, done: int, total: int) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
     def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
         """Print the exploitability."""
         say(f"{self._counted} {done}: {check_text(exploitability, unit, seconds_left)}")
 
     def boards(self, done: int, total: int) -> None:
-        """Print the number of boards, at most once a minute."""
-        self._now_and_then(f"{done:,} of {total:,} boards looked at")
+        """Print the number of finished boards, at most once a minute."""
+        self._now_and_then(f"{done:,} of {total:,} boards done")
 
     def status(self, status: Status, threads: int) -> None:
-        """Print the status of a solve by dealt boards, at most once a minute; other solves print checks."""
+        """Print the status of a solve by dealt boards, at most once a minute; for other solves print nothing."""
         if status.visits is not None:
             self._now_and_then(f"{status.name}: {status_text(status, threads)}")
 
     def end(self) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
     def _now_and_then(self, text: str) -> None:
-        """Print a text, unless the last one is less than a minute old."""
+        """Print a text, unless this method has printed one within the last minute."""
         now = time.monotonic()
         if now - self._last >= PAUSE:
             self._last = now
@@ -69,7 +69,7 @@ class Lines:
 
 
 class SolveBar(Lines):
-    """Draws a bar of the sweeps up to ``max_sweeps``, with the time left until the target."""
+    """A reporter of a solve that draws a bar of the sweeps up to ``max_sweeps``, with the exploitability beside it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,21 +82,21 @@ class SolveBar(Lines):
             self._bar = Bar(job.name, job.last_sweep, done=done, unit="sweeps", keep=True, time_left=False)
 
     def sweep(self, number: int, done: int, total: int) -> None:
-        """Move the bar, within a sweep too."""
+        """Move the bar, also within a sweep."""
         if self._bar is not None:
             self._bar.move(number - 1 + done / max(total, 1))
 
     def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
-        """Write the exploitability behind the bar."""
+        """Show the exploitability beside the bar."""
         if self._bar is not None:
             self._bar.show(check_text(exploitability, unit, seconds_left))
 
     def boards(self, done: int, total: int) -> None:
-        """Show the number of boards in one line."""
-        self._in_one_line(f"{done:,} of {total:,} boards looked at")
+        """Show the number of finished boards in a line that replaces the last one."""
+        self._in_one_line(f"{done:,} of {total:,} boards done")
 
     def status(self, status: Status, threads: int) -> None:
-        """Show how a solve by dealt boards stands in one line."""
+        """Show the status of a solve by dealt boards in a line that replaces the last one."""
         if status.visits is not None:
             self._in_one_line(f"{status.name}: {status_text(status, threads)}")
 
@@ -113,41 +113,44 @@ class SolveBar(Lines):
 
 
 def solve_reporter() -> Lines:
-    """Choose a bar if stderr is a terminal without log lines, otherwise lines."""
+    """Return a reporter that draws a bar, or one that prints lines if stderr is no terminal or shows logs."""
     return SolveBar() if sys.stderr.isatty() and not is_verbose() else Lines()
 
 
 class NowAndThen:
-    """Prints progress at most once every few seconds, and always at the end."""
+    """Prints progress at most once every `SECONDS` seconds, and always at the end."""
 
     SECONDS = 5.0
 
     def __init__(self) -> None:
-        self._told = -self.SECONDS
+        self._last: float | None = None
 
     def say(self, text: str, done: int, total: int, seconds_left: float) -> None:
-        """Print a line with the time left."""
-        now = time.monotonic()
-        if now - self._told < self.SECONDS and done < total:
+        """Print a line with the time left.
+
+        The first line has no time left: its estimate would count the start of the worker processes as work.
+        """
+        now, last = time.monotonic(), self._last
+        if last is not None and now - last < self.SECONDS and done < total:
             return
-        self._told = now
-        say(f"{text}, {left(seconds_left)}" if done < total else text)
+        self._last = now
+        say(text if last is None or done == total else f"{text}, {left(seconds_left)}")
 
 
 class Compiling(logging.Handler):
-    """Prints once that functions are being compiled, which takes up to half a minute."""
+    """Log handler that prints once that functions are being compiled, which takes up to half a minute."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
-        self._told = False
+        self._is_printed = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print a warning, or print once that functions are being compiled."""
+        """Print a warning; for other records print once that functions are being compiled."""
         if record.levelno >= logging.WARNING:
             say(record.getMessage())
-        elif not self._told:
-            self._told = True
-            say("compiling what this needs, once: a few seconds up to half a minute")
+        elif not self._is_printed:
+            self._is_printed = True
+            say("compiling functions, once: a few seconds up to half a minute")
 
 
 def say(text: str) -> None:
@@ -157,17 +160,20 @@ def say(text: str) -> None:
 
 @contextmanager
 def counting(name: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that moves a bar, given finished and total units; the bar appears on a terminal only."""
+    """Yield a function that moves a progress bar, which appears on a terminal only.
+
+    The function takes the number of finished units and the number of all units.
+    """
     with Bar(name) as bar:
         yield bar.move
 
 
 def check_text(exploitability: float, unit: str, seconds_left: float | None) -> str:
     """Format a check's exploitability in the target's unit."""
-    exploitability = max(exploitability, 0.0)  # rounding
+    exploitability = max(exploitability, 0.0)  # rounding errors can make it negative
     amount = f"{exploitability:.4g}%" if unit == "%" else f"{exploitability:.4g} {unit}"
-    goes_on = "" if seconds_left is None else f", {left(seconds_left)}"
-    return f"exploitability {amount}{goes_on}"
+    time_left = "" if seconds_left is None else f", {left(seconds_left)}"
+    return f"exploitability {amount}{time_left}"
 
 
 def status_text(status: Status, threads: int) -> str:

@@ -1,4 +1,4 @@
-"""``spewy referee``: referee matches of an OpenSpiel game by the rules of the HIGC."""
+"""``spewy referee``: referee matches of an OpenSpiel game by the HIGC's rules."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from spewy.competitions.higc.series import Outcome, Series
     from spewy.match.entrant import Entrant
 
-MOST_TOLD = 5
-"""Largest number of a bot's printed faults; the logs have all faults."""
+MOST_PRINTED = 5
+"""Largest number of faults that are printed for each bot; the logs have all faults."""
 
 
 @click.command(epilog=FOREIGN_CODE)
@@ -31,9 +31,15 @@ MOST_TOLD = 5
     "--matches", type=click.IntRange(1, 10**6), default=100, show_default=True, help="Number of matches."
 )
 @click.option(
-    "--seed", type=click.IntRange(0, MOST_SEED), default=0, show_default=True, help="Seed of chance."
+    "--seed",
+    type=click.IntRange(0, MOST_SEED),
+    default=0,
+    show_default=True,
+    help="Seed of the random outcomes, such as dealt cards.",
 )
-@click.option("--older", is_flag=True, help="Speak the older dialect, that of OpenSpiel's referee.")
+@click.option(
+    "--older", is_flag=True, help="Use the older dialect of the protocol, that of OpenSpiel's referee."
+)
 @click.option(
     "--seconds", type=Seconds(), default=5.0, show_default=True, help="Time limit of an answer in seconds."
 )
@@ -42,14 +48,14 @@ MOST_TOLD = 5
     type=Seconds(),
     default=0.2,
     show_default=True,
-    help="Seconds that a chance node takes.",
+    help="Seconds that the referee waits at each chance node, so that bots can compute; the rules say 0.2.",
 )
 @click.option(
     "--prepare-seconds",
     type=Seconds(),
     default=5.0,
     show_default=True,
-    help="Additional seconds for the first answer.",
+    help="Seconds in addition to --seconds for a bot's first answer in a match.",
 )
 @logs_option("series")
 @workers_option("one for each core, two at most")
@@ -59,7 +65,7 @@ MOST_TOLD = 5
     type=Seconds(),
     default=1.0,
     show_default=True,
-    help="Seconds that the bot spewy searches for an answer.",
+    help="Seconds that the bot spewy may search for an answer.",
 )
 @json_option
 @verbose_option
@@ -82,16 +88,16 @@ def referee(
 ) -> None:
     """Referee HIGC matches between two bots.
 
-    GAME is one of OpenSpiel's names; half of the matches are played with the seats swapped.
+    GAME is the name of a game of OpenSpiel; half of the matches are played with the seats swapped.
 
-    BOT is cmd:COMMAND (a program that speaks over stdin and stdout), random, or spewy (the bot of spewy play higc, in
-    this process). NAME= before BOT names the bot; without NAME= a command is named after its program, a Python command
-    after its script.
+    BOT is cmd:COMMAND (a program that reads stdin and writes stdout), random, or spewy (the bot of spewy play higc, in
+    the referee's process). NAME= before BOT names the bot; without NAME= a command is named after its program, and a
+    Python command after its script.
 
-    The referee replaces an illegal action by a random one. It shuts a bot down, and draws its actions to the end of the
-    match, after three illegal actions, three lines that nobody asked for, or one late answer, and when the bot ends.
-    Scores are what the first bot wins, with 95 % confidence intervals. Logs have every match, and what bots write to
-    stderr.
+    The referee replaces an illegal action by a random one. It shuts a bot down after three illegal actions, after three
+    lines that the bot sent without being asked, or after one late answer. For a bot that was shut down or has ended it
+    plays random actions to the end of the match. The score is what the first bot wins per match, with a 95 % confidence
+    interval. The logs have all matches, and what the bots write to stderr.
 
     \b
     Examples:
@@ -101,8 +107,9 @@ def referee(
 
     \b
     --json prints one object:
-      {"game", "bots": ["a", "b"], "matches", "played", "complete", "score": {"mean", "half", "n"},
-       "faults": {"a": {"illegal": 1, ..}, ..}, "late": [share of matches, ..], "disqualified": []}
+      {"game", "bots": ["a", "b"], "matches", "played", "complete",
+       "score": {"mean", "half" (half the width of the interval), "n"}, "faults": {"a": {"illegal": 1, ..}, ..},
+       "late": [share of the matches in which the bot was late, ..], "disqualified": [names of bots]}
     """  # noqa: D301
     require("pyspiel")
     from spewy.competitions.higc.referee import Limits
@@ -126,7 +133,7 @@ def referee(
 
 
 def _description(bot: Entrant, lockers: tuple[Path, ...]) -> str:
-    """Text that identifies a bot in its folder of logs: its word, and its folders of solves."""
+    """Text that identifies a bot in the folder of logs: its word, and for spewy also its folders of solves."""
     return " ".join([bot.word, *(map(os.path.normpath, lockers) if bot.value == "spewy" else ())])
 
 
@@ -149,10 +156,10 @@ def _show(series: Series, result: Outcome, as_json: bool) -> None:
     ]
     click.echo(facts(rows))
     for n, name in enumerate(series.names):
-        for text in result.faults(n)[:MOST_TOLD]:
+        for text in result.faults(n)[:MOST_PRINTED]:
             say(f"{name}: {text}")
         if result.is_disqualified(n):
-            say(f"{name}: out of time in {result.late_share(n):.1%} of the matches, which disqualifies it")
+            say(f"{name} is disqualified: it was late in {result.late_share(n):.1%} of the matches")
 
 
 def _json(series: Series, result: Outcome) -> dict[str, Any]:

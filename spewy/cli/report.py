@@ -1,4 +1,4 @@
-"""``spewy report``: report both ranges at one line, on every next card or on many boards."""
+"""``spewy report``: report both ranges after one betting line, on every next card or on many boards."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @line_option(
-    "Line that closes a round, such as cc/, cr120c/ or 'x x', or a decision after the deal, such as cc/c. For several "
-    "boards also a decision of the first round; default: the root.",
+    "Betting line that ends a round, such as cc/, cr120c/ or 'x x', or that leads to a decision in the round after it, "
+    "such as cc/c. A report over several boards also takes a line within the first round; default: the root.",
 )
 @click.option(
     "--board",
     metavar="CARDS",
-    help='Public cards before the deal, such as "Qs Jh 2h 8c", for a single solve; default: the root\'s.',
+    help='Public cards before the next card, such as "Qs Jh 2h 8c", in the report of a single solve; default: the '
+    "cards at the root.",
 )
 @click.option(
     "--sort",
     metavar="COLUMN",
-    help="Column of the CSV table to sort rows by, such as ev_oop, the largest first.",
+    help="Sort the rows by a column of the --csv table, such as ev_oop, the largest value first.",
 )
-@click.option("--ascending", is_flag=True, help="Sort the smallest first.")
-@csv_option("the table into a .csv, .parquet or .json; docs/formats.md tells its columns")
-@plot_option("action frequencies, EV and equity, row by row,")
+@click.option("--ascending", is_flag=True, help="Put the smallest value first (needs --sort).")
+@csv_option("the table into a .csv, .parquet or .json file; docs/formats.md lists the columns")
+@plot_option("the action frequencies, EV and equity of each row")
 @target_option
 @json_option
 @verbose_option
@@ -56,17 +57,19 @@ def report(
 ) -> None:
     """Report a line on every next card or board.
 
-    Each row is a card, with its probability, the action frequencies of the player to act, and both players' EV, equity
-    and realised equity. EV is the expected share of the pot from the decision on, in chips; equity is the chance to win
-    without further betting; realised equity is EV / (equity * pot). The last row is the average of all cards, weighted
-    by their probabilities given both ranges. A dropped round (spewy drop) is solved again for each card. In a whole
-    game with board buckets EVs are known in the last round, equities on turns and rivers.
+    For a single solve each row is the next card, with its probability, the action frequencies of the player to act, and
+    both players' EV, equity and realised equity. EV is the expected share of the pot from the decision on, in chips;
+    equity is the chance to win without further betting; realised equity is EV / (equity * pot). The last row is the
+    average over all cards, weighted by their probabilities given both ranges. A dropped round (spewy drop) is solved
+    again for each card. In a whole game with board buckets EVs are known in the last round only, and equities on turns
+    and rivers only.
 
-    With several folders, or the folder of a batch, each row is a board: at the root or at --line, if necessary averaged
-    over all cards of the next deal. The weight of a board is the number of flops that it represents (from boards.csv,
-    which a batch with boards = { subset = N } writes; otherwise the flops that equal it up to suits), times the
-    probability that both ranges come there. Sweeps and exploitability (% of the pot) show the accuracy of each board's
-    solve. Folders without a saved strategy are listed as not solved yet and left out of the average.
+    With several folders, or the folder of a batch, each row is a board. If --line ends a round, the row is the average
+    over all next cards. The weight of a board is the number of flops that it represents, times the probability that
+    both ranges come to the decision. That number is in the file boards.csv, which a batch with boards = { subset = N }
+    writes; without the file it is the number of flops that equal the board up to suits. Sweeps and exploitability (% of
+    the pot) show the accuracy of each board's solve. Folders without a saved strategy are listed as not solved yet, and
+    do not count in the average.
 
     \b
     Examples:
@@ -81,28 +84,29 @@ def report(
       {"line": "cc/", "board": "QsJh2h8c", "player": 0, "actions": ["Check", "Bet(120)"], "pot": 200,
        "cards": {"As": {"weight": 0.0189, "frequencies": [0.6, 0.4], "ev": [115.8, 84.2],
                         "equity": [0.567, 0.433], "realisation": [1.02, 0.97]}},
-       "average": {the same}}
-    and over boards, without "board", "boards" {"AsKd2c": {"stands_for": 24, "sweeps": 100,
-    "exploitability_pct": 0.4, the same}} in place of "cards", and "not_solved" [folders] at the end
+       "average": {the keys of a card}}
+    For several boards the object has no "board", and instead of "cards"
+      "boards": {"AsKd2c": {"stands_for": 24, "sweeps": 100, "exploitability_pct": 0.4, and the keys of a card}},
+      "not_solved": [folders]
     """  # noqa: D301
     write = None if table_file is None else table_writer(table_file)
     check_picture(plot)
-    job, found = _report(folders, line, board, target)
+    job, result = _report(folders, line, board, target)
     if sort is not None:
-        found = found.sorted(sort, ascending=ascending)
+        result = result.sorted(sort, ascending=ascending)
     if write is not None:
-        write(found.frame())
+        write(result.frame())
     if plot is not None:
         from spewy.plot import report_figure
 
-        draw(plot, report_figure(found, found.words, size))
-    click.echo(json_text(found.to_json()) if as_json else f"{_head(job, found)}\n{render(_table(found))}")
+        draw(plot, report_figure(result, result.words, size))
+    click.echo(json_text(result.to_json()) if as_json else f"{_head(job, result)}\n{render(_table(result))}")
 
 
 def _report(
     folders: tuple[Path, ...], line: str, board: str | None, target: str | None
 ) -> tuple[str, Report]:
-    """Make the report, and a line about the job."""
+    """Return the job's name and progress (empty for several boards), and the report."""
     from lockers import holds_store
     from spewy.errors import InputError
     from spewy.look.board_report import report_boards
@@ -113,50 +117,52 @@ def _report(
     if over_boards:
         if board is not None:
             raise InputError(
-                "--board: expected none with several solves, each of which has its own, found one"
+                "--board has no effect with several solves, each of which has its own board; remove it"
             )
         with counting("boards") as progress:
-            found = report_boards(folders, line, target, say, progress)
-        return "", found
+            result = report_boards(folders, line, target, say, progress)
+        return "", result
     with Solution.open(folders[0], target, say) as solution:
         with counting("boards") as progress:
-            found = solution.report(line, board, progress)
-        return f"{solution.job.name}, {solution.progress}", found
+            result = solution.report(line, board, progress)
+        return f"{solution.job.name}, {solution.progress}", result
 
 
-def _head(job: str, found: Report) -> str:
+def _head(job: str, result: Report) -> str:
     from buckets.cards import card_name
 
-    seat = "nobody, all-in" if found.player is None else f"player {found.player} ({SEAT_NAMES[found.player]})"
-    what = "board" if found.by == "board" else "card" if _single(found) else "deal"
+    seat = (
+        "nobody, all-in" if result.player is None else f"player {result.player} ({SEAT_NAMES[result.player]})"
+    )
+    what = "board" if result.by == "board" else "card" if _single(result) else "deal"
     rows = [
         ("job", job),
-        ("board", " ".join(card_name(card) for card in found.board) or "none yet"),
-        ("line", line_text(found.line, found.words)),
+        ("board", " ".join(card_name(card) for card in result.board) or "none yet"),
+        ("line", line_text(result.line, result.words)),
         ("to act", seat),
-        ("pot", f"{found.pot:,.10g} {found.unit}"),
-        ("boards" if found.by == "board" else "next", count(len(found.rows), what)),
+        ("pot", f"{result.pot:,.10g} {result.unit}"),
+        ("boards" if result.by == "board" else "next", count(len(result.rows), what)),
     ]
-    if found.not_solved:
-        rows.append(("not solved yet", ", ".join(found.not_solved)))
-    return facts(rows[2:] if found.by == "board" else rows)
+    if result.not_solved:
+        rows.append(("not solved yet", ", ".join(result.not_solved)))
+    return facts(rows[2:] if result.by == "board" else rows)
 
 
-def _single(found: Report) -> bool:
-    return all(len(row.cards) == 1 for row in found.rows)
+def _single(result: Report) -> bool:
+    return all(len(row.cards) == 1 for row in result.rows)
 
 
-def _table(found: Report) -> Table:
-    """Make a table with a row per card or board and a row of averages."""
+def _table(result: Report) -> Table:
+    """Make a table with a row for each card or board and a row of averages."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(found.by, no_wrap=True)
+    table.add_column(result.by, no_wrap=True)
     figures = [f"{name} {seat}" for name in ("EV", "equity", "realised") for seat in SEAT_NAMES]
-    solves = ("sweeps", "exploitability") if found.by == "board" else ()
-    for name in ("weight", *found.actions, *figures, *solves):
+    solves = ("sweeps", "exploitability") if result.by == "board" else ()
+    for name in ("weight", *result.actions, *figures, *solves):
         table.add_column(name, justify="right", no_wrap=True)
-    for row in (*found.rows, found.average):
+    for row in (*result.rows, result.average):
         table.add_row(*_cells(row))
     return table
 

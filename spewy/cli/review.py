@@ -1,4 +1,4 @@
-"""``spewy review``: show the cost of each decision of a match."""
+"""``spewy review``: show what each decision of a match cost the player."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from spewy.match.review import Reviewed, Skipped, Total
 
 MOST_REASONS = 5
+"""Largest number of printed reasons why hands lie outside a spot."""
 
 
 @click.command()
@@ -32,12 +33,12 @@ MOST_REASONS = 5
     metavar="FOLDER",
     required=True,
     type=click.Path(path_type=Path),
-    help="Folder of the solve to compare with: a whole game, a spot, or a batch of spots.",
+    help="Folder of the solve with which decisions are compared: a whole game, a spot, or a batch of spots.",
 )
 @click.option(
     "--game",
     metavar="GAME",
-    help="Name or file of the game that was played in an ACPC log; default: the game of the solve.",
+    help="Name of the game that was played, or a game file; default: the game of the solve.",
 )
 @click.option("--player", metavar="NAME", help="Review the decisions of this player only.")
 @click.option("--hands", type=click.IntRange(min=1), help="Number of hands to review; default: all.")
@@ -63,14 +64,15 @@ def review(
 
     FILE is a log of the ACPC's dealer (STATE: lines), or a .phh or .phhs file of hold'em hands.
 
-    For each decision with known hole cards the command prints how often the strategy plays the action, and what the
-    action cost: what the strategy's own mix would have won there, less what the action wins, in chips. Both are valued
-    alike: the opponent's range is played down by the strategy, both players go on by it to the end of the round, and
-    from there nobody bets. The cost is an estimate. It may be negative, and is 0 on average for a player who plays the
-    strategy.
+    For each decision with known hole cards the command prints how often the stored strategy takes the action, and what
+    the action cost, in chips. The cost is the EV of the strategy's own action frequencies, less the EV of the action.
+    For these EVs the opponent has the range with which the strategy comes to the decision, both players follow the
+    strategy to the end of the round, and nobody bets in later rounds. So the cost is an estimate. It may be negative,
+    and is 0 on average for a player who follows the strategy.
 
-    Hands are compared with a spot if its round begins on its board, and pot and stack stand in its ratio; chips are
-    scaled. The command prints how many hands, or rests of hands, lie outside of the spot, and why.
+    A hand is compared with a spot if it has the spot's board at the start of the spot's round, and the same ratio of
+    stack to pot; chips are scaled. The command prints how many hands, or later parts of hands, lie outside of the spot,
+    and why.
 
     \b
     Examples:
@@ -81,8 +83,8 @@ def review(
     \b
     --json prints one object:
       {"players": {"Alice": {"hands", "decisions", "cost": mbb per hand, "won": mbb per hand}},
-       "decisions": [{"number", "name", "player", "line", "board", "hole", "action", "actions", "frequencies",
-                      "values", "frequency", "cost"}],
+       "decisions": [{"number" (of the hand), "name", "player", "line", "board", "hole", "action", "actions",
+                      "frequencies" and "values" (of each of the actions), "frequency" (of the action), "cost"}],
        "skipped": [{"number", "reason", "whole": whether no decision of the hand was reviewed}]}
       unknown values are null
     """  # noqa: D301
@@ -139,7 +141,7 @@ def _json(each: Reviewed) -> dict[str, Any]:
 
 
 def _cards_text(cards: Sequence[int]) -> str:
-    """Names of cards."""
+    """Return the names of cards, such as QsJh2h."""
     from buckets.cards import cards_name
 
     return cards_name(cards)
@@ -158,7 +160,7 @@ def _mbb(value: float | None) -> str:
 
 
 def _table(decisions: Sequence[Reviewed]) -> Table:
-    """A table with a row for each decision."""
+    """Make a table with a row for each decision."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -16,7 +16,7 @@ def schema() -> None:
 
     Editors complete and check job files by this schema.
 
-    An editor that knows TOML (Taplo, Even Better TOML for VS Code) takes it from a first line in the job:
+    An editor that supports TOML (Taplo, Even Better TOML for VS Code) uses the schema if the job file begins with
     #:schema ./job.schema.json
 
     \b

@@ -29,15 +29,20 @@ if TYPE_CHECKING:
 @click.command()
 @folder_argument
 @line_option(
-    "Betting since the solve's root: cr120c/ (ACPC), 'Check, Bet(120), Call /' or 'x b60% c /'; see docs/jobs.md."
+    "Betting line from the solve's root to the decision: cr120c/ (ACPC), 'Check, Bet(120), Call /' or 'x b60% c /' "
+    "(see docs/jobs.md); default: the root."
 )
 @click.option(
-    "--board", metavar="CARDS", help='All public cards, such as "Qs Jh 2h 8c 3d"; default: the root\'s.'
+    "--board",
+    metavar="CARDS",
+    help='All public cards at the decision, such as "Qs Jh 2h 8c 3d"; default: the cards at the root.',
 )
 @click.option(
-    "--player", type=click.Choice(SEAT_NAMES), help="Player whose hands to show; default: who acts."
+    "--player",
+    type=click.Choice(SEAT_NAMES),
+    help="Player whose hands to show; default: the player who acts.",
 )
-@click.option("--grid", "as_grid", is_flag=True, help="Show hold'em as a grid of 13 x 13 classes of hands.")
+@click.option("--grid", "as_grid", is_flag=True, help="Show hold'em hands as a grid of 13 x 13 hand classes.")
 @click.option("--hands", "as_hands", is_flag=True, help="List the hands one by one.")
 @click.option(
     "--heat",
@@ -49,17 +54,19 @@ if TYPE_CHECKING:
     "filters",
     metavar="KINDS",
     multiple=True,
-    help='Show only matching hands, such as "pair+,flushdraw": a comma means or, & means and, + means or better.',
+    help='Show only hands of these kinds, such as "pair+,flushdraw": a comma means or, & means and, + means or better. '
+    "Can be given several times; a hand must then match each.",
 )
 @click.option(
     "--sort",
     metavar="COLUMN",
-    help="Column to sort hands by, the largest first: class, strength, reach, EV, equity, or an action's label.",
+    help="Sort the list of hands by a column, the largest value first: class, strength, reach, EV, equity, or an "
+    "action's label.",
 )
 @click.option(
     "--ev/--no-ev",
     default=True,
-    help="Compute EVs and equities, which takes most of the time, or leave them out.",
+    help="Compute EVs and equities, which takes most of the time, or omit them. Default: --ev.",
 )
 @click.option(
     "--all",
@@ -67,10 +74,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="List all hands, even beyond the screen's height and with zero reach.",
 )
-@plot_option("the grids of both players, or --heat,")
-@csv_option("all hands into a .csv, .parquet or .json, in the columns of spewy export")
+@plot_option("the grids of both players, or the grid of --heat,")
+@csv_option("all hands into a .csv, .parquet or .json file, with the columns of spewy export")
 @click.option(
-    "--wide", is_flag=True, help="One row per hand in the --csv file, with columns for each action."
+    "--wide",
+    is_flag=True,
+    help="Write one row for each hand to the --csv file, with columns for each action.",
 )
 @target_option
 @json_option
@@ -96,23 +105,24 @@ def show(
 ) -> None:
     """Show the strategy at one decision.
 
-    A terminal shows hold'em as a grid of hand classes, each the mean over its hands: in colour the share of each
-    action, brighter for a larger reach; without colour the most frequent action, its frequency in %, and the reach.
+    A terminal shows hold'em as a grid of hand classes. A cell is the mean over the hands of its class: in colour the
+    frequency of each action, brighter for a larger reach; without colour the most frequent action and its frequency in
+    %, with the reach in a second grid.
 
-    A pipe gets all hands, as do --hands, --sort and --all on a terminal, as many as fit. Hands are grouped by made hand
-    (docs/looking.md defines the names). Reach is the weight of a hand in the player's range at the decision. EV is the
-    expected share of the pot from the decision on, in chips; equity is the chance to win without further betting. A
-    cell below an action has the frequency of the action and, where there is room, its EV: 0.250 103.90 means a quarter
-    of the time, for 103.90 chips.
+    A list of hands is printed into a pipe, or with --hands, --sort or --all; without --all a terminal gets as many
+    hands as fit. Hands are grouped by made hand (docs/looking.md defines the names). Reach is the weight of a hand in
+    the player's range at the decision. EV is the expected share of the pot from the decision on, in chips; equity is
+    the chance to win without further betting. A cell below an action has the frequency of the action and, if there is
+    room, its EV: 0.250 103.90 means that the hand takes the action in a quarter of the cases and wins 103.90 chips by
+    it on average.
 
-    A whole game with board buckets is shown as a grid unless --hands, --sort or --all asks for a list. Strategies are
-    those of the board's bucket; reach and equity are of the real board and hands. Equities are known from the flop on,
-    EVs in the last round.
+    A whole game with board buckets is shown as a grid in a pipe too, unless --hands, --sort or --all asks for a list.
+    Its strategies are those of the board's bucket; reach and equity are those of the real board and hands. Equities are
+    known from the flop on, and EVs in the last round only.
 
-    In the folder of a batch --board names one of its boards, or a later board of one.
-
-    Without EVs (--no-ev) only the strategies along the line are read. A dropped round (spewy drop, save.rounds) is
-    solved again from the ranges that are played down to it.
+    For the folder of a batch --board names one of its boards, or a later board that follows it. With --no-ev only the
+    strategies along the line are read. A dropped round (spewy drop, save.rounds) is solved again, from the ranges with
+    which the stored strategies come to it.
 
     \b
     Examples:
@@ -134,7 +144,7 @@ def show(
     in_hands = as_hands or every or sort is not None
     if in_hands and (as_grid or heat is not None):
         raise click.UsageError(
-            "--hands, --sort and --all list hands, --grid and --heat draw a grid: choose one of both"
+            "--hands, --sort and --all list hands, and --grid and --heat draw a grid; choose a list or a grid"
         )
     write = None if table_file is None else table_writer(table_file)
     check_picture(plot)
@@ -205,7 +215,14 @@ def _grid(view: NodeView, heat: str | None) -> str:
 
 
 def _figure(words: str, views: list[NodeView], heat: str | None, size: str) -> Any:
-    """Draw the views as grids or as heat maps."""
+    """Draw one or both players' hands as grids or as heat maps.
+
+    Args:
+        words: the betting line in words, for the title.
+        views: the hands of each player to draw.
+        heat: number in the cells of heat maps; None: draw grids of action frequencies.
+        size: medium of the picture.
+    """
     from spewy import plot
 
     board = plot.signs(views[0].board)

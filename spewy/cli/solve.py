@@ -1,4 +1,4 @@
-"""``spewy solve``: start or resume a solve; `spewy.cli.batch` handles several jobs."""
+"""``spewy solve``: start or continue a solve; `spewy.cli.batch` handles several jobs."""
 
 from __future__ import annotations
 
@@ -32,35 +32,35 @@ if TYPE_CHECKING:
     "folder",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Folder of the lockers, new or to continue; default: results/NAME, after the job's name. "
-    "Several jobs go to FOLDER/NAME each, several boards to FOLDER/BOARD.",
+    help="Folder of the solve, new or to continue; default: results/NAME, with the name of the job. "
+    "Each of several jobs has the folder FOLDER/NAME, each of several boards FOLDER/BOARD.",
 )
 @click.option(
     "--jobs",
     "at_once",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Number of jobs or boards that are solved at once, each with its solve.workers; "
-    "default: as many as there are cores and memory for.",
+    help="Number of jobs or boards that are solved at the same time, each with solve.workers threads; "
+    "default: as many as cores and memory allow.",
 )
 @click.option(
     "--again",
     is_flag=True,
-    help="Start anew: remove what the folder holds of this job, also if rounds were dropped.",
+    help="Start from scratch: remove the data of this job from the folder. Needed to solve on after spewy drop.",
 )
 @click.option(
     "--save-every",
     metavar="SECONDS",
     type=Seconds(),
-    help="Seconds between two saves. Default: after the first check, then every 30 seconds, less often if a save takes "
-    "long; a job with [boards] saves in the background, after 30 seconds and then every 5 minutes.",
+    help="Seconds between two saves. Default: a save after the first check, then every 30 seconds, less often if saves "
+    "take long. A job with [boards] saves in the background, by default after 30 seconds and then every 5 minutes.",
 )
 @click.option(
     "--start-from",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Folder of another solve by dealt boards, with the same game and betting: a new solve begins with its regrets "
-    "and averages, also if board buckets and rows differ.",
+    help="Begin a new solve of a job with [boards] with the regrets and averages in this folder of another solve. Both "
+    "jobs must have the same game and betting; their board buckets and rows may differ.",
 )
 @dask_option
 @set_option
@@ -81,15 +81,15 @@ def solve(
 ) -> None:
     """Solve a job, or continue it in its folder.
 
-    Several jobs or boards are solved as a batch; those that are done are skipped.
+    Several jobs or boards are solved as a batch, without the boards that are solved already.
 
-    The solve stops at solve.target or after solve.max_sweeps, whichever comes first; "converged" tells which, and the
-    exit code is 0 for both. solve.method = "lp" solves a small game exactly, by one linear program. The first Ctrl-C,
-    SIGTERM or SIGHUP saves everything and exits with 130; the second one stops at once.
+    The solve stops when its exploitability reaches solve.target, or after solve.max_sweeps. "converged" says whether
+    the target was reached; the exit code is 0 in both cases. solve.method = "lp" solves a small game exactly, by one
+    linear program. The first Ctrl-C, SIGTERM or SIGHUP saves everything and exits with 130; a second one stops at once.
 
-    A job with [boards] deals boards at random, and its sweeps are deals. Its exploitability is measured every
-    solve.check_every and at the end; spewy status and spewy show read the folder meanwhile. The solve also stops after
-    solve.max_time of work in all runs; from the second check on, this time includes the last check.
+    A job with [boards] deals boards at random, and counts deals instead of sweeps. Its exploitability is measured at
+    intervals of solve.check_every and at the end; spewy status and spewy show can read the folder meanwhile. The solve
+    also stops after solve.max_time, the working time of all runs together with the last measurement.
 
     \b
     Examples:
@@ -102,15 +102,16 @@ def solve(
       spewy solve flops.toml --dask tcp://10.0.0.1:8786
 
     \b
-    --json prints one object; what does not apply is null:
+    --json prints one object; values that do not apply are null:
       name, converged, interrupted, sweeps,
       exploitability (chips), exploitability_pct (of the pot), exploitability_mbb (whole games),
       ev [oop, ip], equity [oop, ip] (spots), value, value_bracket (net chips of player 0, whole games),
-      seconds {build, solve, best_response, total}, peak_rss_mib,
+      seconds {build (tree, boards, folder), solve, best_response (part of solve), total}, peak_rss_mib,
       trace [[sweep, seconds, exploitability], ...]
     A job with amounts in big blinds adds "unit": "bb". Several jobs, or a job with spot.boards, give an array of these
-    objects in the order of the input, each with
-      board, same_as (the board whose solve serves this board too), folder, skipped (done before), error
+    objects in the order of the input, each also with
+      board, same_as (a board that equals this board up to suits, with which it is solved), folder,
+      skipped (whether it was solved before), error
 
     All jobs are validated before the first one starts. If a job fails, the others finish, and the exit code is 1.
     """  # noqa: D301
@@ -120,15 +121,15 @@ def solve(
 
     if address is not None and save_every is not None:
         raise click.UsageError(
-            "--dask: expected no --save-every beside it, found both; folders come back at the end"
+            "--save-every has no effect with --dask, whose workers send the folders back at the end; remove it"
         )
     if len(job_files) > 1 or lists_boards(job_files[0], overrides):
         if start_from is not None:
-            raise InputError("--start-from: expected one job, found several")
+            raise InputError("--start-from works for one job only, and there are several")
         ctx.exit(solve_batch(job_files, overrides, folder, at_once, again, save_every, as_json, address))
     if address is not None:
         raise InputError(
-            '--dask: expected several jobs or boards, found one job, whose solve.workers may be "dask"'
+            '--dask divides several jobs or boards among workers; for one job set solve.workers = "dask" instead'
         )
     job = Job.load(job_files[0], overrides)
     where = folder or default_folder(job.name)
@@ -144,12 +145,12 @@ def solve(
     result = replace(result, seconds={**result.seconds, "total": time.perf_counter() - STARTED})
     click.echo(json_text(result.to_json()) if as_json else facts(summary(result, first)))
     if result.interrupted:
-        say(f"interrupted after sweep {result.sweeps}; everything is saved, the same command goes on")
+        say(f"interrupted after sweep {result.sweeps}; everything is saved, the same command continues")
         ctx.exit(INTERRUPTED)
 
 
 def default_folder(name: str) -> Path:
-    """Return ``results/<job name>``, a path that never leaves ``results``.
+    """Return the folder ``results/NAME`` for the name of a job; slashes and leading dots of the name are replaced.
 
     >>> default_folder("Rhode Island").as_posix(), default_folder("../T1").as_posix()
     ('results/Rhode Island', 'results/-T1')
@@ -160,7 +161,7 @@ def default_folder(name: str) -> Path:
 
 
 def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterator[tuple[str, str]]:
-    """Describe the result of a solve as (name, value) rows."""
+    """Yield the rows (name, text) of the table that describes the result of a solve."""
     yield "job", result.name
     yield "converged", "yes" if result.converged else "no, interrupted" if result.interrupted else "no"
     yield "sweeps", f"{result.sweeps:,}"
@@ -193,7 +194,7 @@ def _exploitability(result: SolveResult) -> str:
 
 
 def _first_action(job: Job, policy: Policy) -> tuple[tuple[str, float], ...]:
-    """Action frequencies of the range at the root; empty if the solve does not begin with a single decision."""
+    """Labels and frequencies of the range's actions at the root; empty if cards are dealt before the first action."""
     if job.betting_tree.root.player is None or (job.spot is None and job.rules.num_board_cards[0]):
         return ()
     root = policy.decision()

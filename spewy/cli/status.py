@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 def status(folder: Path, as_json: bool) -> None:
     """Show how far a solve has come.
 
-    The solve may still be running.
+    The solve may be running in another process.
 
-    For the folder of a batch the command prints one line per solve.
+    For the folder of a batch the command prints one line for each solve.
 
     \b
     Examples:
@@ -36,14 +36,13 @@ def status(folder: Path, as_json: bool) -> None:
 
     \b
     --json prints one object, in which unknown values are null:
-      name, running, checking [flops judged, of] (while a check runs), ended (why the last run ended, in words),
-      deals (or sweeps), saved_deals, per_second,
-      seconds, seconds_left, visits [[fewest, median], ...] (of a board bucket, by round;
-      null: all boards are walked through),
+      name, running, checking [measured flops, all flops] (while exploitability is measured), ended (why the last run
+      ended, in words), deals (number of deals, or of sweeps), saved_deals, per_second, seconds, seconds_left,
+      visits [[fewest, median], ...] (visits of a board bucket, by round; null for a job without [boards]),
       value (mbb per hand of player 0), target,
-      judged {exploitability, unit, stderr, flops, deals, at, seconds} (the last check),
-      at (when that was written, seconds since 1970), disk_bytes
-    For several boards or jobs it prints an array of such objects, each with "folder".
+      judged {exploitability, unit, stderr, flops, deals, at, seconds} (the last measurement),
+      at (time of this status, in seconds since 1970), disk_bytes
+    For the folder of a batch it prints an array of such objects, each with "folder".
     """  # noqa: D301
     from spewy.look.boards import batch_folders
 
@@ -51,75 +50,83 @@ def status(folder: Path, as_json: bool) -> None:
     if several is not None:
         click.echo(_of_several(several.folders, several.missing, as_json))
         return
-    found, told = _status_of(folder)
+    progress, as_object = _status_of(folder)
     if as_json:
-        click.echo(json_text(told))
+        click.echo(json_text(as_object))
         return
-    click.echo(facts([*_rows(found, told["running"]), ("disk", size(told["disk_bytes"]))]))
+    click.echo(facts([*_rows(progress, as_object["running"]), ("disk", size(as_object["disk_bytes"]))]))
 
 
 def _status_of(folder: Path) -> tuple[Status, dict[str, Any]]:
-    """Read the status of the solve in a folder, also as an object for JSON."""
+    """Return the status of the solve in a folder, and the object that --json prints."""
     from spewy.look.status import disk_bytes, status_of
     from spewy.records.status import running
 
-    found = status_of(folder)
-    return found, {**asdict(found), "running": running(folder), "disk_bytes": disk_bytes(folder)}
+    progress = status_of(folder)
+    return progress, {**asdict(progress), "running": running(folder), "disk_bytes": disk_bytes(folder)}
 
 
 def _of_several(folders: Sequence[Path], missing: Sequence[str], as_json: bool) -> str:
-    """Print the status of several solves, as a table or a JSON array; ``missing`` lists boards not yet begun."""
+    """Return a table or a JSON array with the status of several solves.
+
+    Args:
+        folders: folders of the solves.
+        missing: boards of the batch whose solves have not begun.
+        as_json: whether to return the JSON array.
+    """
     from rich.table import Table
 
     each = [(folder, *_status_of(folder)) for folder in folders]
     if as_json:
-        return json_text([{"folder": str(folder), **told} for folder, _, told in each])
+        return json_text([{"folder": str(folder), **as_object} for folder, _, as_object in each])
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("folder", no_wrap=True)
     table.add_column("state", no_wrap=True)
     table.add_column("done", justify="right", no_wrap=True)
     table.add_column("saved", justify="right", no_wrap=True)
     table.add_column("exploitability", no_wrap=True)
-    for folder, found, told in each:
-        done, saved = f"{found.deals:,} {_unit(found)}", f"{found.saved_deals:,}"
-        state, judged = _state(found, told["running"]), _judged(found.judged, found.target)
+    for folder, progress, as_object in each:
+        done, saved = f"{progress.deals:,} {_unit(progress)}", f"{progress.saved_deals:,}"
+        state, judged = _state(progress, as_object["running"]), _judged(progress.judged, progress.target)
         table.add_row(folder.name, state, done, saved, judged)
     for board in missing:
         table.add_row(board, "not begun", "", "", "")
     return render(table)
 
 
-def _rows(found: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
-    yield "job", found.name
-    yield "state", _state(found, runs)
-    speed = "" if found.per_second is None else f", {number(found.per_second, 1)} per second"
-    yield _unit(found), f"{found.deals:,}{speed}, {found.saved_deals:,} of them saved"
-    if found.seconds is not None:
-        goes_on = "" if found.seconds_left is None else f", {left(found.seconds_left)}"
-        yield "time", f"{duration(found.seconds)}{goes_on}"
-    if found.visits:
-        told = (f"{least:,} / {median:,.0f}" for least, median in found.visits)
-        yield "visits", f"{', '.join(told)} (fewest / median of a board bucket, by round)"
-    if found.value is not None:
-        yield "value", f"{number(found.value, 1)} mbb per hand for player 0"
-    yield "exploitability", _judged(found.judged, found.target)
+def _rows(progress: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
+    yield "job", progress.name
+    yield "state", _state(progress, runs)
+    speed = "" if progress.per_second is None else f", {number(progress.per_second, 1)} per second"
+    yield _unit(progress), f"{progress.deals:,}{speed}, {progress.saved_deals:,} of them saved"
+    if progress.seconds is not None:
+        time_left = "" if progress.seconds_left is None else f", {left(progress.seconds_left)}"
+        yield "time", f"{duration(progress.seconds)}{time_left}"
+    if progress.visits:
+        counts = (f"{least:,} / {median:,.0f}" for least, median in progress.visits)
+        yield "visits", f"{', '.join(counts)} (fewest / median of a board bucket, by round)"
+    if progress.value is not None:
+        yield "value", f"{number(progress.value, 1)} mbb per hand for player 0"
+    yield "exploitability", _judged(progress.judged, progress.target)
 
 
-def _unit(found: Status) -> str:
-    """Unit of progress: "sweeps", or "deals" for a job that deals boards."""
-    return "sweeps" if found.visits is None else "deals"
+def _unit(progress: Status) -> str:
+    """Name of what is counted: "sweeps", or "deals" for a job that deals boards."""
+    return "sweeps" if progress.visits is None else "deals"
 
 
-def _state(found: Status, runs: bool | None) -> str:
-    ago = "" if found.at is None else f"; {duration(max(0.0, time.time() - found.at))} ago"
+def _state(progress: Status, runs: bool | None) -> str:
+    ago = "" if progress.at is None else f"; {duration(max(0.0, time.time() - progress.at))} ago"
     if runs:
         checks = (
-            "" if found.checking is None else ", checks: {:,} of {:,} flops judged".format(*found.checking)
+            "" if progress.checking is None else ", measured on {:,} of {:,} flops".format(*progress.checking)
         )
         return f"running{checks}{ago}"
-    if found.ended is not None:
-        return f"not running: {found.ended}{ago}"
-    return "not known" if runs is None else f"not running, it ended without a word{ago}"
+    if progress.ended is not None:
+        return f"not running: {progress.ended}{ago}"
+    return (
+        "not known" if runs is None else f"not running; the last run was killed, or ended without a log{ago}"
+    )
 
 
 def _judged(judged: Judged | None, target: str | None) -> str:

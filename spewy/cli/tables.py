@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 PIPE_WIDTH = 200
+"""Number of characters in a line of a table that is not printed on a terminal."""
 LONGEST_SECONDS = 99 * 24 * 3600
+"""Largest number of seconds that is printed exactly."""
 NOISE = 1e-12
 """Threshold below which numbers are rounding errors and print as 0."""
 
 
 def json_text(value: Any) -> str:
-    """Write strict JSON, with null for NaN and infinities.
+    """Format a value as strict JSON, with null for NaN and infinities.
 
     >>> json_text({"ev": (1.5, float("nan"))})
     '{"ev": [1.5, null]}'
@@ -45,7 +47,7 @@ def _plain(value: Any) -> Any:
 
 
 def visible_lines(text: str) -> str:
-    r"""Escape control characters of foreign text, line by line, for a terminal.
+    r"""Escape the control characters in each line of a foreign text, so that it cannot control the terminal.
 
     >>> visible_lines("a bot's" + chr(27) + "[2J\nanswer")
     "a bot's\\x1b[2J\nanswer"
@@ -54,7 +56,7 @@ def visible_lines(text: str) -> str:
 
 
 def line_text(line: str, words: str) -> str:
-    """Write a betting line for facts.
+    """Format a betting line with its words, for a table of `facts`.
 
     >>> line_text("cr120", "check, bet 120"), line_text("", "")
     ('cr120 (check, bet 120)', 'none yet')
@@ -63,7 +65,7 @@ def line_text(line: str, words: str) -> str:
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> str:
-    """Format (name, value) rows in two columns.
+    """Format rows, each a name and a text, in two columns.
 
     >>> print(facts([("EV", "1"), ("sweeps", "20")]))
     EV      1
@@ -75,7 +77,7 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Format a number; NaN becomes a dash.
+    """Format a number; None and NaN become a dash, and a small number keeps three significant digits.
 
     >>> number(1234.5), number(0.00012345), number(None), number(0.0)
     ('1,234.500', '0.000123', '-', '0.000')
@@ -89,7 +91,12 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def count(things: int, name: str, names: str | None = None) -> str:
-    """Format a number with its noun; ``names`` is a plural that does not just add s.
+    """Format a number with its noun.
+
+    Args:
+        things: the number.
+        name: the noun in the singular.
+        names: the noun in the plural; None: ``name`` and an s.
 
     >>> count(1, "board"), count(1755, "board"), count(2, "class", "classes")
     ('1 board', '1,755 boards', '2 classes')
@@ -137,7 +144,7 @@ def left(seconds: float) -> str:
 
 
 def render(table: Table) -> str:
-    """Format a rich table as text, as wide as the terminal and coloured on a terminal only."""
+    """Format a rich table as text, for stdout: as wide as the terminal, and with colours on a terminal only."""
     out = console()
     with out.capture() as captured:
         out.print(table)
@@ -145,7 +152,7 @@ def render(table: Table) -> str:
 
 
 def console() -> Console:
-    """Make a rich console, as wide as the terminal and coloured on a terminal only."""
+    """Make a rich console that formats text for stdout, with its width, and with colours on a terminal only."""
     from rich.console import Console
 
     class VisibleConsole(Console):
@@ -171,5 +178,5 @@ def on_terminal() -> bool:
 
 
 def terminal_rows(taken: int) -> int | None:
-    """Number of table rows that fit the terminal beside ``taken`` lines; None without a terminal."""
+    """Number of table rows that fit on the terminal below ``taken`` other lines; None if stdout is no terminal."""
     return max(5, shutil.get_terminal_size().lines - taken) if on_terminal() else None

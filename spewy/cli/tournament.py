@@ -1,4 +1,4 @@
-"""``spewy tournament``: play all bots against all, and rank them by the rules of a competition."""
+"""``spewy tournament``: let each bot play each other bot, and rank them by the rules of a competition."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
 
     With --out an interrupted tournament goes on.
 
-    FILE.toml names rules, bots and games. The rules are acpc-bankroll, acpc-points or acpc-online (of 2007, with
-    qualifying rounds beyond ten bots), higc, or upac (Elo over the games of a results file).
+    FILE.toml names the rules, the bots and the games. The rules are acpc-bankroll, acpc-points, acpc-online (those of
+    2007, with qualifying rounds for more than ten bots), higc, or upac (Elo ratings of the games in a file of results).
 
     \b
     Examples:
@@ -53,7 +53,7 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
       rules = "higc"
       [[bots]]
       name = "mine"
-      bot = "spewy"              # or random, or cmd:COMMAND; with [acpc] whatever spewy match knows
+      bot = "spewy"              # or random, or cmd:COMMAND; with [acpc] any BOT of spewy match
       [[bots]]
       name = "chance"
       bot = "random"
@@ -76,7 +76,7 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
     if contents.higc is not None:
         require("pyspiel")
     bots = {bot.name: " ".join([bot.bot or "", *bot.lockers]) for bot in contents.bots}
-    _tell_ports(contents)
+    _print_ports(contents)
     with logs_folder(out, "tournament", bots) as folder, counting("played") as watcher:
         outcome = play_tournament(
             contents, file.absolute().parent, folder, solved_folder(None), watcher, workers
@@ -95,7 +95,7 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
         say(note)
 
 
-def _tell_ports(contents: TournamentFile) -> None:
+def _print_ports(contents: TournamentFile) -> None:
     """Print the ports to which the user's clients must connect."""
     from spewy.match.remote import HOST
 
@@ -103,7 +103,7 @@ def _tell_ports(contents: TournamentFile) -> None:
         kind, _, port = (bot.bot or "").partition(":")
         if kind == "tcp":
             where = f"{HOST}:{port}, once in each run of its matches"
-            say(f"{bot.name}: a client of the ACPC's protocol is waited for at {where}")
+            say(f"{bot.name}: waiting for a client of the ACPC's protocol at {where}")
 
 
 def _pairs(stage: Stage) -> Table:

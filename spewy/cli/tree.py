@@ -18,8 +18,9 @@ from spewy.cli.tables import json_text
 def tree(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     """Print the betting tree of a job.
 
-    The tree has every line, with explicit amounts. Amounts in labels are chips put in on the round; "put in" counts
-    from the root of the solve. If the job has unit = "bb", amounts are in big blinds.
+    The tree has every betting line. The amount in an action's label is what the player has then put in during the
+    round; "put in" is what both players have put in since the root of the solve. Amounts are in chips, or in big blinds
+    if the job has unit = "bb".
 
     \b
     Examples:
@@ -28,7 +29,8 @@ def tree(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
 
     \b
     --json prints {"betting_nodes": n, "root": node}; a node is "terminal" or
-      {"actions": {"Check": node, "Bet(120)": node}, "put_in": [0, 0]}, with "new_street": true if a round starts there
+      {"actions": {"Check": node, "Bet(120)": node}, "put_in": [0, 0]}, with "new_street": true if a round starts at
+      the node
     """  # noqa: D301
     from spewy.game.treetext import tree_json, tree_text
     from spewy.job.job import Job

@@ -1,4 +1,4 @@
-"""``spewy upac-match``: play games between two of UPAC's bots by UPAC's rules."""
+"""``spewy upac-match``: let two bots play games by UPAC's rules."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from spewy.competitions.upac.contenders import Contenders
     from spewy.competitions.upac.games import Game
 
-MOST_TOLD = 5
-"""Largest number of printed faults."""
+MOST_PRINTED = 5
+"""Largest number of faults that are printed."""
 
 
 @click.command("upac-match", epilog=FOREIGN_CODE)
@@ -29,14 +29,14 @@ MOST_TOLD = 5
     type=click.IntRange(1, 10**6),
     default=200,
     show_default=True,
-    help="Number of games; each seed's cards are played twice.",
+    help="Number of games; the cards of each seed are played in two games, with the seats swapped.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32),
     default=1,
     show_default=True,
-    help="First seed of the cards.",
+    help="Seed of the cards of the first two games; the next seeds follow.",
 )
 @click.option(
     "--rounds",
@@ -58,7 +58,9 @@ MOST_TOLD = 5
     help="Largest number of chips that a player may put in during a hand; default: all.",
 )
 @click.option(
-    "--old-labels", is_flag=True, help="Swap SB and BB in START, as engines before October 2023 did."
+    "--old-labels",
+    is_flag=True,
+    help="Swap SB and BB in the message START, as engines before October 2023 did.",
 )
 @click.option(
     "--seconds",
@@ -67,7 +69,7 @@ MOST_TOLD = 5
     show_default=True,
     help="Time limit of an answer in seconds.",
 )
-@log_option("File to write all games into, in the words of UPAC's log.")
+@log_option("Write all games into this file, in the format of UPAC's log.")
 @json_option
 @verbose_option
 def upac_match(
@@ -85,15 +87,19 @@ def upac_match(
 ) -> None:
     """Play a match by UPAC's rules.
 
-    Two bots play the same cards from both seats.
+    The two bots play the same cards from both seats.
 
-    BOT is a package (OUT.zip), which is unpacked (at most 64 MiB and 1,000 files), built and run as in the competition;
-    tables:OUT.zip, the same bot in this process, which is faster; a rule (random, call, allin, equity); or cmd:SHELL, a
-    program that reads lines on stdin and answers on stdout. NAME= before BOT names the bot; without NAME= a command is
-    named after its program, a Python command after its script.
+    \b
+    BOT is one of
+      OUT.zip         a package, which is unpacked (at most 64 MiB and 1,000 files), built and run as in the competition
+      tables:OUT.zip  the bot of a package of spewy package upac, run in this process, which is faster
+      random, call, allin, equity  a bot that plays by a simple rule
+      cmd:COMMAND     a shell command; the program reads lines on stdin and answers on stdout
+    NAME= before BOT names the bot; without NAME= a command is named after its program, and a Python command after its
+    script.
 
-    A bot's score is its share of the chips at the end of a game; Elo is by the competition's rule, K = 12. A bot that
-    answers nonsense or too late loses all chips. After Ctrl-C the command prints the score of the games so far.
+    A bot's score is its share of the chips at the end of a game. Elo ratings follow the competition's rule, K = 12. A
+    bot that gives an illegal answer or is late loses all chips. After Ctrl-C the command prints the score so far.
 
     \b
     Examples:
@@ -105,8 +111,8 @@ def upac_match(
     --json prints one object:
       {"bots": ["a", "b"], "games", "won", "drawn", "lost", "share", "half", "elo", "ratings": [a, b],
        "faults": ["..."], "spent": [{"slowest", "game", "cpu", "mib", "unasked"}, ..]}
-      half: half of the 95 % interval of the share; spent: seconds and MiB at most; unasked: number of lines that a
-      bot wrote while nothing was asked, each of which counts as its next answer
+      half: half the width of the 95 % confidence interval of the share; spent: largest seconds and MiB of each bot;
+      unasked: number of lines that a bot wrote before it was asked, each of which counts as its next answer
     """  # noqa: D301
     from spewy.competitions.upac.contenders import Contenders
     from spewy.competitions.upac.games import play_games
@@ -164,8 +170,10 @@ def _show(contenders: Contenders, games: Sequence[Game], as_json: bool) -> None:
     click.echo(facts(rows))
     for contender in contenders.both:
         if unasked := contender.spent.unasked:
-            say(f"{contender.name}: wrote {count(unasked, 'line')} unasked; each counts as its next answer")
-    for text in result.faults[:MOST_TOLD]:
+            say(
+                f"{contender.name} wrote {count(unasked, 'line')} before it was asked; each counts as its next answer"
+            )
+    for text in result.faults[:MOST_PRINTED]:
         say(text)
-    if len(result.faults) > MOST_TOLD:
-        say(f"{len(result.faults) - MOST_TOLD:,} more faults")
+    if len(result.faults) > MOST_PRINTED:
+        say(f"{len(result.faults) - MOST_PRINTED:,} more faults")

@@ -1,7 +1,7 @@
 """Units of amounts that people read and write: chips, or big blinds.
 
 In the program every amount is a whole number of chips. If the big blind of a game is 100 chips, amounts in big blinds
-have two decimals.
+have up to two decimals.
 """
 
 from __future__ import annotations

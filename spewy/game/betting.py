@@ -76,7 +76,7 @@ class Betting:
 
     @property
     def passive(self) -> str:
-        """The action of a player who does not answer in time: a check if nobody has bet, otherwise a fold."""
+        """The action of a player who does not answer in time: a fold if the player faces a bet, otherwise a check."""
         return "f" if self.can_fold else "c"
 
     @property
@@ -153,7 +153,7 @@ class Betting:
         return self._after(self._paid(player, total), rounds, 1 - player, by)
 
     def given_up(self) -> "Betting":
-        """Return the state after a fold, even if nobody has bet; the ACPC's rules of 2007 and some logs allow this."""
+        """Return the state after a fold, even without a bet; the ACPC's rules of 2007 and some logs allow this."""
         return replace(self, rounds=self._with("f"), to_act=None, folded=self._mover())
 
     def called(self) -> "Betting":

@@ -85,7 +85,7 @@ class Hand:
         return replace(self, betting=self.betting.apply(action))
 
     def given_up(self) -> Hand:
-        """Return the hand after the player to act folds, even if nobody has bet.
+        """Return the hand after the player to act folds, even if the player faces no bet.
 
         Raises:
             InputError: the hand is over, or public cards must be dealt first.

@@ -46,8 +46,8 @@ class BettingTree:
     def entered(self, line: str) -> Node:
         """Build only the nodes along a line and the whole round that the line enters, and return the root.
 
-        All other nodes that these nodes need as children have no children of their own. This is fast even if the whole
-        tree is large.
+        Actions that leave this part of the tree lead to nodes without children. Building the part is fast even if the
+        whole tree is large.
 
         Args:
             line: the line that enters the round: ``""``, or a line that ends in ``/``.
@@ -209,9 +209,7 @@ class _Builder:
         """
         if action.kind == "fold":
             return self.make("fold", state.to_act, state.round, state.spent, line + "f")
-        if (
-            action.amount
-        ):  # a legal bet or raise; `Betting.apply` would check this again and take twice the time
+        if action.amount:  # `Betting.apply` would check that the bet is legal, and take twice the time
             return self.decision(state.raised(put_in_before + action.amount), put_in_before)
         following = state.called()
         if following.is_over:

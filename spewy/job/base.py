@@ -162,7 +162,7 @@ class JobBase(Section):
 
     @cached_property
     def weights(self) -> tuple[Floats, Floats]:
-        """Both players' initial weight of every hand of the deck, on the scale of the solve.
+        """Both players' initial weights of all hands of the deck, scaled for the solve.
 
         Raises:
             InputError: the board blocks all hands of a range, or the ranges cannot be dealt together.

@@ -1,8 +1,8 @@
 """Checks that refuse keys of a job that contradict each other or have no effect.
 
 A key with its default value is never refused. Bet sizes and rows of rounds before a spot's root are allowed, so that a
-job can be solved from the flop, the turn or the river with the same sections. Keys that never have an effect with or
-without ``[boards]`` are refused in `spewy.job.sections`.
+job can be solved from the flop, the turn or the river with the same sections. `spewy.job.sections` refuses keys that
+have no effect in any job with ``[boards]``, and keys that have no effect in any job without that section.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def _require_memory(game: Game, classes: Sequence[int | None]) -> None:
 
 
 def _require_no_numbers(game: Game, classes: Sequence[int | None]) -> None:
-    """Refuse, on a cluster, buckets with boards after different flops; a worker owns a flop with all later boards.
+    """Refuse buckets with boards after different flops, because a cluster's worker owns a flop with its later boards.
 
     Args:
         game: the rules.

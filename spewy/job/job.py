@@ -71,7 +71,8 @@ class Job(JobBase):
         require_sizes_used(job.tree_config, job.tree_count)
         if job.dask is not None and job.solve.workers != "dask":
             raise InputError(
-                f'dask: expected none without solve.workers = "dask", found one beside {job.solve.workers}'
+                'dask: expected none without solve.workers = "dask"; remove [dask], or change solve.workers = '
+                f"{job.solve.workers}"
             )
         require_betting_used(job.rules, job.tree_config.start_round, job.bets, job.tree)
         job._require_used()

@@ -167,7 +167,7 @@ def _hands(subject: str, text: str, game: Game, dead: Sequence[int]) -> Ints:
         except InputError as error:
             raise InputError(f"{subject}: {error}") from None
         if np.any((weights > 0) & (weights < 1)):
-            raise InputError(f"{subject}: expected hands without weights, found some")
+            raise InputError(f"{subject}: expected hands without weights, found a weight below 1; remove it")
         return np.flatnonzero(weights)
     try:
         return np.array([game.hand_number(parse_cards(text))])

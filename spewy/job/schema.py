@@ -85,9 +85,9 @@ def _describe(part: dict[str, Any], section: type[Section]) -> None:
 
 
 def _docstrings(section: type[Section]) -> dict[str, str]:
-    """Read the docstring behind each key of a section from its source.
+    """Read the docstring below each key of a section from the section's source.
 
-    Pydantic can do this too, but reads the sources at each import, which takes longer than a small solve.
+    Pydantic can do this too, but it would read the sources at each import, which takes longer than a small solve.
     """
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body
     assert isinstance(definition, ast.ClassDef)

@@ -99,21 +99,21 @@ class BoardTrees:
     @property
     def per_pair(self) -> float:
         """Number of all flops, divided by the number of flops that are possible once two hands are dealt."""
-        k, left = self.game.num_board_cards[self.first_round], len(self.deck) - 2 * self.hole
-        return comb(len(self.deck), k) / comb(left, k)
+        k, n_left = self.game.num_board_cards[self.first_round], len(self.deck) - 2 * self.hole
+        return comb(len(self.deck), k) / comb(n_left, k)
 
     @property
     def probabilities(self) -> list[float]:
-        """For each round, the probability of a board, given both hands and the previous board; 1 up to the flop."""
-        out, left = [], len(self.deck) - 2 * self.hole
+        """Probability of a board of each round, given both hands and the previous board; 1 up to the flop."""
+        out, n_left = [], len(self.deck) - 2 * self.hole
         for t, k in enumerate(self.game.num_board_cards):
-            out.append(1.0 if t <= self.first_round else 1 / comb(left, k))
-            left -= k
+            out.append(1.0 if t <= self.first_round else 1 / comb(n_left, k))
+            n_left -= k
         return out
 
     @property
     def most_hands(self) -> list[int]:
-        """For each round, the number of hands that share no card with a given board."""
+        """Number of hands, for each round, that share no card with a given board."""
         return [comb(len(self.deck) - n, self.hole) for n in self.game.board_sizes]
 
     @property
@@ -124,10 +124,10 @@ class BoardTrees:
     @property
     def most_last(self) -> int:
         """Upper bound on the number of last-round boards below all flops together."""
-        out, left = len(self.firsts[0]), len(self.deck) - self.game.board_sizes[self.first_round]
+        out, n_left = len(self.firsts[0]), len(self.deck) - self.game.board_sizes[self.first_round]
         for k in self.game.num_board_cards[self.first_round + 1 :]:
-            out *= comb(left, k)
-            left -= k
+            out *= comb(n_left, k)
+            n_left -= k
         return out
 
     @property
@@ -142,14 +142,16 @@ class BoardTrees:
         return rows
 
     def hands_on(self, first: int) -> Ints:
-        """Return the deck's numbers of the hands on the first board in the list that `tree` returns."""
+        """Return the numbers, among all hands of the deck, of the hands on the first board that `tree` lists."""
         if self.first_round:
             return np.arange(len(self.hands))
         only: Ints = self._level(0, self._start(self.firsts[0][first])).order[0]
         return only
 
     def tree(self, first: int, stopped: Stopped = never) -> list[Board]:
-        """List a flop and all boards below it, depth first; the empty board comes first if the game has that round.
+        """List a flop and all boards that can follow it, depth first.
+
+        If the game has a round without public cards, the list begins with the empty board.
 
         Args:
             first: number of the flop.
@@ -169,7 +171,7 @@ class BoardTrees:
         return self._in_depth(levels, stopped)
 
     def _start(self, history: History) -> list[CanonicalBoard]:
-        """Return the canonical boards of a round with a single board, which represents only itself."""
+        """Return a list with a single canonical board, which represents only itself."""
         return next(board_levels(self.deck, (), self.perms, history))
 
     def _level(self, t: int, canonical: list[CanonicalBoard]) -> _Level:
@@ -203,7 +205,7 @@ class BoardTrees:
     def _card_numbers(self, boards: Ints, order: Ints) -> Ints:
         """Return ``[board, hand, 2]``, the cards of hands, numbered from 0 among the cards that are not on the board.
 
-        If hands have one card, the second entry is the number of these cards.
+        If a hand has one card, its second number is the number of cards that are not on the board.
         """
         available = np.zeros((len(boards), max(self.deck.cards) + 1), dtype=np.int64)
         available[:, list(self.deck.cards)] = 1

@@ -4,9 +4,8 @@
 x and player 1's row y, and ``A[x, y]`` is this weight times the chips that player 0 wins.
 
 On each board both ranges are played down by the average strategies. The ranges weigh the hands within a row, as in
-`spewy.learn.chunk_matrices`. Card removal is exact for both hands. Chance leaves have the payoff matrices of the next
-round's buckets as values. A small constant (*tremble*) is added to the weight of each hand, so that no hand has weight
-0.
+`spewy.learn.chunk_matrices`. Card removal is exact for both hands. The values of chance leaves are the payoff matrices
+of the next round's buckets. A small constant (*tremble*) is added to the weight of each hand, so that no weight is 0.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from spewy.learn.playdown import PlayDown
 TREMBLE = 1e-3
 """Weight added to every hand, as a fraction of the largest weight that a hand of this range has on the board."""
 LEAST = 1e-12
-"""Largest weight that is assumed for an empty range."""
+"""In a range without any hand, the largest weight counts as this number, so that the tremble is not 0."""
 
 Strategy = Callable[[int, int, int], ChunkStrategy]
 """Maps (round, board bucket, number of the line that enters the round) to both players' unnormalised strategies."""
 Continuation = Callable[[int, int, int], Floats]
-"""Maps (round, board bucket, number of the entering line) to ``[row of player 0, row of player 1]``, payoffs."""
+"""Maps (round, board bucket, number of the entering line) to payoffs ``[row of player 0, row of player 1]``."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Stop(Protocol):
-    """Tells a running solve to save its work and return; a `threading.Event` serves."""
+    """Tells a running solve to save its work and return; for example a `threading.Event`."""
 
     def is_set(self) -> bool:
         """Whether to stop after the current visit."""

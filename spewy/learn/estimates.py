@@ -33,7 +33,7 @@ from spewy.records.chunks import read_payoffs
 
 Estimate = Literal["no-betting", "closest", "regression"]
 StoredMatrix = Callable[[int, int, int], Floats | None]
-"""Maps (round, board or board bucket, entering line) to the stored matrix; None if no matrix is stored."""
+"""Maps (round, board or board bucket, entering line) to the stored payoff matrix; None if no matrix is stored."""
 Share = Callable[[int, int], Floats]
 """Maps (round, board or board bucket) to ``[row of player 0, row of player 1]``, all-in equities from -1 to 1."""
 
@@ -267,7 +267,7 @@ class Lines:
 
 
 class _TrainedOnStore:
-    """A regression for each round, which is trained again before requests number 1, 8, 64, 512 and so on."""
+    """A regression for each round, which is trained before the 1st, 8th, 64th, 512th estimate and so on."""
 
     def __init__(self, layout: Layout, lines: Lines, stored: StoredMatrix, plain: NoMoreBetting) -> None:
         self._layout, self._lines, self._stored, self._plain = layout, lines, stored, plain
@@ -288,7 +288,7 @@ class _TrainedOnStore:
         order = np.random.default_rng(0).permutation(len(chunks))[:MOST_CHUNKS]
 
         def first_view(t: int, b: int, r: int) -> Floats | None:
-            """Read the stored payoffs of a chunk that belong to player 0's regrets."""
+            """Read the payoff matrix that a chunk has stored for player 0's regrets; None if no matrix is stored."""
             stored = self._stored(t, b, r)
             return None if stored is None else stored[0]
 

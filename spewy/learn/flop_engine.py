@@ -31,6 +31,7 @@ from spewy.learn import flop_share
 from spewy.learn.background_saves import Opener
 from spewy.learn.combined_flops import Finding
 from spewy.learn.engine import Stop
+from spewy.learn.flop_buckets import COUNTED, n_flop_boards, owner_of
 from spewy.learn.flop_parts import Part, averaged, is_part, part_of, parts_of, put
 from spewy.learn.flop_share import Learnt, Setup
 from spewy.learn.real_game import SEED
@@ -49,8 +50,6 @@ STEP = 1.0
 Within an interval a worker updates the round before the flop by its own flops only. If the interval has no more deals
 than the game has flops, the resulting error is no larger than the noise of equally many random deals (docs/scale.md).
 """
-COUNTED = 1 << 15
-"""Number of deals from which the work for each flop bucket is estimated, so that all workers get equal work."""
 MOST_BYTES = 32 << 20
 """Largest number of bytes of regrets and sums in a message."""
 
@@ -62,7 +61,8 @@ class FlopEngine(SampledEngine):
         game, rounds, abstraction, seed, short, cfr_br, opened, check_flops: see `SampledEngine`.
         cluster: the cluster; `close` closes it.
         shares: number of shares into which the flops are divided; None for one share for each worker.
-        interval: largest number of deals of a share before the round before the flop is averaged; None for no limit.
+        interval: largest number of deals of each share between two averages of the rounds before the flop; None for no
+            limit.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class FlopEngine(SampledEngine):
             opened=opened,
             check_flops=check_flops,
         )
-        self._flop_round, self._n_flop_boards = abstraction.first, _n_flop_boards(abstraction)
+        self._flop_round, self._n_flop_boards = abstraction.first, n_flop_boards(abstraction)
         self._owners = np.zeros(0, dtype=np.int64)
         self._flops_of: list[Ints] = []
         self._stands: dict[int, int] = {}
@@ -160,15 +160,12 @@ class FlopEngine(SampledEngine):
                 self._close_shares()  # workers came or left: the next deal divides the flops among all of them
 
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
-        """Measure exploitability; each flop is measured by the worker that owns it.
+        """Measure each flop in the worker that owns it; return the exploitability, or None if ``stop`` was set.
 
         Args:
             flops: number of flops to draw.
             stop: once set, the measurement ends.
             tell: called with the number of measured flops and the number of flops to measure.
-
-        Returns:
-            The exploitability, or None if ``stop`` was set.
 
         Raises:
             PeerError: the scheduler has gone, no worker answers, or a worker's answer is invalid.
@@ -244,9 +241,8 @@ class FlopEngine(SampledEngine):
         """Send a share's regrets and strategy sums from this process to its worker; return whether this succeeded."""
         worker, done = self._workers[share], self._gathered[share]
         try:
-            if (
-                self._given is None or self._given.status != "finished"
-            ):  # the workers that had the setup have left
+            # Without a status "finished", the workers that had the setup have left.
+            if self._given is None or self._given.status != "finished":
                 self._given = self._cluster.given(self._setup)
             threads = self._cluster.there().get(worker, 1)
             arguments = (self._given, share, self._owners, threads, done)
@@ -283,12 +279,9 @@ class FlopEngine(SampledEngine):
             attempts.ended(fruitful=False)
 
     def _deal_again(self, share: int, n_deals: int) -> bool:
-        """Let a worker repeat the deals of a share, until its state includes ``n_deals`` deals.
+        """Let a worker repeat the deals of a share until its state includes ``n_deals`` deals; return whether it did.
 
         Changes of the rounds before the flop are discarded, since this process has them already.
-
-        Returns:
-            Whether the worker did so.
         """
         while (first := self._stands[share]) < n_deals:
             n = min(n_deals - first, max(1, self._portion))
@@ -305,16 +298,16 @@ class FlopEngine(SampledEngine):
         work: str,
         stop: Stop | None = None,
     ) -> dict[int, Any]:
-        """Call a function for some shares, each in its worker; if a worker leaves, another worker takes the share.
+        """Call a function for some shares, each in its worker, and return the answers by share.
+
+        If a worker leaves, another worker takes over its share.
 
         Args:
             function: a function of `spewy.learn.flop_share`.
-            orders: by share, arguments of the function after the solve, the share and the share's number of deals.
+            orders: by share, the arguments that follow the first three (name of the solve, number of the share, number
+                of deals in the share's state).
             work: noun phrase for the work, for error messages.
             stop: once set, waiting for answers ends.
-
-        Returns:
-            Answers by share.
 
         Raises:
             PeerError: the scheduler has gone, or no worker answers.
@@ -383,14 +376,7 @@ class FlopEngine(SampledEngine):
 
 
 def require_learnt(answer: Any, share: int, before: Sequence[Part], numbers: Numbers, worker: str) -> None:
-    """Check a worker's answer about an interval of deals.
-
-    Args:
-        answer: the answer.
-        share: number of the share.
-        before: the rounds before the flop as they were before the interval.
-        numbers: regrets and strategy sums of the game.
-        worker: address of the worker.
+    """Check a worker's answer about an interval of deals; ``before`` is the state before the interval.
 
     Raises:
         PeerError: the answer is not a `Learnt` for this share, has other board buckets, or has numbers that are not
@@ -410,43 +396,3 @@ def require_learnt(answer: Any, share: int, before: Sequence[Part], numbers: Num
 def nonsense(worker: str, expected: str, answer: Any) -> PeerError:
     """Make the error for an invalid answer of a worker."""
     return PeerError(f"Dask worker {worker}: expected {expected}, found {shown(answer)}")
-
-
-def _n_flop_boards(abstraction: Abstraction) -> int:
-    """Number of flops up to suits."""
-    first = abstraction.first
-    start = int(abstraction.arrays["starts"][first, 0])
-    end = start + math.comb(len(abstraction.deck), abstraction.board_sizes[first])
-    return int(abstraction.arrays["canonical"][start:end].max()) + 1
-
-
-def owner_of(abstraction: Abstraction, seed: int, t: int) -> Ints:
-    """Look up the flop bucket from which each board bucket of round t follows.
-
-    Args:
-        abstraction: board buckets of the game, which remember the bucket of the flop.
-        seed: seed of the deals.
-        t: the flop or a later round.
-
-    Returns:
-        Number of the flop bucket, by number of the bucket of round t.
-    """
-    first, n = abstraction.first, abstraction.n_classes
-    if t <= first:
-        return np.arange(n[t], dtype=np.int64)
-    memory, arrays = abstraction.arrays["memory"][t], abstraction.arrays
-    if memory[0]:
-        end = memory[1] + n[first] * memory[0]
-        pairs = arrays["pairs"][memory[1] : end].reshape(n[first], memory[0])
-        flop, pair = np.nonzero(pairs >= 0)
-        flop_buckets = np.zeros(n[t], dtype=np.int64)
-        flop_buckets[arrays["classes"][arrays["starts"][t, 1] + pairs[flop, pair]]] = flop
-        return flop_buckets
-    flop_buckets, deals = np.full(n[t], -1, dtype=np.int64), 0
-    while (
-        flop_buckets < 0
-    ).any():  # each canonical board is a bucket: the game is small enough to deal all of them
-        buckets = abstraction.classes_of_deals(seed, deals, COUNTED)
-        flop_buckets[buckets[:, t]] = buckets[:, first]
-        deals += COUNTED
-    return flop_buckets

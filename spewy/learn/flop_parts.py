@@ -18,10 +18,11 @@ class Part(NamedTuple):
     Attributes:
         t: the round.
         buckets: numbers of the buckets, each once.
-        regrets: for each player ``[bucket, number within the bucket]``.
-        sums: for each player ``[bucket, number within the bucket]``.
-        visits: ``[player, bucket]``, number of visits.
-        ahead: ``[player, bucket]``, number of visits in deals that a save did not count.
+        regrets: regrets of each player, ``[bucket, index within the bucket]``.
+        sums: strategy sums of each player, ``[bucket, index within the bucket]``.
+        visits: number of visits, ``[player, bucket]``.
+        ahead: number of those visits whose deals were not yet counted as finished when they were saved, ``[player,
+            bucket]``.
     """
 
     t: int
@@ -42,7 +43,7 @@ def part_of(numbers: Numbers, t: int, buckets: Ints) -> Part:
 
 
 def put(numbers: Numbers, part: Part) -> None:
-    """Overwrite regrets, strategy sums and visits in ``numbers`` by those in ``part``."""
+    """Copy the regrets, strategy sums and visits in ``part`` into ``numbers``."""
     wholes = (*numbers.regrets[part.t], *numbers.sums[part.t])
     for whole, values in zip(wholes, (*part.regrets, *part.sums), strict=True):
         _by_bucket(whole, numbers, part.t)[part.buckets] = values
@@ -62,7 +63,8 @@ def averaged(before: Part, after: Sequence[Part], gamma: float) -> Part:
     """Merge the updates that several shares have made to the same board buckets.
 
     A bucket had ``V`` visits before the updates. Share s made ``m_s`` visits, and ``M = sum m_s``. ``w(V, m)`` is the
-    weight that the first ``V`` visits keep in an average after ``m`` more visits (`weight_left`). Then:
+    weight that the first ``V`` visits keep in an average after ``m`` more visits (`weight_left`). ``regrets_s`` and
+    ``average_s`` are the values after the updates of share s. Then:
 
         mean = sum_s m_s / M * regrets_s
         regrets = mean if mean < 0, else max(0, before + sum_s (regrets_s - before))

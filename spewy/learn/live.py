@@ -31,7 +31,7 @@ BOARDS_AT_ONCE = 16
 SECONDS_AT_ONCE = 0.5
 """Aimed seconds of sweeps between two checks for Ctrl-C."""
 SPRINT_SECONDS = 0.25
-"""Sweeps are so short that several checks fit into this number of seconds: one call then makes all of them."""
+"""If several checks, with the sweeps between them, take at most this number of seconds, one call makes them all."""
 FIRST_SPRINT = 32
 """Largest number of checks in the first call that makes several; the limit doubles with each such call."""
 STATE_SPEED = 1e9
@@ -178,7 +178,7 @@ class LiveEngine:
         return [Check.of(m.iteration, started + m.seconds, m.took, m.exploitability) for m in measured]
 
     def _portions(self, dropping: int | None) -> Iterator[list[tuple[int, int]]]:
-        """Yield lists of boards to save in one transaction, each board as (round, number); release memory between."""
+        """Yield lists of boards (round, number), one for each transaction; release mapped memory between them."""
         rounds = self.layout.boards
         boards = [
             (t, b) for t, b in self.layout.every_board() if dropping is None or rounds[t].round < dropping

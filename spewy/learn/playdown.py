@@ -15,7 +15,7 @@ from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 
 Reader = Callable[[int, int, int], tuple[Floats, Floats] | None]
-"""Maps (round, board, entering line) of a chunk to both players' regrets or strategy sums; None: play uniformly."""
+"""Maps (round, board, entering line) of a chunk to both players' regrets or sums; None for the uniform strategy."""
 
 
 class PlayDown:
@@ -74,7 +74,7 @@ class PlayDown:
             r: number of the betting line that enters the chunk.
             p: the player.
             entering: the player's range ``[hand]`` at the chunk's root.
-            stored: both players' regrets or strategy sums in the chunk; None: play uniformly.
+            stored: both players' regrets or strategy sums in the chunk; None for the uniform strategy.
 
         Returns:
             Ranges ``[chance leaf, hand]``.

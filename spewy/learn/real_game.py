@@ -150,7 +150,7 @@ class RealGame:
         return FlopFinding(np.array(best), float(values.own.sum()), time.thread_time() - start)
 
     def later(self, first: int, desk: Buffers) -> Floats:
-        """Measure the value of best responses that deviate from the average strategy only from some round on.
+        """Measure best responses that follow the average strategy before a round, and respond from that round on.
 
         Args:
             first: number of the flop.

@@ -214,7 +214,7 @@ _cache = threading.local()
 
 
 def kept_parts(token: str, layout: Callable[[], Layout]) -> Subgames:
-    """Return the subgames of a layout; this thread caches them until it is asked for those of another solve.
+    """Return the cache of subgames of a layout; each thread keeps the cache of the last solve.
 
     Args:
         token: unique name of the solve.

@@ -156,7 +156,7 @@ class StoredEngine:
             self._cluster.close()
 
     def _steps(self, levels: range, number: int, stop: Stop) -> Iterator[Generator[int, None, None]]:
-        """Yield the steps of a sweep, each a generator that makes visits and yields their numbers.
+        """Yield the steps of a sweep; each step is a generator that makes visits and yields how many it has made.
 
         A step visits all chunks of a round. Only the first top-down sweep with an estimator other than "no-betting" is
         a single step.
@@ -186,12 +186,15 @@ class StoredEngine:
                 ][::-1]
 
     def _visit(self, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
-        """Visit all chunks of round t; yield numbers of new visits, sometimes 0, so that the caller can check ``stop``.
+        """Visit all chunks of round t.
 
         Args:
             t: the round.
             number: number of the sweep.
             stop: once set, waiting for absent workers of a cluster ends.
+
+        Yields:
+            How many visits were made since the last yield; sometimes 0, so that the caller can check ``stop``.
         """
         chunks = list(self.layout.chunks(t))
         at_once = self._processes if self._cluster is None else self._cluster.threads
@@ -227,7 +230,7 @@ class StoredEngine:
             stop: once set, waiting for absent workers ends.
 
         Yields:
-            Numbers of new visits, sometimes 0, so that the caller can check ``stop``.
+            How many visits were made since the last yield; sometimes 0, so that the caller can check ``stop``.
 
         Raises:
             PeerError: a worker's answer is invalid, the scheduler has gone, or too many workers in a row leave.

@@ -5,8 +5,9 @@ There are two methods:
 - ``regret``: a few CFR iterations that start from the stored regrets. Ranges follow from the *current* strategies of
   earlier rounds, and payoffs from those of later rounds. Strategy sums are weighted by the player's own reach, which
   includes the range at the chunk's root. If each sweep visits every chunk, this is CFR, divided into chunks.
-- ``average``, the paper's method: ranges and payoffs follow from the *average* strategies. The optimal strategy of the
-  chunk for these is added to the strategy sums, weighted by the number of the chunk's visit and by own reach.
+- ``average``, the paper's method: ranges and payoffs follow from the *average* strategies. The visit computes optimal
+  strategies of the chunk for these ranges and payoffs, and adds them to the strategy sums. Their weight is the number
+  of the chunk's visits so far, times the player's own reach.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ class VisitSettings:
         iterations: number of CFR iterations in a visit. With "average" each visit of a chunk makes one iteration more
             than the previous visit, so that the error of the strategies goes to 0.
         tremble: with "average", fraction of the initial range that is added to each range, so that no row has weight 0.
-        first_live: first round of the game that is not visited by itself: a visit to a chunk of the round before
-            improves all chunks of this and later rounds that follow. None: all chunks are visited.
+        first_live: first round of the game whose chunks are live. A visit to a chunk of the previous round improves all
+            live chunks that follow. None: every chunk is visited by itself.
         estimate: how payoff matrices of chunks that were never visited are estimated.
     """
 
@@ -72,8 +73,8 @@ class VisitSettings:
 
         One matrix is enough if rows are single hands, because then the weight of a hand cancels out.
         """
-        one = self.integrate == "average" or layout.problem.rows[layout.boards[t].round] is None
-        return 1 if one else 2
+        one_matrix = self.integrate == "average" or layout.problem.rows[layout.boards[t].round] is None
+        return 1 if one_matrix else 2
 
 
 class Improver:

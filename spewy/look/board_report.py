@@ -1,8 +1,8 @@
-"""Reports over boards: frequencies, EVs and equities of both ranges at one line, board by board and on average.
+"""Reports over boards: frequencies, EVs and equities of both ranges after one line, for each board and on average.
 
-A board's weight is how many boards it stands for times how likely both players come to the decision on it, given both
-ranges: ``weight_f = n_f W_f / Σ_f n_f W_f`` with W as in `spewy.look.report`. Where no file says how many
-(`WEIGHTS_FILE` of `spewy.look.boards`), those that are the same up to suits.
+The weight of board f is ``n_f W_f / Σ_f n_f W_f``. Here ``n_f`` is the number of boards that f stands for: it is in
+the file of weights (`spewy.look.boards.WEIGHTS_FILE`), or else it is the number of boards that equal f up to suits.
+``W_f`` is the weight of all pairs of hands with which both players reach the decision on f, as in `spewy.look.report`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from spewy.look.report import BoardSolve, CardRow, Report, average, line_totals
 from spewy.look.solution import Solution
 
 MUST_AGREE = ("unit", "game", "pot", "stack", "oop", "ip", "rake", "bets", "tree")
-"""Parts of a job that must be the same on all boards of an average."""
+"""Keys of a job that must be equal in all solves of a report."""
 
 
 def report_boards(
@@ -32,35 +32,37 @@ def report_boards(
     note: Note = lambda text: None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """Report one line over several boards of one game.
+    """Report one line over solves of several boards.
 
     The report leaves out folders that hold no saved strategy yet, and names them.
 
     Args:
-        paths: folders of lockers, or folders of such folders.
-        line: a decision of the first round, or a line that a deal of cards follows; then the report is over its cards.
-        target: target for rounds that were dropped.
-        note: called with a line for each sub-game that is solved, and for boards that are missing or not solved yet.
-        progress: called with the number of boards that are done, and of all boards.
+        paths: folders of solves, or folders that contain them.
+        line: line of a decision in the first round; or a line that a deal follows, and then a board's row is the mean
+            over all cards of the deal.
+        target: accuracy to which dropped rounds are re-solved.
+        note: called with a line of text for each re-solved subgame, and for boards that are missing or not solved yet.
+        progress: called with the number of boards that are done, and the number of all boards.
 
     Raises:
         NotSolvedError: no folder holds a saved strategy yet.
-        InputError: no lockers, no such line, a whole game, games that differ, or a board twice.
+        InputError: a path has no lockers, the line does not exist, a solve is a whole game, two solves differ in more
+            than the board, or two solves have the same board.
         lockers.LockerError: lockers are damaged.
     """
-    found = find_boards(paths)
-    if found.missing:
-        n, first = len(found.missing), found.missing[0]
-        note(f"{n} of {len(found.weights)} boards are missing, such as {first}: the average is without them")
+    boards = find_boards(paths)
+    if boards.missing:
+        n, first = len(boards.missing), boards.missing[0]
+        note(f"{n} of {len(boards.weights)} boards are missing, such as {first}; the average is without them")
     rows: dict[tuple[int, ...], CardRow] = {}
     jobs: list[Job] = []
     solved: list[Path] = []
     unsolved: list[str] = []
-    for done, folder in enumerate(found.folders, 1):
+    for done, folder in enumerate(boards.folders, 1):
         try:
             opened = Solution.open(folder, target, note)
         except NotSolvedError:
-            if done == len(found.folders) and not solved:
+            if done == len(boards.folders) and not solved:
                 raise
             note(f"folder {path_text(folder)}: not solved yet; the average is without it")
             unsolved.append(path_text(folder))
@@ -71,17 +73,19 @@ def report_boards(
             _require_same(jobs, job, folder, solved[0])
             cards = tuple(sorted(job.board))
             if cards in rows:
-                again = cards_name(job.board)
-                raise InputError(f"folder {path_text(folder)}: expected another board, found {again} again")
+                name = cards_name(job.board)
+                raise InputError(
+                    f"folder {path_text(folder)}: another folder has the board {name}, too; omit one"
+                )
             node, totals = line_totals(solution, line)
             pot, words = solution.problem.pot + sum(node.put_in), solution.words(node)
-            stands_for = found.weights.get(cards) or alike_boards(job)
+            stands_for = boards.weights.get(cards) or alike_boards(job)
             weight = totals.weight * stands_for * _unit(solution)
             solve = BoardSolve(stands_for, solution.sweeps, solution.checked_pct)
             rows[cards] = CardRow.of(job.board, weight, totals, pot, solve)
             jobs.append(job)
         if progress is not None:
-            progress(done, len(found.folders))
+            progress(done, len(boards.folders))
     total = sum(row.weight for row in rows.values())
     shares = tuple(row.weighing(row.weight / total if total > 0 else np.nan) for row in rows.values())
     actions = tuple(action.label for action in node.actions)
@@ -102,18 +106,20 @@ def report_boards(
 
 
 def alike_boards(job: Job) -> int:
-    """Number of boards that equal a job's board up to suits."""
+    """Number of boards that equal the board of a job up to suits, itself included."""
     perms = suit_permutations(job.rules.deck)
     return len({tuple(sorted(permute_cards(job.board, perm).tolist())) for perm in perms})
 
 
 def _unit(solution: Solution) -> float:
-    """Scale by which the solve divided the product of both players' hand weights."""
+    """Factor from the weight of a pair of hands in the solve to its weight in the ranges of the job."""
     problem = solution.problem
     if problem.units is None:
         return 1.0
-    held = (units[weights > 0] for units, weights in zip(problem.units, problem.ranges, strict=True))
-    return float(np.prod([units.min() for units in held]))  # of a hand that meets nobody it may be larger
+    positive = (units[weights > 0] for units, weights in zip(problem.units, problem.ranges, strict=True))
+    return float(
+        np.prod([units.min() for units in positive])
+    )  # larger for a hand that no opposing hand is compatible with
 
 
 def _require_same(jobs: Sequence[Job], job: Job, folder: Path, first: Path) -> None:
@@ -124,8 +130,7 @@ def _require_same(jobs: Sequence[Job], job: Job, folder: Path, first: Path) -> N
     if not jobs:
         return
     for name in MUST_AGREE:
-        mine, theirs = _part(job, name), _part(jobs[0], name)
-        if mine != theirs:
+        if _part(job, name) != _part(jobs[0], name):
             raise InputError(
                 f"folder {path_text(folder)}: expected the same {name} as in {path_text(first)}, found another"
             )

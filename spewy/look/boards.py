@@ -1,4 +1,4 @@
-"""Folders of one job on many boards, and the weights of the boards."""
+"""Find the solves of a batch (one job on many boards), and the weights of its boards."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from spewy.look.folder import stored_job, strategy_folder
 from spewy.system.textfile import as_path, read_text
 
 WEIGHTS_FILE = "boards.csv"
-"""File of weights beside the folders of boards: ``board,weight`` in its first line, then one board per line."""
+"""Name of the file of weights in a batch's folder: a line ``board,weight``, then a line for each board."""
 
 MOST_NAMED = 5
-"""Largest number of boards that an error lists."""
+"""Largest number of boards that an error message lists."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,10 @@ class BoardFolders:
     """Folders of solves, and the weights of their boards.
 
     Attributes:
-        folders: folders of lockers, in the given order; folders within a folder are sorted by name.
-        weights: weights by the board's cards in ascending order; other boards count as all that equal them up to suits.
-        missing: boards with a weight and without lockers.
+        folders: folders of solves, in the order of the paths; the folders of a batch are sorted by name.
+        weights: weights from files of weights, by the cards of a board in ascending order. A board without an entry
+            counts as the number of boards that equal it up to suits.
+        missing: names of boards that have a weight and no folder.
     """
 
     folders: tuple[Path, ...]
@@ -38,10 +39,10 @@ class BoardFolders:
 
 
 def find_boards(paths: Sequence[str | Path]) -> BoardFolders:
-    """Find the lockers that some paths name: folders of lockers, or folders of such folders.
+    """Find the solves in some folders, each the folder of a solve or a folder that contains such folders.
 
     Raises:
-        InputError: a path holds none, or a file of weights is none.
+        InputError: a folder contains no solve, or its file of weights cannot be read.
     """
     folders: list[Path] = []
     weights: dict[tuple[int, ...], float] = {}
@@ -58,8 +59,8 @@ def find_boards(paths: Sequence[str | Path]) -> BoardFolders:
         folders += inside
         listed = _listed(path)
         weights |= {_key(cards): weight for cards, weight in listed}
-        there = {_key(cards) for child in inside if (cards := _cards(child.name)) is not None}
-        absent = [cards for cards, _ in listed if _key(cards) not in there]
+        present = {_key(cards) for child in inside if (cards := _cards(child.name)) is not None}
+        absent = [cards for cards, _ in listed if _key(cards) not in present]
         if absent:
             with open_store(inside[0], read_only=True) as store:
                 game = stored_job(store, inside[0]).rules
@@ -68,10 +69,10 @@ def find_boards(paths: Sequence[str | Path]) -> BoardFolders:
 
 
 def batch_folders(folder: str | Path) -> BoardFolders | None:
-    """Folders of the solves of a batch, or None if ``folder`` is not a batch.
+    """Find the solves of a batch; None if ``folder`` is not the folder of a batch.
 
     Raises:
-        InputError: the folder's file of weights cannot be read.
+        InputError: the file of weights cannot be read.
     """
     path = as_path(folder, "folder")
     if not path.is_dir() or holds_store(strategy_folder(path)):
@@ -80,20 +81,24 @@ def batch_folders(folder: str | Path) -> BoardFolders | None:
 
 
 def board_folder(folder: str | Path, board: str | None) -> Path:
-    """Folder of the solve of a board: ``folder`` itself, or the batch's solve whose board ``board`` begins with.
+    """Find the folder of the solve for a board.
+
+    Args:
+        folder: folder of a batch, or of a single solve, which is returned.
+        board: public cards, which may have cards of later rounds than the board of the solve.
 
     Raises:
-        InputError: the folder is that of a batch, and ``board`` is none of its boards.
+        InputError: the batch has no solve for the board.
     """
     batch = batch_folders(folder)
     if batch is None:
         return as_path(folder, "folder")
-    asked = () if board is None else _cards(board) or ()
-    for each in batch.folders:
-        cards = _cards(each.name)
-        if cards and set(cards) == set(asked[: len(cards)]):
-            return each
-    names = ", ".join(each.name for each in batch.folders[:MOST_NAMED])
+    wanted = () if board is None else _cards(board) or ()
+    for solve in batch.folders:
+        cards = _cards(solve.name)
+        if cards and set(cards) == set(wanted[: len(cards)]):
+            return solve
+    names = ", ".join(solve.name for solve in batch.folders[:MOST_NAMED])
     more = len(batch.folders) - MOST_NAMED
     raise InputError(
         f"folder {path_text(as_path(folder, 'folder'))}: expected a board of the batch, one of {names}"
@@ -101,20 +106,37 @@ def board_folder(folder: str | Path, board: str | None) -> Path:
     )
 
 
+def require_one_solve(folder: str | Path) -> None:
+    """Refuse the folder of a batch, for work that needs the folder of a single solve.
+
+    Raises:
+        InputError: the folder is that of a batch; the message names its solves.
+    """
+    batch = batch_folders(folder)
+    if batch is None:
+        return
+    names = [path_text(each) for each in batch.folders[:MOST_NAMED]]
+    more = len(batch.folders) - MOST_NAMED
+    raise InputError(
+        f"folder {path_text(as_path(folder, 'folder'))} is a batch of several solves; give the folder of one solve: "
+        f"{', '.join(names)}{f' or {more:,} more' if more > 0 else ''}"
+    )
+
+
 def write_weights(folder: Path, weights: Mapping[str, int]) -> None:
-    """Write the weights of the boards in a folder."""
+    """Write a batch's file of weights, from weights by the name of the board."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = ["board,weight", *(f"{board},{weight}" for board, weight in weights.items())]
     (folder / WEIGHTS_FILE).write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
 def _listed(folder: Path) -> list[tuple[tuple[int, ...], float]]:
-    """The boards in a folder's file of weights, with the cards in the order of the file, and the weight of each.
+    """Read a folder's file of weights: the cards of each board, in the order of the file, and its weight.
 
     The list is empty if the folder has no such file.
 
     Raises:
-        InputError: the file cannot be read, or a line has another form.
+        InputError: the file cannot be read, or a line is not a board with a weight.
     """
     path = folder / WEIGHTS_FILE
     if not path.exists():
@@ -130,7 +152,7 @@ def _listed(folder: Path) -> list[tuple[tuple[int, ...], float]]:
         cards, weight = (_cards(row[0]), _weight(row[1])) if len(row) == 2 else (None, None)
         if cards is None or weight is None or _key(cards) in out:
             raise InputError(
-                f"{subject}, line {number}: expected a board of its own and a number above 0, such as QsJh2h,24, "
+                f"{subject}, line {number}: expected a new board and a weight above 0, such as QsJh2h,24; "
                 f"found {short(','.join(row)) or 'nothing'}"
             )
         out[_key(cards)] = cards, weight
@@ -138,7 +160,7 @@ def _listed(folder: Path) -> list[tuple[tuple[int, ...], float]]:
 
 
 def _key(cards: tuple[int, ...]) -> tuple[int, ...]:
-    """A key that is the same for all orders of a board's cards."""
+    """Sort the cards of a board, so that all orders of the cards give one key."""
     return tuple(sorted(cards))
 
 

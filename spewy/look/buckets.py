@@ -1,4 +1,6 @@
-"""The hand buckets of one board: members, outcome curves, histograms.
+"""The buckets of hands on one hold'em board, with the strength of their hands.
+
+A hand's *outcomes* are the shares of opposing hands that it beats on each run-out, sorted from the worst run-out.
 
 >>> buckets = BoardBuckets.of("Ks 7d 2c", rows=40)
 >>> buckets.n_rows, buckets.curves.shape
@@ -27,13 +29,15 @@ BARS = " ▁▂▃▄▅▆▇█"
 
 @dataclass(frozen=True)
 class BoardBuckets:
-    """Buckets of a hold'em board, numbered from the weakest.
+    """Buckets of the 1,326 hands on a hold'em board, numbered from the weakest.
 
     Attributes:
-        labels: ``[hand]``, bucket of each of the 1326 hands, -1 where the board hits it.
-        weights: ``[hand]``, what each hand weighed; 0 where the board hits it.
-        outcomes: ``[hand, k]``, sorted percentile outcomes; nan where the board hits the hand.
-        curves: ``[bucket, k]``, weighted average outcomes of the members.
+        board: public cards.
+        asked: requested number of buckets; there may be fewer.
+        labels: ``[hand]``, bucket of each hand; -1 for hands that the board blocks.
+        weights: ``[hand]``, weight of each hand in the clustering; 0 for hands that the board blocks.
+        outcomes: ``[hand, run-out]``, share of opposing hands beaten, ascending; NaN for hands that the board blocks.
+        curves: ``[bucket, run-out]``, weighted mean of the outcomes of the bucket's hands.
     """
 
     board: tuple[int, ...]
@@ -58,12 +62,12 @@ class BoardBuckets:
             board: 0, 3, 4 or 5 cards.
             rows: largest number of buckets.
             weights: ``[hand]``, weight of each of the 1326 hands; None for 1 each.
-            clustering: a name of `buckets.abstraction.GROUPINGS`.
-            locker: locker of bucket trees; None computes the tree.
+            clustering: method of clustering, a key of `buckets.abstraction.GROUPINGS`.
+            locker: cache of clusterings on disk; None computes the clustering.
 
         Raises:
-            BoardError: not 0, 3, 4 or 5 different cards.
-            InputError: no such clustering, or no weight on hands that the board leaves.
+            BoardError: the board does not have 0, 3, 4 or 5 different cards.
+            InputError: ``clustering`` is unknown, or the board blocks all hands with weight.
         """
         cards = parse_cards(board) if isinstance(board, str) else tuple(board)
         if len(cards) not in (0, 3, 4, 5):
@@ -95,20 +99,20 @@ class BoardBuckets:
         return len(self.curves)
 
     def members(self, row: int) -> list[str]:
-        """Names of a bucket's hands, the strongest first."""
-        found = np.flatnonzero(self.labels == row)
-        strongest = found[np.argsort(-self.outcomes[found].mean(axis=1), kind="stable")]
+        """Names of the hands in bucket ``row``, the strongest first."""
+        members = np.flatnonzero(self.labels == row)
+        strongest = members[np.argsort(-self.outcomes[members].mean(axis=1), kind="stable")]
         combos = hands(Deck(), 2)
         return [hand_name(combos[h]) for h in strongest]
 
     def histogram(self, row: int) -> NDArray[np.float64]:
-        """Share of a bucket's outcomes in each tenth from 0 to 1; every hand has the same weight."""
-        found = self.outcomes[self.labels == row]
-        counts, _ = np.histogram(found, bins=BINS, range=(0.0, 1.0))
+        """Share of a bucket's outcomes in each of ten intervals from 0 to 1; all its hands weigh 1."""
+        members = self.outcomes[self.labels == row]
+        counts, _ = np.histogram(members, bins=BINS, range=(0.0, 1.0))
         return np.asarray(counts / counts.sum(), dtype=np.float64)
 
     def spread(self, row: int) -> float:
-        """Standard deviation of a bucket's outcomes, over hands and run-outs."""
+        """Standard deviation of the outcomes in a bucket, over all its hands and run-outs."""
         return float(self.outcomes[self.labels == row].std())
 
     def to_json(self) -> dict[str, Any]:
@@ -131,7 +135,7 @@ class BoardBuckets:
 
 
 def spark(shares: NDArray[np.float64]) -> str:
-    """A histogram as one line of bars, the highest full.
+    """Draw a histogram as a line of text, scaled to its largest share.
 
     >>> spark(np.array([0.0, 0.25, 0.5]))
     ' ▄█'

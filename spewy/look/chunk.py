@@ -1,15 +1,16 @@
 """One chunk on one board under the average strategies: reach, EV and equity of every hand at every decision.
 
-EV is the expected share of the pot from the node on: what the player collects minus what the player still puts in.
-At the root of a spot both EVs sum to the pot, less the rake; folding is worth 0. The EV of an action is that of taking
-it now and of following the average strategy afterwards, ``ev[h] = Σ_a strategy[a, h] · action_ev[a, h]``. Equity is
-the chance to win if all betting stopped (ties half), against the opponent's range at the node. All are exact in card
-removal, and NaN where the opponent cannot be there with a hand that goes with this one.
+EV is a player's expected share of the pot from a node on: the chips that the player will win from the middle minus the
+chips that the player will still put in. At the root of a spot both EVs sum to the pot, less the rake; a fold has EV 0.
+The EV of an action assumes that the player takes the action now and follows the average strategy afterwards, so
+``ev[h] = Σ_a strategy[a, h] · action_ev[a, h]``. Equity is the chance to win without further betting, with half of the
+ties, against the opponent's range at the node. Card removal is exact. EV and equity of a hand are NaN if the opponent
+has no compatible hand at the node.
 
-Both ranges are played down from the root, ``range[hand] = initial[hand] · Π (own actions on the way)``; values of what
-follows come in at the chance leaves. Values inside a chunk are counterfactual: with r the opponent's reach at an end of
-the hand, a fold is worth ``gain · (C r)`` to a player, and a showdown for a stake ``stake · (L r)``, where C and L are
-the matrices of `spewy.look.pairs`; the rake comes off what is won.
+A range at a node is ``initial[hand] · Π (frequencies of the player's own actions before the node)``. Values inside a
+chunk are counterfactual: with the opponent's range r at the end of the hand, a fold is worth ``gain · (C r)`` to a
+player and a showdown ``stake · (L r)``, less the rake. C and L are the matrices ``compatible`` and ``lead`` of
+`spewy.look.pairs`. The values at chance leaves come from the store.
 """
 
 from __future__ import annotations
@@ -35,21 +36,21 @@ from spewy.system.closing import Closing
 Cards = tuple[int, ...]
 
 LEAST_MASS = 1e-9
-"""Smallest share of the opponent's range for which an EV is computed; sums over a range are exact to 1e-15."""
+"""Smallest share of the opponent's range that must be compatible with a hand, so that its EV is computed."""
 NOTHING = 1e-13
-"""Share of a range that counts as rounding error; a node that fewer hands reach counts as never reached."""
+"""A node counts as unreached if compatible pairs have a smaller share of all pairs of hands: a rounding error."""
 CHUNKS, BOARDS = 128, 4
-"""Number of cached chunks, and number of boards whose pairs of hands are cached; each takes some megabytes."""
+"""Number of cached chunks, and number of boards with cached matrices of pairs of hands (some megabytes each)."""
 
 
 class ChunkReads(Closing):
-    """Chunks of a solve on given boards, with a cache of the last chunks.
+    """Reads chunks of a solve, and caches the last ones.
 
-    A chunk takes one or two reads of the policy, and its ranges the same of each chunk on the way to it.
+    Both ranges at a chunk are computed from the strategies of all earlier chunks on its line.
 
     Args:
         policy: average strategies of the solve; `close` closes them.
-        most_boards: number of final boards beyond which equities are left out; None for no limit.
+        most_boards: largest number of final boards (run-outs) for which equities are computed; None for no limit.
     """
 
     def __init__(self, policy: Policy, most_boards: int | None = MOST_FINAL_BOARDS) -> None:
@@ -61,13 +62,14 @@ class ChunkReads(Closing):
         self.pairs = lru_cache(BOARDS)(self._pairs)
 
     def view(self, line: str, cards: Cards, *, ev: bool = True, equity: bool = True) -> ChunkView:
-        """The chunk that a line enters on a board.
+        """Return the strategies, ranges, EVs and equities of the chunk that a line enters on a board.
 
         Args:
             line: line that enters the chunk, ``""`` or ending in ``/``.
             cards: public cards, the root's first.
             ev: whether to compute EVs and equities, which are NaN otherwise.
-            equity: whether to compare hands on more than one final board, if there is a limit of boards.
+            equity: whether to compute equities before the last round; without a limit on final boards they are always
+                computed.
         """
         self.require(line, cards)
         play, ranges, config = (
@@ -80,10 +82,19 @@ class ChunkReads(Closing):
         return ChunkView(play, ranges, config, self.pairs(cards, equity), self.leaf_values(line, cards, play))
 
     def require(self, line: str, cards: Cards) -> None:
-        """Ensure that the strategies of a chunk can be read."""
+        """Prepare a chunk for reading; a subclass re-solves dropped chunks here."""
 
     def leaf_values(self, line: str, cards: Cards, play: ChunkPlay) -> Pair | None:
-        """Counterfactual values of a chunk's chance leaves, per player ``[leaf, hand]``; None if they are unknown."""
+        """Return the counterfactual values at a chunk's chance leaves.
+
+        Args:
+            line: line that enters the chunk.
+            cards: public cards, the root's first.
+            play: strategies of the chunk.
+
+        Returns:
+            Values ``[chance leaf, hand]`` of each player; None if they are unknown.
+        """
         if play.chance_leaves:
             return None
         return np.empty((0, len(play.hands[0]))), np.empty((0, len(play.hands[1])))
@@ -93,20 +104,20 @@ class ChunkReads(Closing):
         self.policy.close()
 
     def _ranges(self, line: str, cards: Cards) -> tuple[Floats, Floats]:
-        """Each player's range ``[hand]`` where a line enters a chunk."""
+        """Each player's range ``[hand]`` at the root of the chunk that a line enters."""
         hands, problem = self.hands(cards), self.policy.problem
         if not line:
             return problem.ranges[0][hands[0]], problem.ranges[1][hands[1]]
         sizes = np.cumsum(problem.game.num_board_cards)
         before, t = entry_line(line[:-1]), problem.first_round + line.count("/")
         board = cards[: sizes[t - 1]]
-        left = reaches(self.play(before, board), self.ranges(before, board))[line[:-1]]
+        ranges_before = reaches(self.play(before, board), self.ranges(before, board))[line[:-1]]
         above = self.hands(board)
-        first, second = (left[p][np.searchsorted(above[p], hands[p])] for p in (0, 1))
+        first, second = (ranges_before[p][np.searchsorted(above[p], hands[p])] for p in (0, 1))
         return first, second
 
     def _hands(self, cards: Cards) -> tuple[Ints, Ints]:
-        """Per player the numbers of hands that a board leaves, ascending."""
+        """Numbers of each player's hands that a board does not block, ascending."""
         problem = self.policy.problem
         free = ~blocked(problem.hands, cards)
         first, second = (np.flatnonzero(free & (weights > 0)) for weights in problem.ranges)
@@ -120,23 +131,34 @@ class ChunkReads(Closing):
 
 @dataclass(frozen=True)
 class NodeArrays:
-    """Arrays of one player's hands, in ascending order, at one decision on one board."""
+    """Figures of one player's hands at one decision on one board; the hands are in ascending order of their numbers.
 
-    reach: Floats  # [hand]
-    strategy: Floats  # [action, hand]
-    ev: Floats  # [hand]
-    action_ev: Floats  # [action, hand]
-    equity: Floats  # [hand]
+    Attributes:
+        reach: ``[hand]``, weight of each hand in the player's range at the decision.
+        strategy: ``[action, hand]``, frequency of each action.
+        ev: ``[hand]``, expected share of the pot.
+        action_ev: ``[action, hand]``, EV if the hand takes the action.
+        equity: ``[hand]``, chance to win without further betting.
+    """
+
+    reach: Floats
+    strategy: Floats
+    ev: Floats
+    action_ev: Floats
+    equity: Floats
 
 
 @dataclass(frozen=True)
 class NodeTotals:
-    """Totals of both ranges at one node on one board.
+    """Figures of both whole ranges at one node on one board.
 
-    With the reaches ``r0, r1`` at the node and ``W = Σ_{i, j} r0[i] r1[j] compat(i, j)``, ``weight`` is W and
-    ``frequencies[action]`` how often the acting range takes each action. ``ev`` and ``equity`` are each player's
-    expected share of the pot from the node on and chance to win without further betting, of player p
-    ``Σ_{i, j} r0[i] r1[j] compat(i, j) x_p(i, j) / W``. NaN: a range that never comes here.
+    Attributes:
+        weight: weight of all pairs of compatible hands, ``W = Σ_{i, j} r0[i] r1[j] compat(i, j)`` with the ranges
+            ``r0`` and ``r1`` at the node; ``compat`` is 1 for two hands without a common card, else 0.
+        frequencies: ``[action]``, share of the acting range that takes each action.
+        ev: each player's expected share of the pot, averaged over all pairs of hands; NaN if no pair reaches the node.
+        equity: each player's chance to win without further betting, averaged over all pairs of hands; NaN if no pair
+            reaches the node.
     """
 
     weight: float
@@ -150,14 +172,14 @@ class NodeTotals:
 
 
 class ChunkView:
-    """One chunk on one board.
+    """Computes ranges, EVs and equities at all nodes of one chunk on one board.
 
     Args:
-        play: strategies of both ranges.
+        play: strategies of both players.
         ranges: ranges at the root of the chunk, per player ``[hand]``.
         config: configuration of the betting tree.
-        pairs: pairs of both players' hands on the board; None leaves EVs and equities NaN.
-        leaves: values of the chance leaves, per player ``[leaf, hand]``; None leaves EVs NaN.
+        pairs: card removal and equities between both players' hands; without them, EVs and equities are NaN.
+        leaves: values at the chance leaves, per player ``[chance leaf, hand]``; without them, EVs are NaN.
     """
 
     def __init__(
@@ -172,17 +194,17 @@ class ChunkView:
         self.reach = reaches(play, ranges)
 
     def at(self, line: str) -> Node:
-        """The node of the chunk at a line."""
+        """Node of the chunk after a line."""
         return next(node for node in self.play.nodes if node.line == line)
 
     def node(self, line: str) -> NodeArrays:
-        """The arrays of the player who acts at a decision."""
+        """Figures of the player who acts at the decision after a line."""
         node = self.at(line)
         assert node.player is not None
         return self._arrays(node, node.player, self.play.frequencies[line], node.children)
 
     def waiting(self, line: str) -> NodeArrays:
-        """The arrays of the player who does not act at a decision, without actions."""
+        """Figures of the player who waits at the decision after a line; the strategy has no actions."""
         node = self.at(line)
         assert node.player is not None
         p = 1 - node.player
@@ -202,12 +224,14 @@ class ChunkView:
                 share = ratio(values, mass, whole) + self._config.pot / 2 + node.put_in[p]
                 for number, action in enumerate(node.actions[: len(children)], start=1):
                     if action.kind == "fold":
-                        share[number, ~np.isnan(share[number])] = 0.0  # by definition; rounding leaves a rest
+                        share[number, ~np.isnan(share[number])] = (
+                            0.0  # the exact value; the computed one has a rounding error
+                        )
                 ev, action_ev = share[0], share[1:]
         return NodeArrays(own, frequencies, ev, action_ev, equity)
 
     def totals(self, line: str) -> NodeTotals:
-        """Both ranges at a node, summed over all pairs of hands."""
+        """Figures of both whole ranges at the node after a line."""
         assert self._pairs is not None
         node, here, nothing = self.at(line), self.reach[line], (np.nan, np.nan)
         weight = float(here[0] @ self._pairs.compatible @ here[1])
@@ -225,7 +249,7 @@ class ChunkView:
         return NodeTotals(weight, frequencies, ev, equity)
 
     def frequencies(self, node: Node) -> Floats:
-        """``[action]``: share of the acting range that takes each action; empty where nobody acts."""
+        """Share of the acting range that takes each action of a node; an empty array if nobody acts there."""
         p = node.player
         if p is None or node.kind != "decision":
             return np.empty(0)
@@ -236,7 +260,7 @@ class ChunkView:
 
     @cached_property
     def values(self) -> dict[str, tuple[Floats, Floats]]:
-        """Counterfactual values per player ``[hand]``, by line."""
+        """Both players' counterfactual values ``[hand]`` at each node, by the line of the node."""
         assert self._leaves is not None
         values = dict(zip(self.play.chance_leaves, zip(*self._leaves, strict=True), strict=True))
         for node in self.play.nodes:
@@ -248,7 +272,11 @@ class ChunkView:
         return values
 
     def _mean(self, node: Node, p: int, values: dict[str, tuple[Floats, Floats]]) -> Floats:
-        """Player p's values at a decision: the mean under p's strategy, or the sum over the opponent's actions."""
+        """Player p's values ``[hand]`` at a decision, from those of its children in ``values``.
+
+        If p acts, they are the mean under p's strategy. Else they are the sum, since counterfactual values already
+        contain the opponent's frequencies.
+        """
         below = np.stack([values[child.line][p] for child in node.children])
         if node.player == p:
             below = below * self.play.frequencies[node.line]
@@ -256,7 +284,7 @@ class ChunkView:
         return total
 
     def _paid(self, node: Node, p: int) -> Floats:
-        """Player p's values at a fold or a showdown."""
+        """Player p's values ``[hand]`` at a fold or a showdown."""
         stake, rake = terminal_stakes(node, self._config), terminal_rake(node, self._config)
         assert self._pairs is not None
         other, sides = self.reach[node.line][1 - p], self._pairs.seen_by(p)
@@ -269,7 +297,15 @@ class ChunkView:
 
 
 def reaches(play: ChunkPlay, ranges: tuple[Floats, Floats]) -> dict[str, tuple[Floats, Floats]]:
-    """Reach ``[hand]`` of each player at every node of a chunk, by line; ``ranges`` are those at the root."""
+    """Compute both ranges at each node of a chunk.
+
+    Args:
+        play: strategies of the chunk.
+        ranges: ranges at the root of the chunk, per player ``[hand]``.
+
+    Returns:
+        Ranges, per player ``[hand]``, by the line of the node.
+    """
     reach = {play.nodes[0].line: ranges}
     for node in play.nodes:
         if node.kind != "decision":
@@ -281,7 +317,7 @@ def reaches(play: ChunkPlay, ranges: tuple[Floats, Floats]) -> dict[str, tuple[F
 
 
 def ratio(total: Floats, mass: Floats, whole: Floats | float) -> Floats:
-    """Return ``total / mass``; NaN where ``mass`` is so small a share of ``whole`` that rounding errors would show."""
+    """Return ``total / mass``; NaN where ``mass`` is a tiny share of ``whole``, since it may be a rounding error."""
     out = np.full(np.broadcast_shapes(total.shape, mass.shape), np.nan)
     np.divide(total, mass, out=out, where=mass > LEAST_MASS * whole)
     return out

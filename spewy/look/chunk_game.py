@@ -1,9 +1,9 @@
-"""One chunk of a job as a matrix game with named rows: the inputs and outputs of the paper's Figure 1.
+"""One chunk of a job as a matrix game with named rows, as in Figure 1 of the paper.
 
-In: a range for each player at the root, a payoff matrix for each leaf. Out: a strategy for each player, and
-the payoff matrix of the root. Everything is in *one view* (both players see the joint weights of the rows),
-which is what ``average`` integration and the linear program solve. Ranges are played down by the average
-strategies stored above; payoffs below are the stored ones, or the estimate of a first visit where nothing is.
+The inputs are a range for each player at the root of the chunk and a payoff matrix for each leaf. The outputs are a
+strategy for each player and the payoff matrix of the root. The ranges at the root are computed with the average
+strategies of earlier chunks. The payoffs at chance leaves are stored or computed, or estimated before the first visit.
+Both players' hands weigh by their ranges at the root, as for ``integrate = "average"`` and the linear program.
 
     >>> from spewy import Job
     >>> kuhn = one_chunk(Job.of({"name": "Kuhn", "game": {"file": "kuhn"}}))
@@ -56,26 +56,26 @@ if TYPE_CHECKING:
 
 LeafKind = Literal["fold", "showdown", "chance"]
 Below = Literal["average", "stored"]
-"""Source of the payoffs at chance leaves: computed under the average strategies, or stored by the last visits."""
+"""How payoffs at chance leaves are found: computed from the average strategies, or as the last visits stored them."""
 
 MOST_BELOW = 20_000
-"""Largest number of later chunks whose payoffs are computed; each takes some milliseconds."""
+"""Largest number of later chunks for which payoffs are computed; each takes some milliseconds."""
 
 
 @dataclass(frozen=True)
 class ChunkSolution:
-    """A pair of strategies for a chunk, with their value and their local exploitability.
+    """Strategies of both players in a chunk, with their value and their local exploitability.
 
     Attributes:
-        method: what solved it: a CFR variant or an LP method.
-        strategy: per player ``[slot, row]``, each decision's actions adding up to 1.
+        method: name of the CFR variant or LP method that computed the strategies.
+        strategy: per player ``[slot, row]``, with a slot for each action of each decision.
         value: expected net chips of player 0 per deal, given that this chunk is reached.
-        local_exploitability: (best responses − values) / 2 in chips per deal, leaves and rows taken as given.
-            *Not* the exploitability of the solve, which only a walk through the real game measures.
-        local_exploitability_pct: the same in % of the pot at the chunk's root.
-        iterations: of CFR, or of the simplex or interior point method.
-        payoffs: the root's payoff matrix ``[row of player 0, row of player 1]``; NaN where no two hands of
-            the rows are possible together.
+        local_exploitability: mean over both players of what a best response within the chunk gains, in chips per deal,
+            with fixed payoffs at the leaves. It is *not* the exploitability of the solve in the full game.
+        local_exploitability_pct: local exploitability in % of the pot at the root of the chunk.
+        iterations: number of iterations of CFR or of the linear program's solver.
+        payoffs: payoff matrix of the root, ``[row of player 0, row of player 1]`` in chips of player 0; NaN for rows
+            without two compatible hands.
     """
 
     method: str
@@ -89,17 +89,18 @@ class ChunkSolution:
 
 @dataclass(frozen=True)
 class OneChunk:
-    """A chunk whose rows and nodes have names; `one_chunk` builds it.
+    """A chunk as a matrix game with named rows and nodes; `one_chunk` builds it.
 
     Attributes:
-        board: the public cards.
-        tree: the betting; ``tree.nodes[n]`` is node n of ``chunk.forest``.
-        pot: chips in the middle at the root.
-        hands: per player and row, the names of its hands, heaviest first. Buckets ascend in strength.
-        ranges: per player ``[row]``, the weight at the root, summed over the hands of the row.
-        chunk: the matrix game, one view.
-        played: the stored average strategy, per player ``[slot, row]``; uniform before the first sweep.
-        estimated: whether a payoff matrix below was estimated, for want of a stored one.
+        board: public cards.
+        tree: betting of the chunk; ``tree.nodes[n]`` is node n of ``chunk.forest``.
+        pot: chips in the middle at the root of the chunk.
+        hands: for each player and row, names of its hands, those with the largest weight first. Rows of buckets ascend
+            in strength.
+        ranges: per player ``[row]``, weight of the row's hands at the root of the chunk.
+        chunk: arrays of the matrix game.
+        played: stored average strategies, per player ``[slot, row]``; uniform before the first sweep.
+        estimated: whether the payoffs of a chance leaf were estimated, since none were stored.
     """
 
     board: tuple[int, ...]
@@ -118,13 +119,13 @@ class OneChunk:
 
     @property
     def joint_weight(self) -> Floats:
-        """``W[row of player 0, row of player 1]``: weight of all pairs of hands that share no card."""
+        """Weight of all compatible pairs of hands of two rows (an array ``[row of player 0, row of player 1]``)."""
         weights: Floats = self.chunk.matrices[0][FOLD_OPERATOR]
         return weights
 
     @property
     def total_weight(self) -> float:
-        """``Σ W``, which turns weighted chips into chips per deal."""
+        """Weight of all compatible pairs of hands in both ranges."""
         return float(self.chunk.entering[0] @ self.joint_weight @ self.chunk.entering[1])
 
     @property
@@ -138,25 +139,25 @@ class OneChunk:
         return tuple(int(n) for n in np.flatnonzero(self.chunk.forest.arrays.kind != DECISION))
 
     def find(self, line: str) -> int:
-        """Return the number of the node after ``line`` (from the solve's root).
+        """Return the number of the node after a line, which starts at the root of the solve.
 
         Raises:
-            InputError: no node of this chunk has that line.
+            InputError: the line leads to no node of this chunk.
         """
         for n, node in enumerate(self.tree.nodes):
             if node.line == line:
                 return n
-        raise InputError(f"line {line!r}: expected a node of the chunk that {self.line!r} enters, found none")
+        raise InputError(f"line {line!r}: it leads to no node of the chunk that {self.line!r} enters")
 
     def leaf_payoffs(self, n: int) -> Floats:
-        """Return a leaf's payoffs ``U[row of player 0, row of player 1]`` in chips of player 0."""
+        """Return the payoffs ``[row of player 0, row of player 1]`` at leaf n, in chips of player 0."""
         k = int(self.chunk.operator[n])
         if k < 0:
             raise InputError(f"node {n} ({self.tree.nodes[n].line!r}): expected a leaf, found a decision")
         return self._per_pair(self.chunk.scale[n] * self.chunk.matrices[0][k])
 
     def strategy_at(self, solution: ChunkSolution, n: int) -> Floats:
-        """Return ``[action, row]`` of the player who acts at decision n."""
+        """Return the frequencies ``[action, row]`` at decision n in a solution."""
         a = self.chunk.forest.arrays
         if a.kind[n] != DECISION:
             raise InputError(f"node {n} ({self.tree.nodes[n].line!r}): expected a decision, found a leaf")
@@ -165,7 +166,7 @@ class OneChunk:
 
     @cached_property
     def average(self) -> ChunkSolution:
-        """The stored average strategies, with their value and local exploitability."""
+        """The stored average strategies as a solution of the chunk."""
         return self.judge(self.played, "stored")
 
     @cached_property
@@ -175,14 +176,14 @@ class OneChunk:
         return first, second
 
     def payoff_frame(self, line: str | None = None, solution: ChunkSolution | None = None) -> pd.DataFrame:
-        """Return player 0's payoffs in chips, with a line per row of player 0 and a column per row of player 1.
+        """Return a payoff matrix in chips of player 0 as a frame, with a column for each row of player 1.
 
         Args:
-            line: of a leaf; None: the chunk's root, under a solution.
-            solution: of the chunk; None: the stored average.
+            line: line of a leaf; None for the payoff matrix of the root.
+            solution: strategies that define the payoffs of the root; None for the stored average strategies.
 
         Raises:
-            InputError: no leaf of this chunk has that line.
+            InputError: the line leads to no leaf of this chunk.
         """
         import pandas as pd
 
@@ -193,11 +194,11 @@ class OneChunk:
         return pd.DataFrame(values, index, columns)
 
     def _repr_html_(self) -> str:
-        """The rows of both players, for notebooks."""
+        """Return an HTML table of both players' rows and ranges for notebooks."""
         title = f"chunk {self.line!r} on {cards_name(self.board) or 'no cards'}, pot {self.pot:g}"
-        told = zip_longest(*(zip(*side, strict=True) for side in zip(self.labels, self.ranges, strict=True)))
+        lines = zip_longest(*(zip(*side, strict=True) for side in zip(self.labels, self.ranges, strict=True)))
         columns = [f"{word} of {seat}" for seat in SEAT_NAMES for word in ("row", "range")]
-        return html.table(title, columns, [(*(one or ("", "")), *(other or ("", ""))) for one, other in told])
+        return html.table(title, columns, [(*(oop or ("", "")), *(ip or ("", ""))) for oop, ip in lines])
 
     def by_cfr(
         self,
@@ -206,7 +207,14 @@ class OneChunk:
         max_iterations: int = 20_000,
         check_every: int = 25,
     ) -> ChunkSolution:
-        """Solve by CFR to a local exploitability of ``target_pct`` of the pot, or for ``max_iterations``."""
+        """Solve the chunk by CFR until its local exploitability is ``target_pct`` % of the pot.
+
+        Args:
+            variant_name: variant of CFR.
+            target_pct: target in % of the pot at the root of the chunk.
+            max_iterations: largest number of iterations.
+            check_every: number of iterations between two measurements of the local exploitability.
+        """
         schedule = variant(variant_name)
         regrets, sums = self.chunk.zeros(), self.chunk.zeros()
         guesses = self.chunk.zeros() if schedule.predictive else None
@@ -215,18 +223,29 @@ class OneChunk:
             steps = min(check_every, max_iterations - done)
             iterate(self.chunk, schedule, done, steps, regrets, sums, guesses)
             done += steps
-            found = self.judge(normalise(self.chunk, sums), variant_name, done)
-            if found.local_exploitability_pct <= target_pct or done >= max_iterations:
-                return found
+            solution = self.judge(normalise(self.chunk, sums), variant_name, done)
+            if solution.local_exploitability_pct <= target_pct or done >= max_iterations:
+                return solution
 
     def by_lp(self, method: Method = "highs", *, dense: bool = False) -> ChunkSolution:
-        """Solve by linear programming in sequence form; with ``dense``, HiGHS gets dense arrays."""
+        """Solve the chunk by linear programming in sequence form.
+
+        Args:
+            method: solver of the linear program.
+            dense: whether HiGHS gets dense arrays and not sparse ones.
+        """
         answer = solve_lp(chunk_form(self.chunk), method, dense=dense)
         strategy = normalise(self.chunk, chunk_strategy(self.chunk, answer))
         return self.judge(strategy, method, answer.iterations)
 
     def judge(self, strategy: ChunkStrategy, method: str = "given", iterations: int = 0) -> ChunkSolution:
-        """Compute the value and the local exploitability of a pair of strategies ``[slot, row]``."""
+        """Compute the value and the local exploitability of two strategies.
+
+        Args:
+            strategy: per player ``[slot, row]``.
+            method: name of the method that computed the strategies.
+            iterations: number of iterations of the method.
+        """
         chunk, weight = self.chunk, self.total_weight
         gap = local_exploitability(chunk, strategy) / weight
         return ChunkSolution(
@@ -251,17 +270,19 @@ def _label(row: int, hands: tuple[str, ...]) -> str:
 
 
 def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] | None = None) -> OneChunk:
-    """Build the matrix game of the chunk that ``line`` enters on ``board`` (default: the root's board).
+    """Build the matrix game of the chunk that a line enters on a board.
+
+    For a chunk of a folder, use `spewy.Solution.chunk`, which writes nothing.
 
     Args:
-        source: a session, for what its store holds; or a job, as before its first visit (uniform play above,
-            estimates below). A folder is looked at by `spewy.Solution.chunk`, which writes nothing.
-        line: betting since the solve's root, ``""`` or ending in ``/``.
-        board: public cards, the root's first.
+        source: a session, whose store has the strategies and payoffs; or a job, for the state before its first visit,
+            with uniform strategies in earlier chunks and estimated payoffs at chance leaves.
+        line: line that enters the chunk, ``""`` or ending in ``/``.
+        board: public cards, the root's first; None for the root's.
 
     Raises:
-        InputError: no betting round starts after that line, or the board cannot follow, or the job has rake or
-            locks, of which a matrix game knows nothing.
+        InputError: no betting round starts after the line, the board is impossible after it, or the job has rake or
+            locks, which a matrix game cannot have.
     """
     job = source if isinstance(source, Job) else source.job
     _require_zero_sum(job)
@@ -272,8 +293,8 @@ def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] 
     r = layout.betting[t].find(node.line)
     b, perm = locate(layout, t, board_cards(layout.problem, node.round, board))
     play_down, below = PlayDown(layout, Chunks(layout, store).get), StoredPayoffs(layout, store)
-    opened = _laid_open(layout, (t, b, r), perm, play_down, below, job.solve.tremble)
-    return replace(opened, estimated=below.estimated)
+    chunk = _build(layout, (t, b, r), perm, play_down, below, job.solve.tremble)
+    return replace(chunk, estimated=below.estimated)
 
 
 def stored_chunk(
@@ -284,18 +305,19 @@ def stored_chunk(
     board: str | Sequence[int] | None,
     payoffs: Below,
 ) -> OneChunk:
-    """Build the matrix game of a chunk of a read-only store: see `spewy.Solution.chunk`.
+    """Build the matrix game of a chunk in a read-only store: see `spewy.Solution.chunk`.
 
     Args:
-        job: what the store was made for.
-        problem: the same, with a row per hand in dropped rounds.
-        reads: the store.
-        line: as of `one_chunk`.
-        board: likewise.
-        payoffs: where those of the leaves come from.
+        job: job that the store was made for.
+        problem: game or spot of the job, with a row for each hand in dropped rounds.
+        reads: reads the store.
+        line: line that enters the chunk, ``""`` or ending in ``/``.
+        board: public cards, the root's first; None for the root's.
+        payoffs: whether payoffs at chance leaves are computed or stored.
 
     Raises:
-        InputError: as `one_chunk`; or too many chunks follow to work out their payoffs, or they were dropped.
+        InputError: `one_chunk` would refuse the line, the board or the job; or payoffs cannot be computed, since later
+            rounds were dropped or have too many chunks.
     """
     if payoffs not in get_args(Below):
         raise InputError(f"payoffs: expected one of {', '.join(get_args(Below))}, found {shown(payoffs)}")
@@ -304,18 +326,18 @@ def stored_chunk(
     cards = board_cards(problem, node.round, job.board if board is None else board)
     history, perm = solved_board(problem, node.round, cards)
     reads.require(node.line, cards)
-    part, ranges = reads.part(node.line, node.round, history)
-    play_down = PlayDown(part, Chunks(part, reads.store).get, ranges)
+    subgame, ranges = reads.subgame(node.line, node.round, history)
+    play_down = PlayDown(subgame, Chunks(subgame, reads.store).get, ranges)
     if payoffs == "average":
-        _require_worth(job, part, reads, node)
-        averaged = AveragePayoffs(part, reads.store, play_down, job.solve.tremble)
-        return _laid_open(part, (0, 0, 0), perm, play_down, averaged, job.solve.tremble)
-    below = StoredPayoffs(part, reads.store)
-    opened = _laid_open(part, (0, 0, 0), perm, play_down, below, job.solve.tremble)
-    return replace(opened, estimated=below.estimated)
+        _require_computable(job, subgame, reads, node)
+        averaged = AveragePayoffs(subgame, reads.store, play_down, job.solve.tremble)
+        return _build(subgame, (0, 0, 0), perm, play_down, averaged, job.solve.tremble)
+    below = StoredPayoffs(subgame, reads.store)
+    chunk = _build(subgame, (0, 0, 0), perm, play_down, below, job.solve.tremble)
+    return replace(chunk, estimated=below.estimated)
 
 
-def _laid_open(
+def _build(
     layout: Layout,
     place: tuple[int, int, int],
     perm: Ints,
@@ -323,7 +345,16 @@ def _laid_open(
     below: Payoffs,
     tremble: float,
 ) -> OneChunk:
-    """Build the chunk at (t, b, r) of a layout, on the board that a suit permutation maps to the solved board."""
+    """Build the matrix game of a chunk of a layout.
+
+    Args:
+        layout: boards and betting of the solve or of a subgame.
+        place: the chunk, as its round t, board b and root r in the layout.
+        perm: suit permutation that maps the requested board to the layout's board.
+        play_down: reads strategies, and computes ranges at chunks.
+        below: reads, computes or estimates payoffs at chance leaves.
+        tremble: weight of the initial range that is added to each player's range.
+    """
     t, b, r = place
     first, second = (side[r] for side in play_down.ranges(t, b))
     chunk = build_chunk(layout, t, b, r, one_view(layout, t, b, (first, second), tremble), below)
@@ -341,38 +372,40 @@ def _laid_open(
 
 
 def _names(layout: Layout, t: int, b: int, p: int, back: Ints) -> tuple[tuple[str, ...], ...]:
-    """Names of the hands in each row of a player, heaviest first."""
+    """Names of the hands in each row of player p, those with the largest weight first.
+
+    ``back`` is the suit permutation that maps board b of round t to the requested board.
+    """
     rows = layout.board(t, b).hands[p]
-    called = [hand_name(permute_cards(hand, back)) for hand in layout.problem.hands[rows.numbers]]
+    names = [hand_name(permute_cards(hand, back)) for hand in layout.problem.hands[rows.numbers]]
     grouped: list[list[str]] = [[] for _ in range(rows.n_rows)]
-    for h in sorted(range(len(called)), key=lambda h: (-rows.weight[h], called[h])):
-        grouped[rows.row[h]].append(called[h])
+    for h in sorted(range(len(names)), key=lambda h: (-rows.weight[h], names[h])):
+        grouped[rows.row[h]].append(names[h])
     return tuple(tuple(group) for group in grouped)
 
 
 def _require_zero_sum(job: Job) -> None:
     if job.lock or (job.spot is not None and job.spot.rake is not None):
         raise InputError(
-            f"job {job.name}: expected one without rake and locks to lay a chunk open, found some"
+            f"job {job.name}: a chunk is a matrix game only without rake and locks; this job has some"
         )
 
 
-def _require_worth(job: Job, part: Layout, reads: StoreReads, node: Node) -> None:
-    """Refuse payoffs that cannot be computed, or that would take hours."""
-    hint = 'payoffs="stored" takes what visits have left, or estimates'
+def _require_computable(job: Job, subgame: Layout, reads: StoreReads, node: Node) -> None:
+    """Refuse to compute payoffs from dropped strategies, or from so many chunks that it would take hours."""
+    hint = 'payoffs="stored" takes payoffs that visits have stored, or estimates'
     first = reads.store.first
-    if first is not None and node.round < first and part.n_rounds > 1:
+    if first is not None and node.round < first and subgame.n_rounds > 1:
         raise InputError(
-            f"job {job.name}: expected all rounds after line {node.line!r} to work out payoffs, found some dropped "
-            f"({hint})"
+            f"job {job.name}: payoffs after line {node.line!r} need all later rounds, but some were dropped ({hint})"
         )
     below = sum(
         len(table.boards) * len(bets.chunks)
-        for table, bets in zip(part.boards[1:], part.betting[1:], strict=False)
+        for table, bets in zip(subgame.boards[1:], subgame.betting[1:], strict=False)
     )
     if below > MOST_BELOW:
         raise InputError(
-            f"line {node.line!r}: expected at most {MOST_BELOW:,} chunks below to work out payoffs, "
+            f"line {node.line!r}: expected at most {MOST_BELOW:,} later chunks to compute payoffs from, "
             f"found {below:,} (a later round has fewer; {hint})"
         )
 
@@ -382,6 +415,4 @@ def _entered(job: Job, line: str) -> Node:
         if line in roots:
             return roots[line]
     job.betting_tree.find(line)  # says where a line goes wrong
-    raise InputError(
-        f"line {line!r}: expected one after which a betting round starts, found one that does not"
-    )
+    raise InputError(f"line {line!r}: no betting round starts after it; give a line that ends a round")

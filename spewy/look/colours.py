@@ -1,7 +1,7 @@
 """Colours of actions and players, the same in all pictures and on terminals.
 
-Folds are grey, checks and calls blue, bets and raises from amber to dark red. Those who cannot tell red from green see
-them apart by hue and by lightness.
+Folds are grey, checks and calls blue, bets and raises from amber to dark red. Readers who cannot tell red from green
+can distinguish the colours by hue and by lightness.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ SEATS: tuple[Colour, Colour] = (123, 63, 160), (24, 138, 110)
 """Colours of oop and ip: purple and green."""
 _QUIET = {"Fold": FOLD, "Check": PASSIVE, "Call": PASSIVE}
 UNUSED: Colour = (236, 236, 236)
-"""Colour of hands that nobody holds."""
+"""Colour of hands that are not in the range."""
 
 
 def action_colours(labels: Sequence[str]) -> list[Colour]:
-    """A colour for each action, by the labels of the tree.
+    """Choose a colour for each action, from the labels of the actions.
 
     >>> action_colours(("Fold", "Call", "Raise(250)")) == [FOLD, PASSIVE, BETS[1]]
     True
@@ -36,7 +36,7 @@ def action_colours(labels: Sequence[str]) -> list[Colour]:
 
 
 def between(stops: Sequence[Colour], share: float) -> Colour:
-    """Interpolate between colours; 0 is the first colour and 1 is the last.
+    """Interpolate between the colours ``stops``: ``share`` 0 is the first of them and 1 the last.
 
     >>> between(((0, 0, 0), (100, 200, 50)), 0.5)
     (50, 100, 25)
@@ -48,7 +48,7 @@ def between(stops: Sequence[Colour], share: float) -> Colour:
 
 
 def lightness(colour: Colour) -> float:
-    """Perceived lightness of a colour, from 0 to 1; dark text reads better above a half."""
+    """Perceived lightness of a colour, from 0 to 1; above 0.5, dark text on it reads better than white text."""
     red, green, blue = colour
     return (0.299 * red + 0.587 * green + 0.114 * blue) / 255
 

@@ -1,8 +1,8 @@
-"""Two solves at one decision: frequencies, EVs, and the largest differences.
+"""Compare two solves, A and B, at one decision: frequencies, EVs, and the largest differences.
 
-Hands are compared by their cards, actions by their labels, lines as they are written. How often a hand does something
-else is ``moved[h] = 1/2 Σ_a |s_B[a, h] - s_A[a, h]|``; an action that one solve lacks is never taken there. EVs are
-shares of the pot in the unit of both jobs, of the player to act hand by hand, and of both players over both ranges.
+Hands are matched by their cards, actions by their labels, and decisions by their lines. The share of hand h that plays
+differently is ``moved[h] = 1/2 Σ_a |s_B[a, h] - s_A[a, h]|`` with the frequencies ``s_A`` and ``s_B``; an action that
+one solve lacks has frequency 0 there. EVs are shares of the pot, in the unit of both jobs.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Two: TypeAlias = tuple[float, float]
-"""Pair of a value of solve A and a value of solve B."""
+"""A number of solve A and a number of solve B."""
 
 SIDES = ("a", "b")
 MOST_LINES = 200
-"""Largest number of decisions that are compared, the likeliest first."""
+"""Largest number of decisions that are compared; the decisions with the largest reach come first."""
 SORTS = ("ev", "moved", "reach", "hand")
 
 
 @dataclass(frozen=True)
 class LineChange:
-    """A decision that both solves have.
+    """Difference between two solves at one decision.
 
     Attributes:
-        line: from both roots.
-        player: who acts.
-        moved: how often the range does something else.
-        likely: how often play goes on so from the decision compared, hand removal left out.
+        line: betting since the root of both solves.
+        player: the player who acts.
+        moved: share of the acting range that plays differently.
+        likely: in each solve, probability to reach this decision from the compared decision, without card removal.
     """
 
     line: str
@@ -55,23 +55,24 @@ class LineChange:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two solves at one decision.
+    """Comparison of two solves, A and B, at one decision.
 
     Attributes:
-        line: from both roots.
-        boards: of A and of B.
-        player: who acts.
-        pots: in the middle at the decision.
-        actions: of A, and then those of B alone.
-        frequencies: ``[solve, action]``, of the range.
-        totals: what the decision is worth in each.
-        hands: that both ranges may hold there.
-        reach: ``[solve, hand]``.
-        strategy: ``[solve, action, hand]``.
-        ev: ``[solve, hand]``.
-        lines: this decision and those after it in its round that both have; first where those who come move most.
-        only: lines of this round after the decision that A alone has, and that B alone has.
-        unit: of amounts.
+        line: betting since the root of both solves.
+        boards: public cards in A and in B.
+        player: the player who acts.
+        pots: pot at the decision in A and in B.
+        actions: labels of all actions: those of A, then those that only B has.
+        frequencies: ``[solve, action]``, share of the acting range that takes each action.
+        totals: frequencies, EVs and equities of both whole ranges, in A and in B.
+        hands: names of the hands that the acting player can have in both solves.
+        reach: ``[solve, hand]``, weight of each hand in the acting range.
+        strategy: ``[solve, action, hand]``, frequency of each action.
+        ev: ``[solve, hand]``, expected share of the pot.
+        lines: differences at this decision and at later decisions of its round that both solves have. They are sorted
+            by the share that plays differently times the probability to reach the decision, the largest first.
+        only: lines of later decisions of this round that only A has, and those that only B has.
+        unit: unit of amounts.
         words: the line in words.
     """
 
@@ -93,25 +94,29 @@ class Comparison:
 
     @property
     def range_moved(self) -> float:
-        """Share of the range that plays differently in A and in B."""
+        """Share of the acting range that plays differently in A and in B."""
         return _mean_moved(self.reach, self.strategy)
 
     @property
     def moved(self) -> Floats:
-        """``[hand]``: share of each hand that plays differently in A and in B."""
+        """Share of each hand that plays differently in A and in B (an array ``[hand]``)."""
         return _moved(self.strategy)
 
     @property
     def ev_difference(self) -> Floats:
-        """``[hand]``: EV in B minus EV in A."""
+        """EV of each hand in B minus its EV in A (an array ``[hand]``)."""
         difference: Floats = self.ev[1] - self.ev[0]
         return difference
 
     def order(self, column: str) -> list[int]:
-        """Sort hands by ``"ev"`` (absolute difference), ``"moved"``, ``"reach"`` (in both solves) or ``"hand"``.
+        """Return the numbers of the hands, sorted by a column.
+
+        Args:
+            column: ``"ev"`` for the absolute difference of EVs, ``"moved"``, ``"reach"`` for the sum over both solves
+                (all with the largest first), or ``"hand"`` for the name.
 
         Raises:
-            InputError: no such column.
+            InputError: the column does not exist.
         """
         if column not in SORTS:
             raise InputError(f"column {shown(column)}: expected one of {', '.join(SORTS)}")
@@ -122,7 +127,7 @@ class Comparison:
         return [int(h) for h in order]
 
     def frame(self) -> pd.DataFrame:
-        """One row per hand: the columns of ``spewy compare --csv``."""
+        """Return a frame with a row for each hand, in the columns of ``spewy compare --csv``."""
         import pandas as pd
 
         columns: dict[str, Any] = {"hand": np.array(self.hands, dtype=object)}
@@ -168,42 +173,40 @@ def compare(a: SolveView, b: SolveView, line: str = "", board: str | None = None
     """Compare two solves at a decision.
 
     Args:
-        a: what is compared.
-        b: with what.
-        line: of both, as people write it.
-        board: all public cards, of both; None: each solve's own root's.
+        a: solve A.
+        b: solve B.
+        line: betting since the root of each solve, as in ``spewy show --line``.
+        board: all public cards in both solves; None for the board of each solve's root.
 
     Raises:
-        InputError: the games differ, one lacks the line, another player acts there, or no hand is in both.
+        InputError: the games differ, a solve lacks the line, different players act, or no hand is in both ranges.
     """
     _require_comparable(a, b)
     sides = (a, b)
     nodes = [_decision(solution, line, board, name) for solution, name in zip(sides, "AB", strict=True)]
     seats = [node.player for node in nodes]
     if seats[0] != seats[1]:
-        told = " and ".join(SEAT_NAMES[seat] for seat in seats if seat is not None)
+        players = " and ".join(SEAT_NAMES[seat] for seat in seats if seat is not None)
         raise InputError(
-            f"line {line_as_written(line)!r}: expected the same player to act in A and B, found {told}"
+            f"line {line_as_written(line)!r}: expected the same player to act in A and B, found {players}"
         )
     first, second = (solution.node(line, board) for solution in sides)
     actions = tuple(dict.fromkeys((*first.actions, *second.actions)))
-    found = _aligned(first, second, actions)
-    if not len(found.hands):
-        raise InputError(
-            f"line {line_as_written(line)!r}: expected hands that are in both ranges, found none"
-        )
+    aligned = _aligned(first, second, actions)
+    if not len(aligned.hands):
+        raise InputError(f"line {line_as_written(line)!r}: A and B have no hand in common")
     return Comparison(
         first.line,
         (first.board, second.board),
         first.player,
         (_pot(a, nodes[0]), _pot(b, nodes[1])),
         actions,
-        np.array([_spread(view.frequencies, view.actions, actions) for view in (first, second)]),
+        np.array([_spread(node.frequencies, node.actions, actions) for node in (first, second)]),
         (a.totals(line, board), b.totals(line, board)),
-        found.hands,
-        found.reach,
-        found.strategy,
-        found.ev,
+        aligned.hands,
+        aligned.reach,
+        aligned.strategy,
+        aligned.ev,
         _changes(a, b, nodes, board),
         _only(a, b, nodes),
         a.job.amounts.name,
@@ -213,7 +216,7 @@ def compare(a: SolveView, b: SolveView, line: str = "", board: str | None = None
 
 @dataclass(frozen=True)
 class _Aligned:
-    """Two views, aligned on the union of their hands and actions."""
+    """Arrays ``[solve, ...]`` of one decision in two solves, with their common hands and all their actions."""
 
     hands: tuple[str, ...]
     reach: Floats
@@ -222,20 +225,20 @@ class _Aligned:
 
 
 def _aligned(a: NodeView, b: NodeView, actions: Sequence[str]) -> _Aligned:
-    places = [{hand: h for h, hand in enumerate(view.hands)} for view in (a, b)]
-    hands = tuple(hand for hand in a.hands if hand in places[1])
-    picks = [np.array([place[hand] for hand in hands], dtype=np.int64) for place in places]
-    pairs = list(zip((a, b), picks, strict=True))
+    numbers = [{hand: h for h, hand in enumerate(node.hands)} for node in (a, b)]
+    hands = tuple(hand for hand in a.hands if hand in numbers[1])
+    columns = [np.array([number[hand] for hand in hands], dtype=np.int64) for number in numbers]
+    pairs = list(zip((a, b), columns, strict=True))
     return _Aligned(
         hands,
-        np.array([view.reach[pick] for view, pick in pairs]),
-        np.array([_spread(view.strategy[:, pick], view.actions, actions) for view, pick in pairs]),
-        np.array([view.ev[pick] for view, pick in pairs]),
+        np.array([node.reach[column] for node, column in pairs]),
+        np.array([_spread(node.strategy[:, column], node.actions, actions) for node, column in pairs]),
+        np.array([node.ev[column] for node, column in pairs]),
     )
 
 
 def _spread(values: Floats, of: Sequence[str], actions: Sequence[str]) -> Floats:
-    """Place values by action in the rows of all actions; missing actions get 0."""
+    """Copy values ``[action, ...]`` of the actions ``of`` into an array of all ``actions``; the others get 0."""
     out = np.zeros((len(actions), *values.shape[1:]))
     out[[actions.index(action) for action in of]] = values
     return out
@@ -247,24 +250,31 @@ def _moved(strategy: Floats) -> Floats:
 
 
 def _mean_moved(reach: Floats, strategy: Floats) -> float:
-    """Mean of `_moved` over both ranges; 0 if neither range reaches the decision."""
+    """Share of the acting range that plays differently in two solves; 0 if no hand reaches the decision."""
     weight = reach.sum(axis=0)
     return float(weight @ _moved(strategy) / weight.sum()) if weight.any() else 0.0
 
 
 def _changes(a: SolveView, b: SolveView, nodes: Sequence[Node], board: str | None) -> tuple[LineChange, ...]:
-    """Differences between two nodes and their later decisions in the round, the largest first, weighted by reach."""
+    """Compare a decision and the later decisions of its round in two solves, the largest difference first.
+
+    Args:
+        a: solve A.
+        b: solve B.
+        nodes: node of the decision in A and in B.
+        board: public cards.
+    """
     out: list[LineChange] = []
-    left = [(-2.0, nodes[0].line, nodes[0], nodes[1], (1.0, 1.0))]
-    while left and len(out) < MOST_LINES:
-        _, _, x, y, likely = heappop(left)
+    queue = [(-2.0, nodes[0].line, nodes[0], nodes[1], (1.0, 1.0))]
+    while queue and len(out) < MOST_LINES:
+        _, _, x, y, likely = heappop(queue)
         first, second = (
             solution.node(Line(node.line), board, ev=False) for solution, node in ((a, x), (b, y))
         )
-        found = _aligned(first, second, tuple(dict.fromkeys((*first.actions, *second.actions))))
-        moved = _mean_moved(found.reach, found.strategy)
+        aligned = _aligned(first, second, tuple(dict.fromkeys((*first.actions, *second.actions))))
+        moved = _mean_moved(aligned.reach, aligned.strategy)
         out.append(LineChange(first.line, first.player, moved, likely))
-        shares = [np.nan_to_num(view.frequencies).tolist() for view in (first, second)]
+        shares = [np.nan_to_num(node.frequencies).tolist() for node in (first, second)]
         for i, action in enumerate(first.actions):
             if action not in second.actions:
                 continue
@@ -272,27 +282,27 @@ def _changes(a: SolveView, b: SolveView, nodes: Sequence[Node], board: str | Non
             child, other = x.children[i], y.children[j]
             if child.kind == other.kind == "decision" and child.round == other.round == nodes[0].round:
                 both = (likely[0] * shares[0][i], likely[1] * shares[1][j])
-                heappush(left, (-sum(both), child.line, child, other, both))
+                heappush(queue, (-sum(both), child.line, child, other, both))
     return tuple(sorted(out, key=lambda change: -change.moved * sum(change.likely)))
 
 
 def _only(a: SolveView, b: SolveView, nodes: Sequence[Node]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Lines of later decisions in the round that only one of two nodes has, per solve."""
-    mine, theirs = (
+    """Lines of decisions in the round from the two nodes on that only A has, and those that only B has."""
+    first, second = (
         [solution.job.amounts.line_text(line) for line in _following(node)]
         for solution, node in zip((a, b), nodes, strict=True)
     )
-    return tuple(x for x in mine if x not in set(theirs)), tuple(x for x in theirs if x not in set(mine))
+    return tuple(x for x in first if x not in set(second)), tuple(x for x in second if x not in set(first))
 
 
 def _following(node: Node) -> list[str]:
     """Lines of a decision and of all later decisions of its round."""
-    out, left = [], [node]
-    while left:
-        here = left.pop()
+    out, stack = [], [node]
+    while stack:
+        here = stack.pop()
         if here.kind == "decision" and here.round == node.round:
             out.append(here.line)
-            left += reversed(here.children)
+            stack += reversed(here.children)
     return out
 
 
@@ -308,14 +318,14 @@ def _pot(solution: SolveView, node: Node) -> float:
 
 
 def _require_comparable(a: SolveView, b: SolveView) -> None:
-    """Refuse solves whose hands, rounds or roots mean different things."""
+    """Check that two solves have the same cards, rounds and units, and begin in the same round."""
     games = [solution.job.rules for solution in (a, b)]
     for name in ("deck", "num_hole_cards", "num_board_cards", "num_rounds"):
-        found = [getattr(game, name) for game in games]
-        if found[0] != found[1]:
-            told = name.removeprefix("num_").replace("_", " ")
+        values = [getattr(game, name) for game in games]
+        if values[0] != values[1]:
+            words = name.removeprefix("num_").replace("_", " ")
             raise InputError(
-                f"solves A and B: expected games with the same {told}, found {found[0]} and {found[1]}"
+                f"solves A and B: expected games with the same {words}, found {values[0]} and {values[1]}"
             )
     units = [solution.job.amounts.name for solution in (a, b)]
     if units[0] != units[1]:

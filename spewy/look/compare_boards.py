@@ -1,4 +1,4 @@
-"""Compare two batches at one decision, board by board and on average over the boards that both have."""
+"""Compare two batches, A and B, at one decision: on each board that both have, and on average."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class BoardChange:
 
     Attributes:
         board: public cards.
-        stands_for: number of boards that this board counts as.
-        frequencies: ``[solve, action]``, of the range of the player who acts.
-        moved: how often the range does something else in B than in A.
-        ev: per solve, EV of the player who acts.
+        stands_for: number of boards that this board represents.
+        frequencies: ``[solve, action]``, share of the acting range that takes each action.
+        moved: share of the acting range that plays differently in A and in B.
+        ev: EV of the player who acts, in A and in B.
     """
 
     board: tuple[int, ...]
@@ -46,11 +46,11 @@ class BoardsComparison:
     """Comparison of two batches at one decision.
 
     Attributes:
-        line: line of the decision, from both roots.
+        line: betting since the root of each solve.
         player: player who acts.
         actions: labels of all actions.
-        rows: boards of both batches, those whose ranges move most first.
-        only: names of boards that A alone has, and that B alone has.
+        rows: comparisons on the boards that both batches have, the largest difference first.
+        only: names of boards that only A has, and of those that only B has.
         unit: unit of EVs.
     """
 
@@ -63,7 +63,7 @@ class BoardsComparison:
 
     @property
     def average(self) -> BoardChange:
-        """Mean over the boards, weighted by the number of boards that each stands for."""
+        """Mean over the boards, weighted by the number of boards that each represents."""
         weights = np.array([row.stands_for for row in self.rows])
         weights = weights / weights.sum()
         moved = weights @ np.array([row.moved for row in self.rows])
@@ -73,7 +73,7 @@ class BoardsComparison:
         return BoardChange((), total, frequencies, float(moved), (float(ev[0]), float(ev[1])))
 
     def frame(self) -> pd.DataFrame:
-        """One row per board."""
+        """Return a frame with a row for each board."""
         import pandas as pd
 
         columns: dict[str, Any] = {
@@ -114,20 +114,20 @@ def compare_boards(
     Args:
         a: folder of batch A.
         b: folder of batch B.
-        line: line of the decision.
-        target: accuracy of dropped rounds.
-        note: called with a line for boards that are left out.
-        progress: called with the number of boards that are done, and of all boards.
+        line: betting since the root of each solve.
+        target: accuracy to which dropped rounds are re-solved.
+        note: called with a line of text for each board that is left out.
+        progress: called with the number of boards that are done, and the number of all boards.
 
     Raises:
-        InputError: no board is in both batches, or as `spewy.look.compare.compare`.
+        InputError: no board is solved in both batches, or two solves cannot be compared (`spewy.look.compare`).
         lockers.LockerError: lockers are damaged.
     """
     sides = [_by_board(folder, note) for folder in (a, b)]
     both = [board for board in sides[0] if board in sides[1]]
     if not both:
         raise InputError(
-            f"folders {path_text(a)} and {path_text(b)}: expected a solved board that both have, found none"
+            f"folders {path_text(a)} and {path_text(b)}: no board is solved in both; compare batches with equal boards"
         )
     weights = find_boards([a]).weights
     rows: list[BoardChange] = []
@@ -136,13 +136,14 @@ def compare_boards(
             Solution.open(sides[0][board], target, note) as first,
             Solution.open(sides[1][board], target, note) as second,
         ):
-            found = compare(first, second, line)
+            comparison = compare(first, second, line)
             stands_for = weights.get(board) or alike_boards(first.job)
-            ev = (found.totals[0].ev[found.player], found.totals[1].ev[found.player])
-            rows.append(BoardChange(first.job.board, stands_for, found.frequencies, found.range_moved, ev))
-            if rows[0].frequencies.shape != found.frequencies.shape:
+            p, frequencies = comparison.player, comparison.frequencies
+            ev = (comparison.totals[0].ev[p], comparison.totals[1].ev[p])
+            rows.append(BoardChange(first.job.board, stands_for, frequencies, comparison.range_moved, ev))
+            if rows[0].frequencies.shape != frequencies.shape:
                 raise InputError(
-                    f"folder {path_text(a)}: expected the same actions on all boards, found others"
+                    f"folder {path_text(a)}: expected the same actions on all boards, found different ones"
                 )
         if progress is not None:
             progress(done, len(both))
@@ -151,21 +152,26 @@ def compare_boards(
         tuple(sides[i][board].name for board in sides[i] if board not in sides[1 - i]) for i in (0, 1)
     )
     return BoardsComparison(
-        found.line, found.player, found.actions, tuple(rows), (only[0], only[1]), found.unit
+        comparison.line,
+        comparison.player,
+        comparison.actions,
+        tuple(rows),
+        (only[0], only[1]),
+        comparison.unit,
     )
 
 
 def _by_board(folder: Path, note: Note) -> dict[tuple[int, ...], Path]:
-    """Folders of a batch's finished solves, by the cards of their boards in ascending order."""
+    """Folders of a batch that hold saved strategies, by the cards of their boards in ascending order."""
     out = {}
-    for each in find_boards([folder]).folders:
+    for solve in find_boards([folder]).folders:
         try:
-            with Solution.open(each) as solution:
+            with Solution.open(solve) as solution:
                 if solution.job.spot is None:
-                    raise InputError(f"folder {path_text(each)}: expected a spot, which has a board")
-                out[tuple(sorted(solution.job.board))] = each
+                    raise InputError(f"folder {path_text(solve)}: expected a spot, found a whole game")
+                out[tuple(sorted(solution.job.board))] = solve
         except NotSolvedError:
-            note(f"folder {path_text(each)}: not solved yet; the comparison is without it")
+            note(f"folder {path_text(solve)}: not solved yet; the comparison is without it")
     return out
 
 

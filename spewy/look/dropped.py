@@ -1,9 +1,9 @@
-"""Re-solve the dropped rounds of a store when somebody looks at them; nothing is written.
+"""Re-solve dropped rounds of a store when a decision in them is requested; the store is not written.
 
-A chunk of the first dropped round and all that follows it is a game of its own: both ranges at its root, its pot, its
-stacks and its betting are those of the solve. It is solved with a row per hand to a target in that game and kept in
-memory. Its value is that of the dropped strategies within both targets; its strategies may be those of another
-equilibrium, and where the ranges hardly ever come, nothing ties them to the dropped ones.
+The subgame from a chunk of the first dropped round on is a game of its own, with the ranges, pot, stacks and betting of
+the solve. It is solved with a row for each hand until its own exploitability reaches a target, and kept in memory. Its
+value equals the value of the dropped strategies up to the targets of both solves. Its strategies can differ from the
+dropped ones, because a game can have many equilibria. They differ most after lines that are hardly ever reached.
 """
 
 from __future__ import annotations
@@ -33,23 +33,20 @@ Note = Callable[[str], None]
 
 
 class StoreReads(ChunkReads):
-    """Reads the chunks of a store, and re-solves dropped rounds and missing values of chance leaves.
-
-    A dropped chunk is solved again, and missing values of chance leaves are computed by a walk through what follows
-    (`spewy.learn.walks`), when somebody looks there.
+    """Reads the chunks of a store; re-solves dropped chunks, and computes missing values at chance leaves.
 
     Args:
         job: job that the store was made for.
         store: lockers of the job.
-        target: accuracy of dropped rounds, as in a job file; % are of the pot where the chunk begins. None for the
-            target of the last solve.
-        note: called with a line before and after each solve.
+        target: accuracy to which dropped chunks are re-solved, as in a job file; % are of the pot where the chunk
+            begins. None for the target of the last run.
+        note: called with a line of text before and after each re-solve.
 
     Attributes:
-        store: the lockers, with what was solved again on top.
+        store: reads the lockers and the re-solved chunks in memory.
 
     Raises:
-        InputError: the target is invalid, or in a unit that does not apply.
+        InputError: the target is invalid, or has a unit that the job cannot use.
     """
 
     def __init__(self, job: Job, store: Store, target: str | None = None, note: Note | None = None) -> None:
@@ -68,52 +65,52 @@ class StoreReads(ChunkReads):
 
     @property
     def n_solved(self) -> int:
-        """Number of chunks that were re-solved."""
+        """Number of subgames that were re-solved."""
         return len(self._solved)
 
     def require(self, line: str, cards: Cards) -> None:
-        """Re-solve the dropped chunk that contains a chunk, unless that was done before.
+        """Re-solve the subgame in which a dropped chunk lies, unless it was re-solved before.
 
         Args:
             line: line that enters the chunk, ``""`` or ending in ``/``.
             cards: public cards, the root's first.
 
         Raises:
-            InputError: the solve needs more memory than ``solve.memory`` allows.
+            InputError: the re-solve needs more memory than ``solve.memory`` allows.
         """
         first, root = self.store.first, self._problem.first_round
         if first is None or root + line.count("/") < first:
             return
-        line = "".join(f"{part}/" for part in line.split("/")[: first - root])
+        line = "".join(f"{betting}/" for betting in line.split("/")[: first - root])
         n_cards = sum(self._job.rules.num_board_cards[: first + 1])
         history = solved_board(self._problem, first, cards[:n_cards])[0]
         solved = tuple(card for group in history for card in group)
         if (solved, line) not in self._solved:
-            from spewy.look.resolve import Resolve  # which loads kernels
+            from spewy.look.resolve import Resolve  # imported here, since it loads kernels
 
-            part, ranges = self.part(line, first, history)
-            Resolve(self._job, self._target, self._note, part).run(ranges, self.store)
+            subgame, ranges = self.subgame(line, first, history)
+            Resolve(self._job, self._target, self._note, subgame).run(ranges, self.store)
             self._solved.add((solved, line))
 
-    def part(self, line: str, number: int, history: History) -> tuple[Layout, tuple[Floats, Floats]]:
-        """Return the subgame that a line enters on a solved board of a round.
+    def subgame(self, line: str, number: int, history: History) -> tuple[Layout, tuple[Floats, Floats]]:
+        """Return the subgame from the chunk on that a line enters on a board.
 
         Args:
             line: line that enters the chunk.
             number: round of the game.
-            history: public cards of the solved board.
+            history: public cards of the board, in the form in which the store has it.
 
         Returns:
-            The layout of the chunk and what follows, and the ranges at its root, per player ``[row's hand]``.
+            The layout of the subgame, and both ranges at its root, per player ``[hand of the layout]``.
         """
-        part = subgame_at(self._problem, number, history, line)
-        cards, rows = part.board(0, 0).cards, part.board(0, 0).hands
+        subgame = subgame_at(self._problem, number, history, line)
+        cards, rows = subgame.board(0, 0).cards, subgame.board(0, 0).hands
         hands, ranges = self.hands(cards), self.ranges(line, cards)
         oop, ip = (ranges[p][np.searchsorted(hands[p], rows[p].numbers)] for p in (0, 1))
-        return part, (oop, ip)
+        return subgame, (oop, ip)
 
     def leaf_values(self, line: str, cards: Cards, play: ChunkPlay) -> Pair | None:
-        """Return the values of the chance leaves, from the store or from a walk; see `ChunkReads.leaf_values`."""
+        """Read or compute the values at a chunk's chance leaves: see `ChunkReads.leaf_values`."""
         n_leaves, n_hands = len(play.chance_leaves), (len(play.hands[0]), len(play.hands[1]))
         if not n_leaves:
             return super().leaf_values(line, cards, play)
@@ -123,9 +120,9 @@ class StoreReads(ChunkReads):
         if values is None:
             from spewy.learn.walks import walked_leaves
 
-            part, (oop, ip) = self.part(line, play.round, solved.history)
-            walked = walked_leaves(part, self.store, (oop[None], ip[None]), self._job.solve.threads)
-            self.store.put_leaves(part, 0, 0, walked)
+            subgame, (oop, ip) = self.subgame(line, play.round, solved.history)
+            walked = walked_leaves(subgame, self.store, (oop[None], ip[None]), self._job.solve.threads)
+            self.store.put_leaves(subgame, 0, 0, walked)
             values = walked[0][:, : n_hands[0]], walked[1][:, : n_hands[1]]
         return values[0][:, solved.rows[0]], values[1][:, solved.rows[1]]
 

@@ -1,8 +1,7 @@
-"""Export the decisions of a solve or of a batch as frames, streamed into a CSV or Parquet file.
+"""Export the decisions of a solve or of a batch to a CSV or Parquet file.
 
-Strategies that are stored board by board are exported hand by hand, with reach, EV and equity. A whole game with board
-buckets is exported hand by hand on one board; without a board, the export has the strategies of each board bucket, row
-by row.
+The export has a row for each hand, with its reach, strategy, EV and equity. For a whole game with board buckets this
+needs a board; without one, the export has the strategy of each hand row in each board bucket.
 """
 
 from __future__ import annotations
@@ -29,19 +28,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROWS_AT_ONCE = 200_000
-"""Number of rows written at once: each write has a fixed cost, and Parquet needs large row groups."""
+"""Number of rows that are written at once; small writes are slow, and bad for Parquet files."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """Selection of the decisions to export; None selects all.
+    """Condition for the decisions to export; None selects all.
 
     Attributes:
-        line: line of the decisions.
+        line: line of the decision.
         board: all public cards.
         round_name: name of the round.
         player: player who acts.
-        wide: whether a frame has one row per hand and columns for each action, or one row per hand and action.
+        wide: whether to export one row for each hand, with columns for each action; otherwise one row for each hand and
+            action.
     """
 
     line: str | None = None
@@ -51,16 +51,16 @@ class Query:
     wide: bool = False
 
     def select(self, solution: Solution, board: str | None) -> Selection:
-        """The decisions of a solution on a board."""
+        """Select the decisions of a solution on a board; None for all boards."""
         return solution.select(self.line, board, self.round_name, self.player)
 
 
 class Export(Closing):
-    """Decisions of one or more solutions.
+    """Decisions of one or more solutions, ready to be exported.
 
     Args:
-        parts: solutions with the decisions to export of each; `close` closes them.
-        query: decisions to export.
+        parts: pairs of a solution and the decisions to export from it; `close` closes the solutions.
+        query: condition that selected the decisions.
     """
 
     def __init__(self, parts: Sequence[tuple[Solution, Selection]], query: Query) -> None:
@@ -74,13 +74,13 @@ class Export(Closing):
 
         Args:
             folder: the folder.
-            query: decisions to export.
-            target: accuracy of dropped rounds.
-            note: called with a line before and after each solve of a dropped chunk.
+            query: condition that selects the decisions.
+            target: accuracy to which dropped chunks are re-solved.
+            note: called with a line of text before and after each re-solve.
 
         Raises:
             NotSolvedError: nothing was saved yet.
-            InputError: there are no such decisions, or the folder holds no solve.
+            InputError: no decision fulfils the condition, or the folder holds no solve.
             lockers.LockerError: the folder holds no lockers, or damaged ones.
         """
         batch = batch_folders(folder)
@@ -92,8 +92,8 @@ class Export(Closing):
             folders = (board_folder(folder, query.board),)
         with ExitStack() as opened:
             parts = []
-            for each in folders:
-                solution = opened.enter_context(Solution.open(each, target, note))
+            for path in folders:
+                solution = opened.enter_context(Solution.open(path, target, note))
                 parts.append((solution, query.select(solution, query.board)))
             if len(parts) > 1 and any(solution.job.sampled for solution, _ in parts):
                 raise InputError(
@@ -121,10 +121,10 @@ class Export(Closing):
         )
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """The frames, solution by solution.
+        """Yield the frames of all solutions, one for each decision and board, or for each board bucket and round.
 
         Raises:
-            InputError: rounds of the selection were dropped on all boards.
+            InputError: decisions of a dropped round are selected, and no board is given.
         """
         actions = tuple(dict.fromkeys(a for _, selection in self._parts for a in selection.actions))
         for solution, selection in self._parts:
@@ -135,10 +135,10 @@ class Export(Closing):
                 yield view.wide_frame(actions) if self._query.wide else view.frame()
 
     def write(self, file: Path, suffix: str, progress: Callable[[], None] = lambda: None) -> int:
-        """Write the frames into a file, and return the number of rows.
+        """Write all frames to a file, and return the number of rows.
 
         Args:
-            file: file to write.
+            file: path of the file.
             suffix: ``".csv"`` or ``".parquet"``.
             progress: called after each frame.
         """
@@ -162,7 +162,10 @@ class Export(Closing):
 def _bucket_frames(
     solution: Solution, selection: Selection, wide: Sequence[str] | None
 ) -> Iterator[pd.DataFrame]:
-    """One frame per round and board bucket, with the strategies of the bucket's hand rows."""
+    """Yield a frame for each round and board bucket, with the strategies of its hand rows.
+
+    ``wide`` has the actions that get columns; None gives each action a row of its own.
+    """
     import pandas as pd
 
     policy = solution.reads.policy
@@ -213,19 +216,19 @@ def _n_bucket_rows(solution: Solution, selection: Selection, wide: bool) -> int:
 
 
 def _joined(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Join small frames into larger ones."""
+    """Join small frames into frames of `ROWS_AT_ONCE` rows or more."""
     import pandas as pd
 
-    held: list[pd.DataFrame] = []
+    waiting: list[pd.DataFrame] = []
     rows = 0
     for frame in frames:
-        held.append(frame)
+        waiting.append(frame)
         rows += len(frame)
         if rows >= ROWS_AT_ONCE:
-            yield pd.concat(held, ignore_index=True)
-            held, rows = [], 0
-    if held:
-        yield pd.concat(held, ignore_index=True)
+            yield pd.concat(waiting, ignore_index=True)
+            waiting, rows = [], 0
+    if waiting:
+        yield pd.concat(waiting, ignore_index=True)
 
 
 def _write_csv(path: Path, frames: Iterable[pd.DataFrame]) -> int:

@@ -1,4 +1,4 @@
-"""Read the folder of a solve: its job, the place of its strategies, and single decisions."""
+"""Open the folder of a solve: find its strategies, and read its job."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def stored_policy(job: Job, store: Store) -> Policy:
 
 
 def stored_job(store: Store, folder: str | Path) -> Job:
-    """Return the job that the lockers of a folder were made for.
+    """Read the job that the lockers of a folder were made for.
 
     Raises:
         InputError: the lockers are not those of a solve.
@@ -67,11 +67,11 @@ def stored_job(store: Store, folder: str | Path) -> Job:
 
 
 def require_solved(saved: int, folder: str | Path) -> None:
-    """Refuse a folder without a finished sweep or deal, whose strategies are still uniform.
+    """Check that a folder holds saved strategies.
 
     Args:
-        saved: number of sweeps or deals that the folder holds.
-        folder: folder of the solve.
+        saved: number of saved sweeps or deals.
+        folder: folder of the solve, for the error.
 
     Raises:
         NotSolvedError: ``saved`` is 0.
@@ -79,21 +79,21 @@ def require_solved(saved: int, folder: str | Path) -> None:
     if not saved:
         raise NotSolvedError(
             f"folder {path_text(folder)}: not solved yet, it holds no saved strategy; "
-            "solve its job with `spewy solve`, or wait for the first save of the solve that runs there"
+            "solve its job with `spewy solve`, or wait until the running solve saves for the first time"
         )
 
 
 def strategy_folder(folder: str | Path) -> Path:
-    """Folder of the store with a solve's strategies: its strategy locker, or else ``folder`` itself."""
+    """Folder of the store that holds a solve's strategies: its strategy locker if it has one, else ``folder``."""
     path = as_path(folder, "folder")
     return path / FOLDER if holds_store(path / FOLDER) else path
 
 
 def has_board_buckets(folder: str | Path) -> bool:
-    """Whether a folder holds a strategy locker, alone or within a solve.
+    """Whether a folder is that of a whole game with board buckets, or a copy of its strategy locker.
 
     Raises:
-        lockers.LockerError: the lockers are damaged, or may not be read.
+        lockers.LockerError: the lockers are damaged, or cannot be read.
     """
     path = strategy_folder(folder)
     if not holds_store(path):

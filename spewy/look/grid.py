@@ -1,7 +1,7 @@
-"""The grid of 13 x 13 classes of hold'em hands, aces first and suited hands above the diagonal.
+"""The grid of 13 x 13 hand classes of hold'em, such as AKs, with aces first and suited hands above the diagonal.
 
-A cell is the mean over those hands of its class that the board leaves. Notebooks show a grid by `grid_html`, terminals
-by `spewy.cli.grid`, pictures by `spewy.plot.hands`.
+A cell shows the mean over the hands of its class that the board does not block. `grid_html` draws a grid for notebooks,
+`spewy.cli.grid` for terminals, and `spewy.plot.hands` as a picture.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from spewy.system import html
 
 SIZE = 13
 NOBODY = 5e-4
-"""Reach, or share of a range, below which a class counts as absent from the range."""
+"""Reach or frequency below which a hand class or an action is not shown."""
 _CELL_STYLE = "width: 3em; height: 2em; padding: 0 2px; text-align: left; vertical-align: top; font-size: 80%"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One class of hands in a grid.
+    """One hand class in a grid.
 
     Attributes:
-        row, column: place in the grid.
+        row, column: position in the grid.
         name: name of the class, such as ``AKs``.
-        reach: mean reach of its hands; NaN where the board leaves none.
-        fill: reach as a share of the largest one in the grid; 0 where nobody holds the class.
-        mix: ``[action]``, how often the class takes each action; one share where the player does not act.
+        reach: mean reach of the hands of the class; NaN if the board blocks all of them.
+        fill: reach as a share of the largest reach in the grid; 0 if the range has no hand of the class.
+        mix: ``[action]``, frequency of each action; the single number 1 if the player does not act.
     """
 
     row: int
@@ -52,14 +52,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Grid:
-    """A decision of one range, by classes of hands.
+    """Reach and strategy of one player at a decision, averaged over each hand class.
 
     Attributes:
         actions: labels of the actions; empty for a player who does not act.
-        reach: ``[row, column]``; NaN where the board leaves no hand of the class.
-        frequencies: ``[action, row, column]``, adding up to 1; NaN where no hand of the class gets here.
-        shares: ``[action]``, how often the whole range takes each action; NaN if the range never comes here.
-        player: player whose range it is.
+        reach: ``[row, column]``, mean reach of the class; NaN if the board blocks all its hands.
+        frequencies: ``[action, row, column]``, frequency of each action; NaN if no hand of the class reaches the
+            decision.
+        shares: ``[action]``, share of the whole range that takes each action; NaN if no hand reaches the decision.
+        player: player to whom the range belongs.
     """
 
     actions: tuple[str, ...]
@@ -78,47 +79,49 @@ class Grid:
         strategy: Floats,
         player: int = 0,
     ) -> Grid:
-        """Average over the hands of each class.
+        """Average a player's hands by hand class.
 
         Args:
             board: public cards.
             names: ``[hand]``, names of hold'em hands.
             actions: labels of the actions.
-            reach: ``[hand]``.
-            strategy: ``[action, hand]``.
-            player: player whose range it is.
+            reach: ``[hand]``, weight of each hand in the range.
+            strategy: ``[action, hand]``, frequency of each action.
+            player: player to whom the range belongs.
         """
         numbers = _numbers(names)
         weights = np.zeros((1 + len(actions), NUM_HANDS))
         weights[0, numbers] = reach
         weights[1:, numbers] = reach * strategy
-        left = ~blocked(hands(Deck(), 2), board)
+        allowed = ~blocked(hands(Deck(), 2), board)
         mass, *taken = (_by_class(of_hands) for of_hands in weights)
         mixes, total = np.array(taken).reshape(-1, SIZE, SIZE), float(reach.sum())
         shares = strategy @ reach / total if total > 0 else np.full(len(actions), np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return cls(tuple(actions), mass / _by_class(left), mixes / mass, shares, player)
+            return cls(tuple(actions), mass / _by_class(allowed), mixes / mass, shares, player)
 
     @property
     def colours(self) -> list[Colour]:
-        """Colour of each action; at a decision of the other player, the player's own colour."""
+        """Colour of each action; for a player who does not act, the colour of the player."""
         return action_colours(self.actions) or [SEATS[self.player]]
 
     def cells(self) -> Iterator[Cell]:
-        """The classes, row by row."""
+        """Yield the cells, row by row."""
         highest = max(float(np.nanmax(self.reach, initial=0.0)), NOBODY)
         for (row, column), reach in np.ndenumerate(self.reach):
             mix = self.frequencies[:, row, column] if self.actions else np.ones(1)
-            held = reach >= NOBODY and not np.isnan(mix).any()
-            fill = min(1.0, float(reach) / highest) if held else 0.0
+            in_range = reach >= NOBODY and not np.isnan(mix).any()
+            fill = min(1.0, float(reach) / highest) if in_range else 0.0
             yield Cell(row, column, class_name(row, column), float(reach), fill, mix)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the grid with matplotlib: see `spewy.plot.hand_chart`."""
-        return import_module("spewy.plot").hand_chart(self, ax)  # a room above this one
+        return import_module("spewy.plot").hand_chart(
+            self, ax
+        )  # no import, since `spewy.plot` stands above `spewy.look`
 
     def to_json(self) -> dict[str, Any]:
-        """Return the grid as an object; ``classes`` has an entry for each class that the board allows."""
+        """Return the grid as a JSON object; it leaves out classes that the board blocks completely."""
         classes = {
             cell.name: {"reach": cell.reach, "frequencies": cell.mix.tolist() if self.actions else []}
             for cell in self.cells()
@@ -138,11 +141,11 @@ class Grid:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """A number for each class of hands.
+    """A number for each hand class, such as its EV.
 
     Attributes:
-        title: name of the numbers, with their unit.
-        values: ``[row, column]``; NaN where the number is not defined.
+        title: name and unit of the numbers.
+        values: ``[row, column]``; NaN if a class has no number.
         tell: function that formats a number.
     """
 
@@ -152,15 +155,15 @@ class HeatMap:
 
 
 def class_means(names: Sequence[str], reach: Floats, values: Floats) -> Floats:
-    """Average values of hands by class, weighted by reach.
+    """Average the values of hands by hand class, weighted by reach.
 
     Args:
         names: ``[hand]``, names of hold'em hands.
-        reach: ``[hand]``.
-        values: ``[hand]``; hands whose value is NaN are left out.
+        reach: ``[hand]``, weight of each hand.
+        values: ``[hand]``, values to average; hands with NaN are left out.
 
     Returns:
-        ``[row, column]``; NaN where no hand of the class has both reach and a value.
+        Means ``[row, column]`` of the grid; NaN if no hand of a class has both reach and a value.
     """
     known, numbers = ~np.isnan(values), _numbers(names)
     weights = np.zeros((2, NUM_HANDS))
@@ -172,7 +175,7 @@ def class_means(names: Sequence[str], reach: Floats, values: Floats) -> Floats:
 
 
 def class_name(row: int, column: int) -> str:
-    """The name of the class in a cell.
+    """Name of the hand class in a row and column of the grid.
 
     >>> class_name(0, 1), class_name(1, 0)
     ('AKs', 'AKo')
@@ -181,10 +184,10 @@ def class_name(row: int, column: int) -> str:
 
 
 def require_holdem(game: Game | None) -> None:
-    """Refuse games other than hold'em.
+    """Check that a game has the hands of hold'em.
 
     Raises:
-        InputError: hands of the game are not two of 52 cards.
+        InputError: the game does not have two hole cards from 52 cards.
     """
     if not is_holdem(game):
         name = "another game" if game is None else game.name
@@ -192,7 +195,7 @@ def require_holdem(game: Game | None) -> None:
 
 
 def is_holdem(game: Game | None) -> bool:
-    """Whether hands of a game are two of 52 cards."""
+    """Whether a game has the hands of hold'em: two hole cards from 52 cards."""
     return game is not None and game.num_hole_cards == 2 and len(game.deck) == 52
 
 
@@ -201,13 +204,13 @@ def _numbers(names: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _by_class(weights: np.ndarray) -> Floats:
-    """``[row, column]``: sums of hands' weights."""
+    """Sum the weights of all 1,326 hands by hand class (an array ``[row, column]``)."""
     sums = np.bincount(preflop_classes()[0], weights, SIZE * SIZE)
     return sums.astype(np.float64).reshape(SIZE, SIZE)
 
 
 def grid_html(grid: Grid, title: str) -> str:
-    """Draw a grid in HTML: a cell's filled height is its reach, its colours are the actions' shares."""
+    """Draw a grid in HTML; the coloured height of a cell shows its reach, the widths of the colours its frequencies."""
     colours = grid.colours
     names = share_texts(grid.actions, grid.shares) or [SEAT_NAMES[grid.player]]
     legend = " ".join(
@@ -225,7 +228,7 @@ def grid_html(grid: Grid, title: str) -> str:
 
 
 def share_texts(actions: Sequence[str], shares: Floats) -> list[str]:
-    """Name each action with its share in %, or with a dash if the share is unknown."""
+    """Write each action with its frequency in %, or with a dash if the frequency is unknown."""
     return [
         f"{action} {'–' if np.isnan(share) else f'{100 * share:.1f} %'}"
         for action, share in zip(actions, shares, strict=True)
@@ -246,7 +249,7 @@ def _cell(cell: Cell, actions: tuple[str, ...], colours: list[Colour]) -> str:
 
 
 def _bands(mix: Floats, colours: list[Colour]) -> str:
-    """CSS background of vertical bands, whose widths are the shares of the actions."""
+    """CSS background of vertical stripes, as wide as the frequencies of the actions."""
     ends = 100 * np.cumsum(mix)
     stops = [
         f"{hex_colour(colour)} {end - 100 * share:.1f}% {end:.1f}%"
@@ -257,5 +260,5 @@ def _bands(mix: Floats, colours: list[Colour]) -> str:
 
 
 def _ink(colour: Colour) -> str:
-    """CSS background with black or white text, whichever has more contrast."""
+    """CSS style with a background colour, and black or white text for more contrast."""
     return f"background: {hex_colour(colour)}; color: {'#000' if lightness(colour) > 0.5 else '#fff'}"

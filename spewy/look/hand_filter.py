@@ -1,8 +1,9 @@
-"""Filters of hands by kind: ``pair+&flushdraw, set`` is a pair or better with a flush draw, or a set.
+"""Filters that select hands by what they are: a made hand, a draw or a blocker.
 
-A comma is *or*, ``&`` is *and* and binds closer. A name is one of `spewy.game.ranges.hand_kinds`, or of a group of
-them; blanks, hyphens and capitals do not count. ``+`` after a made hand or a draw is that or a better one, in their
-order there; of a group, its weakest or better.
+``pair+&flushdraw, set`` selects hands that have a pair or better together with a flush draw, and sets. A comma means
+*or*; ``&`` means *and* and is evaluated first. The names are those of `spewy.game.ranges.hand_kinds` and of `GROUPS`;
+blanks, hyphens and capital letters make no difference. ``+`` after a name also selects everything better than it, and
+after the name of a group everything better than the group's weakest hand.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ SHORT = {
     "middle pair": "second pair",
     "air": "nothing",
 }
-"""Aliases of the names of hand kinds."""
+"""Short names of made hands and draws."""
 
 
 def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
-    """Keep only the hands of a view that pass all filters.
+    """Return a decision with only those hands that pass all filters.
 
     Raises:
-        InputError: hands that have no such names, or as `chosen`.
+        InputError: the game is not hold'em, or a filter is invalid.
     """
     if not filters:
         return view
@@ -50,24 +51,24 @@ def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
 
 
 def chosen(kinds: HandKinds, text: str) -> Bools:
-    """``[hand]``: whether a filter selects each hand.
+    """Whether a filter selects each hand (an array ``[hand]``).
 
     Raises:
-        InputError: a name that there is not, or a plus where nothing is better.
+        InputError: the filter has an unknown name, or a plus after a blocker.
     """
-    found = np.zeros(len(kinds.made), dtype=np.bool_)
-    for either in text.split(","):
-        both = np.ones(len(kinds.made), dtype=np.bool_)
-        for name in either.split("&"):
-            both &= _having(kinds, name.strip())
-        found |= both
-    return found
+    selected = np.zeros(len(kinds.made), dtype=np.bool_)
+    for alternative in text.split(","):
+        matches = np.ones(len(kinds.made), dtype=np.bool_)
+        for name in alternative.split("&"):
+            matches &= _having(kinds, name.strip())
+        selected |= matches
+    return selected
 
 
 def _having(kinds: HandKinds, text: str) -> Bools:
     names = _named(text.removesuffix("+"))
     better = text.endswith("+")
-    found = np.zeros(len(kinds.made), dtype=np.bool_)
+    selected = np.zeros(len(kinds.made), dtype=np.bool_)
     for all_, having in ((MADE, None), (DRAWS, kinds.draws), (BLOCKERS, kinds.blockers)):
         numbers = [all_.index(name) for name in names if name in all_]
         if not numbers:
@@ -78,12 +79,12 @@ def _having(kinds: HandKinds, text: str) -> Bools:
             )
         if better:
             numbers = list(range(min(numbers), len(all_)))
-        found |= np.isin(kinds.made, numbers) if having is None else having[:, numbers].any(axis=1)
-    return found
+        selected |= np.isin(kinds.made, numbers) if having is None else having[:, numbers].any(axis=1)
+    return selected
 
 
 def _named(text: str) -> tuple[str, ...]:
-    """Names of the hand kinds that a word of a filter stands for."""
+    """Names of the made hands, draws or blockers that a word of a filter stands for."""
     known: dict[str, tuple[str, ...]] = {_plain(name): (name,) for name in (*MADE, *DRAWS, *BLOCKERS)}
     known |= {_plain(name): names for name, names in GROUPS.items()}
     known |= {_plain(name): (meant,) for name, meant in SHORT.items()}

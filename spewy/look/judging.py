@@ -1,8 +1,8 @@
-"""The exploitability of a whole game with board buckets, judged flop by flop in processes.
+"""Measure the exploitability of a whole game with board buckets, flop by flop in several processes.
 
-The findings on each flop are cached in the folder at once, until the solve saves other strategies. So judging goes on
-where it was interrupted, and a larger sample with the same seed judges its additional flops only. In a folder that
-cannot be written nothing is cached.
+The best responses on each flop are cached in the folder until the solve saves new strategies. So an interrupted
+measurement continues where it stopped, and a larger sample with the same seed computes only its additional flops.
+Nothing is cached in a read-only folder. A *first board* is a flop in hold'em, or the first public cards of any game.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ def judge_folder(
     seed: int,
     workers: int | None = None,
 ) -> ExploitResult:
-    """Judge the last saved strategies of a whole game.
+    """Measure the exploitability of the last saved strategies of a whole game.
 
-    Within ``joblib.parallel_config(backend="dask")`` a cluster's workers judge.
+    Within ``joblib.parallel_config(backend="dask")`` the workers of a cluster compute the best responses.
 
     Args:
         folder: folder of a solve, or a copy of its strategy locker.
-        report: called for each flop; None for nobody.
-        flops: number of flops to draw; None for all. Small games are judged on all in any case.
-        seed: seed of the draws.
+        report: listener to progress; None for no listener.
+        flops: number of flops to draw; None for all. Small games are always measured on all flops.
+        seed: seed of the draw.
         workers: number of processes; None for one on each core.
 
     Raises:
         NotSolvedError: nothing was saved yet.
-        InputError: the lockers were made by something else.
-        lockers.LockerError: nothing is there, or it is damaged.
-        KeyboardInterrupt: the user interrupted; findings so far are kept.
+        InputError: the lockers are not those of a solve.
+        lockers.LockerError: the folder holds no lockers, or damaged ones.
+        KeyboardInterrupt: the user interrupted; finished flops are cached.
     """
     play = strategy_folder(folder)
     with (
@@ -70,37 +70,41 @@ def judge_folder(
         mark = decoder.write(decoded)
         game = decoder.game(decoded)
         draw = game.drawn(flops, seed)
-        with ResponseCache.of(as_path(folder, "folder"), averages.manifest) as kept:
-            found = kept.findings(mark, game.shape)
-            missing = [first for first in game.to_judge(draw) if first not in found]
+        with ResponseCache.of(as_path(folder, "folder"), averages.manifest) as cache:
+            responses = cache.findings(mark, game.shape)
+            missing = [first for first in game.to_judge(draw) if first not in responses]
             pool = worker_pool(max(1, min(workers or joblib.cpu_count(), len(missing))))
             work = _Work(play, decoded, decoder, pool)
-            had = len(game.to_judge(draw)) - len(missing)
-            cost = JudgingCost(len(missing), had, pool.size, decoder.n_bytes, game.desk().n_bytes)
+            n_cached = len(game.to_judge(draw)) - len(missing)
+            cost = JudgingCost(len(missing), n_cached, pool.size, decoder.n_bytes, game.desk().n_bytes)
             if report is not None:
                 report.begin(decoder.job.name, cost)
             start = None
             with closing(_findings(pool, work, missing)) as findings:
                 for done, (first, finding) in enumerate(findings, 1):
-                    found[first] = finding
-                    kept.keep(first, finding)
+                    responses[first] = finding
+                    cache.keep(first, finding)
                     now = time.monotonic()
-                    if start is None:  # processes have come up, which takes longer than small flops
+                    if (
+                        start is None
+                    ):  # leaves out the start of the processes, which can take longer than a flop
                         start = now - finding.seconds
-                    left = (now - start) / done * (len(missing) - done)
+                    seconds_left = (now - start) / done * (len(missing) - done)
                     if report is not None:
-                        report.judged(game.trees.name(first), finding.seconds, done, len(missing), left)
-        return _result(decoder.job, deals, game.combined(found, draw))
+                        report.judged(
+                            game.trees.name(first), finding.seconds, done, len(missing), seconds_left
+                        )
+        return _result(decoder.job, deals, game.combined(responses, draw))
 
 
 def judge_in_memory(job: Job, store: Store, *, flops: int | None, seed: int) -> ExploitResult:
-    """Judge the strategies of a strategy locker in memory, in this process.
+    """Measure the exploitability of a strategy locker in memory, in this process.
 
     Args:
         job: job that the locker was made for.
         store: the locker.
         flops: number of flops to draw; None for all.
-        seed: seed of the draws.
+        seed: seed of the draw.
     """
     strategies = StrategyLocker(store)
     game = Decoder(strategies, job).parcel().game()
@@ -110,7 +114,7 @@ def judge_in_memory(job: Job, store: Store, *, flops: int | None, seed: int) -> 
 
 
 def _result(job: Job, deals: int, finding: Finding) -> ExploitResult:
-    """Convert best responses in chips to the job's unit and to mbb per hand."""
+    """Make the result from the best responses: convert chips to the job's unit and to mbb per hand."""
     mbb = job.problem.in_units(1.0)[1]
     assert mbb is not None  # a whole game
 
@@ -134,14 +138,24 @@ def _result(job: Job, deals: int, finding: Finding) -> ExploitResult:
         None,
         finding.exploitability * mbb,
         finding.best_response,
-        (-ip, oop) if finding.low == finding.high else None,  # a sample proves nothing
+        (-ip, oop) if finding.low == finding.high else None,  # best responses on a sample give no bounds
         sample=sample,
     )
     return result.in_unit(job.amounts)
 
 
 class _Work:
-    """Inputs of a task that judges a first board: files that processes map together, or a parcel for a cluster."""
+    """The task that computes best responses on a first board, for local processes or for the workers of a cluster.
+
+    Local processes read the strategies from files; a cluster's workers get a `Parcel` with the game and its
+    strategies.
+
+    Args:
+        play: folder of the strategy locker.
+        decoded: folder with the decoded strategies.
+        decoder: decoder of the strategy locker.
+        pool: pool of workers.
+    """
 
     def __init__(self, play: Path, decoded: Path, decoder: Decoder, pool: WorkerPool) -> None:
         self._here = play, decoded
@@ -149,18 +163,18 @@ class _Work:
 
     @property
     def function(self) -> Callable[..., FlopFinding]:
-        """Function that judges a first board."""
+        """Function that computes the best responses on a first board."""
         return _task if self._sent is None else _task_of_parcel
 
     def arguments(self, first: int) -> tuple[Any, ...]:
-        """Arguments of `function` for a first board."""
+        """Arguments of `function` for the first board with number ``first``."""
         return (*(self._here if self._sent is None else self._sent), first)
 
 
 def _findings(
     pool: WorkerPool, work: _Work, missing: Sequence[int]
 ) -> Generator[tuple[int, FlopFinding], None, None]:
-    """Judge first boards in a pool of workers, until all are done or a signal arrives."""
+    """Yield the best responses on first boards as workers finish them, until a signal arrives."""
     with interruptible() as stop, closing(pool):
         for message in pool.results(work.function, [work.arguments(first) for first in missing]):
             if message is not None:
@@ -170,17 +184,17 @@ def _findings(
 
 
 def _task(parent: Parent, play: Path, decoded: Path, first: int) -> FlopFinding:
-    """Judge one first board in a local worker process."""
+    """Compute the best responses on one first board in a local process."""
     game, desk = _opened(play, decoded)
     return game.flop(first, desk, parent.is_set)
 
 
 def _task_of_parcel(parent: Parent, parcel: Parcel, name: str, first: int) -> FlopFinding:
-    """Judge one first board in a worker of a cluster, which has received the game as a parcel."""
+    """Compute the best responses on one first board in a worker of a cluster."""
     game = _unpacked.get(name)
     if game is None:
         game = parcel.game()
-        _unpacked.clear()  # threads of other tasks may do the same meanwhile
+        _unpacked.clear()  # another thread of this worker may have added the game, too
         _unpacked[name] = game
     return game.flop(first, game.desk(), parent.is_set)
 
@@ -190,7 +204,7 @@ _unpacked: dict[str, RealGame] = {}
 
 @lru_cache(maxsize=1)
 def _opened(play: Path, decoded: Path) -> tuple[RealGame, Buffers]:
-    """Open a game and a workspace, once for all tasks of a worker."""
+    """Open the game in a local process, and allocate the arrays of a computation; later tasks use both again."""
     with StrategyLocker.open(play) as averages:
         game = Decoder.of(averages, play).game(decoded)
     return game, game.desk()

@@ -1,4 +1,4 @@
-"""One decision, hand by hand, as JSON, as a frame and as a grid of hand classes."""
+"""One decision with the figures of each hand, as JSON, as a frame and as a grid of hand classes."""
 
 from __future__ import annotations
 
@@ -28,16 +28,18 @@ if TYPE_CHECKING:
 
 
 LARGE = 100
-"""Amount from which a grid shows EVs without decimals, since a cell holds five characters."""
+"""EV from which a grid leaves out decimals, since a cell has room for five characters."""
 
 
 @dataclass(frozen=True)
 class NodeView:
-    """One decision with the hands of one player; a view of the waiting player has no actions.
+    """Reach, strategy, EV and equity of each hand of one player at one decision.
+
+    The player is the one who acts, or the one who waits, for whom there are no actions.
 
     Attributes:
-        player: player whose hands these are.
-        line: betting since the solve's root, in ``unit``.
+        player: player to whom the hands belong.
+        line: betting since the root of the solve, in ``unit``.
         board: public cards.
         actions: labels of the actions.
         hands: ``[hand]``, names of the hands.
@@ -46,11 +48,11 @@ class NodeView:
         ev: ``[hand]``, expected share of the pot from the decision on; NaN where the opponent has no compatible hand,
             or where EVs were not computed.
         action_ev: ``[action, hand]``, EV if the hand takes the action now.
-        equity: ``[hand]``, chance to win without further betting; NaN as ``ev``.
+        equity: ``[hand]``, chance to win without further betting; NaN in the same cases as ``ev``.
         unit: unit of amounts in the line, the actions and EVs.
-        game: rules of the game; None leaves out grids and hand classes.
+        game: rules of the game; without them, there are no grids and no made hands.
         board_bucket: board bucket of the board, in a whole game with board buckets.
-        follow: function that returns the actions that can follow.
+        follow: function that returns a `Step` for each action.
     """
 
     player: int
@@ -77,11 +79,11 @@ class NodeView:
 
     @property
     def children(self) -> tuple[Step, ...]:
-        """Steps for the actions that can follow, each with its frequency and its own ``children``."""
+        """A `Step` for each action, with its frequency and with ``children`` of its own."""
         return () if self.follow is None else self.follow()
 
     def action_probabilities(self, hand: str) -> dict[str, float]:
-        """Frequencies of a hand's actions, by the actions' labels.
+        """Return the frequency of each action for a hand, by the label of the action.
 
         >>> solution.node().action_probabilities("AsKs")  # doctest: +SKIP
         {'Check': 0.7, 'Bet(120)': 0.3}
@@ -99,7 +101,7 @@ class NodeView:
         raise InputError(f"hand {shown(hand)}: the player to act cannot have it here")
 
     def grid(self) -> Grid:
-        """The decision by classes of hold'em hands.
+        """Average reach and strategy over each hand class of hold'em.
 
         Raises:
             InputError: the game is not hold'em.
@@ -108,10 +110,13 @@ class NodeView:
         return Grid.of(self.board, self.hands, self.actions, self.reach, self.strategy, self.player)
 
     def heat_map(self, what: str) -> HeatMap:
-        """EV, equity or reach of the hands, or the EV of an action by the action's label, by classes of hands.
+        """Average a quantity over each hand class of hold'em.
+
+        Args:
+            what: ``"EV"``, ``"equity"``, ``"reach"``, or the label of an action for the EV of the action.
 
         Raises:
-            InputError: ``what`` is something else, or unknown at this decision; or the game is not hold'em.
+            InputError: ``what`` is unknown, no hand has a value of it at this decision, or the game is not hold'em.
         """
         require_holdem(self.game)
         seat, wanted = SEAT_NAMES[self.player], self._quantity(what)
@@ -130,29 +135,29 @@ class NodeView:
         return HeatMap(f"{seat}: {title}", class_means(self.hands, self.reach, values), tell)
 
     def names_action(self, what: str) -> bool:
-        """Whether ``what`` is the label of an action; only the player to act has heat maps of actions."""
+        """Whether the quantity ``what`` of a heat map is the label of an action at this decision."""
         return self._quantity(what) in self.actions
 
     @property
     def holdem(self) -> bool:
-        """Whether the hands are those of hold'em, which have classes and names."""
+        """Whether the game has the hands of hold'em."""
         return is_holdem(self.game)
 
     @property
     def frequencies(self) -> Floats:
-        """``[action]``: share of the range that takes each action; NaN if the player never reaches the decision."""
+        """Share of the range that takes each action (an array ``[action]``); NaN if no hand reaches the decision."""
         total = self.reach.sum()
         return self.strategy @ self.reach / total if total > 0 else np.full(len(self.actions), np.nan)
 
     @cached_property
     def kinds(self) -> HandKinds | None:
-        """Made hands, draws and blockers of the hands; None unless the hands and the board are hold'em's."""
+        """Made hands, draws and blockers of the hands; None if the game is not hold'em."""
         if not self.holdem or len(self.board) not in (0, 3, 4, 5):
             return None
         return kinds_of(self.board, [parse_hand(name) for name in self.hands])
 
     def only(self, chosen: NDArray[np.bool_]) -> NodeView:
-        """Return the decision with some of its hands only.
+        """Return the decision with a selection of its hands.
 
         Args:
             chosen: ``[hand]``, True for the hands to keep.
@@ -168,7 +173,7 @@ class NodeView:
         )
 
     def frame(self) -> pd.DataFrame:
-        """One row per hand and action, in the columns of ``spewy export``."""
+        """Return a frame with a row for each hand and action, in the columns of ``spewy export``."""
         import pandas as pd
 
         n_actions, n_hands = self.strategy.shape
@@ -189,10 +194,11 @@ class NodeView:
         )
 
     def wide_frame(self, actions: Sequence[str] | None = None) -> pd.DataFrame:
-        """One row per hand, with columns for the frequency and the EV of each action.
+        """Return a frame with a row for each hand, and columns for the frequency and the EV of each action.
 
         Args:
-            actions: actions that get columns, empty where the decision lacks one; None for the decision's own.
+            actions: actions that get columns, which are NaN if the decision lacks the action; None for the actions of
+                the decision.
         """
         import pandas as pd
 
@@ -214,15 +220,15 @@ class NodeView:
         return pd.DataFrame(columns)
 
     def _kind_names(self) -> dict[str, NDArray[np.object_]]:
-        """Columns ``[hand]`` with the names of made hands, draws and blockers; none outside hold'em."""
+        """Columns of a frame with each hand's made hand, draws and blockers; empty if the game is not hold'em."""
         if self.kinds is None:
             return {}
         names = (self.kinds.made_names, self.kinds.draw_names, self.kinds.blocker_names)
         columns = zip(("made", "draws", "blockers"), names, strict=True)
-        return {column: np.array(told, dtype=object) for column, told in columns}
+        return {column: np.array(texts, dtype=object) for column, texts in columns}
 
     def _quantity(self, what: str) -> str:
-        """Return the quantity of a heat map in its proper spelling."""
+        """Return the name of a heat map's quantity with the right capital letters."""
         names = ("EV", "equity", "reach", *self.actions)
         spelled = {name.lower(): name for name in names}
         quantity = spelled.get(what.strip().lower())
@@ -233,10 +239,10 @@ class NodeView:
         return quantity
 
     def _repr_html_(self) -> str:
-        """The grid of hand classes in hold'em, else a table of hands, for notebooks."""
+        """Return HTML for notebooks: a grid of hand classes in hold'em, a table of hands in other games."""
         words = "to act" if self.actions else "waits"
-        place = f" on {cards_name(self.board)}" if self.board else ""
-        title = f"{SEAT_NAMES[self.player]} {words}{place}" + (f" after {self.line}" if self.line else "")
+        board = f" on {cards_name(self.board)}" if self.board else ""
+        title = f"{SEAT_NAMES[self.player]} {words}{board}" + (f" after {self.line}" if self.line else "")
         if self.holdem:
             return grid_html(self.grid(), title)
         figures = (self.reach.tolist(), *self.strategy.tolist(), self.ev.tolist(), self.equity.tolist())
@@ -265,17 +271,17 @@ class NodeView:
 
 @dataclass(frozen=True)
 class Step:
-    """An action or a deal of cards that leads from one node to the next.
+    """An action or a deal of cards that leads from one node of the betting tree to the next.
 
     Attributes:
-        name: label of the action, such as ``Bet(120)``, or names of the cards.
-        frequency: probability of the step at the node; NaN if the ranges never come there.
-        kind: kind of node that the step leads to: a decision, a chance node, a fold or a showdown.
-        line: line that the step leads to, in the job's unit.
-        board: public cards there.
-        count: number of deals that the step stands for; deals that are the same up to suits are one step.
-        open: function that returns the decision that the step leads to.
-        follow: function that returns the steps that follow.
+        name: label of the action, such as ``Bet(120)``, or names of the dealt cards.
+        frequency: probability of the step at its node; NaN if no hands reach the node.
+        kind: kind of the next node: ``"decision"``, ``"chance"``, ``"fold"`` or ``"showdown"``.
+        line: line of the next node, in the unit of the job.
+        board: public cards at the next node.
+        count: number of deals that the step represents, since deals that are equal up to suits are one step.
+        open: function that returns the next node, if it is a decision.
+        follow: function that returns the steps from the next node.
     """
 
     name: str
@@ -289,14 +295,14 @@ class Step:
 
     @property
     def children(self) -> tuple[Step, ...]:
-        """The steps that follow this one."""
+        """Steps from the next node on; empty after the end of a hand."""
         return self.follow()
 
     def node(self) -> NodeView:
-        """The decision that the step leads to.
+        """Return the decision to which the step leads.
 
         Raises:
-            InputError: the step leads to the end of the hand, or of the round.
+            InputError: the step leads to no decision, but to the end of the round or of the hand.
         """
         if self.kind != "decision":
             raise InputError(f"step {self.name}: it leads to a {self.kind}, where nobody acts")

@@ -1,8 +1,8 @@
-"""Average strategies as a policy of OpenSpiel, information set by information set.
+"""Convert average strategies to a policy of OpenSpiel, with a row for each information set.
 
-Players, deals and amounts are the same on both sides: player 0 is OpenSpiel's, cards are numbered by rank and suit in
-the order of the deck, and each player's hole cards are dealt before those of the next. Actions are fold 0, call 1 and
-raise 2, or the total that is raised to where the game has no limit; in Kuhn they are pass 0 and bet 1.
+Spewy's player 0 is OpenSpiel's player 0. OpenSpiel numbers cards in the order of Spewy's deck, and its histories have
+all hole cards of player 0 before those of player 1. OpenSpiel's actions are 0 for a fold, 1 for a call and 2 for a
+raise; in a no-limit game a raise is the total of chips put in. In Kuhn poker they are 0 for a pass and 1 for a bet.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from solvers.tree import Floats
 
 NAMES = {"kuhn": "kuhn_poker", "leduc": "leduc_poker"}
-"""OpenSpiel's own names of shipped games."""
+"""Names in OpenSpiel of games that Spewy ships; it builds other games from their rules, as ``universal_poker``."""
 MOST_SETS = 100_000
-"""Largest number of information sets; OpenSpiel enumerates some dozens of states for each."""
+"""Largest number of information sets, since OpenSpiel enumerates dozens of states for each of them."""
 
 
 class Played(Protocol):
-    """Fields of `spewy.NodeView` that this module reads."""
+    """A decision with its strategy: the attributes of `spewy.NodeView` that this module reads."""
 
     @property
     def player(self) -> int:
@@ -42,7 +42,7 @@ class Played(Protocol):
 
     @property
     def strategy(self) -> Floats:
-        """Frequencies ``[action, hand]``."""
+        """Frequencies ``[action, hand]`` of each action."""
 
 
 Look = Callable[[str, tuple[int, ...]], Played]
@@ -50,16 +50,16 @@ Look = Callable[[str, tuple[int, ...]], Played]
 
 
 def spiel_policy(tree: BettingTree, look: Look) -> Any:
-    """An ``open_spiel.python.policy.TabularPolicy`` of a whole game.
+    """Make an ``open_spiel.python.policy.TabularPolicy`` of a whole game.
 
     Args:
-        tree: its betting, from the deal.
-        look: gives its decisions.
+        tree: betting tree of the game, from the first deal on.
+        look: function that returns the decision after a line on a board.
 
     Raises:
         MissingError: OpenSpiel is not installed.
-        InputError: OpenSpiel has no such game, or other showdowns or stacks in it, or it is too large for a table, or
-            the tree lacks some of its actions.
+        InputError: OpenSpiel lacks the game or plays it by different rules, the game is too large for a table, or the
+            betting tree lacks actions of the game.
     """
     game = tree.config.game
     require_spiel(f"game {game.name}")
@@ -74,8 +74,8 @@ def spiel_policy(tree: BettingTree, look: Look) -> Any:
         node, hand, board = _place(tree, state.history())
         if (node.line, board) not in seen:
             seen[node.line, board] = look(node.line, board)
-        view = seen[node.line, board]
-        column = view.hands.index(hand[view.player])
+        decision = seen[node.line, board]
+        column = decision.hands.index(hand[decision.player])
         numbers = _numbers(game, node)
         if sorted(numbers) != sorted(state.legal_actions()):
             raise InputError(
@@ -84,15 +84,15 @@ def spiel_policy(tree: BettingTree, look: Look) -> Any:
             )
         row = policy.action_probability_array[policy.state_lookup[state.information_state_string()]]
         row[:] = 0
-        row[numbers] = view.strategy[:, column]
+        row[numbers] = decision.strategy[:, column]
     return policy
 
 
 def spiel_game(game: Game) -> Any:
-    """Load a game in OpenSpiel: under OpenSpiel's own name, or as universal_poker.
+    """Load a game in OpenSpiel, by its name in OpenSpiel or as ``universal_poker`` with its rules.
 
     Raises:
-        InputError: OpenSpiel does not take it.
+        InputError: OpenSpiel does not accept the game.
     """
     import pyspiel
 
@@ -100,7 +100,7 @@ def spiel_game(game: Game) -> Any:
     try:
         return pyspiel.load_game(name) if name else pyspiel.load_game("universal_poker", _parameters(game))
     except (RuntimeError, ValueError) as error:  # OpenSpiel's errors are runtime errors
-        raise InputError(f"game {game.name}: expected one that OpenSpiel has, found: {error}") from None
+        raise InputError(f"game {game.name}: OpenSpiel does not accept it: {error}") from None
 
 
 def require_spiel(subject: str) -> None:
@@ -111,46 +111,46 @@ def require_spiel(subject: str) -> None:
     """
     if find_spec("pyspiel") is None:
         raise MissingError(
-            f"{subject}: expected package open_spiel to be installed, found none (pip install 'spewy[higc]')"
+            f"{subject}: needs the package open_spiel, which is not installed (pip install 'spewy[higc]')"
         )
 
 
 @lru_cache
 def _own_name(game: Game) -> str | None:
-    """OpenSpiel's own name of a shipped game; None if OpenSpiel has no such game."""
+    """Name of a game in OpenSpiel; None if it must be built from its rules."""
     same = (theirs for name, theirs in NAMES.items() if game == replace(load_game(name), name=game.name))
     return next(same, None)
 
 
 def _require_same_showdown(game: Game) -> None:
-    """Refuse showdowns of three cards, for which OpenSpiel has neither straights nor flushes."""
+    """Refuse games with three cards at the showdown, where OpenSpiel has neither straights nor flushes."""
     if game.num_hole_cards + sum(game.num_board_cards) == 3:
         raise InputError(
-            f"game {game.name}: expected other than three cards at the showdown for OpenSpiel, which ranks them by "
-            f"other rules, found {game.num_hole_cards} in the hand and {sum(game.num_board_cards)} on the board"
+            f"game {game.name}: OpenSpiel ranks three cards at the showdown by other rules; "
+            f"the game has {game.num_hole_cards} in the hand and {sum(game.num_board_cards)} on the board"
         )
 
 
 def _require_same_stacks(tree: BettingTree) -> None:
-    """Refuse stacks with which OpenSpiel's betting differs.
+    """Refuse stacks with which OpenSpiel allows other bets than Spewy.
 
-    In limit games OpenSpiel's players can put in more than their stacks, and with uneven stacks they can bet more than
-    the other player can call.
+    In OpenSpiel, players of limit games can put in more than their stacks, and players with uneven stacks can bet more
+    than the opponent can call.
     """
     game = tree.config.game
     if game.stacks is None:
         return
     if len(set(game.stacks)) > 1:
         raise InputError(
-            f"game {game.name}: expected even stacks for OpenSpiel, whose players can bet more than the other player "
-            f"has, found {' and '.join(map(str, game.stacks))}"
+            f"game {game.name}: OpenSpiel needs even stacks, since its players can bet more than the opponent has; "
+            f"found {' and '.join(map(str, game.stacks))}"
         )
     if game.limit and _lines(tree) != _lines(
         build_tree(replace(tree.config, game=replace(game, stacks=None)))
     ):
         raise InputError(
-            f"game {game.name}: expected stacks that the bets of a limit game cannot reach, since OpenSpiel's players "
-            f"can put in more than their stacks, found stacks of {game.stacks[0]}"
+            f"game {game.name}: OpenSpiel needs stacks larger than all bets of a limit game, since its players can put "
+            f"in more than their stacks; found stacks of {game.stacks[0]}"
         )
 
 
@@ -164,9 +164,9 @@ def _require_small(tree: BettingTree) -> None:
     n_cards, n_sets = len(game.deck), 0
     for node in tree.nodes():
         if node.kind == "decision":
-            deals, left = comb(n_cards, game.num_hole_cards), n_cards - game.num_hole_cards
-            for dealt in game.num_board_cards[: node.round + 1]:
-                deals, left = deals * comb(left, dealt), left - dealt
+            deals, n_left = comb(n_cards, game.num_hole_cards), n_cards - game.num_hole_cards
+            for n_dealt in game.num_board_cards[: node.round + 1]:
+                deals, n_left = deals * comb(n_left, n_dealt), n_left - n_dealt
             n_sets += deals
     if n_sets > MOST_SETS:
         raise InputError(
@@ -175,7 +175,7 @@ def _require_small(tree: BettingTree) -> None:
 
 
 def _parameters(game: Game) -> dict[str, str | int]:
-    """Parameters of a game in OpenSpiel's universal_poker."""
+    """Parameters with which OpenSpiel's ``universal_poker`` plays a game."""
 
     def listed(values: tuple[int, ...]) -> str:
         return " ".join(map(str, values))
@@ -199,7 +199,7 @@ def _parameters(game: Game) -> dict[str, str | int]:
 
 
 def _place(tree: BettingTree, history: list[int]) -> tuple[Node, tuple[str, str], tuple[int, ...]]:
-    """Decision, hands of both players and public cards of an OpenSpiel history."""
+    """Find the decision, the names of both players' hands and the public cards after a history of OpenSpiel."""
     game = tree.config.game
     hole, cards = game.num_hole_cards, game.deck.cards
     first, second = (
@@ -220,7 +220,7 @@ def _place(tree: BettingTree, history: list[int]) -> tuple[Node, tuple[str, str]
 
 
 def _numbers(game: Game, node: Node) -> list[int]:
-    """OpenSpiel's number of each action at a decision."""
+    """Number in OpenSpiel of each action at a decision."""
     assert node.player is not None
     if _own_name(game) == "kuhn_poker":
         facing = any(action.kind == "fold" for action in node.actions)

@@ -1,7 +1,7 @@
-"""Payoff matrices by board bucket of a whole game, made in processes, the last round first.
+"""Compute the payoff matrices of board buckets of a whole game in several processes, beginning with the last round.
 
-The matrices of each board bucket are stored at once, so an interrupted command goes on. They hold until the solve saves
-other strategies, or another sample of boards is drawn.
+The matrices of each board bucket are stored as soon as they are computed, so an interrupted command can continue. They
+are valid until the solve saves new strategies, or until another sample of boards is drawn.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ from spewy.system.worker import Parent
 from spewy.system.worker_pool import WorkerPool
 
 CLASSES = 64
-"""Number of board buckets whose matrices a worker caches."""
+"""Number of board buckets with matrices in a worker's cache."""
 
 
 @dataclass(frozen=True)
 class PayoffCost:
-    """Cost of payoff matrices.
+    """Cost of computing payoff matrices.
 
     Attributes:
-        rounds: names of the rounds with matrices, the last first.
-        classes: number of board buckets per round.
+        rounds: names of the rounds that get matrices, the last first.
+        classes: number of board buckets of each round.
         lines: number of lines that enter each round.
         boards: number of boards drawn from each board bucket.
-        kept: number of board buckets with matrices from an earlier run.
-        disk_bytes: bytes of all matrices.
+        kept: number of board buckets whose matrices an earlier run has stored.
+        disk_bytes: size of all matrices in bytes.
         processes: number of processes.
-        process_bytes: largest number of bytes of the matrices and strategies in one process.
+        process_bytes: largest memory of a process for matrices and strategies, in bytes.
     """
 
     rounds: tuple[str, ...]
@@ -68,13 +68,13 @@ class PayoffCost:
 
 @dataclass(frozen=True)
 class PayoffResult:
-    """Payoff matrices of a folder.
+    """Summary of a run that computed payoff matrices.
 
     Attributes:
         name: name of the job.
-        deals: deals that the strategies average.
-        cost: what it took.
-        seconds: of this run.
+        deals: number of deals that the strategies average.
+        cost: cost of the run.
+        seconds: duration of the run.
     """
 
     name: str
@@ -90,7 +90,14 @@ class PayoffReporter(Protocol):
         """Called before the first board bucket."""
 
     def made(self, round_name: str, done: int, total: int, seconds_left: float) -> None:
-        """Called after each board bucket."""
+        """Called after each board bucket.
+
+        Args:
+            round_name: round of the board bucket.
+            done: number of finished board buckets.
+            total: number of board buckets to compute.
+            seconds_left: estimated time for the remaining board buckets.
+        """
 
 
 def make_payoffs(
@@ -106,14 +113,15 @@ def make_payoffs(
 
     Args:
         folder: folder of a solve.
-        report: called for each board bucket.
-        first: name of the first round; None for the second round with public cards, or the last.
+        report: listener to progress.
+        first: name of the round; None for the second round with public cards, or the only one.
         boards: number of boards drawn from each board bucket.
         seed: seed of the draws.
-        workers: number of processes; None for one per core.
+        workers: number of processes; None for one on each core.
 
     Raises:
-        InputError: nothing was saved yet, there is no such round, or a board bucket is hardly ever dealt.
+        InputError: nothing was saved yet, the round does not exist, or a board bucket is dealt so rarely that no board
+            was drawn from it.
         lockers.LockerError: the folder holds no lockers, or damaged ones.
         KeyboardInterrupt: the user interrupted; finished matrices are stored.
     """
@@ -121,9 +129,9 @@ def make_payoffs(
     with closing(Work(play)) as work:
         rounds = _rounds(work.game, first)
         mark, home = f"{work.strategies.mark()}|{boards}|{seed}", _payoffs_home(folder)
-        with BucketPayoffs.of(home, work.locker.manifest, "payoffs") as kept:
-            kept.begin(mark)
-            missing = {t: sorted(set(range(work.n_classes[t])) - kept.done(t)) for t in rounds}
+        with BucketPayoffs.of(home, work.locker.manifest, "payoffs") as stored:
+            stored.begin(mark)
+            missing = {t: sorted(set(range(work.n_classes[t])) - stored.done(t)) for t in rounds}
             total = sum(map(len, missing.values()))
             n = max(1, min(workers or joblib.cpu_count(), total))
             cost = _cost(work, rounds, boards, total, n)
@@ -134,26 +142,26 @@ def make_payoffs(
                     drawn = drawn_boards(work.abstraction, t, seed, boards) if missing[t] else []
                     tasks = [(play, home, t, c, drawn[c]) for c in missing[t]]
                     for number, matrices in _made(pool, tasks):
-                        kept.keep(t, missing[t][number], matrices)
+                        stored.keep(t, missing[t][number], matrices)
                         done += 1
-                        left = (time.monotonic() - begun) / done * (total - done)
-                        report.made(ROUND_NAMES[t], done, total, left)
+                        seconds_left = (time.monotonic() - begun) / done * (total - done)
+                        report.made(ROUND_NAMES[t], done, total, seconds_left)
         return PayoffResult(work.name, work.locker.saved.deals, cost, time.monotonic() - start)
 
 
 def _payoffs_home(folder: str | Path) -> Path:
-    """Folder for the payoff matrices of a strategy locker: the solve's, or the locker's own if it stands alone."""
+    """Folder in which to store payoff matrices: that of the solve, or that of a strategy locker without a solve."""
     play = strategy_folder(folder)
     return play.parent if play.name == STRATEGIES else as_path(folder, "folder")
 
 
 def _rounds(game: BucketGame, name: str | None) -> list[int]:
-    """Rounds from the named one to the last, the last first."""
+    """Numbers of the rounds that get payoff matrices, the last first; ``name`` is the first of them."""
     sizes, last = game.problem.game.board_sizes, game.n_rounds - 1
     with_cards = [t for t in range(game.n_rounds) if sizes[t]]
     if not with_cards:
         raise InputError(
-            f"game {game.problem.game.name!r}: expected public cards, whose board buckets have payoffs, found none"
+            f"game {game.problem.game.name!r}: it has no public cards, so it has no payoff matrices of board buckets"
         )
     if name is None:
         return list(range(last, with_cards[min(1, len(with_cards) - 1)] - 1, -1))
@@ -169,14 +177,16 @@ def _cost(work: Work, rounds: Sequence[int], boards: int, missing: int, processe
     n_bytes = sum(4 * n * a * b * c for n, (a, b, c) in zip(classes, shapes, strict=True))
     lines = tuple(shape[0] for shape in shapes)
     names = tuple(ROUND_NAMES[t] for t in rounds)
-    held = CLASSES * (max(4 * a * b * c for a, b, c in shapes) + work.strategies.class_bytes)
-    return PayoffCost(names, classes, lines, boards, sum(classes) - missing, n_bytes, processes, held)
+    process_bytes = CLASSES * (max(4 * a * b * c for a, b, c in shapes) + work.strategies.class_bytes)
+    return PayoffCost(
+        names, classes, lines, boards, sum(classes) - missing, n_bytes, processes, process_bytes
+    )
 
 
 def _made(
     pool: WorkerPool, tasks: Sequence[tuple[Path, Path, int, int, Drawn]]
 ) -> Generator[tuple[int, Floats], None, None]:
-    """Yield the payoff matrices of board buckets as worker processes finish them; a signal ends the loop."""
+    """Yield the number of each task with its payoff matrices as processes finish them, until a signal arrives."""
     with interruptible() as stop, closing(pool.results(_task, tasks)) as messages:
         for message in messages:
             if message is not None:
@@ -186,12 +196,21 @@ def _made(
 
 
 def _task(parent: Parent, play: Path, home: Path, t: int, class_: int, boards: Drawn) -> Floats:
-    """Compute the matrices of a board bucket in a worker."""
+    """Compute the payoff matrices of a board bucket in a worker process.
+
+    Args:
+        parent: tells whether the parent process has ended.
+        play: folder of the strategy locker.
+        home: folder of the solve.
+        t: round of the game.
+        class_: board bucket of the round.
+        boards: boards that were drawn from the board bucket.
+    """
     work = _opened(play)
     if t + 1 == work.game.n_rounds:
         return bucket_payoffs(work.game, t, class_, boards, work.strategies, _nothing_below)
-    with BucketPayoffs.of_solve(home) as kept:
-        read = lru_cache(CLASSES)(lambda t, c: kept.matrices(t, c, work.shape(t)))
+    with BucketPayoffs.of_solve(home) as stored:
+        read = lru_cache(CLASSES)(lambda t, c: stored.matrices(t, c, work.shape(t)))
         return bucket_payoffs(work.game, t, class_, boards, work.strategies, lambda t, c, r: read(t, c)[r])
 
 
@@ -200,7 +219,11 @@ def _nothing_below(t: int, class_: int, r: int) -> Floats:
 
 
 class Work:
-    """Inputs for computing payoff matrices, from a strategy locker."""
+    """Game and strategies from which payoff matrices are computed, read from a strategy locker.
+
+    Args:
+        play: folder of the strategy locker.
+    """
 
     def __init__(self, play: Path) -> None:
         self.locker = StrategyLocker(open_store(play, read_only=True))
@@ -222,7 +245,7 @@ class Work:
             raise
 
     def shape(self, t: int) -> tuple[int, int, int]:
-        """Shape of a board bucket's matrices in round t."""
+        """Shape of a board bucket's array of payoff matrices in round t: lines, rows of player 0, rows of player 1."""
         k = self.game.n_rows[t]
         return len(self.game.betting[t].chunks), k, k
 
@@ -233,5 +256,5 @@ class Work:
 
 @lru_cache(maxsize=1)
 def _opened(play: Path) -> Work:
-    """Open the inputs once per worker."""
+    """Open a strategy locker in a worker; later tasks use the opened locker again."""
     return Work(play)

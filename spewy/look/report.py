@@ -1,10 +1,11 @@
-"""Reports over all next cards: frequencies, EVs and equities of both ranges at a line, card by card and on average.
+"""Reports over all next cards: frequencies, EVs and equities of both ranges after a line, card by card and on average.
 
-EV is the expected share of the pot from the decision on, as in `spewy.look.chunk`; equity the chance
-to win if betting stopped (ties half). ``realisation = EV / (equity · pot)`` says how much of the equity betting turns
-into chips. A card's weight is the probability that it is dealt, given that both players come to the decision:
-``weight_c = W_c / Σ_c W_c`` with ``W_c = Σ_{i, j} r0[i] r1[j] compat(i, j)`` over the reaches on that board. For a
-round's first decision EVs and equities, weighted by it, average to those before the deal.
+EV is the expected share of the pot from the decision on, as in `spewy.look.chunk`. Equity is the chance to win without
+further betting, with half of the ties. ``realisation = EV / (equity · pot)`` says which share of the equity becomes EV.
+The weight of card c is the probability that it is dealt, given that both players reach the decision:
+``weight_c = W_c / Σ_c W_c``. Here ``W_c = Σ_{i, j} r0[i] r1[j] compat(i, j)`` with the ranges ``r0`` and ``r1`` at
+the decision after card c; ``compat`` is 1 for two hands without a common card, else 0. At the first decision of a
+round, the weighted means of EVs and equities are the EVs and equities before the deal.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Pair: TypeAlias = tuple[float, float]
-"""Pair of a value of oop and a value of ip."""
+"""A number for oop and a number for ip."""
 
 MOST_COMPARED = 60
 """Largest number of deals for which equities are computed with board buckets; each flop takes tenths of a second."""
@@ -41,12 +42,12 @@ AVERAGE = "all"
 
 @dataclass(frozen=True)
 class BoardSolve:
-    """The solve behind a row of a report over boards.
+    """Facts about the solve of one board in a report over boards.
 
     Attributes:
-        stands_for: how many boards this one counts as.
-        sweeps: how many sweeps the folder holds.
-        exploitability_pct: exploitability after these sweeps, in % of the pot; NaN if it was not measured.
+        stands_for: number of boards that this board represents.
+        sweeps: number of saved sweeps.
+        exploitability_pct: exploitability of the saved strategies in % of the pot; NaN if it was not measured.
     """
 
     stands_for: float
@@ -56,9 +57,18 @@ class BoardSolve:
 
 @dataclass(frozen=True)
 class CardRow:
-    """One deal or board, or the average of all: weight, action frequencies of the acting range, and (oop, ip) figures.
+    """One row of a report: a deal of cards, a board, or the average of all rows.
 
-    Frequencies and figures of a range that never comes here are NaN. ``solve`` is given for a row that is a board.
+    Numbers are NaN if no hands reach the decision after these cards.
+
+    Attributes:
+        cards: the dealt cards or the board; empty for the average.
+        weight: weight of the row in the average.
+        frequencies: share of the acting range that takes each action.
+        ev: expected shares of the pot of oop and ip.
+        equity: chances of oop and ip to win without further betting.
+        realisation: EV as a share of equity times pot, for oop and ip.
+        solve: facts about the solve of a board; None for a deal and for the average.
     """
 
     cards: tuple[int, ...]
@@ -78,7 +88,7 @@ class CardRow:
         pot: float,
         solve: BoardSolve | None = None,
     ) -> CardRow:
-        """Make the row of a board from its totals."""
+        """Make a row from the figures of both ranges, and compute their realisation."""
         shares = zip(totals.ev, totals.equity, strict=True)
         earned = [e / (share * pot) if share * pot > 0 else np.nan for e, share in shares]
         frequencies = tuple(float(share) for share in totals.frequencies)
@@ -86,7 +96,7 @@ class CardRow:
 
     @property
     def name(self) -> str:
-        """The cards, or "all"."""
+        """Names of the cards, or "all" for the average."""
         return cards_name(self.cards) or AVERAGE
 
     def weighing(self, weight: float) -> CardRow:
@@ -107,20 +117,20 @@ class CardRow:
 
 @dataclass(frozen=True)
 class Report:
-    """A line on all next cards, high cards first, or on several boards.
+    """Figures of both ranges after one line, on all next cards (high cards first) or on several boards.
 
     Attributes:
-        line: line from the solve's root to the decision, the deal included.
-        board: public cards before the deal.
+        line: betting since the root of the solve up to the decision, including the deal.
+        board: public cards before the deal; empty in a report over boards.
         player: the player who acts; None after an all-in.
-        actions: that player's actions; ``rows[c].frequencies`` are in this order.
+        actions: labels of the player's actions, in the order of the frequencies in ``rows``.
         pot: chips in the middle at the decision.
-        rows: one per deal; symmetric ones each have their own.
-        average: the rows weighted by their weights; the realisation is that of the averages.
-        by: the kind of row: a "card" dealt to the board, or a "board".
+        rows: a row for each possible deal, also for deals that are equal up to suits; or a row for each board.
+        average: weighted mean of the rows; its realisation is computed from the mean EV and the mean equity.
+        by: what a row stands for: a dealt ``"card"`` or a ``"board"``.
         unit: unit of amounts.
         words: the line in words.
-        not_solved: folders that a report over boards leaves out, since they hold no saved strategy yet.
+        not_solved: folders without a saved strategy, which a report over boards leaves out.
     """
 
     line: str
@@ -146,14 +156,14 @@ class Report:
 
     @property
     def columns(self) -> dict[str, list[Any]]:
-        """Columns to sort by: the columns of `frame` that vary between rows, without the averages."""
+        """Columns by which rows can be sorted: those of `frame` that vary between rows, without the row of averages."""
         return {name: values[:-1] for name, values in self._columns().items() if isinstance(values, list)}
 
     def sorted(self, column: str, *, ascending: bool = False) -> Report:
         """Return the report with its rows sorted by a column; undefined values come last.
 
         Raises:
-            InputError: no such column.
+            InputError: the column does not exist.
         """
         if column not in self.columns:
             names = ", ".join(self.columns)
@@ -165,7 +175,10 @@ class Report:
         return replace(self, rows=tuple(self.rows[i] for i in order))
 
     def frame(self) -> pd.DataFrame:
-        """One row per card or board and the averages last: the columns of ``spewy report --csv``."""
+        """Return a frame with a row for each card or board, and the averages in the last row.
+
+        The columns are those of ``spewy report --csv``.
+        """
         import pandas as pd
 
         return pd.DataFrame(self._columns())
@@ -208,40 +221,43 @@ def report(
     board: str | Sequence[int] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """Report a line on every card that can follow ``board`` (default: the root's).
-
-    The line has just closed a round (``cc`` or ``cc/``), or goes on to a later decision of the next round (``cc/c``);
-    the cards are those of the deal in between.
+    """Report the decision after a line for every card that can be dealt to a board.
 
     Args:
         solution: the solve.
-        line: the line.
+        line: a line that ends a round (``cc`` or ``cc/``), after which the cards are dealt; or a line to a decision
+            later in the next round (``cc/c``).
         board: public cards before the deal; None for the root's.
         progress: called with the numbers of computed boards and of all boards.
 
     Raises:
-        InputError: no such line, no deal on it, or a board that cannot be there before the deal.
+        InputError: the line does not exist or has no deal, or the board is impossible before the deal.
     """
     node = _after_deal(solution, line)
-    cards, found = _deals(solution, node, board, progress)
+    cards, deals = _deals(solution, node, board, progress)
     pot = solution.problem.pot + sum(node.put_in)
-    weights = np.array([totals.weight for _, totals in found])
-    weights = weights / weights.sum() if weights.any() else np.full(len(found), np.nan)
+    weights = np.array([totals.weight for _, totals in deals])
+    weights = weights / weights.sum() if weights.any() else np.full(len(deals), np.nan)
     rows = tuple(
         CardRow.of(dealt, float(weight), totals, pot)
-        for (dealt, totals), weight in zip(found, weights, strict=True)
+        for (dealt, totals), weight in zip(deals, weights, strict=True)
     )
     actions = tuple(action.label for action in node.actions)
     words = solution.words(node)
-    found_there = Report(node.line, cards, node.player, actions, pot, rows, average(rows, pot), words=words)
-    return found_there.in_unit(solution.job.amounts)
+    in_chips = Report(node.line, cards, node.player, actions, pot, rows, average(rows, pot), words=words)
+    return in_chips.in_unit(solution.job.amounts)
 
 
 def line_totals(solution: SolveView, line: str) -> tuple[Node, NodeTotals]:
-    """Totals at a line on the root's board, in chips; after a deal, the weighted mean over all deals.
+    """Compute the figures of both ranges after a line on the board of the root, in chips.
+
+    If the line contains a deal, they are the weighted mean over all cards of the deal.
+
+    Returns:
+        The node after the line, and the figures.
 
     Raises:
-        InputError: as `report`, or the line is more than one deal away.
+        InputError: `report` refuses the line, or the line contains more than one deal.
     """
     problem = solution.problem
     line = read_line(problem.tree, line)
@@ -251,11 +267,11 @@ def line_totals(solution: SolveView, line: str) -> tuple[Node, NodeTotals]:
     node = _after_deal(solution, line)
     if node.round > problem.first_round + 1:
         raise InputError(
-            f"line {line_as_written(line)!r}: expected one of the first two rounds, found a later one"
+            f"line {line_as_written(line)!r}: expected a line of the first two rounds, found a later round"
         )
-    found = [totals for _, totals in _deals(solution, node, None, None)[1]]
-    weight = sum(totals.weight for totals in found)
-    rows = [CardRow.of((), totals.weight / weight if weight else 0.0, totals, 1.0) for totals in found]
+    by_deal = [totals for _, totals in _deals(solution, node, None, None)[1]]
+    weight = sum(totals.weight for totals in by_deal)
+    rows = [CardRow.of((), totals.weight / weight if weight else 0.0, totals, 1.0) for totals in by_deal]
     mean = average(rows, 1.0)
     return node, NodeTotals(weight, np.array(mean.frequencies), mean.ev, mean.equity)
 
@@ -266,10 +282,13 @@ def _deals(
     board: str | Sequence[int] | None,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[Cards, list[tuple[Cards, NodeTotals]]]:
-    """Board before the deal that leads to a node, and the totals after each deal, high cards first.
+    """Compute the figures of both ranges at a node after each possible deal, high cards first.
 
-    Deals that are the same up to suits are computed once, but for single cards in a whole game with board buckets,
-    whose rows may tell suits apart.
+    Deals that are equal up to suits are computed once. In a whole game with board buckets each single card is computed,
+    since hand rows can depend on suits.
+
+    Returns:
+        The board before the deal; and pairs of the dealt cards and the figures.
     """
     problem, t = solution.problem, node.round
     cards = board_cards(problem, t - 1, solution.job.board if board is None else board)
@@ -281,9 +300,9 @@ def _deals(
         names = [tuple(sorted(permute_cards(dealt, back).tolist(), reverse=True)) for dealt, _ in members]
         solved = tuple(card for group in following for card in group)
         for alike in ([name] for name in names) if apart else [names]:
-            there = problem.game.board_order((*cards, *alike[0])) if apart else solved
-            view = solution.chunk_view(node.line, there, equity=len(deals) <= MOST_COMPARED)
-            totals = view.totals(node.line)
+            after = problem.game.board_order((*cards, *alike[0])) if apart else solved
+            chunk = solution.chunk_view(node.line, after, equity=len(deals) <= MOST_COMPARED)
+            totals = chunk.totals(node.line)
             out += ((name, totals) for name in alike)
         if progress is not None:
             progress(done, len(deals))
@@ -292,7 +311,7 @@ def _deals(
 
 
 def _after_deal(solution: SolveView, line: str) -> Node:
-    """Node of a report on ``line``: the first node after a deal of cards."""
+    """Find the node of a report: the node after ``line``, or after the deal that follows the line."""
     problem = solution.problem
     line = read_line(problem.tree, line)
     node = problem.tree.alone(line)
@@ -300,29 +319,33 @@ def _after_deal(solution: SolveView, line: str) -> Node:
         if node.kind == "chance":
             node = problem.tree.alone(f"{line}/")
         elif node.kind != "decision" or node.round == problem.first_round:
-            found = {"decision": "the first round's betting", "fold": "a fold", "showdown": "a showdown"}
+            ends = {
+                "decision": "a decision of the first round",
+                "fold": "a fold",
+                "showdown": "a showdown",
+            }
             raise InputError(
-                f"line {line_as_written(line)!r}: expected one that a deal of cards follows or that goes on after a "
-                f"deal, found {found[node.kind]}"
+                f"line {line_as_written(line)!r}: expected a line that ends a round or continues after a deal; "
+                f"this line leads to {ends[node.kind]}"
             )
     if not problem.game.num_board_cards[node.round]:
         raise InputError(
-            f"line {line_as_written(line)!r}: expected a deal of public cards before it, found a round without"
+            f"line {line_as_written(line)!r}: expected a deal of public cards, but no cards are dealt in that round"
         )
     return node
 
 
 def average(rows: Sequence[CardRow], pot: float) -> CardRow:
-    """Weighted mean of the rows; NaN if no row has weight."""
-    kept = [row for row in rows if row.weight > 0]
-    if not kept:
+    """Weighted mean of some rows at a pot; NaN if no row has weight."""
+    weighted = [row for row in rows if row.weight > 0]
+    if not weighted:
         nothing = (np.nan, np.nan)
         frequencies = np.full(len(rows[0].frequencies), np.nan)
         return CardRow.of((), np.nan, NodeTotals(0.0, frequencies, nothing, nothing), pot)
-    weights = np.array([row.weight for row in kept])
-    frequencies = weights @ np.array([row.frequencies for row in kept])
-    ev = weights @ np.array([row.ev for row in kept])
-    equity = weights @ np.array([row.equity for row in kept])
+    weights = np.array([row.weight for row in weighted])
+    frequencies = weights @ np.array([row.frequencies for row in weighted])
+    ev = weights @ np.array([row.ev for row in weighted])
+    equity = weights @ np.array([row.equity for row in weighted])
     pairs = [(float(x), float(y)) for x, y in (ev, equity)]
     total = float(weights.sum())
     return CardRow.of((), total, NodeTotals(total, frequencies, pairs[0], pairs[1]), pot)

@@ -1,4 +1,4 @@
-"""Re-solve a dropped chunk with its subgame, from the ranges that are played down to it."""
+"""Re-solve the subgame of a dropped chunk from the ranges at its root."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from spewy.run.warmup import warm_up
 
 CHECK_EVERY = 10
 MAX_ITERATIONS = 2000
-"""Largest number of iterations; single precision may never reach a smaller exploitability."""
+"""Largest number of iterations, since a solve in single precision may never reach a small target."""
 
 
 class Resolve:
-    """Re-solves a dropped chunk.
+    """Re-solves a dropped chunk together with everything that follows it.
 
     Args:
-        job: job that the chunk was dropped from.
+        job: job whose store has dropped the chunk.
         target: accuracy, as in a job file; % are of the pot where the chunk begins.
-        note: called with a line before and after the solve.
-        part: layout of the chunk, which is chunk (0, 0, 0), and of all that follows it, with a row per hand.
+        note: called with a line of text before and after the solve.
+        part: layout of the subgame, with a row for each hand; the chunk is its root.
     """
 
     def __init__(self, job: Job, target: str, note: Callable[[str], None], part: Layout) -> None:
@@ -48,27 +48,27 @@ class Resolve:
         self._subject = f"{name} {cards_name(board)} after {line}"
 
     def run(self, ranges: tuple[Floats, Floats], patched: PatchedReads) -> None:
-        """Re-solve the chunk, and overlay the store with its strategies and values of chance leaves.
+        """Re-solve the subgame, and put its strategies and its values at chance leaves into ``patched``.
 
         Args:
-            ranges: ranges at the chunk's root, per player ``[row's hand]``.
-            patched: reads of the store that the chunk was dropped from.
+            ranges: ranges at the root of the chunk, per player ``[hand of the layout]``.
+            patched: reads the store and keeps re-solved chunks in memory.
 
         Raises:
             InputError: the solve needs more memory than ``solve.memory`` allows.
-            SolveError: the numbers are not finite, neither in single nor in double precision.
+            SolveError: numbers become infinite or NaN both in single and in double precision.
         """
         part, subject = self._part, self._subject
         if not any(sum(bets.forest.n_slots) for bets in part.betting):
-            return  # nobody has a decision any more
+            return  # no player has a decision in the subgame
         self._require_memory()
         largest = [float(weights.max(initial=0.0)) or 1.0 for weights in ranges]
         oop, ip = (weights[None] / most for weights, most in zip(ranges, largest, strict=True))
-        game = with_ranges(part.live, (oop, ip))  # strategies depend on ratios, single precision on sizes
+        game = with_ranges(part.live, (oop, ip))  # scaling changes no strategy, and keeps numbers small
         try:
-            game.deal_weight  # noqa: B018 - which is an error where no pair of hands is possible
+            game.deal_weight  # noqa: B018 - raises an error if no pair of hands is possible
         except SolverError:
-            self._note(f"{subject} was dropped, and nobody comes there: all strategies are uniform")
+            self._note(f"{subject} was dropped, and no hands reach it: all strategies are uniform")
             nothing = part.live.zeros()
             for t, b in part.every_board():
                 patched.put_board(part, t, b, (nothing[t][0][b], nothing[t][1][b]))
@@ -79,24 +79,27 @@ class Resolve:
                     continue
                 for t, b in part.every_board():
                     patched.put_board(part, t, b, solver.read("sums", t, b))
-                for (t, b), (values, others) in solver.leaf_values().items():
-                    patched.put_leaves(part, t, b, (values * largest[1], others * largest[0]))
+                for (t, b), (oop_values, ip_values) in solver.leaf_values().items():
+                    patched.put_leaves(part, t, b, (oop_values * largest[1], ip_values * largest[0]))
                 return
         raise SolveError(f"{subject}, which was dropped: expected finite numbers, found others")
 
     def _solvers(self, game: LiveGame) -> Iterator[Solver]:
-        """Yield a single-precision solver, then a double-precision one for use if the first overflows."""
+        """Yield a solver in single precision if it supports the game, then one in double precision.
+
+        The second is for numbers that overflow in single precision.
+        """
         threads, n_rounds = self._job.solve.threads, self._part.n_rounds
         if supports(game, variant(EXACT_VARIANT)):
             warm_up("exact", n_rounds, False, self._note)
             yield ExactCfr(game, variant(EXACT_VARIANT), threads=useful_threads(game, threads))
             self._note(
-                f"{self._subject}: single precision left numbers that are not finite; solving in double"
+                f"{self._subject}: numbers overflowed in single precision; solving in double precision"
             )
         yield Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
 
     def _solve(self, solver: Solver) -> bool:
-        """Solve to the target and report; return False, without a report, if a number is not finite."""
+        """Solve to the target, and tell the user the result; return False if a number became infinite or NaN."""
         amount, unit = parse_target(self._target)
         pot = self._part.problem.pot + sum(self._part.tree(0, 0).nodes[0].put_in)
         chips = pot / 100 if unit == "%" else unit_chips(self._job.rules, self._job.pot, unit)
@@ -107,7 +110,7 @@ class Resolve:
             gap = solver.exploitability().value
         if not (math.isfinite(gap) and solver.finite()):
             return False
-        missed = "" if gap <= amount * chips else ", which is not the target"
+        missed = "" if gap <= amount * chips else ", which misses the target"
         self._note(
             f"{self._subject}: exploitability {max(gap, 0.0) / chips:.3g} {unit}{missed} "
             f"after {solver.iteration} iterations, {time.perf_counter() - started:.2f} s".replace(" %", "%")
@@ -115,7 +118,13 @@ class Resolve:
         return True
 
     def _require_memory(self) -> None:
-        """Check the memory that regrets and sums take in double precision; tables and buffers are small beside them."""
+        """Check that the regrets and strategy sums of the subgame fit into the memory limit in double precision.
+
+        Everything else needs little memory.
+
+        Raises:
+            InputError: they need more memory than ``solve.memory`` allows.
+        """
         needed = 0
         for bets, table in zip(self._part.betting, self._part.boards, strict=True):
             for p, slots in enumerate(bets.forest.n_slots):

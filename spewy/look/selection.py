@@ -1,4 +1,4 @@
-"""Decisions of a solve, selected by line, board, round and player."""
+"""Select decisions of a solve by line, board, round and player."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ Cards = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Selection:
-    """Selected decisions of a solve and their boards; boards that equal each other up to suits count once.
+    """Selected decisions of a solve, and the boards on which they are selected.
+
+    Of all boards that are equal up to suits, one is selected.
 
     Attributes:
-        problem: of the solve.
-        chunks: by round of the game, of each chunk the decisions that are asked for.
-        only: the only board, as it is named to whoever looks; None: all.
+        problem: game or spot of the solve.
+        chunks: selected decisions, grouped by chunk, by round of the game.
+        only: public cards of the single selected board; None if all boards are selected.
     """
 
     problem: Problem
@@ -43,10 +45,17 @@ class Selection:
         round_name: str | None = None,
         player: int | None = None,
     ) -> Selection:
-        """Select decisions by line, board (all its cards), round and player; None selects any.
+        """Select the decisions that fulfil all given conditions.
+
+        Args:
+            problem: game or spot of the solve.
+            line: line of the decision; None for all lines.
+            board: all public cards; None for all boards.
+            round_name: name of the round; None for all rounds.
+            player: player who acts; None for both.
 
         Raises:
-            InputError: no such line, board or round, or nothing is left.
+            InputError: the line, the board or the round does not exist, or no decision fulfils all conditions.
         """
         line = None if line is None else line_to(problem, line, board)
         node = None if line is None else decision_at(problem.tree.entered(entry_line(line)), line)
@@ -58,26 +67,26 @@ class Selection:
             t, only = _one_board(problem, board, rounds)
             rounds = {t}
         every = {node.round: [(node,)]} if node is not None else _decisions(problem, rounds)
-        kept = {
+        selected = {
             t: tuple(tuple(node for node in nodes if player in (None, node.player)) for nodes in every[t])
             for t in sorted(rounds & set(every))
         }
-        chunks = {t: tuple(nodes for nodes in kept[t] if nodes) for t in kept if any(kept[t])}
+        chunks = {t: tuple(nodes for nodes in selected[t] if nodes) for t in selected if any(selected[t])}
         if not chunks:
-            told = [None if line is None else f"line {line_as_written(line)!r}", board and f"board {board}"]
-            told += [round_name, None if player is None else SEAT_NAMES[player]]
-            asked = ", ".join(text for text in told if text)
-            raise InputError(f"decisions of {asked or 'this solve'}: expected at least one, found none")
+            words = [None if line is None else f"line {line_as_written(line)!r}", board and f"board {board}"]
+            words += [round_name, None if player is None else SEAT_NAMES[player]]
+            conditions = ", ".join(text for text in words if text)
+            raise InputError(f"decisions of {conditions or 'this solve'}: expected at least one, found none")
         return cls(problem, chunks, only)
 
     @property
     def last_round(self) -> int:
-        """Last round of the game with a selected decision."""
+        """Number of the last round with a selected decision."""
         return max(self.chunks)
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """Labels of all actions, without repetition."""
+        """Labels of all actions of the selected decisions, each once."""
         labels = (action.label for t in self.chunks for node in self._nodes(t) for action in node.actions)
         return tuple(dict.fromkeys(labels))
 
@@ -89,18 +98,18 @@ class Selection:
         return {t: _solved_boards(self.problem, t) for t in self.chunks}
 
     def places(self) -> Iterator[tuple[Cards, tuple[Node, ...]]]:
-        """Yield pairs of a board and the decisions of one chunk, round by round and board by board."""
+        """Yield each board together with the selected decisions of each chunk on it, round by round."""
         for t, chunks in self.chunks.items():
             for cards in self.boards[t]:
                 for nodes in chunks:
                     yield cards, nodes
 
     def __len__(self) -> int:
-        """Number of pairs of a decision and a board."""
+        """Number of all combinations of a selected decision and a board."""
         return sum(len(self.boards[t]) * len(list(self._nodes(t))) for t in self.chunks)
 
     def n_rows(self, *, wide: bool) -> int:
-        """Number of rows of a table: one per hand (wide), or one per hand and action."""
+        """Number of rows in a table of the decisions: one per hand if ``wide``, else one per hand and action."""
         total = 0
         for t in self.chunks:
             cells = [0, 0]
@@ -109,8 +118,8 @@ class Selection:
                 cells[node.player] += 1 if wide else len(node.actions)
             for cards in self.boards[t]:
                 free = ~blocked(self.problem.hands, cards)
-                held = (int(np.count_nonzero(free & (mine > 0))) for mine in self.problem.ranges)
-                total += sum(n * hands for n, hands in zip(cells, held, strict=True))
+                n_hands = (int(np.count_nonzero(free & (weights > 0))) for weights in self.problem.ranges)
+                total += sum(n * hands for n, hands in zip(cells, n_hands, strict=True))
         return total
 
     def _nodes(self, t: int) -> Iterator[Node]:
@@ -118,7 +127,7 @@ class Selection:
 
 
 def _decisions(problem: Problem, rounds: set[int]) -> dict[int, list[tuple[Node, ...]]]:
-    """Decisions of each chunk, by round."""
+    """All decisions of some rounds, grouped by chunk, by round of the game."""
     roots = problem.tree.rounds
     return {
         t: [
@@ -129,7 +138,7 @@ def _decisions(problem: Problem, rounds: set[int]) -> dict[int, list[tuple[Node,
 
 
 def _solved_boards(problem: Problem, t: int) -> list[Cards]:
-    """Boards of a round of the game; boards that equal each other up to suits count once."""
+    """Boards of a round of the game, one of all that are equal up to suits."""
     game = problem.game
     sizes = game.num_board_cards[problem.first_round + 1 : t + 1]
     *_, boards = board_levels(game.deck, sizes, problem.symmetries, problem.history)
@@ -144,10 +153,10 @@ def _round_number(problem: Problem, name: str) -> int:
 
 
 def _one_board(problem: Problem, board: str, rounds: set[int]) -> tuple[int, Cards]:
-    """The selected board and its round: the first selected round with as many cards."""
+    """Read the selected board, and find its round: the first of ``rounds`` that has as many public cards."""
     n_cards = len(read_cards("board", "Qs Jh 2h", board))
     possible = sorted(rounds) or [problem.first_round]
     t = next((k for k in possible if sum(problem.game.num_board_cards[: k + 1]) == n_cards), possible[0])
     cards = board_cards(problem, t, board)
-    solved_board(problem, t, cards)  # which refuses cards that cannot be dealt
+    solved_board(problem, t, cards)  # raises an error if the cards cannot be dealt
     return t, cards

@@ -1,4 +1,4 @@
-"""`Solution`: decisions, children, reports, comparisons and exploitability of a solve of any kind.
+"""`Solution`: decisions, reports, comparisons and exploitability of a solve.
 
 >>> from spewy import Solution
 >>> solution = Solution.open("results/T1")  # doctest: +SKIP
@@ -37,27 +37,28 @@ if TYPE_CHECKING:
 
 
 class Solution(SolveView):
-    """A solve of any kind, with all that can be computed from it; extends `spewy.look.view.SolveView`.
+    """The strategies of a solve, and everything that can be computed from them.
 
-    Arguments are those of `SolveView`; `open` opens the folder of a solve.
+    `Solution.open` opens the folder of a solve. The constructor has the arguments of `spewy.look.view.SolveView`, which
+    this class extends.
     """
 
     @cached_property
     def result(self) -> SolveResult | None:
-        """Result of the last run; None if it is unknown or a later run has changed the strategies."""
+        """Result of the last run; None if the run was interrupted, or if a later run has changed the strategies."""
         stored = self._of_main_store(read_result)
         if stored is None or stored["sweeps"] != self.sweeps:
             return None
-        from spewy.run.result import SolveResult  # which loads kernels
+        from spewy.run.result import SolveResult  # imported here, since it loads kernels
 
         return SolveResult.of_json(stored).in_unit(self.job.amounts)
 
     def trace(self) -> pd.DataFrame:
-        """The checks of the solve, earlier runs included.
+        """Return a frame of the checks of all runs of the solve.
 
         Returns:
-            Columns ``sweeps`` (or deals), ``seconds``, ``exploitability`` in the job's unit, and where they apply
-            ``exploitability_pct`` (of the pot) and ``exploitability_mbb`` (per hand).
+            Columns ``sweeps`` (number of sweeps or deals), ``seconds``, and ``exploitability`` in the job's unit; for a
+            spot also ``exploitability_pct`` (% of the pot), for a whole game ``exploitability_mbb`` (mbb per hand).
         """
         import pandas as pd
 
@@ -78,10 +79,14 @@ class Solution(SolveView):
         return frame
 
     def children(self, line: str = "", board: str | Sequence[int] | None = None) -> tuple[Step, ...]:
-        """The actions or cards that can follow a line, each with its frequency; none after the end of a hand.
+        """Return the actions or cards that can follow a line, each with its frequency; none after the end of a hand.
+
+        Args:
+            line: betting since the root of the solve.
+            board: all public cards; None for the root's.
 
         Raises:
-            InputError: there is no such line, or a board that cannot follow.
+            InputError: the line does not exist, or the board is impossible after it.
         """
         return children(self, line, board)
 
@@ -91,18 +96,18 @@ class Solution(SolveView):
         board: str | Sequence[int] | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Report:
-        """Report both ranges at a line, on every card that can be dealt before it: see `spewy.look.report.report`.
+        """Report both ranges after a line, for every card that can be dealt: see `spewy.look.report.report`.
 
         Raises:
-            InputError: there is no such line, no deal on it, or a board that cannot be there before the deal.
+            InputError: the line does not exist or has no deal, or the board is impossible before the deal.
         """
         return report(self, line, board, progress)
 
     def compare(self, other: SolveView, line: str = "", board: str | None = None) -> Comparison:
-        """Compare this solve with another at a decision of both: see `spewy.look.compare.compare`.
+        """Compare this solve with another one at a decision: see `spewy.look.compare.compare`.
 
         Raises:
-            InputError: the games differ, one lacks the line, another player acts there, or no hand is in both.
+            InputError: the games differ, a solve lacks the line, different players act, or no hand is in both ranges.
         """
         return compare(self, other, line, board)
 
@@ -113,13 +118,13 @@ class Solution(SolveView):
         workers: int | None = None,
         reporter: JudgingReporter | None = None,
     ) -> ExploitResult:
-        """Exploitability of the average strategies, from exact best responses in the game without any buckets.
+        """Measure the exploitability of the average strategies, by exact best responses in the game without buckets.
 
         Args:
             flops: in a whole game with board buckets, number of flops drawn at random; None for all.
             seed: seed of the draw; None for 0.
-            workers: number of processes that judge flops; None for a core each.
-            reporter: called for each flop.
+            workers: number of processes that compute best responses on flops; None for one on each core.
+            reporter: listener to progress from flop to flop.
 
         Raises:
             InputError: rounds were dropped, or ``flops`` or ``seed`` is given for a solve without board buckets.
@@ -133,10 +138,10 @@ class Solution(SolveView):
         for name, value in (("flops", flops), ("seed", seed)):
             if value is not None:
                 raise InputError(
-                    f"job {self.job.name}: {name} has no effect without [boards], where all boards are judged"
+                    f"job {self.job.name}: {name} has no effect without [boards], since all boards are measured"
                 )
         require_whole(self.store, self.job.rules.num_rounds, self.job.name)
-        from solvers.measure import exploitability as measure  # which loads kernels
+        from solvers.measure import exploitability as measure  # imported here, since it loads kernels
         from solvers.reference.walk import Walker
 
         layout = self.layout
@@ -153,43 +158,44 @@ class Solution(SolveView):
         board: str | Sequence[int] | None = None,
         payoffs: Literal["average", "stored"] = "average",
     ) -> OneChunk:
-        """The chunk that a line enters, as a matrix game with named rows.
+        """Return the chunk that a line enters, as a matrix game with named rows.
 
         Args:
-            line: betting since the solve's root, ``""`` or ending in ``/``.
+            line: betting since the root of the solve, ``""`` or ending in ``/``.
             board: all public cards; None for the root's.
-            payoffs: payoffs of leaves before later rounds. "average": under the stored average strategies, computed
-                chunk by chunk; "stored": as the last visits left them, or estimates.
+            payoffs: source of the payoffs at chance leaves. ``"average"`` computes them from the average strategies of
+                all later chunks; ``"stored"`` reads what the last visits stored, or estimates them.
 
         Raises:
-            InputError: no betting round starts there, or the board cannot follow; the job has rake, locks or board
-                buckets; or too many chunks follow to compute their payoffs, or they were dropped.
+            InputError: no betting round starts after the line, or the board is impossible after it; the job has rake,
+                locks or board buckets; or payoffs cannot be computed, since later rounds were dropped or have too many
+                chunks.
         """
-        from spewy.look.chunk_game import stored_chunk  # which loads kernels
+        from spewy.look.chunk_game import stored_chunk  # imported here, since it loads kernels
 
         self._require_walked("chunk")
         assert isinstance(self.reads, StoreReads)
         return stored_chunk(self.job, self.problem, self.reads, line, board, payoffs)
 
     def to_openspiel(self) -> Any:
-        """The average strategies of a whole small game, as an ``open_spiel.python.policy.TabularPolicy``.
+        """Convert the average strategies of a small game to an ``open_spiel.python.policy.TabularPolicy``.
 
         Raises:
             MissingError: OpenSpiel is not installed.
-            InputError: the job is a spot, OpenSpiel lacks the game or has it with other stacks, the game is too large
-                for a table, or the betting tree lacks actions of the game.
+            InputError: the job is a spot, OpenSpiel lacks the game or plays it by different rules, the game is too
+                large for a table, or the betting tree lacks actions of the game.
         """
         if self.job.spot is not None:
             raise InputError(f"job {self.job.name}: expected a whole game for OpenSpiel, found a spot")
         return spiel_policy(self.job.betting_tree, partial(self.node, ev=False))
 
-    def _node_view(self, view: ChunkView, node: Node, player: int, cards: Cards) -> NodeView:
-        """The hands of a player, with steps to the node's children."""
-        shown = super()._node_view(view, node, player, cards)
+    def _node_view(self, chunk: ChunkView, node: Node, player: int, cards: Cards) -> NodeView:
+        """Return the figures of a player's hands at a decision, with a `Step` for each action."""
+        shown = super()._node_view(chunk, node, player, cards)
         return replace(shown, follow=partial(children, self, Line(node.line), cards))
 
     def _of_main_store(self, read: Callable[[Store], Any]) -> Any:
-        """Call a function with the solve's main store; return None if there is only a strategy locker."""
+        """Call ``read`` with the main store of the solve; return None if there is only a strategy locker."""
         if not self.job.sampled:
             return read(self.store)
         if self.folder is None or not holds_store(self.folder):

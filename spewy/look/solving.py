@@ -13,7 +13,7 @@ from spewy.run.session import Session
 def solve(
     job: Job | str | Path, folder: str | Path | None = None, *, reporter: Reporter | None = None
 ) -> Solution:
-    """Solve a job, or continue it, until its target or its last sweep.
+    """Solve a job, or continue its solve, until it reaches its target or its last sweep.
 
     >>> import spewy
     >>> solution = spewy.solve("examples/R1.toml")  # doctest: +SKIP
@@ -22,14 +22,14 @@ def solve(
 
     Args:
         job: the job, or the path of its file.
-        folder: folder of the job's lockers, which may not exist yet; None keeps the lockers in memory.
-        reporter: hears how the solve goes.
+        folder: folder for the lockers of the job, which is created if it is missing; None keeps them in memory.
+        reporter: listener to progress.
 
     Returns:
         The solution, with the result of the solve in ``solution.result``.
 
     Raises:
-        InputError: the job file is wrong, the job needs too much memory, or the folder is in use or not writable.
+        InputError: the job is invalid or needs too much memory, or the folder is in use or not writable.
         NotSolvedError: the solve was interrupted before its first save.
         lockers.LockerError: the folder holds another job, or is damaged.
     """

@@ -1,4 +1,4 @@
-"""Status of the solve in a folder."""
+"""Read the status of the solve in a folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spewy.system.textfile import as_path
 
 
 def status_of(folder: str | Path) -> Status:
-    """Status of a solve from its status file, or else from its lockers.
+    """Read the status of a solve from its status file, or from its lockers if there is no status file.
 
     Raises:
         lockers.LockerError: the folder holds no lockers, or damaged ones.
@@ -25,26 +25,26 @@ def status_of(folder: str | Path) -> Status:
     path = as_path(folder, "folder")
     with open_store(path if holds_store(path) else strategy_folder(path), read_only=True) as store:
         job = stored_job(store, folder)
-        found = read_status(path)
-        if found is None and not job.sampled:
+        status = read_status(path)
+        if status is None and not job.sampled:
             return _of_lockers(job, store)
-    if found is None:
-        found = _of_play(job, strategy_folder(path))
-    checking = found.checking if running(path) else None
-    return replace(found, checking=checking, ended=last_word(path))
+    if status is None:
+        status = _of_play(job, strategy_folder(path))
+    checking = status.checking if running(path) else None
+    return replace(status, checking=checking, ended=last_word(path))
 
 
 def disk_bytes(folder: Path) -> int:
     """Disk space of all files in a folder, in bytes."""
     total = 0
     for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):  # of a file that was there for a moment
+        with suppress(FileNotFoundError):  # raised for a file that was deleted meanwhile
             total += 512 * path.lstat().st_blocks
     return total
 
 
 def _of_play(job: Job, folder: Path) -> Status:
-    """Status from a strategy locker alone, such as a copy."""
+    """Status of a solve of which only the strategy locker is there, such as a copy."""
     with StrategyLocker.open(folder) as averages:
         saved = found_saved(averages.store)
     deals, at = (0, None) if saved is None else (saved.deals, saved.saved_at)

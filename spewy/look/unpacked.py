@@ -1,4 +1,4 @@
-"""All strategies of a strategy locker, unpacked into files that processes map together."""
+"""Decode all strategies of a strategy locker into files that several processes map into memory, or into a parcel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from spewy.records.strategy_locker import StrategyLocker
 
 @dataclass(frozen=True)
 class Decoder:
-    """Unpacks the strategies of a strategy locker for its game.
+    """Decodes the strategies of a strategy locker, to compute best responses to them.
 
     Args:
         strategies: the locker.
@@ -36,7 +36,7 @@ class Decoder:
 
     @classmethod
     def of(cls, averages: StrategyLocker, folder: Path) -> Decoder:
-        """Make the decoder of the strategy locker in a folder.
+        """Make a decoder for a strategy locker; ``folder`` is its folder, for errors.
 
         Raises:
             InputError: the locker is not that of a solve.
@@ -45,21 +45,21 @@ class Decoder:
 
     @cached_property
     def forests(self) -> list[Forest]:
-        """The betting, round by round."""
+        """Betting of each round."""
         return [betting.forest for betting in betting_rounds(self.job.betting_tree)]
 
     @cached_property
     def batches(self) -> list[LineBatches]:
-        """LineBatches of the forests, round by round."""
+        """Betting lines of each round, in batches of 16."""
         return line_batches(self.forests)
 
     @property
     def n_bytes(self) -> int:
-        """Size of the files in bytes."""
+        """Size of the decoded strategies in bytes."""
         return sum(self._size(t, p) for t in range(len(self.forests)) for p in (0, 1)) * self._dtype.itemsize
 
     def write(self, folder: Path) -> str:
-        """Write the files, and return a mark that identifies these strategies.
+        """Write the decoded strategies to files in a folder, and return a hash that identifies them.
 
         Raises:
             InputError: nothing is stored for a board bucket.
@@ -71,29 +71,31 @@ class Decoder:
             for p in (0, 1):
                 tables = byte_tables(batches, p, n_rows)
                 sums = np.zeros(class_size(batches, p, n_rows), dtype=np.float32)
-                with _file(folder, t, p).open("wb") as file:  # mapped, a full disk would end the process
+                with _file(folder, t, p).open(
+                    "wb"
+                ) as file:  # a write to a mapped file would crash the process if the disk is full
                     for class_ in range(self.strategies.saved.classes[t]):
-                        found = self.strategies.class_bytes(t, class_, p)
-                        mark.update(found.tobytes())
-                        restore(found, n_rows, tables, sums)
+                        packed = self.strategies.class_bytes(t, class_, p)
+                        mark.update(packed.tobytes())
+                        restore(packed, n_rows, tables, sums)
                         file.write(sums.astype(self._dtype).tobytes())
                     if not sums.size:
-                        file.write(bytes(self._dtype.itemsize))  # nothing cannot be mapped
+                        file.write(bytes(self._dtype.itemsize))  # an empty file cannot be mapped
         return mark.hexdigest()
 
     def game(self, folder: Path) -> RealGame:
-        """Return the game with the strategies in the files."""
+        """Return the game with the strategies that `write` has written to a folder."""
         sums = tuple(
             (self._mapped(folder, t, 0), self._mapped(folder, t, 1)) for t in range(len(self.forests))
         )
         return self._parcel(()).game(sums)
 
     def parcel(self) -> Parcel:
-        """Return the game with packed strategies, to be sent to workers that share no folder."""
+        """Return the game and its strategies in a form that can be sent to workers on other machines."""
         rounds = range(len(self.forests))
         return self._parcel(tuple((self._bytes(t, 0), self._bytes(t, 1)) for t in rounds))
 
-    def _parcel(self, found: tuple[tuple[Bytes, Bytes], ...]) -> Parcel:
+    def _parcel(self, packed: tuple[tuple[Bytes, Bytes], ...]) -> Parcel:
         saved = self.strategies.saved
         return Parcel(
             self.job.rules,
@@ -102,17 +104,17 @@ class Decoder:
             tuple(saved.classes),
             tuple(saved.rows),
             self._dtype,
-            found,
+            packed,
         )
 
     def _bytes(self, t: int, p: int) -> Bytes:
-        """Packed strategies of a player in a round: ``[class, byte]``."""
+        """Strategies of player p in round t as bytes (an array ``[board bucket, byte]``)."""
         classes = range(self.strategies.saved.classes[t])
         return np.stack([self.strategies.class_bytes(t, class_, p) for class_ in classes])
 
     @property
     def _dtype(self) -> np.dtype[np.floating]:
-        """Number type of the unpacked sums; compiled kernels exist for it, and it holds multiples of 1/255 exactly."""
+        """Number type of the decoded strategies: the type of the solve's sums, for which kernels are compiled."""
         return np.dtype(np.float16 if self.job.solve.short else np.float32)
 
     def _mapped(self, folder: Path, t: int, p: int) -> np.ndarray:
@@ -125,15 +127,16 @@ class Decoder:
 
 @dataclass(frozen=True, eq=False)
 class Parcel:
-    """A game whose strategies are packed as bytes, to be sent to other machines.
+    """A game with strategies as bytes, which can be pickled and sent to other machines.
 
     Attributes:
-        rules: of the game.
-        forests: the betting, round by round.
-        arrays: that tell a board's class and a hand's row.
-        classes, rows: how many, per round.
-        dtype: of sums.
-        found: per round and player ``[class, byte]``.
+        rules: rules of the game.
+        forests: betting of each round.
+        arrays: arrays that map boards to board buckets and hands to rows, by name.
+        classes: number of board buckets of each round.
+        rows: number of hand rows of each round.
+        dtype: number type of decoded strategies.
+        packed: strategies of each round and player, ``[board bucket, byte]``.
     """
 
     rules: Game
@@ -142,15 +145,15 @@ class Parcel:
     classes: tuple[int, ...]
     rows: tuple[int, ...]
     dtype: np.dtype[np.floating]
-    found: tuple[tuple[Bytes, Bytes], ...]
+    packed: tuple[tuple[Bytes, Bytes], ...]
 
     @cached_property
     def batches(self) -> list[LineBatches]:
-        """LineBatches of the forests, round by round."""
+        """Betting lines of each round, in batches of 16."""
         return line_batches(self.forests)
 
     def game(self, sums: tuple[Pair, ...] | None = None) -> RealGame:
-        """Return the game for judging; ``sums`` are its strategies if they are already unpacked."""
+        """Return the game for measuring exploitability; ``sums`` are its decoded strategies if they exist already."""
         classes, symmetric = board_abstraction(self.rules, self.arrays), not rows_know_suits(self.arrays)
         unpacked = self._unpacked() if sums is None else sums
         return RealGame(
@@ -166,7 +169,7 @@ class Parcel:
 
     def _unpacked(self) -> tuple[Pair, ...]:
         out = []
-        for batches, n_rows, pair in zip(self.batches, self.rows, self.found, strict=True):
+        for batches, n_rows, pair in zip(self.batches, self.rows, self.packed, strict=True):
             both = []
             for p in (0, 1):
                 tables, sums = (

@@ -1,4 +1,4 @@
-"""Decisions of a solve of any kind, hand by hand."""
+"""Read the decisions of a solve, with reach, strategy, EV and equity of each hand."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 
 class SolveView(Closing):
-    """A read-only view of a solve, which may be finished, interrupted, or still running in another process.
+    """Reads the strategies of a solve, which may be finished, interrupted, or still running in another process.
 
-    Nothing but the chunks on the way to a decision is read to show it. In a spot, and in a whole game whose boards are
-    all walked through, each board has strategies of its own. In a whole game with board buckets the strategies are
-    those of the board's bucket and the hand's row; reach, frequencies and equities are of the real board and hands, and
-    EVs are known in the last round only. Dropped rounds are solved again where somebody looks, and kept in memory.
+    To show a decision, only the chunks on its line are read. In a whole game with board buckets, the strategy is that
+    of the board's bucket and the hand's row; reach and equity are computed for the real board and hands; EVs are known
+    only in the last round. A dropped chunk is re-solved when a decision in it is requested, and kept in memory.
 
     Args:
         job: job that the store was made for.
         store: lockers of the solve; for a whole game with board buckets its strategy locker. `close` closes it.
-        target: accuracy of dropped rounds, such as ``"0.1%"`` of the pot where a chunk begins; None for the job's.
-        note: called with a line before and after each solve of a dropped chunk.
-        folder: folder of the solve; None in memory.
+        target: accuracy to which dropped chunks are re-solved, such as ``"0.1%"`` of the pot where the chunk begins;
+            None for the target of the last run.
+        note: called with a line of text before and after each re-solve.
+        folder: folder of the solve; None for a solve in memory.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class SolveView(Closing):
 
     @property
     def checked_pct(self) -> float:
-        """Exploitability in % of the pot as the solve measured it; NaN if it did not, and for whole games."""
+        """Exploitability of a spot's saved strategies in % of the pot; NaN if the solve has not measured it."""
         trace = read_trace(self.store)
         if not trace or trace[-1][0] != self.sweeps:
             return float("nan")
@@ -102,58 +102,70 @@ class SolveView(Closing):
 
     @cached_property
     def layout(self) -> Layout:
-        """All boards and all betting of the solve, laid out at the first use."""
+        """All boards and all betting of the solve."""
         self._require_walked("layout")
         return Layout.of(self.problem)
 
     def node(self, line: str = "", board: str | Sequence[int] | None = None, *, ev: bool = True) -> NodeView:
-        """The decision after a line, with the hands of the player who acts.
+        """Return the decision after a line, with the hands of the player who acts.
 
         Args:
-            line: betting since the solve's root, as people write it (``"x b120 c"``) or as an ACPC string
-                (``"cr120c/"``). At the end of a round the ``/`` can be left out if the board shows the next cards.
+            line: betting since the root of the solve, as players write it (``"x b120 c"``) or as an ACPC string
+                (``"cr120c/"``). At the end of a round the ``/`` can be left out if the board has the next cards.
             board: all public cards; None for the root's.
             ev: whether to compute EVs and equities, which are NaN otherwise.
 
         Raises:
-            InputError: there is no such line, no decision after it, or a board that cannot follow.
+            InputError: the line does not exist or leads to no decision, or the board is impossible after it.
         """
-        view, node, cards = self._decision(line, board, ev)
+        chunk, node, cards = self._decision(line, board, ev)
         assert node.player is not None
-        return self._node_view(view, node, node.player, cards)
+        return self._node_view(chunk, node, node.player, cards)
 
     def waiting(
         self, line: str = "", board: str | Sequence[int] | None = None, *, ev: bool = True
     ) -> NodeView:
-        """Return the hands of the player who waits at a decision, without actions; arguments as of `node`.
+        """Return the hands of the player who waits at a decision, without actions; the arguments are those of `node`.
 
         Raises:
-            InputError: as `node`.
+            InputError: the line does not exist or leads to no decision, or the board is impossible after it.
         """
-        view, node, cards = self._decision(line, board, ev)
+        chunk, node, cards = self._decision(line, board, ev)
         assert node.player is not None
-        return self._node_view(view, node, 1 - node.player, cards)
+        return self._node_view(chunk, node, 1 - node.player, cards)
 
     def totals(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeTotals:
-        """Return frequencies, EVs and equities of both ranges after a line; arguments as of `node`.
+        """Return frequencies, EVs and equities of both whole ranges after a line.
+
+        Args:
+            line: betting since the root of the solve, written as for `node`.
+            board: all public cards; None for the root's.
 
         Raises:
-            InputError: there is no such line, or a board that cannot follow.
+            InputError: the line does not exist, or the board is impossible after it.
         """
         node, cards = self.at(line, board)
         return self.chunk_view(node.line, cards).totals(node.line).in_unit(self.job.amounts)
 
     def at(self, line: str, board: str | Sequence[int] | None) -> tuple[Node, Cards]:
-        """The node of the betting tree after a line, and its public cards; arguments and errors as `totals`."""
+        """Return the node of the betting tree after a line, and its public cards.
+
+        Args:
+            line: betting since the root of the solve, written as for `node`.
+            board: all public cards; None for the root's.
+
+        Raises:
+            InputError: the line does not exist, or the board is impossible after it.
+        """
         node = self.problem.tree.alone(line_to(self.problem, line, board))
         return node, self._cards(node, board)
 
     def words(self, node: Node) -> str:
-        """Return the line of a node in words."""
+        """Describe the betting before a node in words."""
         return line_words(self.problem.tree.entered(entry_line(node.line)), node.line)
 
     def chunk_view(self, line: str, cards: Cards, *, ev: bool = True, equity: bool = True) -> ChunkView:
-        """Return the chunk of a node, in chips; a dropped chunk is re-solved.
+        """Return the chunk of a node on a board, with amounts in chips; a dropped chunk is re-solved.
 
         Args:
             line: line of the node, as `spewy.game.lines.read_line` returns it.
@@ -170,18 +182,18 @@ class SolveView(Closing):
         round_name: str | None = None,
         player: int | None = None,
     ) -> Selection:
-        """Select decisions by line, board, round and player; None selects any.
+        """Select the decisions that fulfil all given conditions: see `Selection.of`.
 
         Raises:
-            InputError: there is no such line, board or round, or no such decision.
+            InputError: the line, the board or the round does not exist, or no decision fulfils all conditions.
         """
         return Selection.of(self.problem, line=line, board=board, round_name=round_name, player=player)
 
     def views(self, selection: Selection) -> Iterator[NodeView]:
-        """Yield the selected decisions, round by round and board by board; re-solve dropped rounds on one board.
+        """Yield the selected decisions, round by round and board by board.
 
         Raises:
-            InputError: the selection has dropped rounds on all boards, or all boards of a solve with board buckets.
+            InputError: the selection has all boards, and a round of it was dropped or the solve has board buckets.
         """
         first = first_dropped(self.store)
         if selection.only is None:
@@ -192,12 +204,12 @@ class SolveView(Closing):
         return self._views_of(selection)
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """Yield one frame per decision and board, round by round; boards that equal each other up to suits count once.
+        """Yield a frame for each decision on each canonical board, round by round.
 
         Raises:
             InputError: rounds were dropped, or the solve has board buckets.
         """
-        return (view.frame() for view in self.views(self.select()))
+        return (node.frame() for node in self.views(self.select()))
 
     def close(self) -> None:
         """Close the store."""
@@ -205,10 +217,10 @@ class SolveView(Closing):
 
     def _views_of(self, selection: Selection) -> Iterator[NodeView]:
         for cards, decisions in selection.places():
-            view = self.chunk_view(decisions[0].line, cards)
+            chunk = self.chunk_view(decisions[0].line, cards)
             for node in decisions:
                 assert node.player is not None
-                yield self._node_view(view, node, node.player, cards)
+                yield self._node_view(chunk, node, node.player, cards)
 
     def _decision(
         self, line: str, board: str | Sequence[int] | None, ev: bool
@@ -221,11 +233,11 @@ class SolveView(Closing):
     def _cards(self, node: Node, board: str | Sequence[int] | None) -> Cards:
         return board_cards(self.problem, node.round, self.job.board if board is None else board)
 
-    def _node_view(self, view: ChunkView, node: Node, player: int, cards: Cards) -> NodeView:
-        """Return the named hands of a player, sorted by reach, largest first."""
+    def _node_view(self, chunk: ChunkView, node: Node, player: int, cards: Cards) -> NodeView:
+        """Return the figures of a player's hands at a decision, sorted by reach, the largest first."""
         acts = player == node.player
-        arrays = view.node(node.line) if acts else view.waiting(node.line)
-        hands, units = view.play.hands[player], self.problem.units
+        arrays = chunk.node(node.line) if acts else chunk.waiting(node.line)
+        hands, units = chunk.play.hands[player], self.problem.units
         names = np.array([hand_name(hand) for hand in self.problem.hands[hands]], dtype=np.str_)
         reach = arrays.reach if units is None else arrays.reach * units[player][hands]
         order = np.lexsort((names, -reach))
@@ -245,7 +257,7 @@ class SolveView(Closing):
         ).in_unit(self.job.amounts)
 
     def _require_walked(self, subject: str) -> None:
-        """Refuse a solve with board buckets.
+        """Check that the solve has no board buckets; ``subject`` begins the error.
 
         Raises:
             InputError: the solve has board buckets.

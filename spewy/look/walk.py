@@ -1,7 +1,8 @@
-"""Steps from a node of a solve: the actions or cards that can follow, each with its frequency.
+"""Find the actions or cards that can follow a node of a solve, each with its frequency.
 
-A card's frequency is its probability given both ranges at the node: ``W_c / Σ_c W_c`` with
-``W_c = Σ_{i, j} r0[i] r1[j] compat(i, j)`` over the pairs of hands that leave the card in the deck.
+The frequency of card c is its probability given both ranges at the node: ``W_c / Σ_c W_c``. Here
+``W_c = Σ_{i, j} r0[i] r1[j] compat(i, j)`` with the ranges ``r0`` and ``r1``, summed over all hands without card c;
+``compat`` is 1 for two hands without a common card, else 0.
 """
 
 from __future__ import annotations
@@ -42,15 +43,15 @@ def _actions(solution: SolveView, node: Node, cards: Cards) -> Iterator[Step]:
 
 
 def _deals(solution: SolveView, node: Node, cards: Cards) -> Iterator[Step]:
-    """The deals after a chance node, high cards first."""
+    """Yield the deals that can follow a chance node, high cards first."""
     (child,) = node.children
     game = solution.problem.game
     if not game.num_board_cards[child.round]:
         yield _step(solution, "no cards", 1.0, child, cards)
         return
-    view = solution.chunk_view(node.line, cards, ev=False)
+    chunk = solution.chunk_view(node.line, cards, ev=False)
     deals = sorted(_possible(solution, node.round, cards), reverse=True)
-    weights = _weights(solution, view.reach[node.line], view.play.hands, [dealt for dealt, _ in deals])
+    weights = _weights(solution, chunk.reach[node.line], chunk.play.hands, [dealt for dealt, _ in deals])
     weights = weights * np.array([count for _, count in deals])
     total = weights.sum()
     shares = weights / total if total > 0 else np.full(len(deals), np.nan)
@@ -73,7 +74,10 @@ def _step(solution: SolveView, name: str, share: float, child: Node, board: Card
 
 
 def _possible(solution: SolveView, t: int, cards: Cards) -> Iterator[tuple[Cards, int]]:
-    """Possible deals after a board of round t; deals of several cards are counted once per suit-equivalence class."""
+    """Yield the possible deals after a board of round t, each with the number of deals that it represents.
+
+    A single card represents itself. Of several cards, one deal represents all deals that are equal up to suits.
+    """
     problem = solution.problem
     if problem.game.num_board_cards[t + 1] == 1:
         yield from (((card,), 1) for card in problem.game.deck.cards if card not in cards)
@@ -88,7 +92,14 @@ def _possible(solution: SolveView, t: int, cards: Cards) -> Iterator[tuple[Cards
 def _weights(
     solution: SolveView, reach: tuple[Floats, Floats], hands: tuple[Any, Any], deals: Sequence[Cards]
 ) -> Floats:
-    """``[deal]``: total weight of the pairs of hands that do not contain a card of the deal."""
+    """Weight of all pairs of compatible hands without a card of the deal (an array ``[deal]``).
+
+    Args:
+        solution: the solve.
+        reach: both ranges at the node, per player ``[hand]``.
+        hands: per player, numbers of the hands in the deck.
+        deals: cards of each deal.
+    """
     deck = solution.problem.hands
     together = compatible(deck, hands)
     free = [np.ones((len(deals), len(hands[p]))) for p in (0, 1)]

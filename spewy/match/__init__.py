@@ -20,10 +20,10 @@ _MODULES = {
     "summary": "review",
 }
 
-if not TYPE_CHECKING:  # a type checker would take every name for one that is there
+if not TYPE_CHECKING:  # with this function a type checker would accept any name
     __getattr__ = lazy_names(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:
-    """Public names, loaded or not."""
+    """Public names of the package, whether their modules are imported yet or not."""
     return sorted(__all__)

@@ -19,7 +19,7 @@ from spewy.game.hand import Hand, HoleCards
 VERSION = "VERSION:2.0.0"
 """First line that a client sends."""
 COMMENTS = ("#", ";")
-"""First characters of comments and of other lines that do not belong to a match."""
+"""First characters of lines that are no messages of a match: comments, and lines for user interfaces."""
 MOST_TOLD = 200
 """Largest number of characters of a line that an error quotes."""
 
@@ -37,10 +37,10 @@ class MatchState:
     """A state of a hand as a dealer sends it to one player.
 
     Attributes:
-        position: the player who receives it.
+        position: number of the player who receives the state.
         number: number of the hand.
-        hand: the hand as that player may see it.
-        text: the line, which a reply repeats.
+        hand: the hand, with the cards that the receiver may see.
+        text: the dealer's line, which a reply repeats.
     """
 
     position: int
@@ -54,7 +54,7 @@ class MatchState:
         return self.hand.to_act == self.position
 
     def reply(self, action: str) -> str:
-        """The line that answers with a legal action.
+        """The line with which a client answers this state by a legal action.
 
         Raises:
             InputError: the action is not legal.
@@ -99,7 +99,7 @@ def parse_state(game: Game, line: bytes | str) -> MatchState:
     (True, (30, 20), 'MATCHSTATE:1:0:rc/r:|9hQd/8dAs8s:c')
 
     Raises:
-        InputError: the line is no match state, is of another game, or lacks the receiver's own cards.
+        InputError: the line is no match state, belongs to another game, or lacks the receiver's own cards.
     """
     subject = "match state"
     text = _text(subject, line)
@@ -118,12 +118,12 @@ def parse_state(game: Game, line: bytes | str) -> MatchState:
 
 
 def state_text(hand: Hand, position: int, number: int) -> str:
-    """The line that a dealer sends to one player."""
+    """The line with the state of a hand that a dealer sends to the player in ``position``."""
     return f"MATCHSTATE:{position}:{number}:{hand.betting.line}:{cards_text(hand.seen_by(position))}"
 
 
 def cards_text(hand: Hand) -> str:
-    """The cards of a hand: known hole cards, then the board, a group for each round that was reached.
+    """Format the cards of a hand: known hole cards, then the public cards of each round that was reached.
 
     >>> from spewy.game.gamefile import load_game
     >>> hand = Hand.start(load_game("kuhn"), (None, (51,)))
@@ -137,16 +137,16 @@ def cards_text(hand: Hand) -> str:
 
 
 def read_reply(sent: str, line: bytes) -> str | None:
-    """Read a client's answer to a state: the text after the state and a colon.
+    """Read a client's answer to a state: the text after a copy of the state and a colon.
 
-    The field of the opponent's cards may hold anything.
+    The opponent's cards in the copy are not compared.
 
     Args:
-        sent: the state that the client was sent.
+        sent: line of the state that the dealer has sent to the client.
         line: the client's line.
 
     Returns:
-        The answer, which may be empty; None for a line that does not answer this state.
+        The answer, which may be empty; None if the line does not answer this state.
     """
     fields = line.decode("ascii", errors="replace").split(":", 5)
     asked = sent.split(":")
@@ -157,15 +157,16 @@ def read_reply(sent: str, line: bytes) -> str | None:
 
 
 def read_action(hand: Hand, answer: str, free_folds: bool = False) -> tuple[str, str | None]:
-    """Return the legal action for a client's answer, and what was wrong with the answer.
+    """Return the legal action that a client's answer stands for, and what is wrong with the answer.
 
     Args:
-        hand: the hand, in which a player acts.
+        hand: the hand, in which a player has to act.
         answer: the client's answer; text after the action is ignored.
-        free_folds: whether a player may fold where a check is free.
+        free_folds: whether a player may fold when checking is free.
 
     Returns:
-        ``f``, ``c``, ``r`` or ``r`` with a total; and words for the log, or None for a legal answer.
+        The action (``f``, ``c``, ``r`` or ``r`` with a total), and a text about what is wrong, or None for a legal
+        answer.
     """
     letter = answer[:1].lower()
     if letter and letter in "ck":
@@ -202,7 +203,7 @@ class LoggedHand:
     Attributes:
         number: number of the hand.
         hand: the hand with all known cards.
-        names: names of the players by position.
+        names: names of the players, in the order of their positions in this hand.
     """
 
     number: int
@@ -211,7 +212,7 @@ class LoggedHand:
 
     @property
     def text(self) -> str:
-        """The line of the log."""
+        """The hand's line in the log."""
         values = "|".join(str(chips) for chips in self.hand.net())
         cards = cards_text(self.hand)
         return f"STATE:{self.number}:{self.hand.betting.line}:{cards}:{values}:{'|'.join(self.names)}"
@@ -227,7 +228,7 @@ def parse_logged(game: Game, line: bytes | str) -> LoggedHand:
     ((90, -90), True)
 
     Raises:
-        InputError: the line is no hand, is of another game, or has other values than the hand.
+        InputError: the line is no hand, belongs to another game, or has other values than the chips won in the hand.
     """
     subject = "log line"
     text = _text(subject, line)
@@ -244,7 +245,12 @@ def parse_logged(game: Game, line: bytes | str) -> LoggedHand:
 
 @dataclass(frozen=True)
 class FinalScore:
-    """The last line of a match's log: chips won, and names, in the order of the seats."""
+    """The last line of a match's log.
+
+    Attributes:
+        totals: chips that each player has won in the match, in the order of the seats.
+        names: names of the players in the order of the seats.
+    """
 
     totals: tuple[float, float]
     names: tuple[str, str]
@@ -274,10 +280,10 @@ def parse_score(line: bytes | str) -> FinalScore:
 
 
 def check_name(name: str) -> str:
-    """Return a player's name if a log can hold it.
+    """Return a player's name unchanged if logs can hold it.
 
     Raises:
-        InputError: the name is empty, or has characters that separate fields.
+        InputError: the name is empty or too long, or has a character that logs use to separate fields.
     """
     if not re.fullmatch(r"[!-9;-{}~]{1,100}", name):
         raise InputError(
@@ -287,7 +293,7 @@ def check_name(name: str) -> str:
 
 
 def _hand(game: Game, subject: str, line: str, cards: str) -> Hand:
-    """Build the hand of a betting string and its cards; a fold may stand where a check is free."""
+    """Build a hand from its betting string and its cards; folds are accepted even when checking is free."""
     held, *groups = cards.split("/")
     owners = held.split("|")
     if len(owners) != 2:
@@ -329,7 +335,7 @@ def _cards(subject: str, text: str) -> HoleCards:
 
 
 def _seen(cards: str, position: int) -> tuple[str, ...] | None:
-    """The receiver's own cards and the board in a field of cards; None if the field has another form."""
+    """Read one player's cards and the public cards from a state's field of cards; None for a field of another form."""
     hole, *board = cards.split("/")
     owners = hole.split("|")
     return (owners[position], *board) if len(owners) == 2 else None

@@ -1,20 +1,22 @@
-"""Estimates the chips won in a hand without luck (N. Burch et al., "AIVAT", AAAI 2018).
+"""Estimate the chips won in a hand without luck (N. Burch et al., "AIVAT", AAAI 2018).
 
-One player tells its strategy. The estimate averages over all hands of this player that fit the public play, weighted by
-their likelihood given the opponent's cards; the opponent keeps its cards. With V any function of the public state s, of
-the range ρ there and of the opponent's cards, the estimate is
+A player who reveals its strategy takes part with its whole range; the opponent keeps its cards, unless it reveals its
+strategy too. Let V be any function of the public state s and of both ranges in s. The estimate is
 
 ``E[chips won | end] + Σ (E[V(s') | s] - V(s'))``
 
-over the steps s to s' whose probabilities are known: deals of cards, decisions of that player, and of an opponent who
-tells its strategy, too. Each term is zero on average, however the other decisions are made, so the estimate is
-unbiased; the better V, the less luck is left. Here ``V(s) = stake * (2 * equity - 1)``: both players check and call
-from now on. The mean of V over the next cards is V before them, so a deal takes two equities.
+where the sum is over the steps from a state s to the next state s' that have known probabilities: deals of cards, and
+decisions of players who reveal their strategies. Each term of the sum is zero on average, however the other decisions
+are made, so the estimate is unbiased. The better V predicts the result, the less luck is left.
+
+Here V lets both players check and call from s on, but a player who faces a bet folds each hand that loses more by a
+call. Without these folds V would move by whole stacks at all-ins. After a bet of one player, V also knows how often
+each hand of the other folds, calls or raises, if the other reveals its strategy there. Cards are dealt when no bet is
+open, so the mean of V over the next cards is V before these cards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -23,36 +25,34 @@ from buckets.cards import blocked, hands
 from solvers.tree import Floats
 from spewy.bot.bot import Mix
 from spewy.game.betting import Betting
-from spewy.match.odds import shares
+from spewy.game.hand import Hand
+from spewy.match.odds import deck_pairs
 from spewy.match.table import Played, Step
 
-BOARDS = 200
-"""Number of sampled final boards for an equity; the sampling adds little variance and no bias."""
 
+def estimate(played: Played, known: tuple[bool, bool]) -> float:
+    """Estimate the chips that player 0 won without luck.
 
-def estimate(played: Played, known: tuple[bool, bool], seed: int) -> float:
-    """Player 0's chips without luck; the mean of two estimates if both strategies are known.
-
-    The estimate is the chips won if a player did something else than its strategy told. Faults of a player who tells no
-    strategy do not matter: its decisions may depend on its cards in any way.
+    If a player who reveals its strategy has acted against it, or had a fault, the estimate is the chips won. Faults of
+    the other player do not matter, since its decisions may depend on its cards in any way.
 
     Args:
-        played: the hand with all cards, and the strategies that players told.
-        known: which players tell their strategies.
-        seed: seed of the final boards.
+        played: the hand with all cards, and the revealed strategies at the decisions.
+        known: for each player whether it reveals its strategy.
     """
     failed = any(known[fault.player] for fault in played.faults)
-    if failed or not all(_tells(step) for step in played.steps if known[step.player]):
+    if failed or not all(_fits(step, played.hand) for step in played.steps if known[step.player]):
         return float(played.hand.net()[0])
-    averaged = [player for player in (0, 1) if known[player]] or [0]
-    estimates = [_Estimate(played, player, known, seed).chips() for player in averaged]
-    return float(np.mean(estimates))
+    return _Estimate(played, known).chips()
 
 
-def _tells(step: Step) -> bool:
-    """Whether the known strategy plays the chosen action with at least one hand."""
-    mix = step.mix
-    return mix is not None and step.action in mix.actions and bool(_row(mix, step.action).any())
+def _fits(step: Step, hand: Hand) -> bool:
+    """Whether the revealed strategy plays the chosen action with the player's cards."""
+    mix, cards = step.mix, hand.hole[step.player]
+    assert cards is not None
+    if mix is None or step.action not in mix.actions:
+        return False
+    return bool(mix.of(hand.game.hand_number(cards))[mix.actions.index(step.action)] > 0)
 
 
 def _row(mix: Mix, action: str) -> Floats:
@@ -65,19 +65,14 @@ class _Estimate:
 
     Args:
         played: the hand.
-        player: the player whose hands are averaged over if its strategy is known, and whose hand is kept if not.
-        known: which players tell their strategies.
-        seed: seed of the final boards.
+        known: which players reveal their strategies.
     """
 
-    def __init__(self, played: Played, player: int, known: tuple[bool, bool], seed: int) -> None:
-        self.hand, self.steps = played.hand, played.steps
-        self.player, self.known, self.seed = player, known, seed
+    def __init__(self, played: Played, known: tuple[bool, bool]) -> None:
+        self.hand, self.steps, self.known = played.hand, played.steps, known
         self.game = played.hand.game
         self.board: tuple[int, ...] = ()
-        self.total = 0.0
-        self.range = self._first_range()
-        self.margin = self._margins()
+        self.ranges = self._first_range(0), self._first_range(1)
 
     @cached_property
     def deck(self) -> np.ndarray:
@@ -86,71 +81,85 @@ class _Estimate:
 
     def chips(self) -> float:
         """Number of chips that player 0 won, without luck."""
-        blinds = Betting.start(self.game)
-        self.total -= stake(blinds) * self._mean()  # of all deals the mean is 0: the players' hands are alike
+        total = 0.0
+        if not all(self.known):
+            total -= self._even(
+                Betting.start(self.game)
+            )  # whose mean over all deals is 0, as the hands are alike
         for step in self.steps:
-            self._deal(step.hand.betting, step.hand.board)
-            self._decide(step)
-        self._deal(self.hand.betting, self.hand.board)
-        self.total += float(self.range @ self._value(self.hand.betting))
-        return self.total if self.player == 0 else -self.total
+            total += self._deal(step.hand.betting, step.hand.board)
+            total += self._decide(step)
+        total += self._deal(self.hand.betting, self.hand.board)
+        return total + self._value(self.hand.betting, self.ranges)
 
-    def _first_range(self) -> Floats:
-        """Range at the deal: hands without the opponent's cards; the actual hand if the strategy is unknown."""
-        if self.known[self.player]:
-            weights = (~blocked(self.deck, self._held(1 - self.player))).astype(np.float64)
-        else:
-            weights = np.zeros(len(self.deck))
-            weights[self.game.hand_number(self._held(self.player))] = 1.0
-        out: Floats = weights / weights.sum()
+    def _first_range(self, player: int) -> Floats:
+        """``[hand of the deck]``: all hands of a player who reveals its strategy, else the actual hand."""
+        out = np.ones(len(self.deck))
+        if not self.known[player]:
+            cards = self.hand.hole[player]
+            assert cards is not None
+            out[:] = 0.0
+            out[self.game.hand_number(cards)] = 1.0
         return out
 
-    def _held(self, player: int) -> Sequence[int]:
-        cards = self.hand.hole[player]
-        assert cards is not None
-        return cards
+    def _mass(self, ranges: tuple[Floats, Floats]) -> float:
+        """Weight of all pairs of hands that share no card with each other or the board."""
+        return float(ranges[0] @ deck_pairs(self.game, self.board).compatible @ ranges[1])
 
-    def _margins(self) -> Floats:
-        """``[hand]``: share of the stake that each hand wins against the opponent's hand without further betting."""
-        share = shares(self.game, self._held(1 - self.player), self.board, self.seed, BOARDS)
-        out: Floats = np.nan_to_num(1.0 - 2.0 * share)
-        return out
+    def _even(self, betting: Betting) -> float:
+        """Player 0's chips if both players check and call from now on."""
+        pairs = deck_pairs(self.game, self.board)
+        assert pairs.lead is not None
+        lead = float(self.ranges[0] @ pairs.lead @ self.ranges[1])
+        return stake(betting) * lead / self._mass(self.ranges)
 
-    def _mean(self) -> float:
-        return float(self.range @ self.margin)
+    def _value(self, betting: Betting, ranges: tuple[Floats, Floats]) -> float:
+        """Player 0's chips after a betting: all checks and calls, but for folds of hands that lose more by a call."""
+        if betting.folded is not None:
+            return float(-betting.spent[0] if betting.folded == 0 else betting.spent[1])
+        player = betting.to_act if betting.can_fold else 0
+        assert player is not None
+        pairs, opponent = deck_pairs(self.game, self.board).seen_by(player), ranges[1 - player]
+        assert pairs.lead is not None
+        values = stake(betting) * (pairs.lead @ opponent)
+        if betting.can_fold:
+            values = np.maximum(values, -betting.spent[player] * (pairs.compatible @ opponent))
+        mean = float(ranges[player] @ values) / self._mass(ranges)
+        return mean if player == 0 else -mean
 
-    def _value(self, betting: Betting) -> Floats:
-        """``[hand]``: chips that each hand wins after this betting."""
-        if betting.folded is None:
-            return stake(betting) * self.margin
-        lost = betting.spent[betting.folded]
-        return np.full(len(self.deck), -lost if betting.folded == self.player else lost, dtype=np.float64)
-
-    def _deal(self, betting: Betting, board: tuple[int, ...]) -> None:
-        """Process public cards, if new ones were dealt."""
+    def _deal(self, betting: Betting, board: tuple[int, ...]) -> float:
+        """Process public cards, if new ones were dealt; return the value that they took away."""
         if board == self.board:
-            return
-        before = self._mean()
+            return 0.0
+        before = self._even(betting)
         self.board = board
-        weights = np.where(blocked(self.deck, board), 0.0, self.range)
-        self.range = weights / weights.sum()
-        self.margin = self._margins()
-        self.total += stake(betting) * (before - self._mean())
+        live = ~blocked(self.deck, board)
+        self.ranges = self.ranges[0] * live, self.ranges[1] * live
+        return before - self._even(betting)
 
-    def _decide(self, step: Step) -> None:
-        if not self.known[step.player] or step.mix is None:
-            return
-        taken = step.mix.actions.index(step.action)
-        values = np.array([self._value(step.hand.betting.apply(action)) for action in step.mix.actions])
-        if step.player == self.player:
-            joint = np.zeros((len(values), len(self.deck)))
-            joint[:, step.mix.hands] = step.mix.frequencies * self.range[step.mix.hands]
-            self.range = joint[taken] / joint[taken].sum()
-            expected = float((joint * values).sum() / joint.sum())
-        else:
-            frequencies = step.mix.of(self.game.hand_number(self._held(step.player)))
-            expected = float(frequencies @ (values @ self.range))
-        self.total += expected - float(self.range @ values[taken])
+    def _decide(self, step: Step) -> float:
+        """Process a decision; return the value that the draw of the action took away."""
+        player, mix = step.player, step.mix
+        if not self.known[player] or mix is None:
+            return 0.0
+        before, expected, taken = self._mass(self.ranges), 0.0, 0.0
+        for action in mix.actions:
+            after = self._after(player, mix, action)
+            mass = self._mass(after)
+            if not mass > 0:
+                continue
+            value = self._value(step.hand.betting.apply(action), after)
+            expected += mass / before * value
+            if action == step.action:
+                taken, chosen = value, after
+        self.ranges = chosen
+        return expected - taken
+
+    def _after(self, player: int, mix: Mix, action: str) -> tuple[Floats, Floats]:
+        """Return both ranges after an action."""
+        own = np.zeros(len(self.deck))
+        own[mix.hands] = self.ranges[player][mix.hands] * _row(mix, action)
+        return (own, self.ranges[1]) if player == 0 else (self.ranges[0], own)
 
 
 def stake(betting: Betting) -> int:

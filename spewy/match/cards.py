@@ -1,4 +1,4 @@
-"""Cards as the ACPC's reference dealer deals them: a match's seed alone determines the cards."""
+"""Cards of a match, which its seed determines; they are those that the ACPC's reference dealer deals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Dealt:
 
     Attributes:
         hole: hole cards of players 0 and 1.
-        board: public cards of all rounds in the order of the deal; a hand may end before they are shown.
+        board: public cards of all rounds in the order of the deal, also of rounds that the hand does not reach.
     """
 
     hole: tuple[tuple[int, ...], tuple[int, ...]]
@@ -30,7 +30,7 @@ def deals(game: Game, seed: int) -> Iterator[Dealt]:
     """Yield the cards of a match, hand after hand.
 
     Raises:
-        InputError: the seed is no whole number of 32 bits.
+        InputError: the seed is not between 0 and `MOST_SEED`.
     """
     rng = _generator(seed)
     # The reference dealer's deck goes suit by suit.
@@ -42,12 +42,12 @@ def deals(game: Game, seed: int) -> Iterator[Dealt]:
 
 
 def hand_seed(seed: int, number: int) -> int:
-    """Seed for a bot's random draws in one hand of a match."""
+    """Seed of a bot's random choices in hand ``number`` of a match with this seed."""
     return seed << 32 | number
 
 
 def _drawn(rng: Random, deck: list[int], number: int) -> tuple[int, ...]:
-    """Draw cards one by one; each drawn card's place is filled with the deck's last card."""
+    """Draw cards one by one; after each draw the deck's last card moves to where the drawn card was."""
     out = []
     for _ in range(number):
         place = rng.getrandbits(32) % len(deck)
@@ -58,7 +58,7 @@ def _drawn(rng: Random, deck: list[int], number: int) -> tuple[int, ...]:
 
 
 def _generator(seed: int) -> Random:
-    """The Mersenne Twister with the seeding of C programs; Python's own `seed` mixes the number first."""
+    """Make a Mersenne Twister that is seeded as in C programs; Python's own `seed` would mix the number first."""
     if not 0 <= seed <= MOST_SEED:
         raise InputError(f"seed: expected 0 to {MOST_SEED}, found {shown(seed)}")
     words = [seed]

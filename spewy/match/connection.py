@@ -1,7 +1,7 @@
-r"""Lines of text to and from another player: over TCP, over pipes, or within this process.
+r"""Lines of text to and from a program that plays, the *peer*: over TCP, over pipes, or within this process.
 
-Every channel bounds the length of a line and the time that it waits. Deadlines are times of `time.monotonic`. A
-failure is a `PeerError`, whose subject is the peer: the program at the other end.
+Every channel limits the length of a line and the time that it waits. Deadlines are times of `time.monotonic`. Failures
+are raised as a `PeerError` that names the peer.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from spewy.errors import InputError, PeerError, shown
 from spewy.system.closing import Closing
 
 MOST_OF_LINE = 4095
-"""Largest number of bytes in a line; a longer line arrives in pieces."""
+"""Largest number of bytes in a line; a longer line is received in several pieces."""
 _READ = 1 << 16
 _PAUSE = 0.1
 """Seconds between two attempts to connect."""
 _LONGEST_WAIT = 1e6
-"""Largest number of seconds that the system's timers accept at once."""
+"""Largest number of seconds for one call of the system's `poll`; longer waits take several calls."""
 
 
 class TimedOutError(PeerError):
@@ -34,11 +34,11 @@ class TimedOutError(PeerError):
 
 
 class Channel(Closing):
-    """Two-way lines between this process and a peer.
+    """A channel on which this process and a peer send each other lines.
 
     Attributes:
-        peer: name of the other end in messages.
-        ended: whether the peer has sent its last byte.
+        peer: name of the peer in messages.
+        ended: whether the peer has closed its side, so that no more bytes arrive.
     """
 
     peer: str
@@ -49,12 +49,12 @@ class Channel(Closing):
         """Send a line.
 
         Raises:
-            PeerError: the peer is gone, or reads nothing until the deadline.
+            PeerError: the peer is gone, or has not read the line by the deadline.
         """
 
     @abstractmethod
     def receive(self, deadline: float | None = None) -> bytes | None:
-        """Wait for the next line and return it without its end; None after the last line.
+        """Wait for the next line, and return it without its line ending; None after the last line.
 
         Raises:
             PeerError: no line arrived before the deadline, or the connection broke.
@@ -62,38 +62,38 @@ class Channel(Closing):
 
     @abstractmethod
     def poll(self) -> bytes | None:
-        """Return the next line that has already arrived; None if there is none."""
+        """Return the next line if it has already arrived, else None."""
 
     @property
     def file(self) -> int | None:
-        """Descriptor that becomes readable when the peer sends something; None if the peer answers at once."""
+        """File descriptor that becomes readable when the peer sends something; None for a peer in this process."""
         return None
 
     @property
     def end_text(self) -> str:
-        """Words that say how the peer's side ended."""
+        """End of an error message that says how the peer's side ended."""
         return "the connection closed"
 
     def leave(self, seconds: float) -> bool:
-        """Close the channel; return whether the peer ended by itself within the time."""
+        """Wait for the peer's end and close the channel; return whether the peer ended by itself within the seconds."""
         self.close()
         return True
 
     def gone(self, expected: str) -> PeerError:
-        """Make the error that the peer ended while ``expected`` was due."""
+        """Make the error that the peer ended before it sent what was ``expected``."""
         return PeerError(f"{self.peer}: expected {expected}, found {self.end_text}")
 
 
 class Connection(Channel):
     r"""A channel over a socket, or over the descriptors of two pipes.
 
-    A socket sends CR LF at the end of a line, a pipe LF; both accept either.
+    Lines that are sent end with CR LF on a socket and with LF on a pipe; received lines may end with either.
 
     Args:
-        source: socket, which is closed with the connection; or descriptor to read from, which stays open.
-        peer: name of the other end in messages.
-        sink: descriptor to write to if ``source`` is a descriptor.
-        most: largest number of bytes in a line; a longer line arrives in pieces.
+        source: socket, which is closed with the connection; or file descriptor to read from, which stays open.
+        peer: name of the peer in messages.
+        sink: file descriptor to write to, if ``source`` is a file descriptor.
+        most: largest number of bytes in a line; a longer line is received in several pieces.
 
     >>> here, there = socket.socketpair()
     >>> with Connection(here, "a") as a, Connection(there, "b") as b:
@@ -115,11 +115,11 @@ class Connection(Channel):
         self._scanned = 0
 
     def send(self, text: str, deadline: float | None = None) -> None:
-        """Send a line; errors as `Channel.send`."""
+        """Send a line; see `Channel.send` for the errors."""
         data = f"{text}{self._ending}".encode("ascii")
         while data:
             if _is_over(deadline) or not self._is_ready(self._sink, select.POLLOUT, deadline):
-                raise TimedOutError(f"{self.peer}: expected to read what it is sent, found it does not")
+                raise TimedOutError(f"{self.peer} has not read a line in time")
             try:
                 data = data[_write(self._sink, data) :]
             except BlockingIOError:
@@ -128,9 +128,9 @@ class Connection(Channel):
                 raise self._broken(error) from None
 
     def receive(self, deadline: float | None = None) -> bytes | None:
-        """Wait for the next line; result and errors as `Channel.receive`."""
+        """Wait for the next line; see `Channel.receive` for the result and the errors."""
         while True:
-            # Checked while lines are held, too: a flood of lines is no answer.
+            # The deadline counts even if lines have arrived: a flood of lines is no answer.
             if not _is_over(deadline):
                 line = self._next()
                 if line is not None or self.ended:
@@ -141,7 +141,7 @@ class Connection(Channel):
             raise TimedOutError(f"{self.peer}: expected a line in time, found none")
 
     def poll(self) -> bytes | None:
-        """Return a line that has already arrived; None if there is none."""
+        """Return the next line if it has already arrived, else None."""
         line = self._next()
         if line is None and self.read_available():
             line = self._next()
@@ -155,16 +155,16 @@ class Connection(Channel):
 
     @property
     def file(self) -> int | None:
-        """Descriptor that lines arrive at."""
+        """File descriptor from which lines are read."""
         return _descriptor(self._source)
 
     def close(self) -> None:
-        """Close the socket, if there is one."""
+        """Close the socket; file descriptors of pipes stay open."""
         if isinstance(self._source, socket.socket):
             self._source.close()
 
     def _next(self) -> bytes | None:
-        """Return the next line in the buffer, or a piece of a line that is too long; None if there is none."""
+        """Take the next line from the buffer, or a piece of a line that is too long; None if no line is complete."""
         end = self._held.find(b"\n", self._scanned, self._most + 1)
         if end >= 0:
             return self._take(end, 1).removesuffix(b"\r")
@@ -176,6 +176,7 @@ class Connection(Channel):
         return None
 
     def _take(self, size: int, skipped: int) -> bytes:
+        """Take ``size`` bytes from the buffer, and remove ``skipped`` bytes after them."""
         line = bytes(self._held[:size])
         del self._held[: size + skipped]
         self._scanned = 0
@@ -195,20 +196,20 @@ class Connection(Channel):
 
     def _is_ready(self, end: socket.socket | int, event: int, deadline: float | None) -> bool:
         file = _descriptor(end)
-        if file < 0:  # a number that was closed may be another connection's by now
-            raise PeerError(f"{self.peer}: expected to be there, found the connection closed")
+        if file < 0:  # the connection was closed
+            raise PeerError(f"{self.peer}: the connection is closed")
         return _is_ready([file], event, deadline)
 
     def _broken(self, error: OSError) -> PeerError:
-        return PeerError(f"{self.peer}: expected to be there, found: {error.strerror or error}")
+        return PeerError(f"{self.peer}: the connection broke: {error.strerror or error}")
 
 
 class LocalChannel(Channel):
-    """A channel to a player of this process, which answers each line at once.
+    """A channel to a player in this process, which answers each line at once.
 
     Args:
         peer: name of the player in messages.
-        hear: returns the lines that answer a line.
+        hear: function that returns the player's answers to a line.
         on_close: called by `close`.
     """
 
@@ -220,14 +221,14 @@ class LocalChannel(Channel):
         self._answers = deque[str]()
 
     def send(self, text: str, deadline: float | None = None) -> None:
-        """Let the player answer a line."""
+        """Give the player a line, and keep its answers for `receive`."""
         self._answers.extend(self._hear(text))
 
     def receive(self, deadline: float | None = None) -> bytes | None:
         """Return the next answer.
 
         Raises:
-            PeerError: the player gave none.
+            PeerError: the player has given no answer.
         """
         line = self.poll()
         if line is None:
@@ -235,7 +236,7 @@ class LocalChannel(Channel):
         return line
 
     def poll(self) -> bytes | None:
-        """Return the next answer; None if there is none."""
+        """Return the next answer, or None if no answer is left."""
         return self._answers.popleft().encode() if self._answers else None
 
     def close(self) -> None:
@@ -244,7 +245,7 @@ class LocalChannel(Channel):
 
 
 def wait_for_any(channels: Sequence[Channel], deadline: float) -> None:
-    """Wait until a line may be read from one of these channels, or until a deadline."""
+    """Wait until a line may have arrived on one of these channels, or until a deadline."""
     files = [channel.file for channel in channels]
     waiting = [file for file in files if file is not None]
     if waiting and len(waiting) == len(files):
@@ -252,15 +253,15 @@ def wait_for_any(channels: Sequence[Channel], deadline: float) -> None:
 
 
 def connect(host: str, port: int, wait: float = 0.0) -> Connection:
-    """Connect to a listener.
+    """Connect to a port at which another program listens.
 
     Args:
-        host: name or address.
+        host: name or address of the machine.
         port: number of the port.
-        wait: seconds during which to try again while nobody listens.
+        wait: seconds during which to try again if no program listens.
 
     Raises:
-        PeerError: nobody listened.
+        PeerError: no program listens at the port.
     """
     peer = f"{host}:{port}"
     deadline = time.monotonic() + wait
@@ -271,19 +272,19 @@ def connect(host: str, port: int, wait: float = 0.0) -> Connection:
         except OSError as error:
             if time.monotonic() + _PAUSE > deadline or isinstance(error, socket.gaierror):
                 raise PeerError(
-                    f"{peer}: expected somebody who listens, found: {error.strerror or error}"
+                    f"{peer}: no program accepts the connection: {error.strerror or error}"
                 ) from None
-        except UnicodeError:  # a name that no name server could be asked for
-            raise PeerError(f"{peer}: expected the name of a host, found none") from None
+        except UnicodeError:  # the name cannot be encoded for a name server
+            raise PeerError(f"{peer}: this is not the name of a host") from None
         time.sleep(_PAUSE)
 
 
 class Listener(Closing):
-    """Ports that wait for players, one for each seat.
+    """Ports at which this process waits for players, one port for each seat.
 
     Args:
-        host: address to listen at.
-        ports: numbers of the ports; 0 takes any free port.
+        host: address of this machine to listen at.
+        ports: numbers of the ports; 0 means any free port.
 
     Raises:
         InputError: this machine has no such address.
@@ -315,7 +316,7 @@ class Listener(Closing):
         try:
             connection, _ = listening.accept()
         except TimeoutError:
-            raise TimedOutError(f"{peer}: expected to connect in time, found nobody") from None
+            raise TimedOutError(f"{peer} has not connected in time") from None
         return _undelayed(connection, peer)
 
     def close(self) -> None:
@@ -339,8 +340,10 @@ def stdout_alone() -> Iterator[int]:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    if not host:  # the system takes an empty name for all addresses
-        raise InputError("address: expected one of this machine, or 0.0.0.0 for all, found none")
+    if not host:  # the system would listen at all addresses
+        raise InputError(
+            "the address to listen at is empty; give one of this machine, or 0.0.0.0 for all of them"
+        )
     subject = f"address {shown(host)}: expected one of this machine"
     try:
         socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_STREAM)
@@ -349,10 +352,12 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port))
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)  # without the address once more
+        reason = (
+            os.strerror(error.errno) if error.errno else str(error)
+        )  # the text of the error itself repeats the address
         if error.errno == errno.EADDRNOTAVAIL:
             raise InputError(f"{subject}, found: {reason}") from None
-        raise PeerError(f"port {port} of {host}: expected one that is free, found: {reason}") from None
+        raise PeerError(f"port {port} of {host} is not free: {reason}") from None
 
 
 def _undelayed(connection: socket.socket, peer: str) -> Connection:
@@ -377,7 +382,16 @@ def _is_over(deadline: float | None) -> bool:
 
 
 def _is_ready(files: Sequence[int], event: int, deadline: float | None) -> bool:
-    """Wait until one of some descriptors can be read or written; False if none can before the deadline."""
+    """Wait for an event on one of several file descriptors.
+
+    Args:
+        files: the file descriptors.
+        event: ``select.POLLIN`` or ``select.POLLOUT``: to be readable or writable.
+        deadline: time at which to give up; None: wait without limit.
+
+    Returns:
+        Whether the event came before the deadline.
+    """
     poller = select.poll()
     for file in files:
         poller.register(file, event)

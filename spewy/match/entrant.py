@@ -1,17 +1,17 @@
-"""Bots that a user specifies by one word each, in matches, competitions and tournaments.
+"""Bots that a user specifies by a word, in matches, competitions and tournaments.
 
 ``NAME=`` before the word names the bot in tables and logs.
 
 ==================  ===========================================================================================
 word                the bot
 ==================  ===========================================================================================
-a rule's name       plays by a fixed rule, such as ``call``
+name of a rule      plays by a fixed rule, such as ``call``
 a folder            plays the stored strategy of a solve
-``lbr:SETTING``     Local Best Response against the other bot
-``cmd:COMMAND``     a program that the competition starts
-``tcp:PORT``        a client of the ACPC's protocol that somebody else starts
-``OUT.zip``         UPAC's package, unpacked, built and run as the competition does it
-``tables:OUT.zip``  the bot of such a package, in this process
+``lbr:SETTING``     plays Local Best Response against the other bot
+``cmd:COMMAND``     is a program that the match starts
+``tcp:PORT``        is a client of the ACPC's protocol that the user starts
+``OUT.zip``         is a package of UPAC, which is unpacked, built and run as in the competition
+``tables:OUT.zip``  is the bot of a package that spewy wrote for UPAC, run in this process
 ==================  ===========================================================================================
 """
 
@@ -40,27 +40,27 @@ FORMS: dict[Kind, str] = {
     "package": "OUT.zip",
     "folder": "a folder",
 }
-"""Form of the word for each kind of bot."""
+"""Form of the word for each kind of bot, as errors show it."""
 OF_MATCHES: tuple[Kind, ...] = ("lbr", "cmd", "tcp", "folder")
-"""Kinds that `Entrant.open` opens, in addition to rules."""
+"""Kinds of bots that `Entrant.open` opens, in addition to rules."""
 MOST_NAME = 60
 """Largest number of characters in a name."""
 
 _NAMED = re.compile(r"([A-Za-z0-9._-]+)=(.*)", re.DOTALL)
 _PYTHON = re.compile(r"python[0-9.]*(\.exe)?")
 _WITH_VALUE = ("-W", "-X")
-"""Options of the Python command that take the next word as their value."""
+"""Options of the Python command after which the next word is the option's value."""
 
 
 @dataclass(frozen=True)
 class Entrant:
-    """A bot that can be asked to play; other processes can open it, too.
+    """The specification of a bot in a match, which other processes can open too.
 
     Attributes:
-        kind: how ``value`` is to be read.
-        value: name of a rule, path, LBR setting, command or port.
-        settings: keywords for whatever opens the bot, such as those of `spewy.open_bot`.
-        called: the name that the user gave; empty if there is none.
+        kind: kind of the bot.
+        value: name of a rule, path, LBR setting, command or port, depending on the kind.
+        settings: keywords of the function that opens the bot, such as `spewy.open_bot`.
+        called: the name that the user gave to the bot; empty if the user gave none.
     """
 
     kind: Kind
@@ -75,12 +75,12 @@ class Entrant:
 
     @property
     def word(self) -> str:
-        """Word that specifies the bot, without a name."""
+        """The word that specifies the bot, without ``NAME=``."""
         return f"{self.kind}:{self.value}" if self.kind in ("lbr", "cmd", "tcp", "tables") else self.value
 
     @property
     def needs_other(self) -> bool:
-        """Whether the bot needs access to its opponent."""
+        """Whether the bot needs its opponent's strategy, so that the opponent is opened first."""
         return self.kind == "lbr"
 
     @property
@@ -101,13 +101,13 @@ class Entrant:
         Args:
             game: the game to play.
             other: the other bot, if it is open already.
-            begun: number of hands of the run that were played earlier.
-            seconds: time limit of an answer for programs; None: no limit.
-            log: file that a program's stderr is added to.
+            begun: number of hands of the run that were played before.
+            seconds: time limit of a program's answer; None: no limit.
+            log: file to which a program's stderr is appended.
 
         Raises:
             InputError: the bot cannot be opened, or plays another game.
-            PeerError: a program does not connect, or speaks another protocol.
+            PeerError: a program does not connect, or uses another version of the protocol.
         """
         if self.kind == "rule":
             return opponent(self.value, game)
@@ -119,20 +119,22 @@ class Entrant:
         return RemoteBot(game, self.name, command, port, seconds, begun, log)
 
     def game(self) -> Game:
-        """The game of the bot's folder.
+        """The game of the strategy in the bot's folder.
 
         Raises:
-            InputError: no bot can play from this folder.
+            InputError: the folder holds a batch, or no strategy of a whole game.
         """
-        from spewy.bot.agent import bot_of  # which loads the solvers
+        from spewy.bot.agent import bot_of  # this import loads the solvers
         from spewy.bot.options import Options
+        from spewy.look.boards import require_one_solve
 
+        require_one_solve(self.value)
         with bot_of(self.value, Options(resolve="never")) as bot:
             return bot.game
 
     @property
     def _own_name(self) -> str:
-        """Name of the bot if the user gave none."""
+        """Name of a bot to which the user gave no name."""
         match self.kind:
             case "folder":
                 return plain_name(Path(self.value).resolve().name or "folder")
@@ -147,14 +149,15 @@ class Entrant:
         return self.value
 
     def _from_folder(self, game: Game) -> Bot:
-        from spewy.bot.agent import open_bot  # which loads the solvers
+        from spewy.bot.agent import open_bot  # this import loads the solvers
+        from spewy.look.boards import require_one_solve
 
+        require_one_solve(self.value)
         bot = open_bot(self.value, strict=True, **dict(self.settings))
         if not same_rules(bot.game, game):
             bot.close()
             raise InputError(
-                f"folder {path_text(Path(self.value))}: expected lockers of {game.name}, "
-                "found those of another game"
+                f"folder {path_text(Path(self.value))}: expected a strategy for {game.name}, found one for another game"
             )
         return bot
 
@@ -163,8 +166,7 @@ class Entrant:
 
         if other is None or not hasattr(other, "strategy"):
             raise InputError(
-                f"lbr:{self.value}: expected a bot from a folder as the opponent, "
-                "found one that tells no strategy"
+                f"lbr:{self.value}: the opponent reveals no strategy; let the bot play against a folder"
             )
         return Lbr(cast("Reveals", other), lbr_setting(self.value))
 
@@ -177,20 +179,20 @@ def parse_entrant(
     kinds: Collection[Kind] = OF_MATCHES,
     base: Path = Path(),
 ) -> Entrant:
-    """Read the word for a bot, optionally with ``NAME=`` before it.
+    """Read the word that specifies a bot, optionally with ``NAME=`` before it.
 
     Args:
         text: the word.
-        settings: keywords for whatever opens the bot.
-        rules: names of rules that can be played.
-        kinds: kinds of bots that can be played beside rules.
-        base: folder that relative paths begin at.
+        settings: keywords of the function that opens the bot.
+        rules: names of the rules that are allowed.
+        kinds: other kinds of bots that are allowed.
+        base: folder at which relative paths begin.
 
     >>> parse_entrant("mine=cmd:python3 bots/deep.py").name, parse_entrant("equity").kind
     ('mine', 'rule')
 
     Raises:
-        InputError: the word gives no bot.
+        InputError: the word specifies no bot of an allowed kind.
     """
     called, word = parse_named(text, base)
     kind, colon, value = word.partition(":")
@@ -206,21 +208,21 @@ def parse_entrant(
         forms = [form for kind, form in FORMS.items() if kind in kinds]
         raise InputError(
             f"bot {shown(text)}: expected one of {', '.join([*rules, *forms[:-1]])} or {forms[-1]}, "
-            "maybe with NAME= before it, found none of these"
+            "optionally with NAME= before it"
         )
     return replace(entrant, settings=settings, called=called or "")
 
 
 def parse_named(text: str, base: Path = Path()) -> tuple[str | None, str]:
-    """Split ``NAME=BOT`` into name and bot; the name is None if the text has none.
+    """Split ``NAME=BOT`` into the name and the bot's word; the name is None for a text without a name.
 
-    A text that is the path of a file or folder below ``base`` has no name before it.
+    The path of an existing file or folder in ``base`` is never split.
 
     >>> parse_named("mine=cmd:./bot.sh x=1"), parse_named("cmd:./bot.sh x=1")
     (('mine', 'cmd:./bot.sh x=1'), (None, 'cmd:./bot.sh x=1'))
 
     Raises:
-        InputError: the name is too long, or no bot follows it.
+        InputError: the name is too long, or no word follows ``NAME=``.
     """
     match = _NAMED.fullmatch(text)
     if match is None or exists(base / text):
@@ -232,7 +234,7 @@ def parse_named(text: str, base: Path = Path()) -> tuple[str | None, str]:
 
 
 def plain_name(name: str) -> str:
-    """Replace characters that separate fields of logs.
+    """Replace all characters of a name that may separate fields in logs by hyphens, and shorten the name.
 
     >>> plain_name("a b|c"), plain_name("//")
     ('a-b-c', '-')
@@ -241,14 +243,14 @@ def plain_name(name: str) -> str:
 
 
 def command_name(command: str) -> str:
-    """The name of a command's program; for a Python command the name of its script or module.
+    """Name of a bot that is a command: the name of its program, or of the script or module of a Python command.
 
     >>> [command_name(each) for each in ("/opt/deep.sh -v", "python3 -u bots/mine.py 7", "python -m rival.bot")]
     ['deep.sh', 'mine', 'rival.bot']
     """
     try:
         words = shlex.split(command)
-    except ValueError:  # an open quote, which is an error when the command is started
+    except ValueError:  # a quote is not closed; starting the command will raise an error
         words = command.split()
     program = PurePath(words[0]).name if words else ""
     if program == "env":
@@ -273,16 +275,16 @@ def same_rules(first: Game, second: Game) -> bool:
 
 
 def shipped(game: Game) -> Game:
-    """The shipped game with the same rules, whose name is better known, or else the game itself."""
+    """Return the shipped game with the same rules as a game, or the game itself if no shipped game has these rules."""
     known = (each for each in map(load_game, shipped_games()) if same_rules(each, game))
     return next(known, game)
 
 
 def _is_sound(kind: str, value: str) -> bool:
-    """Whether the value after the colon of a word can be opened.
+    """Whether the value after the colon of a bot's word has the right form for the kind of bot.
 
     Raises:
-        InputError: there is no such setting of Local Best Response.
+        InputError: Local Best Response has no such setting.
     """
     if kind == "lbr":
         from spewy.match.lbr import lbr_setting
@@ -294,7 +296,11 @@ def _is_sound(kind: str, value: str) -> bool:
 
 
 def _script(words: Iterator[str]) -> str | None:
-    """The script or module that a Python command with these words runs; None for ``-c`` and for no script."""
+    """Name of the script or module that a Python command runs, or None if it runs neither.
+
+    Args:
+        words: words of the command after ``python``.
+    """
     for word in words:
         if word == "-m":
             return next(words, None)

@@ -1,13 +1,13 @@
 """Local Best Response (V. Lisý and M. Bowling, "Equilibrium approximation quality of current no-limit poker bots").
 
-It plays against a bot that tells its strategy, and tracks the bot's exact range. It values each action as if nobody bet
-afterwards: with ``w`` its equity against that range, ``f`` how often the bot folds to a bet, ``asked`` the chips that a
-call takes and ``b`` the chips that a bet adds,
+Local Best Response (LBR) plays against a bot that reveals its strategy, and tracks the bot's exact range. It values
+each action as if nobody bet afterwards. Let ``w`` be LBR's equity against the bot's range, ``f`` the frequency with
+which the bot folds to a bet, ``asked`` the chips that a call costs, and ``b`` the chips that a bet adds to a call. Then
 
 ``call = w * pot - (1 - w) * asked`` and ``bet = f * pot + (1 - f) * (w' * (pot + b) - (1 - w') * (asked + b))``
 
-where ``w'`` is the equity against the part of the range that does not fold. It plays the best action that its setting
-allows. Its winnings are a lower bound of a best response's winnings.
+where ``w'`` is LBR's equity against the hands of the range that do not fold. LBR plays the best action that its setting
+allows. Its mean winnings are a lower bound on those of a best response.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import numpy as np
 
 from buckets.cards import blocked, hands
 from solvers.tree import Floats
-from spewy.bot.bot import Reveals
+from spewy.bot.bot import Mix, Reveals
 from spewy.errors import InputError, shown
 from spewy.game.betting import Betting
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
-from spewy.match.odds import shares
+from spewy.match.odds import deck_pairs
 from spewy.match.table import by_action, decisions
 
 N_SIZES = 56
@@ -32,17 +32,20 @@ N_SIZES = 56
 
 @dataclass(frozen=True)
 class Setting:
-    """Actions allowed in each round; later rounds repeat the last one.
+    """The actions that Local Best Response may take.
 
-    Letters: f fold, c call, p a bet of the pot, a all-in, s `N_SIZES` sizes from the smallest to all-in. In limit games
-    p, a and s all mean the raise.
+    Attributes:
+        name: name of the setting.
+        rounds: letters of the allowed actions in each round; later rounds allow the same as the last of them. The
+            letters are f (fold), c (call), p (a bet of the pot), a (all-in) and s (`N_SIZES` sizes from the smallest
+            bet to all-in). In limit games p, a and s mean the raise.
     """
 
     name: str
     rounds: tuple[str, ...]
 
     def allowed(self, t: int) -> str:
-        """The letters of a round."""
+        """Letters of the actions that are allowed in round ``t``."""
         return self.rounds[min(t, len(self.rounds) - 1)]
 
 
@@ -71,7 +74,7 @@ def lbr_setting(name: str) -> Setting:
 
 
 class Lbr:
-    """Local Best Response as a bot.
+    """Local Best Response as a bot: a `spewy.bot.bot.Reveals`.
 
     Args:
         other: the opponent at the same table.
@@ -81,8 +84,9 @@ class Lbr:
     def __init__(self, other: Reveals, setting: Setting) -> None:
         self.other, self.setting = other, setting
         self._deck = hands(self.game.deck, self.game.num_hole_cards)
-        self._seat, self._seed, self._seen = 0, 0, 0
+        self._seat, self._seen = 0, 0
         self._range = np.ones(len(self._deck))
+        self._last: tuple[Hand, Mix] | None = None
 
     @property
     def game(self) -> Game:
@@ -91,29 +95,38 @@ class Lbr:
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
         """Begin a hand; the opponent's range contains all hands."""
-        self._seat, self._seed, self._seen = seat, seed, 0
-        self._range = np.ones(len(self._deck))
+        del hand, seed
+        self._seat, self._seen = seat, 0
+        self._range, self._last = np.ones(len(self._deck)), None
 
     def act(self, hand: Hand) -> str:
         """Return the action with the highest value."""
         own = hand.hole[self._seat]
         assert own is not None
-        self._follow(hand)
-        share = np.nan_to_num(shares(self.game, own, hand.board, self._seed))
-        weights = np.where(blocked(self._deck, [*own, *hand.board]), 0.0, self._range)
-        public = replace(hand, hole=(None, None))
-        best, most = "", -np.inf
-        for action in self._actions(hand.betting):
-            value = self._value(public, action, share, weights)
-            if value > most:
-                best, most = action, value
-        return best
+        mix = self.strategy(replace(hand, hole=(None, None)))
+        return mix.actions[int(np.argmax(mix.of(self.game.hand_number(own))))]
+
+    def strategy(self, hand: Hand) -> Mix:
+        """Return the action with the highest value of each hand, as a strategy with frequencies 0 and 1."""
+        if self._last is None or self._last[0] != hand:
+            self._last = hand, self._best(hand)
+        return self._last[1]
 
     def hand_over(self, hand: Hand) -> None:
         """Ignore the end of a hand."""
 
     def close(self) -> None:
         """Release nothing; the opponent is closed by its owner."""
+
+    def _best(self, public: Hand) -> Mix:
+        self._follow(public)
+        weights = np.where(blocked(self._deck, public.board), 0.0, self._range)
+        actions = tuple(self._actions(public.betting))
+        values = np.stack([self._values(public, action, weights) for action in actions])
+        live = np.flatnonzero(~blocked(self._deck, public.board))
+        best = np.zeros((len(actions), len(live)))
+        best[np.argmax(values[:, live], axis=0), np.arange(len(live))] = 1.0
+        return Mix(actions, live, best)
 
     def _follow(self, hand: Hand) -> None:
         """Update the opponent's range for the decisions since the last call."""
@@ -125,22 +138,31 @@ class Lbr:
                 )
         self._seen = len(steps)
 
-    def _value(self, public: Hand, action: str, share: Floats, weights: Floats) -> float:
-        """Value of an action in chips, compared with a fold now."""
+    def _values(self, public: Hand, action: str, weights: Floats) -> Floats:
+        """``[hand of the deck]``: value of an action in chips, compared with a fold now.
+
+        Values are summed over the opponent's hands that go with each hand, which leaves their order as it is.
+        """
         if action == "f":
-            return 0.0
+            return np.zeros(len(weights))
         betting = public.betting
         after = betting.apply(action)
         pot, asked = sum(betting.spent), _called(betting) - betting.spent[self._seat]
         if action == "c" or after.to_act is None:
-            return _won(share, weights, pot, asked)
+            return self._won(public, weights, pot, asked)
         answers = by_action(self.other.strategy(replace(public, betting=after)), len(self._deck))
-        fold = answers.get("f", np.zeros(len(weights)))
-        total = weights.sum()
-        folds = float(weights @ fold / total) if total > 0 else 0.0
+        folding = weights * answers.get("f", np.zeros(len(weights)))
         more = min(max(after.spent), after.stack(1 - self._seat)) - _called(betting)
-        called = _won(share, weights * (1 - fold), pot + more, asked + more)
-        return folds * pot + (1 - folds) * called
+        folds = deck_pairs(self.game, public.board).compatible @ folding
+        return folds * pot + self._won(public, weights - folding, pot + more, asked + more)
+
+    def _won(self, public: Hand, weights: Floats, pot: float, asked: float) -> Floats:
+        """``[hand of the deck]``: chips won by paying ``asked`` into the pot, compared with a fold."""
+        pairs = deck_pairs(self.game, public.board)
+        assert pairs.lead is not None
+        # With equity (1 + lead) / 2 the hand wins the pot, or loses what is asked.
+        out: Floats = (pairs.lead @ weights * (pot + asked) + pairs.compatible @ weights * (pot - asked)) / 2
+        return out
 
     def _actions(self, betting: Betting) -> Iterator[str]:
         """Actions that both the setting and the rules allow; always a call."""
@@ -158,7 +180,7 @@ class Lbr:
 
 
 def _totals(letters: str, betting: Betting, bounds: tuple[int, int]) -> Iterator[int]:
-    """Totals of the bets that a setting allows."""
+    """Yield the totals of the bets that the letters of a setting allow."""
     low, high = bounds
     if "p" in letters:
         highest = max(betting.spent)
@@ -170,12 +192,5 @@ def _totals(letters: str, betting: Betting, bounds: tuple[int, int]) -> Iterator
 
 
 def _called(betting: Betting) -> int:
-    """Total chips of a player who calls."""
+    """Total chips that a player has put in after a call."""
     return min(max(betting.spent), betting.stack(0), betting.stack(1))
-
-
-def _won(share: Floats, weights: Floats, pot: float, asked: float) -> float:
-    """Mean chips won by paying ``asked`` into the pot, compared with a fold."""
-    total = weights.sum()
-    equity = float(share @ weights / total) if total > 0 else 0.5
-    return equity * pot - (1 - equity) * asked

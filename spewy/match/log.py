@@ -1,11 +1,11 @@
-"""Logs of matches in the format of the ACPC's dealer; a run appends each hand, and resumes from its log.
+"""Logs of matches in the format of the ACPC's dealer; a run appends each hand, and continues from its log.
 
-Lines that begin with ``#`` are comments. The comments about a hand stand before its ``STATE`` line, so a hand is whole
-once that line is:
+Lines that begin with ``#`` are comments. The comments about a hand come before its ``STATE`` line, so a hand is
+complete as soon as the log has its ``STATE`` line:
 
 - ``# aivat HAND:VALUE``: player 0's chips without luck;
 - ``# fault HAND:PLAYER:TEXT``: something that a player did wrong;
-- ``# sources HAND:PLAYER:SOURCE TIMES, ...``: a player's decisions by source;
+- ``# sources HAND:PLAYER:SOURCE TIMES, ...``: number of a player's decisions by source;
 - ``# failure HAND:PLAYER:REASON: TEXT``: a decision or re-solve that failed.
 """
 
@@ -34,7 +34,7 @@ _FAILURE = re.compile(r"([01]):([A-Za-z0-9_]{1,100}): (.*)")
 
 
 def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator[LoggedHand]:
-    """Read the hands of a log; comments and scores are skipped.
+    """Yield the hands of a log; comments and scores are skipped.
 
     Args:
         game: the game that was played.
@@ -42,7 +42,7 @@ def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator
         subject: first words of errors.
 
     Raises:
-        InputError: a line is no hand, or a hand that cannot have been played.
+        InputError: a line is no hand, or its hand is impossible in the game.
     """
     for number, raw in enumerate(lines, start=1):
         line = raw.strip()
@@ -56,7 +56,13 @@ def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator
 
 @dataclass(frozen=True)
 class Note:
-    """A fault of a player in a hand."""
+    """A fault of a player.
+
+    Attributes:
+        number: number of the hand.
+        player: number of the player in the hand.
+        text: description of the fault.
+    """
 
     number: int
     player: int
@@ -65,7 +71,13 @@ class Note:
 
 @dataclass(frozen=True)
 class HandTally:
-    """The tally of one player in one hand."""
+    """Decisions by source, and failures, of one player in one hand.
+
+    Attributes:
+        number: number of the hand.
+        player: number of the player in the hand.
+        tally: the decisions and failures.
+    """
 
     number: int
     player: int
@@ -78,9 +90,9 @@ class RunRead:
 
     Attributes:
         records: the hands.
-        aivat: player 0's chips without luck in each hand; None if the log has no estimate.
-        notes: faults.
-        tallies: decisions by source, and failures, by hand and player.
+        aivat: player 0's chips without luck in each hand; None for a hand without an estimate.
+        notes: faults of both players.
+        tallies: decisions by source, and failures, of each player in each hand.
     """
 
     records: tuple[LoggedHand, ...]
@@ -110,17 +122,24 @@ class RunLog:
     aivat: bool
 
     def begin(self) -> int:
-        """Cut off an incomplete hand, and return the number of hands.
+        """Write the head of a new log, or remove an incomplete hand from the log; return the number of hands.
 
         Raises:
-            InputError: the log is that of another run.
+            InputError: the log belongs to another run.
         """
         text = self._whole() or self._head
         replace_text(self.path, text)
         return len(_WHOLE.findall(text))
 
     def add(self, number: int, played: Played, names: tuple[str, str], aivat: float | None) -> None:
-        """Add a hand; names are in the order of players."""
+        """Append a hand.
+
+        Args:
+            number: number of the hand.
+            played: the hand.
+            names: names of the bots, in the order of the players of this hand.
+            aivat: player 0's chips without luck; None: there is no estimate.
+        """
         lines = [f"# fault {number}:{fault.player}:{one_line(fault.text)}" for fault in played.faults]
         for player, tally in enumerate(played.tallies):
             if tally.sources:
@@ -135,7 +154,7 @@ class RunLog:
         self._append("\n".join(lines) + "\n")
 
     def end(self) -> None:
-        """Add the score: chips by seat."""
+        """Append the line with the score: the chips that each seat has won."""
         totals = [0, 0]
         for record in self.read().records:
             for value, name in zip(record.hand.net(), record.names, strict=True):
@@ -143,10 +162,10 @@ class RunLog:
         self._append(f"SCORE:{totals[0]}|{totals[1]}:{'|'.join(self.names)}\n")
 
     def count(self) -> int:
-        """Number of hands in the log.
+        """Number of complete hands in the log.
 
         Raises:
-            InputError: the log is that of another run.
+            InputError: the log belongs to another run.
         """
         return len(_WHOLE.findall(self._whole()))
 
@@ -159,7 +178,7 @@ class RunLog:
         """Read the whole log.
 
         Raises:
-            InputError: the log is damaged, or that of another run.
+            InputError: the log is damaged, or belongs to another run.
         """
         text, subject = self._whole(), f"log {path_text(self.path)}"
         records = tuple(read_log(self.game, text.splitlines(), subject))
@@ -192,7 +211,7 @@ class RunLog:
         return read_text(self.path, f"log {path_text(self.path)}") if exists(self.path) else ""
 
     def _whole(self) -> str:
-        """The head of the log and its complete hands."""
+        """Text of the log up to its last complete hand; empty if the log does not exist or has an incomplete head."""
         text, head = self._text(), self._head
         if not text.startswith(head):
             if head.startswith(text):
@@ -200,8 +219,8 @@ class RunLog:
             lines = zip(head.split("\n"), [*text.split("\n"), ""], strict=False)
             expected, other = next((first, second) for first, second in lines if first != second)
             raise InputError(
-                f"log {path_text(self.path)}: expected one with the line {short(expected, MOST_TOLD)!r}, "
-                f"found {short(other, MOST_TOLD)!r}; another match is in another folder"
+                f"log {path_text(self.path)} belongs to another match: expected the line "
+                f"{short(expected, MOST_TOLD)!r}, found {short(other, MOST_TOLD)!r}; choose another folder"
             )
         ends = [match.end() for match in _WHOLE.finditer(text)]
         return text[: ends[-1]] if ends else head
@@ -241,11 +260,11 @@ def _hand_tally(kind: str, number: int, text: str, subject: str) -> HandTally:
 
 
 def _sources(text: str) -> list[list[str]]:
-    """Split a text of entries into pairs ``[source, times]``."""
+    """Split the text of a ``# sources`` comment into pairs of a source and a number."""
     return [each.rsplit(" ", 1) for each in text.split(", ")]
 
 
 def _has_equal(text: str) -> bool:
-    """Whether a ``# sources`` comment names a source of decisions twice."""
+    """Whether the text of a ``# sources`` comment names a source twice."""
     names = [source for source, _ in _sources(text)]
     return len(set(names)) < len(names)

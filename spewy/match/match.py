@@ -1,8 +1,9 @@
 """Duplicate matches: each seed's cards are played twice, with the bots' seats swapped.
 
-A *run* is the hands of one seed with one seating, and has a log, to which each hand is added when it is over. All
-random choices of a bot in a hand come from the seed, the hand's number and the bot's position, so a run that was
-interrupted goes on from its log as if nothing had happened. That holds for bots that learn nothing from hand to hand.
+A *run* is the sequence of hands with the cards of one seed and fixed seats. It has a log, to which each finished hand
+is appended. The seed, the number of the hand and the bot's position determine all random choices of a bot in the hand.
+So an interrupted run continues from its log with the hands that it would have had, if its bots learn nothing from hand
+to hand.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ class Match:
 
     Attributes:
         game: the rules.
-        entrants: the two bots; other processes receive copies.
+        entrants: specifications of the two bots, which each process opens itself.
         hands: number of hands in each run.
         seeds: seeds of the cards.
-        aivat: whether to ask bots for their strategies, and to estimate hands without luck if a bot tells its own.
+        aivat: whether to estimate the chips won without luck, if a bot reveals its strategy.
         seconds: time limit of an answer; None: no limit.
     """
 
@@ -59,7 +60,9 @@ class Match:
         if not 1 <= self.hands <= MOST_HANDS:
             raise InputError(f"hands: expected 1 to {MOST_HANDS}, found {shown(self.hands)}")
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
-            raise InputError(f"seeds: expected some, each once, found {shown(list(self.seeds))}")
+            raise InputError(
+                f"seeds: expected at least one seed, and no seed twice, found {shown(list(self.seeds))}"
+            )
         for seed in self.seeds:
             if not 0 <= seed <= MOST_SEED:
                 raise InputError(f"seeds: expected 0 to {MOST_SEED}, found {shown(seed)}")
@@ -76,13 +79,18 @@ class Match:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """All runs, in the order in which they are begun."""
+        """All runs of the match, in the order in which they start."""
         return tuple(Run(seed, swapped) for seed in self.seeds for swapped in (False, True))
 
 
 @dataclass(frozen=True)
 class Run:
-    """The hands of one seed with one assignment of seats."""
+    """The hands with the cards of one seed and fixed seats.
+
+    Attributes:
+        seed: seed of the cards.
+        swapped: whether the first bot has seat 1 instead of seat 0.
+    """
 
     seed: int
     swapped: bool
@@ -93,15 +101,15 @@ class Run:
         return f"seed-{self.seed}{'-swapped' if self.swapped else ''}.log"
 
     def seat(self, entrant: int) -> int:
-        """The seat of an entrant."""
+        """Seat of the bot with number ``entrant`` (0 or 1)."""
         return 1 - entrant if self.swapped else entrant
 
     def position(self, entrant: int, number: int) -> int:
-        """Player number of an entrant in a hand; the button alternates."""
+        """Player that a bot is in hand ``number``; the players swap positions after each hand."""
         return (self.seat(entrant) + number) % 2
 
     def entrant(self, player: int, number: int) -> int:
-        """Number of the entrant who is ``player`` in a hand."""
+        """Number of the bot (0 or 1) that is ``player`` in hand ``number``."""
         return 0 if self.position(0, number) == player else 1
 
 
@@ -118,23 +126,23 @@ def play_match(
     workers: int | None = None,
     **how: Any,
 ) -> Score:
-    """Play or resume a duplicate match between two bots, and return the first bot's score.
+    """Play or continue a duplicate match between two bots, and return the first bot's score.
 
     Args:
-        first: word that gives the first bot, as `spewy.match.entrant` lists them.
-        second: word that gives the second bot.
-        game: name of a shipped game, or path of a game file; None: the game of a bot's folder.
+        first: word that specifies the first bot; `spewy.match.entrant` lists the words.
+        second: word that specifies the second bot.
+        game: name of a shipped game, or path of a game file; None: the game of a bot that is a folder.
         hands: number of hands in each run; each seed has two runs, the second with the seats swapped.
         seeds: seeds of the cards.
-        folder: folder of the logs, from which an interrupted match goes on; None: keep no logs.
-        aivat: whether to estimate the score without luck.
+        folder: folder of the logs, from which an interrupted match continues; None: keep no logs.
+        aivat: whether to estimate the score also without luck, if a bot reveals its strategy.
         seconds: time limit of an answer; None: no limit.
         workers: number of processes; None: one for each core.
         how: keywords of `spewy.open_bot` for bots from folders, such as ``resolve``.
 
     Raises:
-        InputError: a word gives no bot, the folder holds another match, or an argument is out of range.
-        BotError: the program of a bot in this process has a bug.
+        InputError: a word specifies no bot, the folder holds another match, or an argument is out of range.
+        BotError: the program of a bot from a folder, or of a rule, has a bug.
     """
     settings = tuple(how.items())
     entrants = parse_entrant(str(first), settings), parse_entrant(str(second), settings)
@@ -146,33 +154,33 @@ def play_match(
 
 
 def game_of(name: str | Path | None, entrants: Sequence[Entrant]) -> Game:
-    """Return the named game, or the game of the first bot with a folder.
+    """Return the named game, or without a name the game of the first bot that is a folder.
 
     Raises:
-        InputError: there is no such game, or neither a name nor a bot from a folder.
+        InputError: there is no such game; or there is no name, and no bot is a folder.
     """
     if name is not None:
         return load_game(str(name))
     for entrant in entrants:
         if entrant.kind == "folder":
             return shipped(entrant.game())
-    raise InputError("game: expected a game, as no bot plays from a folder, found none")
+    raise InputError("no game is given, and no bot plays from a folder; name the game")
 
 
 def run_match(
     match: Match, folder: Path, watcher: Watcher = lambda done, total: None, workers: int | None = None
 ) -> Score:
-    """Play or resume a match; Ctrl-C ends it after the current hands.
+    """Play or continue a match; Ctrl-C ends it after the current hands.
 
     Args:
         match: the match to play.
-        folder: folder of its logs.
-        watcher: called with the numbers of hands that were played, and of all.
-        workers: number of processes, if both bots can play several runs at once; None: one for each core.
+        folder: folder of the logs.
+        watcher: called with the number of played hands and the number of all hands.
+        workers: number of processes, if both bots can play several runs at the same time; None: one for each core.
 
     Raises:
         InputError: the folder holds another match, or a bot cannot be opened.
-        BotError: the program of a bot in this process has a bug.
+        BotError: the program of a bot from a folder, or of a rule, has a bug.
     """
     folder.mkdir(parents=True, exist_ok=True)
     counts = {run: _log(match, run, folder).count() for run in match.runs}
@@ -190,10 +198,10 @@ def runs_to_play(match: Match, folder: Path) -> list[Run]:
 
 
 def score(match: Match, folder: Path) -> Score:
-    """Return the score of a match from its logs, even if it is incomplete.
+    """Compute the score of a match from its logs; the match may be incomplete.
 
     Raises:
-        InputError: the logs are damaged, or those of another match.
+        InputError: the logs are damaged, or belong to another match.
     """
     results, faults, tallies = list[Result](), (list[str](), list[str]()), (list[Tally](), list[Tally]())
     for run in match.runs:
@@ -216,10 +224,10 @@ def score(match: Match, folder: Path) -> Score:
 
 
 def records(match: Match, folder: Path) -> Iterator[LoggedHand]:
-    """Return all hands in the logs, run by run.
+    """Yield all hands in the logs of a match, run by run.
 
     Raises:
-        InputError: the logs are damaged, or those of another match.
+        InputError: the logs are damaged, or belong to another match.
     """
     for run in match.runs:
         yield from _log(match, run, folder).read().records
@@ -249,18 +257,22 @@ class _Seats:
         self._seats = first, second
 
     def by_position(self, pair: Sequence[str], number: int) -> tuple[str, str]:
-        """Names of the entrants in the order of players of a hand."""
+        """Put the bots' names, given as a pair, into the order of the players of hand ``number``."""
         first = self._run.position(0, number)
         return (pair[0], pair[1]) if first == 0 else (pair[1], pair[0])
 
     def play(self, number: int, dealt: Dealt) -> tuple[Played, float | None]:
-        """Play a hand; return it, and player 0's chips without luck."""
+        """Play hand ``number``.
+
+        Returns:
+            The hand, and the estimate of player 0's chips without luck; None if there is no estimate.
+        """
         match, first = self._match, self._run.position(0, number)
         seats = (self._seats[first], self._seats[1 - first])
-        seeds = [int(word) for word in np.random.SeedSequence((self._run.seed, number)).generate_state(3)]
+        seeds = [int(word) for word in np.random.SeedSequence((self._run.seed, number)).generate_state(2)]
         played = play_hand(dealt, seats, match.game, (seeds[0], seeds[1]), match.aivat)
         reveals = seats[0].reveals, seats[1].reveals
-        return played, estimate(played, reveals, seeds[2]) if match.aivat and any(reveals) else None
+        return played, estimate(played, reveals) if match.aivat and any(reveals) else None
 
     def close(self) -> None:
         """Close both bots."""
@@ -269,11 +281,17 @@ class _Seats:
 
 
 def _opened(match: Match, folder: Path, begun: int) -> tuple[Bot, Bot]:
-    """Open both bots; a bot that needs the other is opened last."""
+    """Open both bots of a run, first the bot whose strategy the other bot needs.
+
+    Args:
+        match: the match.
+        folder: folder of the logs, to which programs write their stderr.
+        begun: number of hands of the run that were played before.
+    """
     order = (1, 0) if match.entrants[0].needs_other else (0, 1)
     if all(entrant.needs_other for entrant in match.entrants):
         names = " and ".join(entrant.name for entrant in match.entrants)
-        raise InputError(f"bots: expected one that plays by itself, found {names}")
+        raise InputError(f"bots {names}: each needs the strategy of the other; choose another opponent")
     bots: dict[int, Bot] = {}
     try:
         for entrant in order:

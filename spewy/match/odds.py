@@ -1,6 +1,6 @@
-"""Strength of a hand without further betting: share against each other hand, equity, and percentile.
+"""Strength of a hand without further betting: its share of the pot against each other hand, equity, and percentile.
 
-If many final boards can follow, a sample of them is used, which depends only on the seed.
+If too many final boards are possible, a random sample of them is used, which depends only on a seed.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from buckets.cards import (
 )
 from solvers.tree import Floats
 from spewy.game.gamefile import Game
+from spewy.look.pairs import Pairs, pairs
 
 MOST_BOARDS = 1500
-"""Largest number of final boards of a hold'em flop."""
+"""Default limit of the number of final boards: more than follow a flop of hold'em."""
 SAMPLES = 100
-"""Number of sampled final boards for an equity; the standard error on a flop is about 0.03."""
+"""Number of random final boards for the equity of one hand; the standard error on a flop is about 0.03."""
 FIRST_SAMPLES = 1000
-"""Number of sampled final boards for the first round, where all hands' equities are computed once."""
+"""Number of random final boards for the equities before any public card, which are computed once for all hands."""
 _KEPT = 4096
+"""Largest number of cached results."""
 
 Cards = tuple[int, ...]
 
@@ -40,20 +42,20 @@ Cards = tuple[int, ...]
 def shares(
     game: Game, hand: Sequence[int], board: Sequence[int], seed: int = 0, most: int = MOST_BOARDS
 ) -> Floats:
-    """A hand's share of the pot against each other hand; nan for hands that share cards with it or the board.
+    """Share of the pot that a hand wins against each other hand without further betting.
 
-    With B the final boards that neither hand blocks, ``share[o]`` is the mean over B of
-    ``1[hand beats o] + 1/2 1[hand ties o]``.
+    The share against another hand is the mean over the final boards that block neither hand: 1 on a board where the
+    hand wins, 1/2 on a board where both tie.
 
     Args:
         game: the game.
         hand: cards of the hand.
         board: the public cards so far.
-        seed: seed of final boards that are drawn; the mean of a share over seeds is that over all boards.
-        most: largest number of final boards; where there are more, this number is drawn.
+        seed: seed of the random final boards; the mean over many seeds is the exact share.
+        most: largest number of final boards; if more are possible, this number of random boards is used.
 
     Returns:
-        ``[hand of the deck]``.
+        Share against each hand of the deck (an array); NaN for hands that share a card with the hand or the board.
     """
     deck, n_board = game.deck, sum(game.num_board_cards)
     many = comb(len(deck) - len(board), n_board - len(board)) > most
@@ -70,8 +72,27 @@ def shares(
     return out
 
 
+@lru_cache(maxsize=4)
+def deck_pairs(game: Game, board: Sequence[int]) -> Pairs:
+    """Compute the pairs of all hands of the deck on a board; both matrices are 0 for hands that the board blocks.
+
+    Args:
+        game: the game.
+        board: the public cards so far.
+    """
+    deck = hands(game.deck, game.num_hole_cards).astype(np.int64)
+    live = np.flatnonzero(~blocked(deck, board))
+    on_board = pairs(game, deck, board, (live, live))
+    assert on_board.lead is not None
+    if len(live) == len(deck):
+        return on_board
+    compatible, lead = np.zeros((2, len(deck), len(deck)))
+    compatible[np.ix_(live, live)], lead[np.ix_(live, live)] = on_board.compatible, on_board.lead
+    return Pairs(compatible, lead)
+
+
 class HandOdds:
-    """Equities and percentiles of single hands in one game, without any knowledge of strategies.
+    """Equities and percentiles of single hands in one game against all other hands, each with the same weight.
 
     Args:
         game: the game.
@@ -85,7 +106,7 @@ class HandOdds:
         self.percentile = lru_cache(_KEPT)(self._percentile)
 
     def _equity(self, hole: Cards, board: Cards) -> float:
-        """A hand's mean share of the pot against all other hands."""
+        """Mean share of the pot that a hand wins against all other hands without further betting."""
         if not board:
             return float(self._first[self._game.hand_number(hole)])
         samples = _samples(self._game.deck, len(board), self._n_board, SAMPLES)
@@ -98,7 +119,10 @@ class HandOdds:
         return float(won / np.count_nonzero(met))
 
     def _percentile(self, hole: Cards, board: Cards) -> float:
-        """Share of other hands that a hand beats now, ties by half; before any public card, by equity."""
+        """Share of the other hands that a hand beats on the board so far; a tie counts half.
+
+        Before any public card a hand beats the hands with a lower equity.
+        """
         others = self._others(hole, board)
         if board and len(hole) + len(board) in CARD_COUNTS:
             return _beaten(strength(board, np.concatenate([[hole], others])))
@@ -115,7 +139,7 @@ class HandOdds:
 
 @lru_cache(maxsize=8)
 def first_equities(deck: Deck, num_hole_cards: int, n_board: int) -> Floats:
-    """``[hand]``: equities before any public card, equal for hands that differ in suits only."""
+    """Equities of all hands before any public card (an array ``[hand]``); hands that differ in suits only are equal."""
     every = hands(deck, num_hole_cards)
     samples = _samples(deck, 0, n_board, FIRST_SAMPLES)
     estimates = equities((), every, np.ones(len(every)), deck, n_board, samples=samples)
@@ -125,7 +149,7 @@ def first_equities(deck: Deck, num_hole_cards: int, n_board: int) -> Floats:
 
 
 def _samples(deck: Deck, n_cards: int, n_board: int, most: int) -> int | None:
-    """Number of final boards to draw; None: all of them."""
+    """Number of random final boards to use, given the number of known public cards; None: use all final boards."""
     return most if comb(len(deck) - n_cards, n_board - n_cards) > most else None
 
 

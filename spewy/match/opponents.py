@@ -1,6 +1,6 @@
-"""Opponents that play any game by simple rules.
+"""Opponents that play any game by a simple rule.
 
-An opponent's answer depends on the hand and the hand's seed alone.
+The hand and the seed of the hand determine what an opponent plays.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from spewy.match.odds import HandOdds
 
 POT_SHARES = (0.5, 1.0, 2.0)
-"""Sizes of the random player's raises as shares of the pot; it also plays the smallest raise and all-in."""
+"""Raise sizes of the opponent "random" as shares of the pot; it also makes the smallest raise and goes all-in."""
 MARGIN = 0.05
-"""Extra equity that the equity player requires for a call, because players bet with better hands."""
+"""Equity beyond the price of a call that the opponent "equity" needs to call, since players bet with better hands."""
 AHEAD, STEP = 0.6, 0.1
-"""Equity with which the equity player raises, and its increase after each raise of the round."""
+"""Equity above which the opponent "equity" raises first, and the increase of this limit after each raise of a round."""
 
 Cards = tuple[int, ...]
 Rule = Callable[[Hand, Cards, int], str]
-"""Returns an action, given a hand, the player's own cards and the hand's seed."""
+"""Function that returns an action, given a hand, the player's own cards and the seed of the hand."""
 
 
 class Opponent:
@@ -66,7 +66,7 @@ class Opponent:
 
 
 def opponent(name: str, game: Game) -> Opponent:
-    """The opponent with a name.
+    """Make the opponent with a name.
 
     >>> from spewy.game.gamefile import load_game
     >>> opponent("raise", load_game("kuhn")).act(Hand.start(load_game("kuhn")))
@@ -76,12 +76,12 @@ def opponent(name: str, game: Game) -> Opponent:
         InputError: no opponent has this name.
     """
     if name not in OPPONENTS:
-        raise InputError(f"opponent {shown(name)}: expected one of {', '.join(OPPONENTS)}")
+        raise InputError(f"opponent {shown(name)} does not exist; choose one of {', '.join(OPPONENTS)}")
     return Opponent(game, OPPONENTS[name](game))
 
 
 def _random(game: Game) -> Rule:
-    """Plays a random legal action; each kind of action is equally likely, and raises have a few sizes."""
+    """Make the rule that plays a random legal action: fold, call and raise are equally likely, as are raise sizes."""
 
     def rule(hand: Hand, cards: Cards, seed: int) -> str:
         rng = Random(f"{seed} {hand.betting.line}")
@@ -95,24 +95,24 @@ def _random(game: Game) -> Rule:
 
 
 def _call(game: Game) -> Rule:
-    """Checks and calls."""
+    """Make the rule that checks and calls."""
     return lambda hand, cards, seed: "c"
 
 
 def _raise(game: Game) -> Rule:
-    """Raises by the pot whenever a raise is legal."""
+    """Make the rule that raises by the pot, or calls if no raise is legal."""
     return lambda hand, cards, seed: raised(hand.betting)
 
 
 def _places(raising: float, calling: float) -> Callable[[Game], Rule]:
-    """Raises with the best hands, calls with good ones, and checks or folds the rest.
+    """Return a maker of a rule that raises with the best hands, calls with good hands, and else checks or folds.
 
-    Hands are ranked among all hands: by equity before the first public card, then by their strength on the board. After
-    each raise of the round half as many hands raise again, and four fifths as many call.
+    Hands are ranked among all hands: by equity before the first public card, then by their strength on the board. Each
+    raise of the round halves the share of hands that raise, and reduces the share of hands that call to four fifths.
 
     Args:
-        raising: share of hands that raise first.
-        calling: share of hands that call before any raise.
+        raising: share of the hands that make the first raise of a round.
+        calling: share of the hands that call or raise before any raise of the round.
     """
 
     def of(game: Game) -> Rule:
@@ -131,7 +131,7 @@ def _places(raising: float, calling: float) -> Callable[[Game], Rule]:
 
 
 def _equity(game: Game) -> Rule:
-    """Calls if its equity against all hands pays for the call, and raises if it is well ahead."""
+    """Make the rule that calls if the equity against all hands pays for the call, and raises with a high equity."""
     odds = _odds(game)
 
     def rule(hand: Hand, cards: Cards, seed: int) -> str:
@@ -151,18 +151,18 @@ OPPONENTS: Mapping[str, Callable[[Game], Rule]] = {
     "loose": _places(raising=0.3, calling=0.8),
     "equity": _equity,
 }
-"""Makers of rules by name."""
+"""Functions that make a rule for a game, by the opponent's name."""
 
 
 def raised(betting: Betting) -> str:
-    """A raise by the pot, or a call if no raise is legal."""
+    """Return a raise by the pot, or a call if no raise is legal."""
     if betting.raise_bounds() is None:
         return "c"
     return "r" if betting.game.limit else f"r{pot_raise(betting, 1.0)}"
 
 
 def given_up(betting: Betting) -> str:
-    """A fold, or a check where checking is free."""
+    """Return a fold, or a check if checking is free."""
     return "f" if betting.can_fold else "c"
 
 
@@ -189,7 +189,7 @@ def pot_raise(betting: Betting, share: float) -> int:
 
 
 def _odds(game: Game) -> HandOdds:
-    """Odds of the game; the late import avoids loading the kernels of equities."""
+    """Make the odds of a game; the import is here because it loads the kernels for equities."""
     from spewy.match.odds import HandOdds
 
     return HandOdds(game)

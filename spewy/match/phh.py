@@ -1,7 +1,7 @@
-"""The Poker Hand History format (J. Kim, 2024): a TOML table per hand; files of several hands number the tables.
+"""The Poker Hand History format (J. Kim, 2024): TOML with a table for each hand, numbered in files of several hands.
 
-Heads-up the format's player 1 is the big blind, our player 0, but the list of blinds begins with the small blind.
-Amounts of bets are totals of the round.
+In heads-up hands the format's player 1 is the big blind, which is player 0 here; yet the list of blinds begins with the
+small blind. The amount of a bet is what the player has then put in during the round.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def phh_text(records: Iterable[LoggedHand]) -> str:
 
 
 def variant(game: Game) -> str:
-    """The format's code for a game.
+    """Code of a game in the format.
 
     Raises:
         InputError: the game has no name in this format.
@@ -49,30 +49,32 @@ def variant(game: Game) -> str:
     holdem = (len(game.deck), game.num_hole_cards, game.num_board_cards) == (52, 2, (0, 3, 1, 1))
     stakes = not game.limit or game.raise_sizes == tuple(game.raise_sizes[t] for t in (0, 0, -1, -1))
     if not (holdem and stakes and 0 < game.blinds[1] < game.blinds[0]):
-        raise InputError(f"game {game.name!r}: expected hold'em with a small and a big blind, found another")
+        raise InputError(
+            f"game {game.name!r}: the hand history format has no code for it; it has hold'em with two blinds only"
+        )
     return "FT" if game.limit else "NT"
 
 
 def read_phh(
     game: Game, text: str, subject: str = "hand history", *, own_stakes: bool = False
 ) -> Iterator[LoggedHand]:
-    """Read the hands of a file.
+    """Read the hands in the text of a file.
 
     Args:
         game: the game that was played.
         text: content of the file.
         subject: first words of errors.
-        own_stakes: whether each hand keeps its own blinds and stacks; if not, these must be the game's.
+        own_stakes: whether hands may have other blinds and stacks than the game.
 
     Raises:
-        InputError: the text is no such file, or holds hands of another game or hands that cannot have been played.
+        InputError: the text is not in the format, or a hand is impossible in the game.
     """
     try:
         content = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{subject}: expected TOML, found: {error}") from None
-    except ValueError:  # Python reads no such number
-        raise InputError(f"{subject}: expected numbers of a few digits, found one of thousands") from None
+    except ValueError:  # Python does not read numbers of thousands of digits
+        raise InputError(f"{subject}: a number has thousands of digits") from None
     tables = [content] if "variant" in content else list(content.values())
     for number, table in enumerate(tables, start=1):
         try:
@@ -82,7 +84,7 @@ def read_phh(
 
 
 def _with_stakes(game: Game, table: Any) -> Game:
-    """The no-limit game with the blinds and stacks of a hand; unchanged if these are impossible."""
+    """Replace blinds and stacks of a no-limit game by those of a hand's table, if they are possible."""
     fields = table if isinstance(table, dict) else {}
     blinds, stacks = (_two_amounts(fields.get(key)) for key in ("blinds_or_straddles", "starting_stacks"))
     if game.limit or blinds is None or stacks is None or min(stacks) < max(blinds):
@@ -96,7 +98,7 @@ def _two_amounts(value: Any) -> tuple[int, int] | None:
 
 
 def _stacks(game: Game) -> tuple[int, int]:
-    """Stacks at the deal; for games without stacks, more chips than can be bet."""
+    """Stacks at the deal; for a game without stacks, more chips than a player can bet in it."""
     if game.stacks is not None:
         return game.stacks[0], game.stacks[1]
     most = game.big_blind + sum(

@@ -1,4 +1,4 @@
-"""Start programs of other people, exchange lines with them, and end them with all of their child processes.
+"""Start other people's programs, exchange lines with them, and kill them with all of their child processes.
 
 A program's stderr goes to a log, never to the terminal.
 """
@@ -26,7 +26,12 @@ TAIL = 400
 
 @dataclass(frozen=True)
 class Usage:
-    """Processor seconds and MiB of memory that a process used; 0 where the system does not tell."""
+    """Resources that a process has used; 0 if the system provides no figure.
+
+    Attributes:
+        cpu: seconds of processor time.
+        mib: largest memory in MiB.
+    """
 
     cpu: float
     mib: float
@@ -38,9 +43,9 @@ class Program(Connection):
     Args:
         command: the program and its arguments.
         peer: name of the program in messages.
-        folder: working folder; None: this process's.
-        log: file that the program's stderr is added to; None: stderr is dropped.
-        merged: whether stderr goes where stdout goes, instead of to a log.
+        folder: working folder of the program; None: that of this process.
+        log: file to which the program's stderr is appended; None: its stderr is discarded.
+        merged: whether the program's stderr is sent to this process together with its stdout.
         most: largest number of bytes in a line.
 
     Raises:
@@ -87,14 +92,14 @@ class Program(Connection):
             self._process.wait(max(deadline - time.monotonic(), 0.0))
 
     def leave(self, seconds: float) -> bool:
-        """Wait for the program's end and close; return whether it ended by itself within the time."""
+        """Wait for the program's end, and close; return whether the program ended by itself within the seconds."""
         self.wait(time.monotonic() + seconds)
         ended = self._process.poll() is not None
         self.close()
         return ended
 
     def end(self) -> None:
-        """Kill the program and its child processes; lines that it has written can still be read."""
+        """Kill the program and its child processes; lines that the program has written can still be read."""
         self._process.end()
 
     def close(self) -> None:
@@ -104,7 +109,7 @@ class Program(Connection):
             with suppress(OSError):
                 pipe.close()
         self.ended = True
-        self._source = self._sink = -1  # the numbers may soon be another program's
+        self._source = self._sink = -1  # the system may give these descriptors to other files
 
 
 def start(
@@ -119,10 +124,10 @@ def start(
 
     Args:
         command: the program and its arguments.
-        folder: working folder; None: this process's.
-        log: file that the program's stderr is added to; None: stderr is dropped.
-        pipes: whether its stdin and stdout are pipes; if not, both are empty.
-        merged: whether stderr goes where stdout goes.
+        folder: working folder of the program; None: that of this process.
+        log: file to which the program's stderr is appended; None: its stderr is discarded.
+        pipes: whether the program's stdin and stdout are pipes; if not, stdin is empty and stdout is discarded.
+        merged: whether the program's stderr goes to its stdout.
 
     Raises:
         InputError: the command cannot be run, or the log cannot be written.
@@ -139,25 +144,25 @@ def start(
                 bufsize=0,
             )
     except (OSError, ValueError) as error:
-        subject = f"command {shown(shlex.join(command))}: expected one that can be run"
+        subject = f"command {shown(shlex.join(command))} cannot be run"
         if isinstance(error, OSError) and log is not None and error.filename == str(log):
-            subject = f"file {path_text(log)}: expected one that can be written"
+            subject = f"file {path_text(log)} cannot be written"
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise InputError(f"{subject}, found: {reason}") from None
+        raise InputError(f"{subject}: {reason}") from None
 
 
 def command_words(command: str) -> list[str]:
     """Split a command into words, as a shell does.
 
     Raises:
-        InputError: the command has no words, or an open quote.
+        InputError: the command has no words, or a quote that is not closed.
     """
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise InputError(f"command {shown(command)}: expected one that can be run, found: {error}") from None
+        raise InputError(f"command {shown(command)} cannot be run: {error}") from None
     if not words:
-        raise InputError(f"command {shown(command)}: expected one that can be run, found no words")
+        raise InputError(f"command {shown(command)} cannot be run: it has no words")
     return words
 
 

@@ -1,4 +1,4 @@
-"""A bot behind a connection: a client of the ACPC's protocol, for which this process acts as the dealer."""
+"""A bot that is a client of the ACPC's protocol; this process is its dealer."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from spewy.system.closing import Closing
 from spewy.system.outsider import Outsider
 
 HOST = "127.0.0.1"
+"""Address at which the dealer listens."""
 START_SECONDS = 60.0
-"""Seconds that a client has to connect, unless its limit for an answer is shorter."""
+"""Seconds that a client has to connect, unless its time limit for an answer is shorter."""
 LEAVE_SECONDS = 10.0
 """Seconds that a process has to exit after the match, as in the competition."""
 POLL_SECONDS = 0.1
+"""Seconds between two looks at whether a client's process has ended before it connected."""
 MOST_STRAY = 10
-"""Largest number of lines out of turn that are listed per hand; further lines are only counted."""
+"""Largest number of stray lines (lines that answer no question) that are listed; more lines are only counted."""
 
 
 class RemoteBot(Closing):
@@ -35,15 +37,15 @@ class RemoteBot(Closing):
     Args:
         game: the game to play.
         name: name of the client in messages.
-        command: command to run with host and port behind it; empty if somebody else starts the client.
-        port: port to listen at; 0 takes any free port.
+        command: command that starts the client; host and port are appended. Empty: the user starts the client.
+        port: port to listen at; 0 means any free port.
         seconds: time limit of an answer; None: no limit.
-        begun: number of hands that were played earlier; the client's hands are numbered from there.
-        log: file that the client's stderr is added to; None: stderr is dropped.
+        begun: number of hands that were played before, which is the number of the client's first hand.
+        log: file to which the client's stderr is appended; None: its stderr is discarded.
 
     Raises:
         InputError: the command cannot be run.
-        PeerError: no client connects, or the client speaks another protocol.
+        PeerError: no client connects, or the client uses another version of the protocol.
     """
 
     def __init__(
@@ -83,7 +85,7 @@ class RemoteBot(Closing):
         """Return the client's answer.
 
         Raises:
-            BotGoneError: the client does not answer in time, or never will.
+            BotGoneError: the client does not answer in time, or the connection is closed.
         """
         deadline = self._deadline()
         try:
@@ -92,7 +94,7 @@ class RemoteBot(Closing):
         except PeerError as error:
             self._gone = True
             raise BotGoneError(str(error)) from None
-        except BaseException:  # the table's own clock is ahead of the deadline
+        except BaseException:  # such as an interruption when the seat's time limit is over
             self._gone = True
             raise
 
@@ -100,7 +102,7 @@ class RemoteBot(Closing):
         """Send the client the end of a hand.
 
         Raises:
-            BotGoneError: the client reads nothing.
+            BotGoneError: the client does not read the message.
         """
         try:
             self._send(hand, self._deadline())
@@ -108,14 +110,14 @@ class RemoteBot(Closing):
             raise BotGoneError(str(error)) from None
 
     def take_faults(self) -> list[str]:
-        """Return the client's lines out of turn since the last call."""
+        """Return faults about the client's stray lines since the last call."""
         more = self._n_strays - len(self._strays)
-        faults = [*self._strays, *([f"passed over {more:,} more lines"] if more else [])]
+        faults = [*self._strays, *([f"ignored {more:,} more lines"] if more else [])]
         self._strays, self._n_strays = [], 0
         return faults
 
     def close(self) -> None:
-        """Close the connection, and kill the process if it does not exit."""
+        """Close the connection, and kill the client's process if it does not exit."""
         if self._connection is not None:
             self._connection.close()
         self._listener.close()
@@ -137,19 +139,17 @@ class RemoteBot(Closing):
                     raise
             if self._process is not None and self._process.poll() is not None:
                 raise PeerError(
-                    f"{self.name}: expected to connect, found that it ended with {self._process.returncode}"
+                    f"{self.name} ended with exit code {self._process.returncode} before it connected"
                     f"{_last_words(self._log)}"
                 )
 
     def _greet(self, connection: Connection) -> None:
         version = receive_version(connection, self._deadline(START_SECONDS))
         if not is_spoken(version):
-            raise PeerError(
-                f"{self.name}: expected a client that speaks {VERSION}, found one that speaks {version}"
-            )
+            raise PeerError(f"{self.name} uses {version} of the protocol, and only {VERSION} is supported")
 
     def _send(self, hand: Hand, deadline: float | None) -> str:
-        """Send the states that the client has not received; return the last one."""
+        """Send all states of the hand that the client has not received yet; return the last one."""
         assert self._connection is not None
         states = [*(replace(public, hole=hand.hole) for public, _ in decisions(hand)), hand]
         text = ""
@@ -172,16 +172,14 @@ class RemoteBot(Closing):
             if not text.startswith(COMMENTS):
                 self._n_strays += 1
                 if len(self._strays) < MOST_STRAY:
-                    self._strays.append(
-                        f"passed over a line that answers another state or none: {shown(text)}"
-                    )
+                    self._strays.append(f"ignored a line that does not answer the last state: {shown(text)}")
 
 
 def receive_version(connection: Connection, deadline: float | None) -> str:
     """Receive a client's first line, which names the version of its protocol.
 
     Raises:
-        PeerError: the line is no version, or does not arrive in time.
+        PeerError: the line names no version, or does not arrive in time.
     """
     line = connection.receive(deadline)
     if line is None:
@@ -193,17 +191,20 @@ def receive_version(connection: Connection, deadline: float | None) -> str:
 
 
 def _last_words(log: Path | None) -> str:
-    """Describe the end of a log for an error; empty if nothing was logged."""
+    """Return the last line of a log, as the end of an error message; empty if there is no log or no line."""
     if log is None:
         return ""
     with log.open("rb") as file:
         file.seek(max(log.stat().st_size - TAIL, 0))
         lines = file.read().decode(errors="replace").strip().splitlines()
-    return f"; its last words: {short(lines[-1], TAIL)}" if lines else ""
+    return f"; the last line on its stderr: {short(lines[-1], TAIL)}" if lines else ""
 
 
 def _end(process: Outsider, patience: float) -> None:
-    """Wait for a process, then kill it with its child processes, even if the wait is interrupted."""
+    """Wait ``patience`` seconds for a process, then kill the process with its child processes.
+
+    They are killed even if the wait is interrupted.
+    """
     try:
         with suppress(subprocess.TimeoutExpired):
             process.wait(patience)

@@ -1,9 +1,9 @@
 """Compare played hands with a stored strategy.
 
-The cost of a decision is what the strategy's own mix of actions would have won there, less what the action that was
-played wins. Both are valued alike: the opponent's range is played down by the strategy, both players go on by it to
-the end of the round, and from there nobody bets, so only equity counts. A cost may be negative; over decisions that
-are drawn from the strategy the mean cost is 0.
+The cost of a decision is the EV of the strategy's own action frequencies there, less the EV of the action that was
+played. For both EVs the opponent has the range with which the strategy comes to the decision, both players follow the
+strategy to the end of the round, and nobody bets in later rounds, so that only equity counts there. A cost may be
+negative; the mean cost of a player who follows the strategy is 0.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def open_strategy(folder: str | Path) -> LockerBot | SpotStrategy:
         InputError: the folder holds no solve.
         lockers.LockerError: the folder is damaged.
     """
-    from spewy.bot.agent import LockerBot  # which loads the solvers
+    from spewy.bot.agent import LockerBot  # this import loads the solvers
     from spewy.bot.options import Options
     from spewy.look.folder import open_policy, strategy_folder
 
@@ -58,7 +58,7 @@ def open_strategy(folder: str | Path) -> LockerBot | SpotStrategy:
         is_spot = all(policy.problem.is_spot for policy in policies)
         if not is_spot and len(policies) > 1:
             raise InputError(
-                f"folder {path_text(folder)}: expected one whole game or several spots, found both"
+                f"folder {path_text(folder)} is a batch with a whole game in it; give the folder of one solve"
             )
         strategy = SpotStrategy(policies) if is_spot else LockerBot(policies[0], Options(resolve="never"))
         opened.pop_all()
@@ -66,15 +66,15 @@ def open_strategy(folder: str | Path) -> LockerBot | SpotStrategy:
 
 
 def read_hands(game: Game, path: Path, *, own_stakes: bool = False) -> Iterator[LoggedHand]:
-    """Read the hands of a file: a PHH file by its suffix, else a log of the ACPC's dealer.
+    """Read the hands of a file: a Poker Hand History (``.phh`` or ``.phhs``), or else a log of the ACPC's dealer.
 
     Args:
         game: the game that was played.
         path: path of the file.
-        own_stakes: whether hands of a PHH file keep their own blinds and stacks; if not, these must be the game's.
+        own_stakes: whether hands of a Poker Hand History may have other blinds and stacks than the game.
 
     Raises:
-        InputError: the file cannot be read, has no hands, or holds hands that cannot have been played.
+        InputError: the file cannot be read, has no hands, or has a hand that is impossible in the game.
     """
     subject = f"file {path_text(path)}"
     text = read_text(path, subject)
@@ -84,14 +84,14 @@ def read_hands(game: Game, path: Path, *, own_stakes: bool = False) -> Iterator[
         logged = read_log(game, text.splitlines(), subject)
     first = next(logged, None)
     if first is None:
-        raise InputError(f"{subject}: expected hands that were played, found none")
+        raise InputError(f"{subject} has no hands")
     yield first
     yield from logged
 
 
 @dataclass(frozen=True)
 class Decided:
-    """A played decision with the stored strategy there.
+    """A decision that was played, compared with the stored strategy.
 
     Attributes:
         player: the player who acted.
@@ -99,9 +99,9 @@ class Decided:
         board: public cards, in `Game.board_order`.
         action: the action that was played.
         actions: the strategy's actions.
-        frequencies: ``[action]``, frequencies of the hand that was held; None if the hand is unknown.
-        values: ``[action]``, chips that each action wins over the whole hand; None if the hand is unknown.
-        cost: cost of the action in chips; None if the hand is unknown.
+        frequencies: frequency of each action in the strategy of the player's cards; None if the cards are unknown.
+        values: mean chips that each action wins in the whole hand; None if the cards are unknown.
+        cost: cost of the action in chips; None if the cards are unknown.
     """
 
     player: int
@@ -115,7 +115,7 @@ class Decided:
 
     @property
     def frequency(self) -> float | None:
-        """Frequency of the action that was played; None if the hand is unknown."""
+        """Frequency of the played action in the strategy; None if the player's cards are unknown."""
         if self.frequencies is None:
             return None
         return dict(zip(self.actions, self.frequencies, strict=True)).get(self.action, 0.0)
@@ -128,9 +128,9 @@ class Reviewed:
     Attributes:
         number: number of the hand.
         name: name of the player.
-        hole: cards of the player.
-        decided: the comparison.
-        big_blind: big blind of the hand.
+        hole: cards of the player; None if unknown.
+        decided: the comparison with the strategy.
+        big_blind: big blind of the hand in chips.
     """
 
     number: int
@@ -142,11 +142,11 @@ class Reviewed:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A hand, or the rest of a hand, that the stored strategy does not cover.
+    """A hand that the stored strategy does not cover, or covers only up to some decision.
 
     Attributes:
         number: number of the hand.
-        reason: why it is not covered.
+        reason: reason why the strategy does not cover the hand.
         whole: whether no decision of the hand was reviewed.
     """
 
@@ -161,8 +161,8 @@ class Review:
 
     Attributes:
         hands: the hands that the stored strategy covers at least in part.
-        decisions: their decisions.
-        skipped: hands, and rests of hands, that lie outside of a spot.
+        decisions: the reviewed decisions of these hands.
+        skipped: hands that lie outside of a spot, or leave it.
     """
 
     hands: tuple[LoggedHand, ...]
@@ -178,7 +178,7 @@ class Total:
         hands: number of hands.
         decisions: number of decisions with a known cost.
         cost: sum of the costs in mbb per hand; None without such decisions.
-        won: chips won in mbb per hand, over hands whose result is known; None without such hands.
+        won: winnings in mbb per hand, over hands with a known result; None without such hands.
     """
 
     hands: int
@@ -194,12 +194,12 @@ def review_hand(
 
     Args:
         strategy: the strategy to compare with.
-        hand: the hand with the hole cards that are known.
-        players: the players to review.
-        seed: seed of final boards that are drawn before the flop, and of the strategy.
+        hand: the hand with all known hole cards.
+        players: numbers of the players to review.
+        seed: seed of the random final boards for equities before the flop, and of the strategy.
 
     Raises:
-        NotInSpotError: the hand, or a decision of it, lies outside of the strategy's spot.
+        NotInSpotError: the hand, or one of its decisions, lies outside of the strategy's spot.
     """
     return list(_Hand(strategy, hand, seed).decisions(players))
 
@@ -207,10 +207,15 @@ def review_hand(
 def review_hands(
     strategy: Reveals | SpotStrategy, played: Iterable[LoggedHand], name: str | None = None
 ) -> Review:
-    """Review the decisions of all players, or of one player, in some hands.
+    """Review the decisions in several hands.
+
+    Args:
+        strategy: the strategy to compare with.
+        played: the hands.
+        name: name of the player to review; None: review all players.
 
     Raises:
-        InputError: no player has that name, or both players of a hand have the same name.
+        InputError: no player has the name, or both players of a hand have the same name.
     """
     covered, out, skipped, names = list[LoggedHand](), list[Reviewed](), list[Skipped](), set[str]()
     for logged in played:
@@ -231,12 +236,17 @@ def review_hands(
                 continue
         covered.append(logged)
     if name is not None and name not in names:
-        raise InputError(f"player {shown(name)}: expected one of {', '.join(sorted(names))}")
+        raise InputError(f"player {shown(name)} is in no hand; choose one of {', '.join(sorted(names))}")
     return Review(tuple(covered), tuple(out), tuple(skipped))
 
 
 def summary(review: Review, name: str | None = None) -> dict[str, Total]:
-    """Totals by player name; each hand counts in its own big blinds."""
+    """Compute the totals of each player, by name; chips are converted to mbb with the big blind of each hand.
+
+    Args:
+        review: the review.
+        name: name of the only player to include; None: include all players.
+    """
     known = sorted({each for logged in review.hands for each in logged.names})
     costs: dict[str, list[float]] = {each: [] for each in known if name in (None, each)}
     for each in review.decisions:
@@ -257,12 +267,18 @@ def summary(review: Review, name: str | None = None) -> dict[str, Total]:
 
 
 def _is_known(hand: Hand) -> bool:
-    """Whether the result of a hand is known."""
+    """Whether the result of a hand is known: a player folded, or both players' cards are known."""
     return hand.betting.folded is not None or None not in hand.hole
 
 
 class _Hand:
-    """State of a hand under review."""
+    """The review of one hand, with a cache of the strategy at its decisions.
+
+    Args:
+        strategy: the strategy to compare with.
+        hand: the hand with all known hole cards.
+        seed: seed of the random final boards, and of the strategy.
+    """
 
     def __init__(self, strategy: Reveals | SpotStrategy, hand: Hand, seed: int) -> None:
         self.strategy, self.hand, self.seed = strategy, hand, seed
@@ -270,6 +286,7 @@ class _Hand:
         self.mixes: dict[str, Mix] = {}
 
     def decisions(self, players: Sequence[int]) -> Iterator[Decided]:
+        """Yield the reviews of some players' decisions."""
         first, ranges = self._enter()
         for public, action in list(decisions(self.hand))[first:]:
             player = public.to_act
@@ -279,7 +296,7 @@ class _Hand:
             ranges[player] = ranges[player] * self.frequencies(public).get(action, 0.0)
 
     def _enter(self) -> tuple[int, list[Floats]]:
-        """Number of decisions before the stored strategy begins, and both ranges there."""
+        """Number of the hand's decisions before the spot of the strategy, and both ranges at the spot's root."""
         if isinstance(self.strategy, SpotStrategy):
             first, ranges = self.strategy.enter(self.hand)
             return first, list(ranges)
@@ -289,6 +306,14 @@ class _Hand:
         return 0, [np.ones(len(self.deck)), np.ones(len(self.deck))]
 
     def decided(self, public: Hand, action: str, player: int, other: Floats) -> Decided:
+        """Review one decision.
+
+        Args:
+            public: the hand before the decision, without hole cards.
+            action: the action that was played.
+            player: the player who acted.
+            other: the opponent's range (an array ``[hand]``).
+        """
         mix, own = self.mix(public), self.hand.hole[player]
         line, board = public.betting.line, public.game.board_order(public.board)
         if own is None:
@@ -297,7 +322,7 @@ class _Hand:
         if number not in mix.hands:
             raise NotInSpotError(f"{cards_name(own)} is not in the range of {SEAT_NAMES[player]}")
         possible = ~blocked(self.deck, [*own, *board])
-        # The strategy may never play so; then the opponent may hold any hand.
+        # If the strategy never plays as the opponent did, the opponent may hold any hand.
         weights = possible * other if (possible * other).any() else possible
         pair = _Pairs(self, player, own, public.board)
         taken, *values = (
@@ -316,19 +341,26 @@ class _Hand:
         )
 
     def mix(self, public: Hand) -> Mix:
-        """Strategy at a decision, cached."""
+        """Return the strategy at a decision; it is cached."""
         key = f"{public.betting.line} {public.board}"
         if key not in self.mixes:
             self.mixes[key] = self.strategy.strategy(public)
         return self.mixes[key]
 
     def frequencies(self, public: Hand) -> Mapping[str, Floats]:
-        """Frequency of each action as ``[hand of the deck]``."""
+        """Frequencies of each action at a decision (an array ``[hand]`` for each)."""
         return by_action(self.mix(public), len(self.deck))
 
 
 class _Pairs:
-    """Values of one hand against each other hand, to the end of the round."""
+    """Chips that one hand wins against each other hand, if nobody bets after the current round.
+
+    Args:
+        reviewed: the review of the hand, which has the strategy.
+        player: the player with the hand.
+        own: cards of the hand.
+        board: public cards.
+    """
 
     def __init__(self, reviewed: _Hand, player: int, own: Sequence[int], board: tuple[int, ...]) -> None:
         self.reviewed, self.player = reviewed, player
@@ -337,7 +369,7 @@ class _Pairs:
         self.margin: Floats = np.nan_to_num(2 * shares(game, own, board, reviewed.seed) - 1)
 
     def after(self, public: Hand, action: str) -> Floats:
-        """``[opponent's hand]``: chips that an action wins over the whole hand."""
+        """Chips that an action wins in the whole hand, against each hand of the opponent (an array)."""
         betting = acted(public.betting, action)
         if betting.folded is not None:
             lost = betting.spent[betting.folded]
@@ -349,7 +381,10 @@ class _Pairs:
         return self.of(replace(public, betting=betting))
 
     def of(self, public: Hand) -> Floats:
-        """``[opponent's hand]``: chips won if both players follow the strategy."""
+        """Chips won in the whole hand if both players follow the strategy from a decision on (an array).
+
+        The array has a number for each hand of the opponent.
+        """
         is_own = public.to_act == self.player
         out = np.zeros(len(self.margin))
         for action, frequencies in self.reviewed.frequencies(public).items():

@@ -1,6 +1,7 @@
-"""Parallel runs: a run is a generator that yields the number of its hands or matches after each of them.
+"""Play several runs in parallel.
 
-A run can be interrupted after each hand or match; a new generator goes on from the run's log.
+A run is a generator that plays hands or matches, and yields their number after each of them. It can be interrupted
+after each hand or match; a new generator continues from the run's log.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from spewy.system.local_pool import LocalPool
 from spewy.system.worker import Parent
 
 Run = Callable[..., Generator[int]]
-"""Function that makes a run; workers must be able to import it."""
+"""Function that makes a run; worker processes must be able to import the function."""
 Watcher = Callable[[int, int], None]
-"""Called with the number of hands or matches played so far, and their total number."""
+"""Function that is called with the number of hands or matches played so far, and the number of all of them."""
 
 
 def play_runs(
@@ -38,7 +39,7 @@ def play_runs(
         watcher: called as hands or matches are played.
         total: number of hands or matches in all runs.
         workers: number of processes; None: one for each core.
-        done: number of hands or matches of each task that were played before, then of runs that are whole.
+        done: numbers of hands or matches that were played before: of each task, then of finished runs.
 
     Raises:
         KeyboardInterrupt: the runs were interrupted.
@@ -66,7 +67,7 @@ def side_by_side(
         workers: number of processes; 1: this process.
 
     Yields:
-        The number of a task, and the number that its run yielded.
+        The number of a task, and the number of hands or matches of its run so far.
 
     Raises:
         ChildProcessError: a worker died.
@@ -102,7 +103,7 @@ def _there(run: Run, tasks: Sequence[tuple[Any, ...]], stop: Stop, workers: int)
             if message.kind == "failed":
                 raise message.value
             if message.kind == "died":
-                raise ChildProcessError(f"a worker process {message.value} during its run")
+                raise ChildProcessError(f"a worker process {message.value} during a run")
             yield message.task, message.value
 
 

@@ -100,19 +100,19 @@ class Score:
 
     @cached_property
     def duplicate(self) -> Mean:
-        """Mean of pairs of hands with the same cards and the seats swapped, if both were played."""
+        """Mean over pairs of hands with the same cards and swapped seats; single hands do not count."""
         values = {(each.seed, each.number, each.swapped): each.chips for each in self.results}
         return Mean.of(pair_means(values), self.big_blind)
 
     @cached_property
     def aivat(self) -> Mean | None:
-        """Mean of the estimates without luck; None if a hand has no estimate."""
+        """Mean of the estimates without luck; None if any hand has no estimate."""
         values = self._without_luck
         return None if values is None else Mean.of(list(values.values()), self.big_blind)
 
     @cached_property
     def aivat_duplicate(self) -> Mean | None:
-        """Mean of pairs of the estimates without luck; None if a hand has no estimate."""
+        """Mean over pairs of hands of the estimates without luck; None if any hand has no estimate."""
         values = self._without_luck
         return None if values is None else Mean.of(pair_means(values), self.big_blind)
 
@@ -122,12 +122,12 @@ class Score:
         return self.tallies[0].sources, self.tallies[1].sources
 
     def rows(self) -> Mapping[str, Mean]:
-        """Means by name, without unknown ones."""
+        """Means by name; unknown means are left out."""
         means = {name: getattr(self, name) for name in ("plain", "duplicate", "aivat", "aivat_duplicate")}
         return {name: mean for name, mean in means.items() if mean is not None}
 
     def to_json(self) -> dict[str, Any]:
-        """The means as plain values; None for a mean that is unknown."""
+        """The means by name, as dicts for JSON; None for a mean that is unknown."""
         rows = self.rows()
         names = ("plain", "duplicate", "aivat", "aivat_duplicate")
         return {name: asdict(rows[name]) if name in rows else None for name in names}
@@ -149,11 +149,11 @@ class Score:
 
 
 def pair_means(values: Mapping[Any, float], *, singles: bool = False) -> list[float]:
-    """Means of pairs: two matches or hands with the same cards and the seats swapped.
+    """Means of pairs of matches or hands with the same cards and swapped seats.
 
     Args:
-        values: values by keys whose last item says whether the seats were swapped.
-        singles: whether a value without a partner counts by itself.
+        values: a value for each match or hand; the last item of a key says whether the seats were swapped.
+        singles: whether a match or hand without its partner is included by itself.
 
     >>> pair_means({(1, False): 4.0, (1, True): 2.0, (2, False): 7.0})
     [3.0]
@@ -169,7 +169,7 @@ def pair_means(values: Mapping[Any, float], *, singles: bool = False) -> list[fl
 
 
 def expected_score(rating: float, other: float) -> float:
-    """The score that Elo's formula expects of a player, from 0 to 1.
+    """Expected score of a player by Elo's formula, from 0 to 1, given both players' ratings.
 
     >>> expected_score(1500, 1500), round(expected_score(1900, 1500), 4)
     (0.5, 0.9091)
@@ -178,7 +178,12 @@ def expected_score(rating: float, other: float) -> float:
 
 
 def rated(ratings: tuple[float, float], score: float, k: float = K) -> tuple[float, float]:
-    """Both ratings after a game with this score for the first player.
+    """Both players' Elo ratings after a game.
+
+    Args:
+        ratings: both ratings before the game.
+        score: score of the first player, from 0 to 1.
+        k: largest change of a rating.
 
     >>> rated((1500.0, 1500.0), 0.8)
     (1503.6, 1496.4)
@@ -188,7 +193,7 @@ def rated(ratings: tuple[float, float], score: float, k: float = K) -> tuple[flo
 
 
 def elo_difference(score: float) -> float:
-    """Difference of two Elo ratings at which a player's expected score is ``score``.
+    """Difference of two Elo ratings with which a player's expected score is ``score``.
 
     >>> round(elo_difference(0.64)), elo_difference(1.0)
     (100, inf)

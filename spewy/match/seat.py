@@ -1,9 +1,9 @@
-"""A seat at a table: records a bot's wrong answers and replaces them, as the ACPC's dealer does.
+"""A seat at a table: it records a bot's wrong answers and replaces them, as the ACPC's dealer does.
 
-An illegal no-limit raise becomes the nearest legal raise, any other illegal reply a call. A bot that fails folds where
-it faces a bet, and checks where it does not. A bot that takes longer than it may is not asked again: it would take as
-long in every hand to come. An error of a bot's program, such as a TypeError, ends the match: a score with such errors
-would be the score of another bot.
+An illegal no-limit raise becomes the nearest legal raise; any other illegal answer becomes a call. A bot that fails
+folds if it faces a bet, and else checks. A bot that is late is not asked again, since it would be late in all further
+hands. A bug in a bot's program, such as a TypeError, ends the match, since the score would not be that of the bot as
+it is meant.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from spewy.match.acpc_text import read_action
 Answer = TypeVar("Answer")
 
 AGAIN_SECONDS = 1.0
-"""Seconds after which a bot is interrupted again, if its code caught the first interruption."""
+"""Seconds after which a late bot is interrupted again, if its code has caught the first interruption."""
 
 
 @runtime_checkable
 class Reporting(Protocol):
-    """A bot that reports its own faults, such as a client's lines out of turn."""
+    """A bot that reports its own faults, such as lines of a client that answer no question."""
 
     def take_faults(self) -> list[str]:
-        """Return the faults since the last call that did not prevent the bot's answers."""
+        """Return the bot's faults since the last call, except those that left a question without an answer."""
         ...
 
 
@@ -44,7 +44,7 @@ class BotError(Exception):
 
 
 class _OutOfTimeError(BaseException):
-    """Interrupts a bot; not an `Exception`, since bots may catch every `Exception`."""
+    """Interrupts a late bot; it is no `Exception`, since bots may catch every `Exception`."""
 
 
 class Seat:
@@ -52,7 +52,7 @@ class Seat:
 
     Args:
         bot: the bot that plays.
-        seconds: time limit of a single answer, which holds in a process's main thread only; None: no limit.
+        seconds: time limit of an answer, which is enforced in the main thread of a process only; None: no limit.
         name: the bot's name in messages.
     """
 
@@ -72,7 +72,7 @@ class Seat:
         self._ask("new_hand", lambda: self.bot.new_hand(hand, player, seed))
 
     def act(self, hand: Hand) -> str:
-        """Return the bot's legal action, or a replacement for a wrong answer."""
+        """Ask the bot for an action; return a legal action in place of a wrong or missing answer."""
         failed = len(self._faults)
         answer = self._ask("act", lambda: self.bot.act(hand))
         if self._out or len(self._faults) > failed:
@@ -108,7 +108,11 @@ class Seat:
         return tally_of(self.bot).take()
 
     def _ask(self, name: str, function: Callable[[], Answer]) -> Answer | None:
-        """Call a function of the bot; return None if the bot fails or has failed for good.
+        """Call a function of the bot; return None if the bot fails, or is not to be asked any more.
+
+        Args:
+            name: name of the function in faults.
+            function: the function.
 
         Raises:
             BotError: the bot's program has a bug.

@@ -1,8 +1,8 @@
 """The stored strategy of a spot, applied to hands of a whole game that reach the spot.
 
-A hand comes to a spot if the spot's round begins on the spot's board and the pot and the smaller stack behind stand in
-the ratio of the spot; chips are scaled from the hand to the spot. Its further betting lies in the spot as long as each
-bet is in the spot's tree.
+A hand reaches a spot if it has the spot's board at the start of the spot's round, and the same ratio of the smaller
+remaining stack to the pot; chips are scaled from the hand to the spot. The strategy covers the hand as long as each bet
+is in the spot's tree.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from spewy.system.closing import Closing
 
 
 class NotInSpotError(InputError):
-    """A hand, or its later betting, is not covered by a spot."""
+    """A hand does not reach a spot, or leaves the spot's betting tree."""
 
 
 class SpotStrategy(Closing):
-    """Strategies for decisions of a hand, from the spots in a folder.
+    """Strategies for the decisions of a hand, from one or more solved spots.
 
     Args:
-        policies: stored strategies of one or more spots of the same game; `close` closes them.
+        policies: stored strategies of spots of the same game; `close` closes them.
     """
 
     def __init__(self, policies: Sequence[Policy]) -> None:
@@ -45,13 +45,13 @@ class SpotStrategy(Closing):
         return self._policy.problem.game
 
     def enter(self, hand: Hand) -> tuple[int, tuple[Floats, Floats]]:
-        """Find the spot that a hand reaches.
+        """Choose the spot that a hand reaches; `strategy` then gives the strategies of this spot.
 
         Returns:
-            The number of decisions before the spot, and ``[hand of the deck]``, both initial ranges.
+            The number of the hand's decisions before the spot, and both ranges at the spot's root.
 
         Raises:
-            NotInSpotError: the hand comes to none of the spots.
+            NotInSpotError: the hand reaches none of the spots.
         """
         reason = NotInSpotError("no spot")
         for policy in self._policies:
@@ -64,11 +64,11 @@ class SpotStrategy(Closing):
         raise reason
 
     def strategy(self, hand: Hand) -> Mix:
-        """Frequencies of the hands in the range of the player to act.
+        """Action frequencies of the hands in the range of the player to act.
 
         Raises:
             NotInSpotError: the betting has left the spot's tree.
-            InputError: nothing is stored for the decision.
+            InputError: no strategy is stored for the decision.
         """
         line = self._line(hand.betting)
         decision = self._policy.decision(line, hand.board)
@@ -81,13 +81,18 @@ class SpotStrategy(Closing):
             policy.close()
 
     def _enter(self, policy: Policy, hand: Hand) -> int:
+        """Choose the spot of a stored strategy; return the number of the hand's decisions before the spot.
+
+        Raises:
+            NotInSpotError: the hand does not reach the spot.
+        """
         problem, game = policy.problem, hand.game
         config, t = problem.tree.config, problem.first_round
         name = game.round_names[t]
         before = sum(len(actions) for actions in hand.betting.rounds[:t])
         states = list(decisions(hand))
         if before >= len(states) or states[before][0].betting.round != t:
-            raise NotInSpotError(f"no player acts on the {name}")
+            raise NotInSpotError(f"the hand has no decision on the {name}")
         begun = 0
         for group in problem.history:
             dealt = hand.board[begun : begun + len(group)]
@@ -113,7 +118,7 @@ class SpotStrategy(Closing):
                 of_tree = {self._of_hand(each.acpc): each.acpc for each in node.actions}
                 if action not in of_tree:
                     raise NotInSpotError(
-                        f"{action} after {line or 'the root'} is none of the spot's {', '.join(of_tree)}"
+                        f"{action} after {line or 'the root'} is not in the spot's tree ({', '.join(of_tree)})"
                     )
                 line += of_tree[action]
         return Line(line)

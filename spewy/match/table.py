@@ -1,6 +1,6 @@
-"""A hand as a state machine: the caller asks the player to act, and steps with the answer.
+"""A hand that is played step by step: the caller asks the player to act for an action, and passes it to the table.
 
-A person, a page, a socket and a bot can each be a seat. `play_hand` is the loop between two bots.
+The players can be people or programs of any kind. `play_hand` plays a hand between two bots.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Table:
 
     Args:
         game: the game to play.
-        dealt: all cards of the hand; public cards are shown round by round.
-        free_folds: whether a player may fold where a check is free.
+        dealt: all cards of the hand; public cards are revealed round by round.
+        free_folds: whether a player may fold when checking is free.
 
     Attributes:
         hand: the hand so far, with the hole cards of both players.
@@ -48,7 +48,7 @@ class Table:
 
     @property
     def to_act(self) -> int | None:
-        """The player whose turn it is; None at the end of the hand."""
+        """Number of the player who has to act; None at the end of the hand."""
         return self.hand.to_act
 
     @property
@@ -58,7 +58,7 @@ class Table:
 
     @property
     def legal(self) -> tuple[str, ...]:
-        """Legal ACPC actions of the player to act; no-limit raises are listed by the smallest and the largest."""
+        """Legal actions of the player to act, as ACPC letters; of no-limit raises only the smallest and the largest."""
         betting = self.hand.betting
         if betting.to_act is None:
             return ()
@@ -86,7 +86,7 @@ class Table:
         """Play an ACPC action of the player to act, and deal the public cards that follow.
 
         Returns:
-            The whole board after each round that was dealt: none within a round, several after an all-in.
+            The board after each deal of public cards: no boards within a round, several boards after an all-in.
 
         Raises:
             InputError: the action is not legal.
@@ -109,8 +109,8 @@ class Fault:
     """A fault of a bot.
 
     Attributes:
-        player: the bot's player.
-        text: description.
+        player: number of the bot's player.
+        text: description of the fault.
     """
 
     player: int
@@ -124,7 +124,7 @@ class Step:
     Attributes:
         hand: the hand before the decision, without hole cards.
         action: the action that was played.
-        mix: the player's strategy there; None if the player does not tell it.
+        mix: the player's strategy at the decision; None if the player does not reveal it.
     """
 
     hand: Hand
@@ -133,7 +133,7 @@ class Step:
 
     @property
     def player(self) -> int:
-        """The player who decided."""
+        """Number of the player who acted."""
         player = self.hand.to_act
         assert player is not None
         return player
@@ -146,7 +146,7 @@ class Played:
     Attributes:
         hand: the hand with all cards.
         steps: the decisions.
-        faults: illegal or missing answers, and lines out of turn.
+        faults: illegal or missing answers, and lines that answered no question.
         tallies: decisions by source, and failures, of each player.
     """
 
@@ -166,7 +166,7 @@ def play_hand(
         seats: players 0 and 1.
         game: the game to play.
         seeds: seed of each bot's random choices.
-        record: whether to ask bots that tell their strategy for it at each of their decisions.
+        record: whether to ask bots that reveal their strategy for it at each of their decisions.
 
     Raises:
         BotError: the program of a bot has a bug.
@@ -187,7 +187,7 @@ def play_hand(
 
 
 def decisions(hand: Hand) -> Iterator[tuple[Hand, str]]:
-    """Yield each state of a hand in which a player acted, without hole cards, and the action."""
+    """Yield each decision of a hand: the hand before the decision, without hole cards, and the action."""
     state, board = Hand(Betting.start(hand.game)), hand.board
     for actions in hand.betting.rounds:
         for action in actions:
@@ -198,12 +198,17 @@ def decisions(hand: Hand) -> Iterator[tuple[Hand, str]]:
 
 
 def acted(betting: Betting, action: str) -> Betting:
-    """Return the betting after an action; some rules allow a fold where a check is free."""
+    """Return the betting after an action, which may be a fold even if checking is free."""
     return betting.given_up() if action == "f" else betting.apply(action)
 
 
 def by_action(mix: Mix, n_hands: int) -> dict[str, Floats]:
-    """Frequency ``[hand of the deck]`` of each action; 0 for hands that the board blocks."""
+    """Frequencies of each action (an array ``[hand]`` for each); 0 for hands that the strategy does not have.
+
+    Args:
+        mix: the strategy.
+        n_hands: number of hands of the deck.
+    """
     out: dict[str, Floats] = {}
     for action, row in zip(mix.actions, mix.frequencies, strict=True):
         out[action] = np.zeros(n_hands)

@@ -1,6 +1,6 @@
-"""Let a person play a bot in words; after each hand, tell what the bot would have done with the person's cards.
+"""Let a person play against a bot in words, and print what the bot would have done with the person's cards.
 
-This module does not depend on a terminal: functions ask for lines and print text.
+The module needs no terminal: the caller provides functions that ask for a line and print a text.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from spewy.match.table import Table, decisions
 from spewy.match.words import HELP, action_text, parse_words, words_text
 
 LEAST_TOLD = 0.005
-"""Smallest frequency that a verdict mentions; the played action is always mentioned."""
+"""Smallest frequency of an action that a review mentions; the played action is always mentioned."""
 
 Tell = Callable[[str], None]
 Ask = Callable[[str], str | None]
-"""Returns a line of input for a prompt; None at the end of input."""
+"""Function that returns a line of input for a prompt, or None at the end of input."""
 
 
 Review = Callable[[Reveals, Hand, Sequence[int], int], Sequence[Decided]]
-"""Judges decisions, given a bot, a finished hand, the players to judge, and the hand's seed."""
+"""Function that reviews decisions, given a bot, a finished hand, the players to review, and the hand's seed."""
 
 
 class Terminal:
@@ -37,12 +37,12 @@ class Terminal:
         bot: the other player.
         ask: asks the person for a line.
         tell: prints a text for the person.
-        log: called with each hand that is over, as a line of an ACPC log.
-        review: judges the person's decisions.
+        log: called with the line of each finished hand in an ACPC log.
+        review: reviews the person's decisions.
         seed: seed of the cards and of the bot's random choices.
 
     Attributes:
-        hands: number of hands that were played to their ends.
+        hands: number of finished hands.
         chips: chips that the person has won.
     """
 
@@ -61,7 +61,7 @@ class Terminal:
                 return
 
     def _hand(self, number: int, dealt: Dealt) -> bool:
-        """Play a hand; False at the end of input."""
+        """Play a hand; return False if the input ended before the hand."""
         person, table = (number + 1) % 2, Table(self._bot.game, dealt)
         self._bot.new_hand(table.view(1 - person), 1 - person, hand_seed(self._seed, number))
         place = "on the button" if person == 1 else "out of position"
@@ -103,7 +103,7 @@ class Terminal:
         try:
             action = self._bot.act(hand)
             hand.apply(action)
-        except Exception as error:  # whatever it is, the hand goes on
+        except Exception as error:  # any error of the bot must not end the hand
             self._tell(f"WARNING: the bot failed: {error_line(error)}")
             return hand.betting.passive
         return action
@@ -127,13 +127,13 @@ class Terminal:
     def _verdicts(self, hand: Hand, number: int, person: int) -> list[str]:
         try:
             verdicts = self._review(self._bot, hand, (person,), hand_seed(self._seed, number))
-        except Exception as error:  # whatever it is, the next hand can be played
+        except Exception as error:  # any error of the review must not prevent the next hand
             return [f"WARNING: no review: {error_line(error)}"]
         return [verdict_text(hand, verdict) for verdict in verdicts]
 
 
 def verdict_text(hand: Hand, verdict: Decided) -> str:
-    """Describe one decision in words."""
+    """Describe the review of one decision in words."""
     state = next(before for before, _ in decisions(hand) if before.betting.line == verdict.line)
     done = action_text(state.betting, verdict.action)
     where = f"{hand.game.round_names[state.betting.round]} {verdict.line or '(first)'}: {done}"
@@ -143,5 +143,5 @@ def verdict_text(hand: Hand, verdict: Decided) -> str:
     kept = {each: share for each, share in mix.items() if share >= LEAST_TOLD or each == verdict.action}
     plays = ", ".join(f"{action_text(state.betting, each)} {share:.0%}" for each, share in kept.items())
     cost = "" if verdict.cost is None else f"; cost {verdict.cost:z.2f} chips"
-    other = "" if verdict.action in mix else " (never quite that)"
+    other = "" if verdict.action in mix else " (an action that the strategy lacks)"
     return f"{where}{other}; the strategy {plays}{cost}"

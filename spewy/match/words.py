@@ -1,4 +1,4 @@
-"""Actions in a person's words."""
+"""Read and write actions in words, for a person who plays."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from spewy.game.betting import Betting
 from spewy.match.opponents import pot_raise
 
 HELP = """fold, check, call
-raise 300  to 300 chips in all that you put into this hand (bet 300 is the same)
-raise      by the pot; in a limit game by what the rules say
-all-in     with everything
-f, c, r    for short; an empty line is a check, or nothing"""
+raise 300  raise so that you have put 300 chips into the pot in this hand (or: bet 300)
+raise      raise by the pot; in a limit game by the fixed amount
+all-in     bet all of your chips
+f, c, r    short for fold, call or check, and raise; an empty line checks if that is free"""
 
 _WORDS = re.compile(r"([a-z-]+)\s*(?:to\s+)?([0-9]*)")
 _MOST_DIGITS = 18
@@ -80,7 +80,7 @@ def action_text(before: Betting, action: str) -> str:
 def _raise(betting: Betting, digits: str) -> str:
     if betting.game.limit:
         if digits:
-            raise InputError(f"raise {shown(digits)}: expected raise alone, the rules say how much")
+            raise InputError(f"raise {shown(digits)}: type raise alone, since the game has fixed amounts")
         return "r"
     if not digits:
         return f"r{pot_raise(betting, 1.0)}" if betting.raise_bounds() else "r0"

@@ -1,6 +1,6 @@
 """Charts on axes and whole figures, for commands and notebooks.
 
-Each chart takes ``ax``, matplotlib's axes to draw on, and gives them back; without, it makes a figure of its own.
+Each chart draws on matplotlib's axes ``ax``, or on a new figure if ``ax`` is None, and returns the axes.
 
 >>> from spewy import Solution, plot
 >>> with Solution.open("results/T1") as solution:  # doctest: +SKIP

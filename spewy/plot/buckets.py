@@ -1,4 +1,4 @@
-"""Pictures of a board's buckets: outcome curves, and a 13 x 13 chart of hands coloured by bucket."""
+"""Pictures of the hand buckets on a board: outcome curves, and a 13 x 13 chart of hands coloured by bucket."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from spewy.look.buckets import BoardBuckets
 
 SHAPES = {"pair": (2, 3), "suited": (2, 2), "offsuit": (3, 4)}
-"""Rows and columns for the 6, 4 or 12 combos in a cell of the chart."""
+"""Rows and columns of tiles for the 6, 4 or 12 hands in a cell of the chart."""
 MOST_NAMED = 9
-"""Largest number of emphasised and labelled curves; the others are drawn thin behind them."""
+"""Largest number of thick, labelled curves; the curves of other buckets are thin."""
 APART = 0.035
 """Smallest distance between two labels, as a share of the axes' height."""
 
 
 def buckets_figure(buckets: BoardBuckets, size: str = "screen") -> Any:
-    """Draw curves and hands of a board's buckets side by side, with one colour bar.
+    """Draw the outcome curves and the hands of a board's buckets side by side, with one colour bar.
 
     Args:
         buckets: the buckets.
@@ -33,24 +33,26 @@ def buckets_figure(buckets: BoardBuckets, size: str = "screen") -> Any:
     Returns:
         The figure.
     """
-    found = SIZES[size]
-    with font(found):
-        height = 2.0 * found.width if found.stacked else 0.5 * found.width
-        figure = new_figure(found.width, height, found)
-        first, second = figure.subplots(*((2, 1) if found.stacked else (1, 2)))
+    chosen = SIZES[size]
+    with font(chosen):
+        height = 2.0 * chosen.width if chosen.stacked else 0.5 * chosen.width
+        figure = new_figure(chosen.width, height, chosen)
+        first, second = figure.subplots(*((2, 1) if chosen.stacked else (1, 2)))
         outcome_curves(buckets, first)
         bucket_chart(buckets, second)
-        where = signs(buckets.board) or "before the flop"
-        figure.suptitle(f"{where}: {buckets.n_rows} buckets, from 0, the weakest")
+        board = signs(buckets.board) or "before the flop"
+        figure.suptitle(f"{board}: {buckets.n_rows} buckets, from 0, the weakest")
     return figure
 
 
 def outcome_curves(buckets: BoardBuckets, ax: Any = None) -> Any:
-    """Draw each bucket's mean outcomes, with run-outs sorted from the worst; on a river, a bar for each bucket.
+    """Draw a curve for each bucket: the mean share of opposing hands beaten, over run-outs from the worst to the best.
+
+    On a river there is a single outcome, so each bucket gets a bar.
 
     Args:
         buckets: the buckets.
-        ax: axes to draw on.
+        ax: axes to draw on; None for a new figure.
 
     Returns:
         The axes.
@@ -80,11 +82,11 @@ def outcome_curves(buckets: BoardBuckets, ax: Any = None) -> Any:
 
 
 def bucket_chart(buckets: BoardBuckets, ax: Any = None) -> Any:
-    """Draw each hand as a tile in its bucket's colour, within the 169 classes; hands with board cards are grey.
+    """Draw each hand as a tile in its bucket's colour, in the cell of its hand class; hands with board cards are grey.
 
     Args:
         buckets: the buckets.
-        ax: axes to draw on.
+        ax: axes to draw on; None for a new figure.
 
     Returns:
         The axes, with a colour bar beside them.
@@ -120,7 +122,7 @@ def _colours(buckets: BoardBuckets) -> Any:
 
 
 def _cell(low: int, high: int) -> tuple[int, int, str]:
-    """Row, column and kind of a hand's class: aces first, suited hands above the diagonal."""
+    """Row and column of a hand's cell in the chart, and whether it is a pair, suited or offsuit."""
     first, second = 12 - (high >> 2), 12 - (low >> 2)
     if first == second:
         return first, second, "pair"
@@ -130,7 +132,7 @@ def _cell(low: int, high: int) -> tuple[int, int, str]:
 
 
 def _apart(heights: np.ndarray, least: float) -> np.ndarray:
-    """Move label heights as little as two passes need to keep their distance, within 0 to 100.
+    """Move the heights of labels apart to a smallest distance ``least``, within 0 to 100.
 
     >>> _apart(np.array([10.0, 11.0, 50.0]), 4.0).tolist()
     [10.0, 14.0, 50.0]

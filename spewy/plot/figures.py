@@ -1,4 +1,4 @@
-"""Figures to draw on and to save; matplotlib is loaded with the first figure."""
+"""Make and save figures, with sizes and fonts; matplotlib is loaded with the first figure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Size:
         width: width of a whole figure in inches.
         dpi: dots per inch.
         font: size of text in points.
-        stacked: whether charts of hands stand below one another, for a narrow screen.
+        stacked: whether charts are placed below one another, for a narrow screen.
     """
 
     width: float
@@ -36,7 +36,7 @@ SIZES = {
     "screen": Size(14.0, 110, 11.0),
     "phone": Size(6.0, 180, 10.5, stacked=True),
 }
-"""Sizes by name: a printed page, a computer's screen, and a telephone held upright."""
+"""Sizes of figures by name: for a printed page, a computer's screen, and a phone held upright."""
 
 
 def style() -> None:
@@ -66,7 +66,7 @@ def new_figure(width: float, height: float, size: Size) -> Any:
 
 
 def font(size: Size) -> Any:
-    """Return a context in which texts have the font of a size."""
+    """Return a context manager that sets matplotlib's font size to that of a size."""
     import matplotlib as mpl
 
     return mpl.rc_context({"font.size": size.font, "axes.linewidth": 0.6, "axes.titlesize": "medium"})

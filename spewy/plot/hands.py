@@ -1,4 +1,4 @@
-"""Pictures of a decision: 13 x 13 hand classes, as mixes of actions or as a heat map."""
+"""Pictures of a decision: 13 x 13 hand classes with the frequencies of actions, or with a number as a heat map."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ STRETCH = 1.17
 BESIDE_BAR = 1.03
 """Height of a chart with a colour bar and no legend, relative to its width."""
 CELL = 0.87
-"""Font size of text in cells, relative to the figure's."""
+"""Font size of text in cells, relative to the font size of the figure."""
 
 
 def hand_chart(grid: Grid, ax: Any = None) -> Any:
-    """Draw each hand class as a bar, as high as its reach and divided among the actions.
+    """Draw each hand class as a bar whose height shows reach and whose colours show the frequencies of actions.
 
     Args:
-        grid: range of a player.
+        grid: reach and strategy of a player.
         ax: axes to draw on; None for a new figure.
 
     Returns:
@@ -57,14 +57,14 @@ def heat_chart(
     limits: tuple[float, float] | None = None,
     colours: str = "cividis",
 ) -> Any:
-    """Draw a number of each hand class in colours for colour-blind readers too.
+    """Draw the number of each hand class in its cell, on a colour scale that colour-blind readers can see, too.
 
     Args:
-        values: ``[row, column]``, as `class_means` gives them; NaN is nothing.
-        ax: axes to draw on.
-        tell: the text of a number.
-        limits: what the darkest and the lightest colour stand for; None: the least and the largest number.
-        colours: a name of matplotlib's maps.
+        values: ``[row, column]``, a number for each hand class, such as from `class_means`; cells with NaN stay empty.
+        ax: axes to draw on; None for a new figure.
+        tell: function that formats a number.
+        limits: numbers for the first and the last colour of the scale; None for the smallest and the largest value.
+        colours: name of a colour map of matplotlib.
 
     Returns:
         The axes, with a colour bar beside them.
@@ -91,7 +91,7 @@ def heat_chart(
 
 
 def _ink(colour: Sequence[float]) -> str:
-    """Colour of text that is legible on a background."""
+    """Choose black or white text for a background colour."""
     red, green, blue = (round(255 * part) for part in colour[:3])
     return "black" if lightness((red, green, blue)) > 0.5 else "white"
 
@@ -100,7 +100,7 @@ def decision_figure(grids: Sequence[Grid], title: str = "", size: str = "screen"
     """Draw the grids of both players at a decision side by side.
 
     Args:
-        grids: range of the player who acts, and of the other one.
+        grids: grid of the player who acts, and grid of the player who waits.
         title: title of the figure.
         size: a name of `SIZES`.
 
@@ -117,7 +117,7 @@ def decision_figure(grids: Sequence[Grid], title: str = "", size: str = "screen"
 
 
 def heat_figure(maps: Sequence[HeatMap], title: str = "", size: str = "screen") -> Any:
-    """Draw heat maps side by side, on one colour scale.
+    """Draw heat maps side by side, with a common colour scale.
 
     Args:
         maps: the heat maps.
@@ -144,19 +144,19 @@ def colour_bar(ax: Any, colours: Any, label: str = "") -> Any:
 
 
 def _side_by_side(count: int, title: str, size: str, stretch: float = STRETCH) -> tuple[Any, list[Any]]:
-    """Make a figure of ``count`` square charts, stacked if the size is narrow."""
-    found = SIZES[size]
-    if found.stacked:
-        figure = new_figure(found.width, stretch * found.width * count, found)
+    """Make a figure with axes for ``count`` square charts, side by side, or stacked for a narrow screen."""
+    chosen = SIZES[size]
+    if chosen.stacked:
+        figure = new_figure(chosen.width, stretch * chosen.width * count, chosen)
     else:
-        figure = new_figure(found.width * count / 2, stretch * found.width / 2, found)
+        figure = new_figure(chosen.width * count / 2, stretch * chosen.width / 2, chosen)
     figure.suptitle(title)
-    axes = figure.subplots(*((count, 1) if found.stacked else (1, count)), squeeze=False)
+    axes = figure.subplots(*((count, 1) if chosen.stacked else (1, count)), squeeze=False)
     return figure, list(axes.ravel())
 
 
 def _limits(maps: Sequence[Floats]) -> tuple[float, float]:
-    """Smallest and largest number in some maps."""
+    """Smallest and largest number in some heat maps."""
     known = np.concatenate([values[~np.isnan(values)] for values in maps])
     return (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
 
@@ -169,15 +169,15 @@ def _tile(ax: Any, row: int, column: int, width: float, height: float, left: flo
 
 
 def name_cells(ax: Any, reach: Floats) -> None:
-    """Write the names of hand classes with a light outline; grey for hands that nobody holds."""
+    """Write the name of each hand class into its cell; grey for classes that are not in the range."""
     from matplotlib.patheffects import withStroke
 
     style = {"ha": "center", "va": "center", "fontsize": 1.15 * _cell_font()}
     for (row, column), weight in np.ndenumerate(reach):
-        held = weight >= NOBODY
-        colour = "black" if held else "#9a9a9a"
+        in_range = weight >= NOBODY
+        colour = "black" if in_range else "#9a9a9a"
         text = ax.text(column + 0.5, row + 0.5, class_name(row, column), color=colour, **style)
-        if held:
+        if in_range:
             text.set_path_effects([withStroke(linewidth=2, foreground="white", alpha=0.75)])
     _frame(ax)
 

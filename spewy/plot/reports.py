@@ -1,6 +1,6 @@
-"""Pictures of a report, row by row: action frequencies, EV beside equity, and realised equity.
+"""Pictures of a report: for each card or board, action frequencies, EV beside equity, and realised equity.
 
-Rows stand side by side ("vertical", for the cards of a deal) or below one another ("horizontal", for boards).
+Cards are drawn as vertical bars, side by side; boards as horizontal bars, one below another.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 Orient = Literal["vertical", "horizontal"]
 
 MOST_NAMED = {"vertical": 70, "horizontal": 100}
-"""Largest number of labelled rows."""
+"""Largest number of cards or boards that are labelled, by the direction of the bars."""
 UNSEEN = 0.005
-"""Largest share of an action that is left out."""
+"""Frequency below which an action is left out."""
 LINES_A_ROW, LINES_BESIDE = 1.75, 11.0
-"""Height of a horizontal row, and of the title, the legend and the scale, in lines of text."""
+"""Height of a horizontal bar, and height of title, legend and scale together, in lines of text."""
 WIDER = 1.35
-"""Width of the panel of shares, whose legend is the longest, relative to the other panels."""
+"""Width of the chart of EV and equity, which has the longest legend, relative to the other charts."""
 TALLEST = 3.0
-"""Largest height of a horizontal panel, relative to the width of the figure."""
+"""Largest height of a chart with horizontal bars, relative to the width of the figure."""
 POINTS = 72
 """Points per inch."""
 
 
 def report_figure(report: Report, line: str | None = None, size: str = "screen") -> Any:
-    """Draw all charts of a report; a report without actions has no chart of frequencies.
+    """Draw all charts of a report; without actions (after an all-in) there is no chart of frequencies.
 
     Args:
         report: the report.
-        line: line in words; None for the line as it is written.
+        line: line of the decision in words; None for the line as it is written.
         size: a name of `SIZES`.
 
     Returns:
@@ -67,7 +67,7 @@ def report_figure(report: Report, line: str | None = None, size: str = "screen")
 
 
 def report_frequencies(report: Report, ax: Any = None, orient: Orient | None = None) -> Any:
-    """Draw frequencies of the actions, row by row and on average.
+    """Draw the action frequencies for each card or board, and on average.
 
     Args:
         report: the report.
@@ -108,7 +108,10 @@ def report_shares(report: Report, ax: Any = None, orient: Orient | None = None) 
 
 
 def report_realisation(report: Report, ax: Any = None, orient: Orient | None = None) -> Any:
-    """Draw the realised share of both players' equity; arguments as of `report_frequencies`."""
+    """Draw EV divided by equity times pot for both players, as bars from 100 %.
+
+    Arguments are those of `report_frequencies`.
+    """
     chart = _Chart(report, ax, orient)
     for p, seat in enumerate(SEAT_NAMES):
         earned = 100 * np.array([row.realisation[p] for row in chart.rows])
@@ -116,7 +119,7 @@ def report_realisation(report: Report, ax: Any = None, orient: Orient | None = N
         at = chart.at + (0.23 if p else -0.23)
         chart.bars(at, earned - 100, 100, 0.44, hex_colour(SEATS[p]), label)
     chart.mark(100)
-    low, high = chart.limits()  # an all-in realises its equity exactly: nothing but rounding to show
+    low, high = chart.limits()  # after an all-in all values are 100 % but for rounding errors
     chart.scale("EV / (equity · pot), %", (min(low, 98), max(high, 102)))
     return chart.finish(1 if chart.horizontal else 2)
 
@@ -138,14 +141,19 @@ def add_legend(ax: Any, columns: int) -> None:
 
 
 def percent_text(percent: float) -> str:
-    """Format a percentage; a dash for NaN."""
+    """Format a percentage with one decimal, or NaN as a dash."""
     return "-" if np.isnan(percent) else f"{percent:.1f}%"
 
 
 class _Chart:
-    """A chart of a report's rows and their average, horizontal or vertical.
+    """Draws a chart with a bar for each row of a report and for their average.
 
-    Vertical charts have the average on the right and a gap between ranks; horizontal ones have it on top.
+    The average is the last of vertical bars, and the first of horizontal bars. Vertical bars have a gap between ranks.
+
+    Args:
+        report: the report.
+        ax: axes to draw on; None for a new figure.
+        orient: direction of the bars; None for vertical bars of cards and horizontal bars of boards.
     """
 
     def __init__(self, report: Report, ax: Any, orient: Orient | None) -> None:
@@ -165,25 +173,25 @@ class _Chart:
         self.at = np.array([*places, x + 1.0])
 
     def bars(self, at: Any, length: Any, start: Any, width: float, colour: str, label: str) -> None:
-        """Draw bars of given lengths from given starts."""
+        """Draw a bar for each row, at positions ``at``, from ``start`` and of the given length."""
         if self.horizontal:
             self.ax.barh(at, length, left=start, height=width, color=colour, label=label)
         else:
             self.ax.bar(at, length, bottom=start, width=width, color=colour, label=label)
 
     def links(self, at: Any, low: Any, high: Any, colour: str) -> None:
-        """Draw pale lines between two values of each row."""
+        """Draw a pale line between two values of each row."""
         draw = self.ax.hlines if self.horizontal else self.ax.vlines
         draw(at, low, high, color=colour, linewidth=0.5 * self._dot, alpha=0.35)
 
     def dots(self, at: Any, values: Any, colour: str, label: str, *, hollow: bool = False) -> None:
-        """Draw a dot or a ring for each row."""
+        """Draw a dot for each row, or a ring if ``hollow``."""
         pair = (values, at) if self.horizontal else (at, values)
         style = {"marker": "o", "linestyle": "none", "color": colour, "markersize": self._dot}
         self.ax.plot(*pair, **style, markerfacecolor="white" if hollow else colour, label=label)
 
     def mark(self, value: float) -> None:
-        """Draw a black line at a value."""
+        """Draw a black line across the chart at a value."""
         (self.ax.axvline if self.horizontal else self.ax.axhline)(value, color="black", linewidth=0.8)
 
     def limits(self) -> tuple[float, float]:
@@ -192,7 +200,7 @@ class _Chart:
         return limits
 
     def scale(self, label: str, limits: tuple[float, float] | None = None) -> None:
-        """Set label, limits and grid of the value axis."""
+        """Set the label, the limits and the grid lines of the value axis."""
         name = "x" if self.horizontal else "y"
         self.ax.set(**{f"{name}label": label} | ({} if limits is None else {f"{name}lim": limits}))
         if limits == (0, 100):
@@ -230,7 +238,7 @@ class _Chart:
         ax.set_axisbelow(True)
 
     def _name_cards(self) -> None:
-        """Label the bars with coloured suits, and below them with each rank once."""
+        """Label each bar with the coloured suit of its card, and each group of bars with their rank."""
         ax, rows, at = self.ax, self.report.rows, self.at
         ax.set_xlim(at[0] - 0.8, at[-1] + 0.8)
         if len(rows) > MOST_NAMED["vertical"]:
@@ -246,14 +254,14 @@ class _Chart:
         for label, row, x in zip(ax.get_xticklabels(), rows, at, strict=False):
             label.set_color(SUIT_COLOURS[row.cards[0] & 3])
             ranks.setdefault(sign(row.cards[0])[0], []).append(float(x))
-        ax.xaxis.remove_overlapping_locs = False  # a rank may stand right below a suit
+        ax.xaxis.remove_overlapping_locs = False  # else matplotlib removes a rank below a suit
         middles = [float(np.mean(places)) for places in ranks.values()]
         ax.set_xticks(middles, [f"\n{rank}" for rank in ranks], minor=True)
         ax.tick_params(axis="x", which="minor", length=0)
 
 
 def _horizontal_axes(size: Size, n_charts: int, n_rows: int) -> tuple[Any, list[Any]]:
-    """Make a figure of horizontal charts with common rows: side by side, or stacked on a narrow screen."""
+    """Make a figure with axes for charts of horizontal bars, side by side, or stacked for a narrow screen."""
     down, across = (n_charts, 1) if size.stacked else (1, n_charts)
     widths = [1.0, WIDER, 1.0] if n_charts == 3 else [WIDER, 1.0]
     high = (LINES_BESIDE + LINES_A_ROW * n_rows) * size.font / POINTS

@@ -16,7 +16,7 @@ from spewy.records.keys import PAYOFF
 from spewy.records.marked_store import MarkedStore
 
 FOLDER = "payoffs"
-"""Folder of the matrices, in the folder of the solve."""
+"""Name of the folder with payoff matrices within the folder of a solve."""
 
 
 class BucketPayoffs(MarkedStore):

@@ -99,8 +99,8 @@ class BucketPolicy(Policy):
             if not nodes:
                 continue
             free = [(first - before, len(node.actions)) for before, (first, node) in enumerate(nodes)]
-            found = self.strategies.chunk(root.round, bucket, line, p, free)
-            for (_, node), by_row in zip(nodes, found, strict=True):
+            strategies = self.strategies.chunk(root.round, bucket, line, p, free)
+            for (_, node), by_row in zip(nodes, strategies, strict=True):
                 by_line[node.line] = by_row[:, rows[hands]]
         return ChunkPlay(chunk_nodes(root), (hands, hands), by_line)
 

@@ -56,10 +56,16 @@ class ChunkPolicy(Policy):
         player = node.player
         assert player is not None
         cards = board_cards(self.problem, node.round, board)
-        held = self._hands(node.round, cards)
-        found = self._frequencies(node, first, held, self._sums(node, held, slots))
+        on_board = self._hands(node.round, cards)
+        frequencies = self._frequencies(node, first, on_board, self._sums(node, on_board, slots))
         return Decision(
-            node.line, cards, player, node.actions, self.problem.hands, held.players[player].hands, found
+            node.line,
+            cards,
+            player,
+            node.actions,
+            self.problem.hands,
+            on_board.players[player].hands,
+            frequencies,
         )
 
     @property
@@ -76,44 +82,46 @@ class ChunkPolicy(Policy):
             InputError: the line enters no chunk, the board cannot follow, or the chunk was dropped.
         """
         root = self._root(line)
-        held = self._hands(root.round, board_cards(self.problem, root.round, board))
+        on_board = self._hands(root.round, board_cards(self.problem, root.round, board))
         decisions, slots = self._betting(line)
-        sums = self._sums(root, held, slots) if self._has_swept() else _nothing(slots, held.n_rows)
+        sums = self._sums(root, on_board, slots) if self._has_swept() else _nothing(slots, on_board.n_rows)
         frequencies = {
-            at: self._frequencies(node, first, held, sums) for at, (node, first) in decisions.items()
+            at: self._frequencies(node, first, on_board, sums) for at, (node, first) in decisions.items()
         }
-        oop, ip = held.players
-        solved = SolvedBoard(held.history, held.key(root.round, line), (oop.rows_of_hands, ip.rows_of_hands))
+        oop, ip = on_board.players
+        solved = SolvedBoard(
+            on_board.history, on_board.key(root.round, line), (oop.rows_of_hands, ip.rows_of_hands)
+        )
         return ChunkPlay(chunk_nodes(root), (oop.hands, ip.hands), frequencies, solved)
 
     def close(self) -> None:
         """Close the store."""
         self.store.close()
 
-    def _frequencies(self, node: Node, first: int, held: _Board, sums: tuple[Floats, Floats]) -> Floats:
+    def _frequencies(self, node: Node, first: int, on_board: _Board, sums: tuple[Floats, Floats]) -> Floats:
         """Frequencies ``[action, hand]`` at a decision, from the strategy sums of its chunk."""
         assert node.player is not None
-        player_hands = held.players[node.player]
+        player_hands = on_board.players[node.player]
         taken = sums[node.player][first : first + len(node.actions)].astype(np.float64)
         for lock in self.problem.locks:
             if lock.line == node.line:
-                lock.write(taken, held.history, player_hands.rows.numbers)
+                lock.write(taken, on_board.history, player_hands.rows.numbers)
         return normalised(taken)[:, player_hands.row]
 
-    def _sums(self, node: Node, held: _Board, slots: tuple[int, int]) -> tuple[Floats, Floats]:
+    def _sums(self, node: Node, on_board: _Board, slots: tuple[int, int]) -> tuple[Floats, Floats]:
         """Read the strategy sums of a node's chunk, per player ``[slot, row]``, with a slot for each action."""
         subject, dropped = f"line {node.line!r}: expected a stored strategy", self._reads.first
         if not self._has_swept():
             raise InputError(f"{subject}, found no finished sweep")
-        n_rows = held.n_rows
+        n_rows = on_board.n_rows
         size = slots[0] * n_rows[0] + slots[1] * n_rows[1]
         if not size:  # nobody has a decision, or the board leaves neither player a hand
             return _nothing(slots, n_rows)
-        key = held.key(node.round, entry_line(node.line))
-        found = self._reads.get(Kind.SUMS, key)
-        if found is None and dropped is not None and node.round >= dropped:
+        key = on_board.key(node.round, entry_line(node.line))
+        array = self._reads.get(Kind.SUMS, key)
+        if array is None and dropped is not None and node.round >= dropped:
             raise dropped_error(subject, dropped, self.problem.game.num_rounds)
-        return split(require_size(found, size, Kind.SUMS, key), slots, n_rows)
+        return split(require_size(array, size, Kind.SUMS, key), slots, n_rows)
 
     def _has_swept(self) -> bool:
         """Whether the store has a finished sweep."""
@@ -128,9 +136,9 @@ class ChunkPolicy(Policy):
         for rows in board_hands(problem, t, history):
             place = np.full(len(moved), -1)
             place[rows.numbers] = np.arange(len(rows.numbers))
-            there = place[moved]
-            hands = np.flatnonzero(there >= 0)
-            players.append(_Held(rows, hands, there[hands], rows.row[there[hands]]))
+            solved_hands = place[moved]
+            hands = np.flatnonzero(solved_hands >= 0)
+            players.append(_Held(rows, hands, solved_hands[hands], rows.row[solved_hands[hands]]))
         return _Board(history, (players[0], players[1]))
 
 

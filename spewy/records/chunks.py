@@ -58,7 +58,7 @@ class Visit:
     """Result of a visit: new arrays of a chunk, and of the later chunks that improved in the same visit.
 
     Attributes:
-        arrays: arrays by the key of a chunk and by kind, per player ``[slot, row]``.
+        arrays: arrays by the key of a chunk and by kind, per player ``[slot, row]`` (a slot is an action).
         payoffs: payoff matrices of the visited chunk, as `read_payoffs` returns them; None for the root chunk.
     """
 
@@ -67,10 +67,11 @@ class Visit:
 
 
 class Chunks:
-    """Reads the arrays of one kind from a store, chunk by chunk, per player ``[slot, row]``.
+    """Reads the arrays of one kind from a store, chunk by chunk.
 
-    The result is None before the first sweep, for a dropped chunk, and for a chunk without decisions. A chunk is named
-    by three numbers of a `Layout`: round t (0 is the first solved round), board b, and root r of the round's betting.
+    The arrays of a chunk are ``[slot, row]`` for each player, with a slot for each action. They are None before the
+    first sweep, for a dropped chunk, and for a chunk without decisions. Three numbers of a `Layout` identify a
+    chunk: round t (0 is the first solved round), board b, and root r of the round's betting.
     """
 
     def __init__(self, layout: Layout, store: Reads, kind: Kind = Kind.SUMS) -> None:
@@ -80,7 +81,7 @@ class Chunks:
         self._present = present if saved_sweeps(store) else 0  # rounds of the game
 
     def get(self, t: int, b: int, r: int) -> ChunkStrategy | None:
-        """Return both players' arrays of chunk (t, b, r), or None if there are none.
+        """Return both players' arrays of the chunk with round t, board b and root r; None if there are none.
 
         Raises:
             InputError: the arrays are missing although a sweep was finished.
@@ -88,7 +89,7 @@ class Chunks:
         return self.get_many(t, [(b, r)])[0]
 
     def get_many(self, t: int, places: Sequence[tuple[int, int]]) -> list[ChunkStrategy | None]:
-        """Return the arrays of several chunks of round t, each place being a pair of board b and root r."""
+        """Return the arrays of several chunks of round t; ``places`` has the board and the root of each chunk."""
         keys = [self._layout.key(t, b, r) for b, r in places]
         arrays = self._store.get_many(self._kind, keys)
         return [self._split(t, b, r, array) for (b, r), array in zip(places, arrays, strict=True)]
@@ -107,9 +108,9 @@ class Chunks:
         out = self._layout.live.zeros() if into is None else into
         for t in range(self._layout.n_rounds):
             places = list(self._layout.chunks(t))
-            for (b, r), found in zip(places, self.get_many(t, places), strict=True):
-                if found is not None:
-                    self._layout.place(out, t, b, r, found)
+            for (b, r), chunk_arrays in zip(places, self.get_many(t, places), strict=True):
+                if chunk_arrays is not None:
+                    self._layout.place(out, t, b, r, chunk_arrays)
         if self._kind is Kind.SUMS:
             self._layout.live.pin(out)
         return out
@@ -138,7 +139,16 @@ def require_size(array: Array | None, size: int, kind: Kind, key: bytes) -> Arra
 
 
 def split(array: Array, slots: tuple[int, int], rows: tuple[int, int]) -> ChunkStrategy:
-    """Split a stored array into one array ``[slot, row]`` for each player."""
+    """Split a chunk's stored array into one array for each player.
+
+    Args:
+        array: numbers of player 0, then those of player 1.
+        slots: for each player, number of the actions at all decisions of the player.
+        rows: number of rows of each player.
+
+    Returns:
+        An array ``[slot, row]`` for each player, with a slot for each action.
+    """
     cut = slots[0] * rows[0]
     return array[:cut].reshape(slots[0], rows[0]), array[cut:].reshape(slots[1], rows[1])
 
@@ -149,7 +159,9 @@ def join(arrays: ChunkStrategy) -> Array:
 
 
 def read_payoffs(layout: Layout, store: Reads, t: int, b: int, r: int) -> Floats | None:
-    """Read the payoff matrices of chunk (t, b, r), in net chips of player 0; None before its first visit.
+    """Read the payoff matrices of a chunk, in net chips of player 0; None before its first visit.
+
+    The chunk is given by its round t, its board b and its root r in the layout.
 
     The array is ``[matrix, row of player 0, row of player 1]``. A chunk has either one matrix for both players, or one
     for each player, whose own hands then weigh as in the initial range.
@@ -158,7 +170,10 @@ def read_payoffs(layout: Layout, store: Reads, t: int, b: int, r: int) -> Floats
 
 
 def visits(layout: Layout, store: Store, t: int, b: int, r: int) -> tuple[int, int]:
-    """Number of visits of chunk (t, b, r), and number of the sweep of its last visit."""
+    """Number of visits of a chunk, and number of the sweep of its last visit.
+
+    The chunk is given by its round t, its board b and its root r in the layout.
+    """
     return store.visits(layout.key(t, b, r))
 
 
@@ -224,7 +239,8 @@ def save_boards(
             transactions, the store holds chunks of two different sweeps.
         kinds: kinds of arrays to write.
         read: function of a kind, a round and a board that returns the board's arrays, per player
-            ``[slot of the round, row]``. They may have more rows than the layout; these are not written.
+            ``[slot, row]`` with a slot for each action in the round. They may have more rows than the layout; these
+            are not written.
         sweeps: number of sweeps that the store records now, and the number to record.
         counted: whether to count a visit of each chunk, also of chunks without decisions.
         leaves: values of chance leaves under the average strategies; None if they are unknown.

@@ -69,9 +69,9 @@ def known_leaves(layout: Layout, store: Reads, p: int) -> Known | None:
     """Read player p's values at the chance leaves that lead to dropped rounds.
 
     Returns:
-        A function of a round and a board of the layout: it returns values ``[root of the next round, hand]`` in the
-        last kept round, and None in earlier rounds. If no line of the layout leads from a kept round to a dropped
-        round, the result is None and not a function.
+        A function of a round and a board of the layout: in the last kept round it returns values ``[line, hand]`` for
+        all lines that enter the next round, and in earlier rounds None. If no line of the layout leads from a kept
+        round to a dropped round, the result is None and not a function.
 
     Raises:
         SpewyError: a chunk of the last kept round has no values.
@@ -103,7 +103,10 @@ def hands_on(layout: Layout, t: int, b: int) -> tuple[int, int]:
 
 
 def put_leaves(txn: Transaction, layout: Layout, t: int, b: int, values: Pair) -> None:
-    """Store the values at all chance leaves on board b of round t, per player ``[root of the next round, hand]``."""
+    """Store the values at all chance leaves on board b of round t.
+
+    ``values`` are ``[line, hand]`` for each player, with all lines that enter the next round.
+    """
     hands = hands_on(layout, t, b)
     for r, chunk in enumerate(layout.betting[t].chunks):
         if len(chunk.exits):

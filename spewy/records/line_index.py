@@ -79,10 +79,10 @@ class LineIndex:
         return batch_bytes[:, first_free : first_free + n_actions - 1, lane]
 
     def _cut(self, p: int) -> Ints:
-        begins, held = [0], 0
+        begins, n_bytes = [0], 0
         for batch, size in enumerate(self.sizes(p).tolist()):
-            if held and held + size > PORTION:
+            if n_bytes and n_bytes + size > PORTION:
                 begins.append(batch)
-                held = 0
-            held += size
+                n_bytes = 0
+            n_bytes += size
         return np.array([*begins, len(self.lanes)], dtype=np.int64)

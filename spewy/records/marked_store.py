@@ -32,8 +32,8 @@ class MarkedStore(Closing):
 
     def __init__(self, store: Store, locker: str, lock: FolderLock | None = None) -> None:
         self._store, self._locker, self._lock = store, locker, lock
-        found = store.get(META, MARK_KEY)
-        self.mark = None if found is None else found.tobytes().decode()
+        mark = store.get(META, MARK_KEY)
+        self.mark = None if mark is None else mark.tobytes().decode()
 
     @classmethod
     def within(

@@ -35,7 +35,10 @@ class PatchedReads:
         self._kept: dict[int, bool] = {}
 
     def put_leaves(self, layout: Layout, t: int, b: int, values: Pair) -> None:
-        """Keep the values at the chance leaves on board b of round t, per player ``[root of the next round, hand]``."""
+        """Keep the values at all chance leaves on board b of round t in memory.
+
+        ``values`` are ``[line, hand]`` for each player, with all lines that enter the next round.
+        """
         hands = hands_on(layout, t, b)
         for r, chunk in enumerate(layout.betting[t].chunks):
             chunk_values = values[0][chunk.exits, : hands[0]], values[1][chunk.exits, : hands[1]]
@@ -57,7 +60,10 @@ class PatchedReads:
         return read_leaves(self._store, key, n_exits, n_hands) if self._kept[t] else None
 
     def put_board(self, layout: Layout, t: int, b: int, sums: ChunkStrategy) -> None:
-        """Keep the strategy sums on board b of round t, per player ``[slot of the round, row]``."""
+        """Keep the strategy sums on board b of round t in memory.
+
+        ``sums`` are ``[slot, row]`` for each player, with a slot for each action in the round.
+        """
         for r in range(len(layout.betting[t].chunks)):
             self._values[layout.key(t, b, r)] = join(layout.take(sums, t, b, r))
 

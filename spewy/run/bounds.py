@@ -1,7 +1,8 @@
 """Lower bounds on the cost of a solve, computed from counts, so that far too large jobs are refused at once.
 
-Suit symmetry merges at most as many boards as there are permutations that keep the root and both ranges. Boards that
-it merges leave as many hands, so that it divides the rows of all boards by no more than that either.
+Suit symmetry merges boards that a permutation of the suits maps to each other. So the number of boards after merging,
+and the number of hands on all of them, are at least the numbers before merging divided by the number of permutations
+that leave the root and both ranges unchanged.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from spewy.game.count import TreeCount
 from spewy.job.job import Job
 from spewy.run.walked_cost import BYTES_PER_BOARD, BYTES_PER_NODE, BYTES_PER_ROW
 
-LOCKERS = 2  # regrets and sums; some variants keep guesses too
+LOCKERS = 2  # regrets and strategy sums; some variants also store predictions
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,9 @@ class Bounds:
     """Lower bounds on a `spewy.run.walked_cost.WalkedCost`.
 
     Attributes:
-        boards, chunks: numbers of boards and chunks, per round from the root's.
-        memory_bytes: memory beside interpreter and libraries, without state that may stream from disk.
+        boards, chunks: numbers of boards and chunks per round, from the round of the root on.
+        memory_bytes: memory without interpreter and libraries, and without regrets and strategy sums that may stream
+            from disk.
     """
 
     boards: tuple[int, ...]
@@ -38,10 +40,10 @@ class Bounds:
 
 
 def lower_bounds(job: Job) -> Bounds:
-    """Bound the cost of a job from below.
+    """Compute lower bounds on the cost of a job that walks through all boards.
 
     Raises:
-        InputError: its boards are dealt, not walked through.
+        InputError: the job deals boards.
     """
     job.require_walked(f"job {job.name}")
     count, (boards, rows, most) = job.tree_count, _boards_and_rows(job)
@@ -49,7 +51,7 @@ def lower_bounds(job: Job) -> Bounds:
         BYTES_PER_NODE * count.nodes + BYTES_PER_BOARD * sum(boards) + BYTES_PER_ROW * sum(map(sum, rows))
     )
     buckets = [k is not None for k in job.rows_by_round[job.tree_config.start_round :]]
-    fewest = 0 if job.rows.weights == "ranges" else 1  # rows of a board where they are buckets
+    fewest = 0 if job.rows.weights == "ranges" else 1  # number of rows of a board with buckets of hands
     cells = [
         sum(slots * (fewest * n if bucketed else own) for slots, own in zip(one.slots, held, strict=True))
         for one, n, held, bucketed in zip(count.rounds, boards, rows, buckets, strict=True)
@@ -62,16 +64,17 @@ def lower_bounds(job: Job) -> Bounds:
 
 
 def _boards_and_rows(job: Job) -> tuple[tuple[int, ...], list[tuple[int, int]], list[int]]:
-    """Count boards and hands.
+    """Compute lower bounds on the numbers of boards and hands.
 
     Returns:
-        Per round the boards, the hands of either player on all boards together, and the hands of both on one board.
+        Three lists with an item for each round, from the round of the root on: the number of boards, each player's
+        number of hands on all boards together, and both players' mean number of hands on one board.
     """
     game, first = job.rules, job.tree_config.start_round
     perms = len(root_symmetries(game, job.history, job.weights)) if job.solve.symmetry else 1
     held = [int(np.count_nonzero(weights)) for weights in job.weights]
     left = len(game.deck) - len(job.board)
-    boards = avoiding = 1  # ways to deal, and those among them that leave a given hand
+    boards = avoiding = 1  # number of possible deals, and of possible deals that do not block a given hand
     out, rows, most = [1], [(held[0], held[1])], [sum(held)]
     for dealt in game.num_board_cards[first + 1 :]:
         boards *= comb(left, dealt)
@@ -79,14 +82,18 @@ def _boards_and_rows(job: Job) -> tuple[tuple[int, ...], list[tuple[int, int]], 
         left -= dealt
         out.append(-(-boards // perms))
         rows.append((-(-held[0] * avoiding // perms), -(-held[1] * avoiding // perms)))
-        most.append(sum(n * avoiding // boards for n in held))  # the mean
+        most.append(sum(n * avoiding // boards for n in held))
     return tuple(out), rows, most
 
 
 def _buffers(count: TreeCount, most: list[int]) -> int:
-    """Bytes of the buffers of a thread of the exact engine: reach and values by hand and lane, for either traverser.
+    """Lower bound in bytes on the buffers of one thread of the exact engine.
 
-    A lane has one fold and one showdown at most (`solvers.exact.program`).
+    The buffers have a reach and a value for each hand and each fold or showdown.
+
+    Args:
+        count: numbers of lines, folds and showdowns per round.
+        most: number of both players' hands on one board, per round.
     """
     lanes = [max(one.folds, one.showdowns) for one in count.rounds]
     return sum(2 * SINGLE * n * hands for n, hands in zip(lanes, most, strict=True))
@@ -105,7 +112,7 @@ def _is_exact(job: Job) -> bool:
 
 
 def _may_stream(job: Job) -> bool:
-    """Whether the exact engine may solve the job with a part of the last round on disk."""
+    """Whether the exact engine may solve the job, with a part of the last round's state on disk."""
     rounds = job.rules.num_rounds - job.tree_config.start_round
     return job.live and job.solve.precision != "double" and rounds <= MAX_ROUNDS
 
@@ -113,7 +120,7 @@ def _may_stream(job: Job) -> bool:
 def _bytes_of_a_cell(job: Job) -> int:
     """Bytes in memory for one action of one row."""
     if not job.live:
-        return 8  # the sums, while exploitability is measured
+        return 8  # a strategy sum, while exploitability is measured
     if job.solve.short:
         return LOCKERS * 2
     return LOCKERS * (4 if job.solve.precision == "single" or _may_stream(job) else 8)

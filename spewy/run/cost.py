@@ -1,7 +1,6 @@
-"""The estimated cost of a solve before it starts: the counts and sizes that all kinds of jobs have.
+"""The estimated cost of a solve before it starts: the sizes that all jobs have.
 
-`spewy.run.walked_cost` and `spewy.run.sampled_cost` fill it, for jobs whose boards are all walked through and for jobs
-whose boards are dealt.
+`spewy.run.walked_cost` estimates jobs that walk through all boards, `spewy.run.sampled_cost` jobs that deal boards.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 Count = tuple[int, str, str]
-"""A number, and its noun in singular and plural."""
+"""A number, its noun in the singular, and its noun in the plural."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,13 +16,14 @@ class Cost:
     """Sizes of a solve in bytes, and its number of information sets.
 
     Attributes:
-        information_sets: (decision, row) pairs of both players, all boards or board buckets.
-        state_bytes: regrets, sums (and guesses), in memory or, of stored chunks, on disk.
-        table_bytes: betting tree, cards, strengths and maps between rounds, and buffers of threads.
-        memory_bytes: memory of the main process beside interpreter and libraries.
-        process_bytes: memory of the main process, interpreter and libraries included.
-        disk_bytes: the folder after the first save; of dealt boards, once all first boards were judged.
-        most_disk_bytes: upper bound of the folder during later saves, which take room beside the save before.
+        information_sets: (decision, row) pairs of both players on all boards, or in all board buckets.
+        state_bytes: regrets, strategy sums and predictions, in memory, or for stored chunks on disk.
+        table_bytes: betting tree, cards, hand strengths, maps of hands between rounds, and buffers of threads.
+        memory_bytes: memory of the main process, without interpreter and libraries.
+        process_bytes: memory of the main process, with interpreter and libraries.
+        disk_bytes: the folder after the first save; for a job that deals boards, with the results of a measurement on
+            all flops.
+        most_disk_bytes: upper bound on the folder during later saves, when it holds two saves at the same time.
     """
 
     information_sets: int
@@ -36,7 +36,7 @@ class Cost:
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """Counts that describe the size of the game."""
+        """Numbers that describe the size of the game, with their nouns."""
         return ((self.information_sets, "information set", "information sets"),)
 
 

@@ -1,12 +1,12 @@
-"""Delete dispensable data from a folder, to free disk space.
+"""Delete parts of a solve's data from its folder, to free disk space.
 
 From a solve that walks through all boards, the last rounds can be dropped, with their strategies and regrets. From a
-solve by dealt boards, the regrets and sums can be dropped; the strategy locker stays, and bots and looks continue to
-work.
+solve by dealt boards, the regrets and strategy sums can be dropped; the strategy locker stays, so that bots and the
+commands that show strategies still work.
 
-The steps of dropping rounds are in an order in which a kill between any two of them leaves a folder that tells the
-truth: the values of the leaves that led there, the mark that the rounds are dropped, the deletions, the compaction. The
-same command then goes on.
+Rounds are dropped in four steps: store the values of the chance leaves above the dropped rounds, mark the rounds as
+dropped, delete their arrays, compact the data file. If the process is killed between two steps, the folder is still
+consistent, and the next call finishes the work.
 """
 
 from __future__ import annotations
@@ -27,23 +27,24 @@ from spewy.records.chunks import Chunks, delete_rounds
 from spewy.records.leaves import are_kept, write_leaves
 from spewy.records.progress import dropped_names, first_dropped, mark_dropped, saved_sweeps
 from spewy.records.status import STOP
-from spewy.records.strategy_locker import FOLDER, StrategyLocker
+from spewy.records.strategy_locker import FOLDER, StrategyLocker, found_saved
 from spewy.run.log import LogFile
 
 Progress = Callable[[int, int], None]
 
 
 def round_number(job: Job, name: str) -> int:
-    """The number of a round that may be dropped.
+    """Number of the round with a name, if the round may be dropped.
 
     Raises:
-        InputError: the game has no such round, or it is not after the root's.
+        InputError: the game has no such round, or the round does not come after the round of the root.
     """
     first, names = job.tree_config.start_round, ROUND_NAMES[: job.rules.num_rounds]
     allowed = names[first + 1 :]
     if name not in allowed:
-        wanted = " or ".join(allowed) or f"none, for nothing follows the {names[first]}"
-        raise InputError(f"round: expected one after the root's, {wanted}, found {short(name)}")
+        if not allowed:
+            raise InputError(f"round: no round follows the {names[first]}, with which this solve begins")
+        raise InputError(f"round: expected {' or '.join(allowed)}, found {short(name)}")
     return names.index(name)
 
 
@@ -52,9 +53,9 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
 
     Args:
         job: the job that the store was made for.
-        store: nobody else may have it open.
-        first: a round after the root's.
-        progress: called with the boards whose leaf values are stored, and the boards in all.
+        store: lockers of the solve, which no other process may have open.
+        first: number of a round of the game after the round of the root.
+        progress: called with the number of boards whose leaf values are stored, and the number of all boards.
 
     Raises:
         InputError: no sweep was finished.
@@ -63,7 +64,7 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
     store.require_alone()
     store.require_sound()
     if not saved_sweeps(store):
-        raise InputError(f"{job.name}: expected a solve with at least one finished sweep, found none")
+        raise InputError(f"{job.name}: no sweep was finished, so there are no strategies to drop")
     before = first_dropped(store)
     if before is None or first < before:
         if not are_kept(store, first - 1):
@@ -79,7 +80,7 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
 
 
 def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
-    """Drop regrets and sums of a solve, and return the names of the dropped data.
+    """Drop the regrets and strategy sums of a solve by dealt boards, and return the names of the dropped data.
 
     Args:
         job: the job that the store was made for.
@@ -87,13 +88,17 @@ def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
         store: the solve's lockers, which no other process may have open.
 
     Raises:
-        InputError: the job does not deal boards, or the strategy locker lacks some deals.
-        lockers.LockerError: another process has the store open, or what is there is damaged.
+        InputError: the job does not deal boards, the folder is a copy of a strategy locker, or the strategy locker in
+            the folder is missing or lacks some deals.
+        lockers.LockerError: another process has the store open, or the lockers are damaged.
     """
     if not job.sampled:
         raise InputError(
-            f"{job.name}: expected a whole game with [boards], whose regrets can be dropped; found another solve"
+            f"{job.name}: only whole games with [boards] can do without their regrets, and this job has no [boards]; "
+            "drop rounds instead"
         )
+    if found_saved(store) is not None:
+        raise _only_strategies(folder)
     with LogFile(folder) as log:
         store.require_alone()
         store.require_sound()
@@ -104,11 +109,27 @@ def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
     return ("regrets", "sums")
 
 
+def require_more_than_strategies(folder: Path) -> None:
+    """Refuse a folder that has a strategy locker and no other lockers of a solve.
+
+    Raises:
+        InputError: the folder has no regrets and strategy sums.
+    """
+    if not holds_store(folder) and holds_store(folder / FOLDER):
+        raise _only_strategies(folder)
+
+
+def _only_strategies(folder: Path) -> InputError:
+    return InputError(
+        f"folder {path_text(folder)} has only a strategy locker, and no rounds, regrets or strategy sums to drop"
+    )
+
+
 def _keep_leaves(layout: Layout, store: Store, first: int, threads: int, progress: Progress | None) -> None:
     """Store the values of dropped rounds at the chance leaves above them, board by board."""
     t = first - 1 - layout.problem.first_round
     if t >= layout.n_rounds - 1:
-        return  # no line reaches the round: everybody is all-in before
+        return  # no betting line reaches the round, since the players are all-in before
     played, total = PlayDown(layout, Chunks(layout, store).get), len(layout.boards[t].boards)
     for b in range(total):
         values = walked_leaves(layout.below(t, b), store, played.ranges(t, b), threads)
@@ -118,13 +139,24 @@ def _keep_leaves(layout: Layout, store: Store, first: int, threads: int, progres
 
 
 def _require_play(folder: Path, deals: int) -> None:
-    """Refuse to drop regrets and sums if the strategy locker lacks their strategies."""
-    there = 0
-    if holds_store(folder / FOLDER):
-        with StrategyLocker.open(folder / FOLDER) as play:
-            there = play.saved.deals
-    if not deals or there != deals:
+    """Refuse to drop regrets and strategy sums if the strategy locker lacks some of their deals.
+
+    Args:
+        folder: folder of the solve.
+        deals: number of deals in the regrets and strategy sums.
+    """
+    subject = f"folder {path_text(folder)}"
+    if not deals:
+        raise InputError(f"{subject}: no deal was saved, so there are no regrets and strategy sums to drop")
+    if not holds_store(folder / FOLDER):
         raise InputError(
-            f"folder {path_text(folder)}: expected a strategy locker with the strategies of all deals, "
-            f"found {there:,} of {deals:,} deals in it; spewy solve goes on and saves the rest"
+            f"{subject}: the strategy locker is missing, and without the regrets and strategy sums it could not be "
+            "made again; solve the job again first, which writes the strategy locker"
+        )
+    with StrategyLocker.open(folder / FOLDER) as play:
+        in_locker = play.saved.deals
+    if in_locker != deals:
+        raise InputError(
+            f"{subject}: the strategy locker has the strategies of {in_locker:,} deals only, of {deals:,} that were "
+            "saved; continue the solve first, which writes the rest"
         )

@@ -1,4 +1,4 @@
-"""Make the engine that a plan names, and bind it to the stores of the solve."""
+"""Make the engine of a plan, which continues from the stores of the solve and saves to them."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def walked_engine(plan: WalkedPlan, store: Store, folder: Path | None, note: Not
     Args:
         plan: plan of the job.
         store: the lockers.
-        folder: folder of the store; None: in memory.
-        note: called with a text when a cluster's worker comes or goes.
+        folder: folder of the store; None: the store is in memory.
+        note: called with a text when a worker of a cluster connects or disconnects.
 
     Raises:
-        MissingError: the job asks for a cluster, and Dask is not installed.
-        InputError: the job asks for a cluster that is not there, or is of another version.
+        MissingError: the job is to be solved on a cluster, and Dask is not installed.
+        InputError: no scheduler answers, or all workers have another version of spewy.
     """
     solve, layout = plan.job.solve, plan.layout
     if plan.setup.engine == "program":
@@ -85,19 +85,21 @@ def sampled_engine(
     note: Note,
     progress: Callable[[int, int], object],
 ) -> Engine:
-    """Make the engine of a job whose boards are dealt, and its strategy locker.
+    """Make the engine of a job that deals boards; create its strategy locker if it is missing.
 
     Args:
         plan: plan of the job.
-        stores: stores of the solve, from which the engine goes on.
-        kept: board buckets and rows that the strategy locker holds; None: the user's, which may have to be made.
-        start: folder of another solve, from whose numbers a new solve begins.
-        note: called with a text before long steps, and when a cluster's worker comes or goes.
-        progress: called with (boards done, boards in all) while board buckets are made.
+        stores: stores of the solve, from which the engine continues.
+        kept: board buckets and rows in the strategy locker; None: take them from the user's bucket locker, or compute
+            them.
+        start: folder of another solve, with whose regrets and averages a new solve begins; None: begin from zero.
+        note: called with a text before long steps, and when a worker of a cluster connects or disconnects.
+        progress: called with the number of finished boards and the number of all boards while board buckets are
+            computed.
 
     Raises:
-        InputError, MissingError: as `walked_engine`, or as `start_from`.
-        lockers.LockerError: what the stores hold is damaged.
+        InputError, MissingError: as `walked_engine` or `start_from`.
+        lockers.LockerError: the stores are damaged.
     """
     board_buckets = kept or abstraction(plan.spec, progress)
     with ExitStack() as opened:
@@ -114,7 +116,13 @@ def sampled_engine(
 
 
 def visit_settings(solve: SolveSection, variant_name: str, first_live: int | None = None) -> VisitSettings:
-    """Settings of the visits to stored chunks."""
+    """Make the settings of visits to stored chunks.
+
+    Args:
+        solve: the section ``[solve]`` of the job.
+        variant_name: variant of CFR.
+        first_live: first round of the game whose chunks are live; None: all chunks are stored.
+    """
     iterations = solve.iterations or (1 if solve.integrate == "regret" else 50)
     return VisitSettings(
         solve.integrate,
@@ -130,7 +138,7 @@ def visit_settings(solve: SolveSection, variant_name: str, first_live: int | Non
 def _dealing_engine(
     plan: SampledPlan, stores: Stores, board_buckets: Abstraction, note: Note
 ) -> SampledEngine:
-    """Make the engine, with local threads or with a cluster's workers."""
+    """Make the engine of a job that deals boards, with threads on this machine or with the workers of a cluster."""
     job, dealing = plan.job, plan.dealing
     if job.solve.workers != "dask":
         from spewy.learn.sampled import SampledEngine
@@ -169,12 +177,12 @@ def _dealing_engine(
 
 
 def _cluster(settings: DaskSection, note: Note) -> Cluster:
-    """Reach a job's cluster, or start one on this machine.
+    """Connect to a job's cluster, or start a cluster on this machine if the job has no address.
 
     Raises:
         MissingError: Dask is not installed.
-        InputError: there is no scheduler, or all of its workers are of another version.
+        InputError: no scheduler answers, or all of its workers have another version of spewy.
     """
-    from joblib import cpu_count  # a tenth of a second, which other jobs shall not pay
+    from joblib import cpu_count  # imported here, since the import takes a tenth of a second
 
     return Cluster(settings.address, settings.workers or cpu_count(), note)

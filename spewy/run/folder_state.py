@@ -1,7 +1,7 @@
-"""Read the state of a solve from its folder: sweeps, checks and result, without counting boards or measuring.
+"""Read the state of a solve from its folder: sweeps, checks and result.
 
-A run that was not interrupted leaves its result in the lockers, and the next one takes it away before its first visit.
-So a result that is there, with as many sweeps as the folder, was measured on the very strategies that lie beside it.
+A run that was not interrupted stores its result in the lockers; the next run removes the result before its first visit.
+So if there is a result with the same number of sweeps as the lockers, it was measured on the stored strategies.
 """
 
 from __future__ import annotations
@@ -20,7 +20,13 @@ from spewy.run.result import SolveResult
 
 @dataclass(frozen=True)
 class Stored:
-    """The state of a solve: finished sweeps, their checks, and the result if the strategies have not changed since."""
+    """The state of a solve.
+
+    Attributes:
+        sweeps: number of finished sweeps.
+        trace: (sweep, seconds, exploitability in chips) of each check.
+        result: result of the last run; None if the strategies have changed since.
+    """
 
     sweeps: int = 0
     trace: tuple[tuple[int, float, float], ...] = ()
@@ -28,11 +34,11 @@ class Stored:
 
 
 def look(job: Job, folder: Path) -> Stored:
-    """Read the state of a job's folder; a missing folder holds nothing.
+    """Read the state of a job's solve from its folder; for a missing folder it has no sweeps.
 
     Raises:
         lockers.ManifestMismatchError: the folder holds another job.
-        lockers.LockerError: it is damaged.
+        lockers.LockerError: the lockers are damaged.
     """
     if not holds_store(folder):
         return Stored()
@@ -50,11 +56,11 @@ def held(store: Store) -> Stored:
 
 
 def start_again(job: Job, folder: Path) -> None:
-    """Remove a job's data from its folder.
+    """Remove a job's data from its folder, so that a solve begins from scratch.
 
     Args:
-        job: the job that is solved again.
-        folder: the folder of its solve; this process holds the folder's lock.
+        job: the job.
+        folder: the folder of the solve, whose lock this process holds.
 
     Raises:
         lockers.LockerError: the folder holds another job, or another process has its lockers open.
@@ -68,7 +74,7 @@ def start_again(job: Job, folder: Path) -> None:
 
 
 def finished(job: Job, stored: Stored) -> SolveResult | None:
-    """Return the stored result if it satisfies the job: target or last sweep reached."""
+    """Return the stored result if no work is left: the solve has reached the job's target or its last sweep."""
     result = stored.result
     if result is None or result.exploitability is None:
         return None

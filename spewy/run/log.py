@@ -18,7 +18,7 @@ class LogFile(Closing):
     """The log of a solve.
 
     Args:
-        folder: the folder of the solve; this process holds the folder's lock.
+        folder: the folder of the solve, whose lock this process holds.
 
     Raises:
         InputError: the log cannot be written.
@@ -34,9 +34,7 @@ class LogFile(Closing):
                 self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644
             )
         except OSError as error:
-            raise InputError(
-                f"file {path_text(self._path)}: expected a log that can be written, found: {error.strerror}"
-            ) from error
+            raise InputError(f"log {path_text(self._path)} cannot be written: {error.strerror}") from error
 
     def write(self, event: str, text: str = "") -> None:
         """Add a line: the time, the event ("start", "check", "save" or "stop"), and a text."""
@@ -44,7 +42,7 @@ class LogFile(Closing):
         line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {words}\n".encode(errors="backslashreplace")
         try:
             written = os.write(self._descriptor, line)
-            if written < len(line):  # the disk is full: the rest tells so
+            if written < len(line):  # the disk is full: writing the rest raises the error
                 os.write(self._descriptor, line[written:])
         except OSError as error:
             error.filename = os.fspath(self._path)
@@ -59,7 +57,7 @@ class LogFile(Closing):
 
 @contextmanager
 def logged(folder: Path) -> Iterator[LogFile]:
-    """Open the log of a solve; if the block fails, the log ends with a line that names the error.
+    """Yield the log of a solve; if the block raises an error, the log ends with a line that names the error.
 
     Raises:
         InputError: the log cannot be written.
@@ -74,7 +72,7 @@ def logged(folder: Path) -> Iterator[LogFile]:
 
 
 def _failure(error: BaseException) -> str:
-    """Describe why a solve failed."""
+    """Describe the error that ended a solve."""
     if isinstance(error, KeyboardInterrupt):
-        return "broken off"
+        return "stopped at once by a second interruption"
     return f"failed, {error_line(error)}"

@@ -1,4 +1,4 @@
-"""One run of an engine: portions of work with saves, checks and reports between them, until a stop."""
+"""One run of an engine: work in steps, with saves, checks and reports between the steps, until the run ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spewy.run.stopping import INTERRUPTED, REACHED, Stopping, forecast
 from spewy.run.stores import Stores
 
 Log = Callable[[str, str], None]
-"""Writes a line to the log: an event and a text."""
+"""Function that writes a line to the log, given an event and a text."""
 
 
 class Loop:
@@ -25,19 +25,19 @@ class Loop:
 
     Args:
         job: the job.
-        stopping: the bounds of the job.
-        engine: the engine, which goes on from what the stores hold.
+        stopping: the target and the limits of the job.
+        engine: the engine, which continues from the stores.
         stores: the stores of the solve.
-        saving: decides when to save.
-        status: tells how the solve stands.
-        report: the listener.
-        log: writes to the log.
-        stop: once it is set, the run saves and ends.
-        together: whether a portion may hold several checks.
+        saving: the schedule of saves.
+        status: publishes the status of the solve.
+        report: listener to the progress.
+        log: writes a line to the log of the solve.
+        stop: event that makes the run save and end once it is set.
+        together: whether one step of work may include several checks.
 
     Attributes:
-        trace: (sweeps or deals, seconds, exploitability in chips) of each check, earlier runs' included.
-        check: the last check of any run.
+        trace: (sweeps or deals, seconds, exploitability in chips) of each check, of earlier runs too.
+        check: the last check of this run or of an earlier one.
         checking: seconds that the checks of this run took.
     """
 
@@ -74,26 +74,26 @@ class Loop:
 
     @property
     def solving(self) -> float:
-        """Seconds from the start of this run to its last check, or until now if the strategies are unmeasured."""
+        """Seconds from the start of this run to the check of the current strategies, or to now if there is none."""
         check = self.current
         return (time.perf_counter() if check is None else max(check.at, self._started)) - self._started
 
     @property
     def current(self) -> Check | None:
-        """The check of the current strategies; None if they are unmeasured."""
+        """The check of the current strategies; None if they have changed since the last check."""
         return self.check if self.check is not None and self.check.done == self._engine.done else None
 
     def run(self) -> str:
-        """Work until something ends the run, and return the reason in words.
+        """Work until the run ends, and return the reason of its end in words.
 
         Raises:
             SolveError: the exploitability is no finite number.
-            PeerError: a cluster is lost; what it has learnt is saved.
+            PeerError: the cluster is lost; its finished work is saved.
         """
         self._resume()
         try:
             while (ended := self._ended()) is None:
-                self._portion()
+                self._step()
         except PeerError:
             if self._engine.settled and self._engine.saves == "in background":
                 self._saving.finish(self.seconds)
@@ -101,7 +101,7 @@ class Loop:
         return ended
 
     def _resume(self) -> None:
-        """Measure the strategies that a walked solve resumes from; for dealt boards, read the last check."""
+        """Measure the strategies from which the run continues; for a job that deals boards, read the last check."""
         if self._engine.counted == "sweeps":
             self._status.tell(self.seconds)  # raises an error if the file cannot be written
             if self._engine.done:
@@ -115,10 +115,10 @@ class Loop:
             self.check = Check(done, self._started, judged.seconds or 0.0, chips, net)
 
     def _ended(self) -> str | None:
-        """Reason to end the run, in words; None if it continues.
+        """Reason to end the run, in words; None if the run continues.
 
-        The strategies are measured before the run ends, unless an interruption ends it; an engine that saves after
-        checks only is measured in that case too.
+        The current strategies are measured before the run ends. If an interruption ends the run, they are measured only
+        for an engine that saves after checks only.
         """
         while True:
             check = self.current
@@ -135,8 +135,8 @@ class Loop:
             if not self._measure() and not self._stop.is_set():
                 return ended
 
-    def _portion(self) -> None:
-        """Do a portion of work; measure and save if that is due."""
+    def _step(self) -> None:
+        """Work until the next check or report; measure the strategies and save if that is due."""
         engine, before = self._engine, self._engine.done
         if before == self._first:
             with self._stores.use() as store:
@@ -158,7 +158,7 @@ class Loop:
         return self._stopping.is_check_due(self._engine.done, time.perf_counter() - self._checked)
 
     def _goes_on(self) -> bool:
-        """Whether more work follows."""
+        """Whether the run continues after the current step."""
         return not (
             self._stop.is_set()
             or self._stopping.is_reached(self.current)
@@ -175,7 +175,7 @@ class Loop:
         """Measure the current strategies; return False if that was interrupted."""
         background = self._engine.saves == "in background"
         if background:
-            self._saving.begin(self.seconds)  # a check takes minutes, in which everything may be lost
+            self._saving.begin(self.seconds)  # a check takes minutes, in which the process may be killed
         begun = time.perf_counter()
         check = self._engine.measure(self._stop, self._measuring)
         self._checked = time.perf_counter()
@@ -187,12 +187,12 @@ class Loop:
         return check is not None
 
     def _record(self, check: Check, *, record: bool = True) -> None:
-        """Append a check to the trace, and report it."""
+        """Report a check, and append it to the trace unless ``record`` is false."""
         engine = self._engine
         if not math.isfinite(check.exploitability):
             raise SolveError(
                 f"{self._job.name}, {engine.counted.removesuffix('s')} {check.done}: expected a finite "
-                f"exploitability, found {check.exploitability}; nothing of it is saved"
+                f"exploitability, found {check.exploitability}; its strategies are not saved"
                 + (', and solve.precision = "double" may help' if engine.counted == "sweeps" else "")
             )
         self.check = check
@@ -216,8 +216,9 @@ class Loop:
         """Save all finished work and the trace.
 
         Args:
-            seconds: seconds of work, all runs together.
-            dropping: the first round of the game that need not last; None: all rounds last.
+            seconds: seconds of work in all runs.
+            dropping: first of the rounds that are dropped afterwards, and so need not be saved; None: no round is
+                dropped.
         """
         self._saving.finish(seconds, dropping)
         self._write_trace()

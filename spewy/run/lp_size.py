@@ -1,7 +1,7 @@
 """Size of the linear program of a whole game, counted from betting and cards without enumerating boards.
 
-No board is enumerated: each hand of a player, and each pair of hands, meets as many boards as the cards that it leaves
-can make.
+Each hand of a player, and each pair of hands, is possible on a number of boards that follows from the number of cards
+that are left.
 """
 
 from __future__ import annotations
@@ -18,18 +18,28 @@ from spewy.chunks.rounds import BettingRound, betting_rounds
 from spewy.errors import InputError
 
 MOST_MINUTES = 5.0
+"""Largest estimated time of a program that may be solved; CFR solves games of this size in less than a second."""
 SECONDS = 1e-9
-"""Seconds of a core for each nonzero times each variable and constraint, in HiGHS's interior point method: within half
-of what was measured on rivers and turns from one second to three minutes (docs/lp-or-cfr.md). CFR takes well under a
-second for what takes that long here, so the limit is no loss."""
+"""Factor of the estimated seconds of HiGHS's interior point method on one core.
+
+The estimate is this factor times the number of nonzeros times the number of variables and constraints. Measured times
+of rivers and turns, from one second to three minutes, are within half of the estimate (docs/lp-or-cfr.md).
+"""
 BYTES_PER_NONZERO, BYTES_PER_COLUMN = 200, 2000
-"""Memory of HiGHS and of the arrays that build the program (measured), in addition to the process."""
+"""Memory for each nonzero, and for each variable or constraint, of HiGHS and the arrays (measured)."""
 PROCESS_BYTES = 120 << 20
+"""Memory that a program takes in addition, whatever its size."""
 
 
 @dataclass(frozen=True)
 class LpSize:
-    """Size of the program; ``nonzeros`` is an upper bound, since showdowns that always tie have no entry."""
+    """Size of a linear program.
+
+    Attributes:
+        variables: number of variables.
+        constraints: number of constraints.
+        nonzeros: upper bound on the number of nonzero coefficients; showdowns that always tie have none.
+    """
 
     variables: int
     constraints: int
@@ -43,7 +53,7 @@ class LpSize:
 
     @property
     def minutes(self) -> float:
-        """Rough time for solving the program."""
+        """Rough number of minutes for solving the program."""
         return SECONDS * self.nonzeros * (self.variables + self.constraints) / 60
 
     def __str__(self) -> str:
@@ -55,13 +65,13 @@ class LpSize:
 
 
 def lp_size(problem: Problem) -> LpSize:
-    """Compute the size of the program of a problem without symmetry and with a row per hand."""
+    """Compute the size of a problem's linear program, without suit symmetry and with a row for each hand."""
     betting = betting_rounds(problem.tree)
     hole = problem.game.num_hole_cards
     boards = [_boards(problem, bets.round, hole) for bets in betting]
     board = [card for group in problem.history for card in group]
     held = [(weights > 0) & ~blocked(problem.hands, board) for weights in problem.ranges]
-    rows = [[int(mine.sum()) * n for n in boards] for mine in held]
+    rows = [[int(of_player.sum()) * n for n in boards] for of_player in held]
     pairs = [_pairs(problem, held) * _boards(problem, bets.round, 2 * hole) for bets in betting]
     plans = [_plan(betting, p, rows[p]) for p in (0, 1)]
     payoffs = sum(n * _terminals(bets) for n, bets in zip(pairs, betting, strict=True))
@@ -70,16 +80,20 @@ def lp_size(problem: Problem) -> LpSize:
 
 
 def require_small(name: str, size: LpSize) -> None:
-    """Refuse a program that would take hours.
+    """Refuse a linear program that would take too long.
+
+    Args:
+        name: name of the job.
+        size: size of its program.
 
     Raises:
-        InputError: it would probably take longer than the limit.
+        InputError: the program would probably take longer than `MOST_MINUTES`.
     """
     if size.minutes > MOST_MINUTES:
         raise InputError(
-            f'{name}: solve.method: "lp" solves the whole game as one linear program: expected one that takes '
-            f"at most about {MOST_MINUTES:.0f} minutes, found {size}; "
-            'take solve.method = "cfr", or solve.integrate = "average" for a program per chunk'
+            f'{name}: solve.method = "lp" solves the whole game as one linear program, which must take at most about '
+            f"{MOST_MINUTES:.0f} minutes, found {size}; "
+            'use solve.method = "cfr", or solve.integrate = "average" for one program for each chunk'
         )
 
 
@@ -95,22 +109,33 @@ def _time(minutes: float) -> str:
 
 
 def _boards(problem: Problem, last: int, held: int) -> int:
-    """Number of boards up to round ``last`` that avoid ``held`` hole cards."""
+    """Number of boards of round ``last`` that are possible if ``held`` hole cards are known."""
     left = len(problem.game.deck) - sum(len(group) for group in problem.history) - held
     dealt = problem.game.num_board_cards[problem.first_round + 1 : last + 1]
     return prod(comb(left - sum(dealt[:i]), cards) for i, cards in enumerate(dealt))
 
 
 def _pairs(problem: Problem, held: list[np.ndarray]) -> int:
-    """Number of pairs of hands that share no card, for hands of at most two cards."""
-    first, second = (problem.hands[mine] for mine in held)
+    """Number of pairs of the players' hands that share no card, for hands of one or two cards.
+
+    Args:
+        problem: the problem.
+        held: per player whether the range has each hand (a bool array ``[hand]``).
+    """
+    first, second = (problem.hands[of_player] for of_player in held)
     cards = [np.bincount(hands.ravel(), minlength=problem.hands.max() + 1) for hands in (first, second)]
     same = int(np.sum(held[0] & held[1]))
     return len(first) * len(second) - int(cards[0] @ cards[1]) + (problem.game.num_hole_cards - 1) * same
 
 
 def _plan(betting: list[BettingRound], p: int, rows: list[int]) -> tuple[int, int, int]:
-    """Number of variables, flow constraints and nonzeros of a player's plan."""
+    """Count the variables, the flow constraints and the constraints' nonzeros of one player's realization plan.
+
+    Args:
+        betting: the betting of each round.
+        p: the player.
+        rows: number of the player's hands on all boards together, per round.
+    """
     variables = lines = entries = 0
     for t, (bets, n) in enumerate(zip(betting, rows, strict=True)):
         a, roots, slots = bets.forest.arrays, bets.forest.n_roots, bets.forest.n_slots[p]

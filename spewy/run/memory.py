@@ -1,4 +1,4 @@
-"""Memory of processes: peak, available memory, and the total of several processes."""
+"""Memory of processes: the peak of this process, the memory that is available, and the sum over several jobs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def memory_at_once(sizes: Sequence[int], n: int) -> int:
 STACK_BYTES = (8 + 128) * 2**20
 """Address space of a thread: its stack, and the arena that the C library reserves for it."""
 MAPPED_BYTES = {"spots": 32 * 2**20, "deals": 192 * 2**20}
-"""Address space of a solve beside its memory: machine code and maps of lockers (measured: 9 and 130 MiB)."""
+"""Address space of a solve for machine code and memory-mapped lockers (measured: 9 and 130 MiB), by kind of job."""
 
 
 def require_address_space(kind: Literal["spots", "deals"], memory_bytes: int, threads: int) -> None:
@@ -44,7 +44,7 @@ def require_address_space(kind: Literal["spots", "deals"], memory_bytes: int, th
     Without this check, LLVM or the C library would end the process without a message.
 
     Args:
-        kind: "spots", or "deals" for a job that deals boards.
+        kind: "deals" for a job that deals boards, "spots" for any other job.
         memory_bytes: the solve's estimated memory.
         threads: number of threads that the solve starts.
 
@@ -63,19 +63,23 @@ def require_address_space(kind: Literal["spots", "deals"], memory_bytes: int, th
 
 
 def _address_space() -> int:
-    """Bytes of address space that this process uses; 0 if the system does not tell."""
+    """Bytes of address space that this process uses; 0 if the system provides no figure."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     return 0
 
 
 def available_memory() -> int | None:
-    """Bytes available on the machine and in this control group; None if the system does not tell."""
+    """Bytes of memory that are available on the machine and within the limit of this process's control group.
+
+    Returns:
+        The smaller number; None if the system provides no figures.
+    """
     bounds = []
     with suppress(OSError, ValueError, IndexError):
         text = Path("/proc/meminfo").read_text()
         bounds.append(int(text.split("MemAvailable:")[1].split()[0]) * 1024)
-    with suppress(OSError, ValueError):  # no limit reads "max"
+    with suppress(OSError, ValueError):  # the file has the text "max" if there is no limit
         group = Path("/sys/fs/cgroup")
         limit = int((group / "memory.max").read_text())
         bounds.append(limit - int((group / "memory.current").read_text()))

@@ -18,8 +18,8 @@ class Plan(ABC):
 
     Attributes:
         job: the job.
-        cost: cost of a run.
-        refusal: why the job may not start for want of memory; None: it may.
+        cost: estimated cost of a run.
+        refusal: error message that the job exceeds its memory; None: the job fits.
     """
 
     job: Job
@@ -34,16 +34,16 @@ class Plan(ABC):
     @property
     @abstractmethod
     def most_rake(self) -> float:
-        """Upper bound on the rake of a hand in chips."""
+        """Largest number of chips that the house takes from one hand."""
 
     def require(self, folder: Path | None = None) -> None:
-        """Refuse a job that may not start.
+        """Refuse a job that exceeds its memory or the free disk space.
 
         Args:
-            folder: folder of the job's lockers, on whose disk there has to be room for a solve by dealt boards.
+            folder: folder of the solve; the disk space is checked for jobs that deal boards only. None: no folder.
 
         Raises:
-            InputError: the cost exceeds ``solve.memory``, or the room on the disk.
+            InputError: the job needs more memory than ``solve.memory``, or more disk space than is free.
         """
         if self.refusal is not None:
             raise InputError(self.refusal)
@@ -52,10 +52,12 @@ class Plan(ABC):
 
 
 def _require_room(folder: Path, n_bytes: int) -> None:
-    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
-    held = sum(512 * path.lstat().st_blocks for path in folder.rglob("*.mdb")) if folder.exists() else 0
-    free, needed = shutil.disk_usage(there).free, n_bytes - held
+    """Refuse a folder whose data files cannot grow to ``n_bytes`` on its disk."""
+    existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    in_use = sum(512 * path.lstat().st_blocks for path in folder.rglob("*.mdb")) if folder.exists() else 0
+    free, needed = shutil.disk_usage(existing).free, n_bytes - in_use
     if needed > free:
         raise InputError(
-            f"folder {folder}: expected at least {mib(needed)} of room on its disk, found {mib(free)}"
+            f"folder {folder}: the solve needs {mib(needed)} of disk space, and {mib(free)} are free; free some space, "
+            "or choose another folder"
         )

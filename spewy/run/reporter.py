@@ -1,4 +1,4 @@
-"""Listeners to the progress of a solve, whose errors do not end the solve."""
+"""Reporters: objects whose methods are called with the progress of a solve. Their errors do not end the solve."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ _LOG = logging.getLogger(__name__)
 
 
 def unfailing(reporter: Listener) -> Listener:
-    """Wrap a reporter so that it stays silent after one of its methods raises; the error is logged.
+    """Wrap a reporter so that none of its methods is called any more after one of them raised an error.
 
-    A closed pipe is not logged, since whoever closed the pipe knows.
+    The error is logged, except for a closed pipe, since the user closed the pipe.
     """
     return cast(Listener, _Unfailing(reporter))
 
 
 class _Unfailing:
+    """Passes calls of any method on to a reporter, until one of them raises an error."""
+
     def __init__(self, reporter: object) -> None:
         self._reporter: object | None = reporter
 
     def __getattr__(self, name: str) -> Any:
-        def tell(*args: Any) -> None:
+        def call(*args: Any) -> None:
             if self._reporter is None:
                 return
             try:
@@ -36,28 +38,41 @@ class _Unfailing:
                 self._reporter = None
             except Exception as error:
                 self._reporter = None
-                _LOG.warning("progress is told no more: %s", error_line(error))
+                _LOG.warning("the reporter failed, so no more progress is reported: %s", error_line(error))
 
-        return tell
+        return call
 
 
 class Reporter(Protocol):
-    """Listens to the progress of a solve."""
+    """Methods that are called with the progress of a solve."""
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Called before the first sweep or deal; ``done`` is their number from earlier runs."""
+        """Called before the first sweep or deal of a run.
+
+        Args:
+            job: the job.
+            cost: estimated cost of the solve.
+            done: number of sweeps or deals of earlier runs.
+        """
 
     def note(self, text: str) -> None:
         """Called with a message for the user."""
 
     def sweep(self, number: int, done: int, total: int) -> None:
-        """Called within sweep ``number``, with the visits done so far and in all."""
+        """Called during sweep ``number``, with the numbers of finished visits and of all visits of a sweep."""
 
     def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
-        """Called after a check; the exploitability is in the target's unit, ``seconds_left`` a forecast."""
+        """Called after a check.
+
+        Args:
+            done: number of sweeps or deals so far.
+            exploitability: the exploitability in ``unit``.
+            unit: unit of the job's target.
+            seconds_left: forecast of the seconds until the target is reached; None: no forecast.
+        """
 
     def boards(self, done: int, total: int) -> None:
-        """Called while boards are bucketed or measured, with the boards done so far and in all."""
+        """Called while board buckets are computed or flops measured, with the numbers of finished and of all boards."""
 
     def status(self, status: Status, threads: int) -> None:
         """Called about every second, with the status of the solve and the number of its threads."""

@@ -16,19 +16,32 @@ from spewy.run.stopping import INTERRUPTED, REACHED
 from spewy.system import html
 
 Trace: TypeAlias = tuple[tuple[int, float, float], ...]
-"""(sweep, seconds, exploitability) of each check."""
+"""(sweeps or deals, seconds, exploitability) of each check."""
 MOST_OFF = 1e-4
-"""Largest deviation of EVs and rake from their sum, the pot, as a share of the pot."""
+"""Largest allowed sum of both players' net chips and the rake (exactly 0), as a share of the pot or big blind."""
 
 
 @dataclass(frozen=True)
 class SolveResult:
-    """Result of a solve, with the fields of ``spewy solve --json``; fields that do not apply are None.
+    """Result of a solve, with the keys of ``spewy solve --json``; a field that does not apply is None.
 
-    ``exploitability``, ``ev`` and ``value`` are in ``unit``, the job's; exploitability is measured in the real game
-    against the average strategies. ``seconds``: ``build`` (tree, boards, stores), ``solve`` (first iteration to stop,
-    checks included), ``best_response`` (the checks) and ``total``. ``trace`` holds (sweep, seconds, exploitability) of
-    every check, earlier runs included.
+    Attributes:
+        name: name of the job.
+        converged: whether the target was reached.
+        interrupted: whether an interruption ended the run.
+        sweeps: number of sweeps, or of deals, in all runs.
+        exploitability: exploitability of the average strategies in the game without buckets, in ``unit``.
+        exploitability_pct: exploitability in % of the pot.
+        exploitability_mbb: exploitability in mbb per hand.
+        ev: EVs of oop and ip in ``unit``.
+        equity: equities of oop and ip at the root.
+        value: net winnings of player 0 per hand of a whole game, in ``unit``.
+        value_bracket: lower and upper bound on the value of the game for player 0, in ``unit``.
+        seconds: durations in seconds: ``build`` (tree, boards, stores), ``solve`` (from the first iteration to the
+            last, with the checks), ``best_response`` (the checks) and ``total``.
+        peak_rss_mib: largest memory of the process in MiB.
+        trace: (sweeps or deals, seconds, exploitability in ``unit``) of each check in all runs.
+        unit: unit of amounts: the job's.
     """
 
     name: str
@@ -49,7 +62,7 @@ class SolveResult:
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> SolveResult:
-        """Make the result from the output of `to_json` after a round trip through JSON."""
+        """Make the result from the object of `to_json`, as JSON was written and read."""
         return cls(**{key: _tuples(value) for key, value in data.items()})
 
     @classmethod
@@ -68,11 +81,11 @@ class SolveResult:
         Args:
             job: the job.
             done: number of sweeps or deals.
-            ended: why the run ended, in the words of `spewy.run.stopping`.
-            check: the measurement of the strategies as they are; None: nobody has measured them.
-            net: chips per deal of both players; None: not known.
-            seconds: the durations of the run.
-            trace: all checks.
+            ended: reason of the run's end, in the words of `spewy.run.stopping`.
+            check: measurement of the final strategies; None: they were not measured.
+            net: mean net winnings of both players in chips per hand; None: not known.
+            seconds: durations of the run by name.
+            trace: (sweeps or deals, seconds, exploitability in chips) of each check in all runs.
         """
         chips = None if check is None else check.exploitability
         pct, mbb = (None, None) if chips is None else job.problem.in_units(chips)
@@ -137,7 +150,7 @@ class SolveResult:
         return html.facts(f"{self.name}: {reached} after {self.sweeps:,} sweeps", rows)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the documented JSON object, with its unit unless that is chips."""
+        """Return the object that ``spewy solve --json`` prints; it has the key ``unit`` unless the unit is chips."""
         data = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.unit == CHIPS.name:
             del data["unit"]
@@ -154,21 +167,21 @@ def _tuples(value: Any) -> Any:
 
 
 def require_zero_sum(job: Job, net: tuple[float, float], most_rake: float) -> None:
-    """Refuse net chips that do not sum to zero.
+    """Check that both players' net winnings and the rake sum to zero.
 
     Args:
         job: the job.
-        net: chips per deal of both players.
-        most_rake: chips that the house takes at most.
+        net: mean net winnings of both players in chips per hand.
+        most_rake: largest number of chips that the house takes from one hand.
 
     Raises:
-        SolveError: the chips do not add up.
+        SolveError: the sum is further from zero than rounding errors explain.
     """
     unit = job.pot if job.spot is not None else job.rules.big_blind
     lost = -sum(net)
     if not -MOST_OFF * unit <= lost <= most_rake + MOST_OFF * unit:
         raise SolveError(
             f"{job.name}: expected both players' net chips to sum to 0, less at most {most_rake:g} of rake, "
-            f"found {net[0]:g} and {net[1]:g}: more than this precision can tell apart; "
+            f"found {net[0]:g} and {net[1]:g}; the numbers are too imprecise, and "
             'solve.precision = "double" may help'
         )

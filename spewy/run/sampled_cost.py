@@ -1,4 +1,4 @@
-"""The cost of a job whose boards are dealt: lines, board buckets, memory, disk and time."""
+"""The cost of a job that deals boards: lines, board buckets, memory, disk and time."""
 
 from __future__ import annotations
 
@@ -26,34 +26,33 @@ from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 if TYPE_CHECKING:
     from solvers.sampled.batches import LineBatches
 
-ANSWERING = 1.5  # factor of the time of a deal with CFR-BR (measured)
+ANSWERING = 1.5  # factor of the time of a deal if the opponent plays best responses, CFR-BR (measured)
 SENT = 2
-"""Number of copies of the state that a solve on a cluster needs, since a share is buffered until it is complete."""
-MAKING = 6.5  # bytes of a hand on a final board, while board buckets and rows are made (measured)
-MAKING_SECONDS = 1e-3  # rough seconds per final board
-JUDGING = 60  # bytes of a hand on each board that can follow a first board, while that is measured
-FOUND = 3  # factor of the findings of a check: board by board, and combined (measured)
-COPIES = 3 * BYTES_AT_ONCE  # bytes of numbers that are being saved: plain, encoded, and in the transaction
-SECONDS_PER_DEAL = 70e-6  # to deal the cards
-SECONDS_PER_HAND = (
-    37e-9,
-    30e-9,
-    3.6e-9,
-)  # of a batch, of a run of its lanes, of a slot (measured on five games)
+"""Number of copies of the state that a solve on a cluster needs, since a worker's share is buffered until complete."""
+MAKING = 6.5  # bytes for each hand on each final board, while board buckets and rows are computed (measured)
+MAKING_SECONDS = 1e-3  # rough seconds for each final board, while board buckets and rows are computed
+JUDGING = (
+    60  # bytes for each hand on each later board of a flop, while exploitability is measured on the flop
+)
+FOUND = 3  # copies of the results of a measurement: of single flops, and combined (measured)
+COPIES = 3 * BYTES_AT_ONCE  # bytes of arrays that are being saved: plain, encoded, and in the transaction
+SECONDS_PER_DEAL = 70e-6  # seconds to draw the cards of a deal
+SECONDS_PER_HAND = (37e-9, 30e-9, 3.6e-9)
+"""Seconds of a deal for each hand: per batch of lines, per run of lanes in a batch, per action (measured)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SampledCost(Cost):
-    """Counts and sizes of a job whose boards are dealt.
+    """Counts and sizes of a job that deals boards.
 
     Attributes:
-        lines: number of lines that enter each round.
-        classes: number of board buckets, per round.
-        rows: number of rows of a board bucket, per round.
-        play_bytes: the part of the folder that is the strategy locker.
-        judged_bytes: the part of the folder that judging keeps.
+        lines: number of betting lines that lead to each round.
+        classes: number of board buckets of each round.
+        rows: number of rows of a board bucket of each round.
+        play_bytes: bytes of the strategy locker in the folder.
+        judged_bytes: bytes that a measurement on all flops stores in the folder.
         seconds_per_deal: rough seconds of one core for a deal.
-        making_seconds: rough seconds before the first deal for making board buckets and rows; 0 if they are there.
+        making_seconds: rough seconds for computing board buckets and rows before the first deal; 0 if they exist.
     """
 
     lines: tuple[int, ...]
@@ -66,7 +65,7 @@ class SampledCost(Cost):
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """Lines, board buckets and information sets."""
+        """Numbers of lines, board buckets and information sets, with their nouns."""
         return (
             (sum(self.lines), "line", "lines"),
             (sum(self.classes), "board bucket", "board buckets"),
@@ -83,15 +82,15 @@ def sampled_cost(
     *,
     made: bool,
 ) -> SampledCost:
-    """Count a game's lines, board buckets and rows, and add up the bytes of their numbers.
+    """Estimate the cost of a job that deals boards.
 
     Args:
         job: the job.
         spec: the board buckets and rows that the job asks for.
-        rounds: the betting.
-        classes: number of board buckets per round.
-        rows: number of rows per round.
-        made: whether board buckets and rows are there already.
+        rounds: the betting lines of each round.
+        classes: number of board buckets of each round.
+        rows: number of rows of a board bucket of each round.
+        made: whether board buckets and rows exist already.
     """
     from solvers.sampled.batches import line_batches
     from solvers.sampled.numbers import class_size
@@ -111,7 +110,7 @@ def sampled_cost(
     making = int(MAKING * final * comb(len(spec.deck), spec.hole))
     seconds = _seconds_per_deal(spec, batches) * (ANSWERING if job.solve.cfr_br > 0 else 1.0)
     memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + COPIES)
-    memory += 2 * state // PORTIONS  # two portions of a save: one is written while the next is copied
+    memory += 2 * state // PORTIONS  # a save writes one part of the state while it copies the next
     clusters = not made and any(k not in ("all", "hands") for k in (*spec.classes, *spec.rows))
     rest = boards + STORE_BYTES + judged + STORE_BYTES
     return SampledCost(
@@ -162,23 +161,23 @@ def n_rows(spec: AbstractionSpec) -> tuple[int, ...]:
 
 
 def _n_kinds(spec: AbstractionSpec) -> int:
-    """Number of hands before any board card, up to suits."""
+    """Number of hands before any board card that differ by more than suits."""
     return int(start_kinds(spec.deck, spec.hole).max()) + 1
 
 
 def _histories(spec: AbstractionSpec, groups: Sequence[int]) -> int:
-    """Number of boards of several groups up to suits; a lower bound if there are too many to enumerate."""
+    """Number of histories up to suits, given the number of cards in each group; a lower bound if they are too many."""
     ways = prod(comb(len(spec.deck), size) for size in groups)
     return len(board_map(spec.deck, groups).boards) if ways <= MAX_NUMBERS else ways // 24
 
 
 def itemsize(job: Job) -> int:
-    """Bytes of a regret or sum in memory."""
+    """Bytes of a regret or strategy sum in memory."""
     return 2 if job.solve.short else 4
 
 
 def _seconds_per_deal(spec: AbstractionSpec, batches: Sequence[LineBatches]) -> float:
-    """Rough seconds of one core for a deal, which walks over all line batches with all hands, for either player."""
+    """Rough seconds of one core for a deal, in which both players' regrets of all lines are updated."""
     hands = comb(len(spec.deck) - spec.n_board, spec.hole)
     shapes = [s.shape_of(i) for s in batches for i in range(len(s))]
     runs = sum(map(len, chain.from_iterable(s.runs for s in batches)))
@@ -189,7 +188,7 @@ def _seconds_per_deal(spec: AbstractionSpec, batches: Sequence[LineBatches]) -> 
 
 
 def _abstraction_bytes(spec: AbstractionSpec, classes: Sequence[int], rows: Sequence[int]) -> int:
-    """Bytes of the maps from boards to buckets, and of the rows of hands."""
+    """Bytes of the arrays that map boards to board buckets and hands to rows."""
     hands, total, last = comb(len(spec.deck), spec.hole), 0, len(classes) - 1
     for t, k in enumerate(spec.rows):
         groups = spec.groups(t)
@@ -208,7 +207,10 @@ def _buffer_bytes(
     spec: AbstractionSpec,
     solve: SolveSection,
 ) -> int:
-    """Bytes of the buffers of threads for deals and checks, measured on a game without board buckets."""
+    """Bytes of the threads' buffers for deals and measurements.
+
+    The sizes are those of a game with the same betting and rows, which is built without any board bucket.
+    """
     from solvers.sampled.context import Context
     from solvers.sampled.engine import TASK_DEALS
     from solvers.sampled.numbers import Numbers
@@ -228,9 +230,10 @@ def _buffer_bytes(
 def _judged_bytes(
     spec: AbstractionSpec, rounds: Sequence[LineForest], solve: SolveSection
 ) -> tuple[int, int]:
-    """Bytes on disk of the responses on all first boards, and bytes in memory of the responses of a check.
+    """Bytes on disk of the best responses on all flops, and bytes in memory of the best responses of one measurement.
 
-    Suits that rows tell apart are walked one by one.
+    Flops that equal each other up to suits count once, unless each hand has a row of its own: then all flops count. In
+    a game without a flop the boards of the first round with public cards count.
     """
     from spewy.learn.real_game import FEW_BOARDS
 
@@ -249,7 +252,7 @@ def _judged_bytes(
 
 
 def _below_first(spec: AbstractionSpec) -> int:
-    """Number of later boards that can follow a first board."""
+    """Number of boards with the cards of a given flop, of all rounds from the flop on."""
     left, ways, total = len(spec.deck), 1, 0
     dealt = [size for size in spec.board_sizes if size]
     for t, size in enumerate(dealt):

@@ -1,4 +1,4 @@
-"""Plans of jobs whose boards are dealt."""
+"""Plans of jobs that deal boards."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from spewy.run.sampled_cost import SampledCost, itemsize, n_classes, n_rows, sam
 
 @dataclass(frozen=True, kw_only=True)
 class SampledPlan(Plan):
-    """Plan of a job whose boards are dealt.
+    """Plan of a job that deals boards.
 
     Attributes:
         dealing: settings of the deals.
         spec: the board buckets and rows that the job asks for.
-        rounds: the betting.
+        rounds: the betting lines of each round.
     """
 
     cost: SampledCost
@@ -42,12 +42,13 @@ class SampledPlan(Plan):
 
         Args:
             job: the job.
-            made: numbers of board buckets and rows that the job's folder has; None: the folder has none.
-            in_memory: whether the lockers are in memory too.
+            made: numbers of board buckets and rows in the job's folder; None: the folder has none.
+            in_memory: whether the lockers are in memory instead of in a folder.
 
         Raises:
-            InputError: its betting tree is too large to be built, or its tables alone exceed ``solve.memory``.
-            buckets.BoardError: its boards are too many to be numbered.
+            InputError: the betting tree is too large to be built, or a lower bound on the job's memory exceeds
+                ``solve.memory``.
+            buckets.BoardError: the game has too many boards to number them.
         """
         assert job.dealing is not None
         dealing, spec = job.dealing, spec_of(job.rules, job.dealing)
@@ -76,7 +77,7 @@ class SampledPlan(Plan):
 
 
 def spec_of(game: Game, dealing: Dealing) -> AbstractionSpec:
-    """The board buckets and rows that a job asks for."""
+    """Specification of the board buckets and rows that a job asks for."""
     return AbstractionSpec(
         game.deck,
         game.num_hole_cards,
@@ -88,18 +89,27 @@ def spec_of(game: Game, dealing: Dealing) -> AbstractionSpec:
 
 
 def _refusal(job: Job, cost: SampledCost) -> str | None:
-    """Reason why a job exceeds its memory; None if the job may start."""
+    """Error message that a job exceeds its memory; None if the job fits."""
     if cost.memory_bytes <= parse_memory(job.solve.memory):
         return None
     halved = "" if job.solve.short else _in_16_bits(cost.memory_bytes - cost.state_bytes // 2)
     return (
-        f"solve.memory: this job needs at least {mib(cost.memory_bytes)} beside the "
+        f"solve.memory: this job needs at least {mib(cost.memory_bytes)} without the "
         f"interpreter{halved}, found {job.solve.memory}"
     )
 
 
 def _require_possible(job: Job, classes: Sequence[int], rows: Sequence[int]) -> None:
-    """Refuse a job that is too large by its number of lines, counted without building the tree."""
+    """Refuse a job whose numbers of lines and rows alone show that it is too large; the tree is not built.
+
+    Args:
+        job: the job.
+        classes: number of board buckets of each round.
+        rows: number of rows of a board bucket of each round.
+
+    Raises:
+        InputError: the job exceeds ``solve.memory``, or its betting tree is too large to be built.
+    """
     count = job.tree_count
     per_class = [k * sum(one.slots) for k, one in zip(rows, count.rounds, strict=False)]
     least = 2 * itemsize(job) * int(np.dot(per_class, classes[: len(per_class)]))

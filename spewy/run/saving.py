@@ -1,4 +1,4 @@
-"""Schedule of saves: often enough to lose little, and so rarely that saving costs little."""
+"""The schedule of saves: a killed solve loses little work, and saving takes a small share of the time."""
 
 from __future__ import annotations
 
@@ -7,21 +7,26 @@ import time
 from spewy.learn.engine import Engine
 
 SAVE_SECONDS, BACKGROUND_SECONDS = 30.0, 300.0
-"""Default seconds between two saves, for engines that wait for a save and for engines that save in the background."""
+"""Default seconds between two saves: of an engine that waits for its saves, and of one that saves in the background."""
 FIRST_SECONDS = 30.0
 """Seconds before the first background save, so that a kill soon after the start loses little."""
-SAVE_SPEED = 150e6  # bytes a second of a save, until the first save is measured
-SAVE_SHARE = 20.0  # if a save takes long: factor of the work between two saves
-FIRST_SHARE = 4.0  # factor of its expected duration that the first save waits, beside a check
+SAVE_SPEED = 150e6  # assumed bytes per second of the first save
+SAVE_SHARE = 20.0  # the work between two saves takes at least this many times as long as a save
+FIRST_SHARE = (
+    4.0  # the work before the first save takes this many times as long as the save is expected to take
+)
 
 
 class Saving:
     """Decides when an engine saves; the first save comes early.
 
     Args:
-        engine: the engine, which saves.
-        every: seconds between two saves; None: as often as costs little.
+        engine: the engine.
+        every: seconds between two saves; None: the default, which is longer if saves take long.
         expected_bytes: expected size of a save.
+
+    Attributes:
+        saved: number of sweeps or deals in the last save.
     """
 
     def __init__(self, engine: Engine, every: float | None, expected_bytes: int) -> None:
@@ -32,10 +37,13 @@ class Saving:
         self.saved = engine.saved()
 
     def save_if_due(self, seconds: float) -> bool:
-        """Save, or begin a background save, if the last one is old enough; return whether a save has finished.
+        """Save, or begin a background save, if the last save is old enough.
 
         Args:
-            seconds: seconds of work so far, all runs together.
+            seconds: seconds of work so far, in all runs.
+
+        Returns:
+            Whether a save has finished since the last call.
         """
         before, self.saved = self.saved, self._engine.saved()
         if time.perf_counter() - self._since >= self._pause():
@@ -44,12 +52,17 @@ class Saving:
         return self.saved != before
 
     def begin(self, seconds: float) -> None:
-        """Save now; in the background if the engine supports it."""
+        """Save now, in the background if the engine can; ``seconds`` is the working time of all runs so far."""
         self._engine.save(seconds, wait=False)
         self._since = time.perf_counter()
 
     def finish(self, seconds: float, dropping: int | None = None) -> None:
-        """Save all work except rounds from ``dropping`` on."""
+        """Save all work, and wait for the end of the save.
+
+        Args:
+            seconds: seconds of work, in all runs.
+            dropping: first of the rounds that are dropped afterwards, and so are not saved; None: save all rounds.
+        """
         self._engine.save(seconds, dropping)
         self.saved = self._engine.saved()
 

@@ -1,4 +1,4 @@
-"""A solve of any job from start or resume to its end: opening stores, the loop, the result."""
+"""A solve of any job, from opening its folder to its result."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
 
 LONG = 10.0
-"""Seconds of preparation above which the user is told."""
+"""Seconds for computing board buckets and rows above which a note announces the computation."""
 
 
 class Session(Closing):
@@ -57,20 +57,21 @@ class Session(Closing):
 
     Args:
         job: the job to solve.
-        folder: folder of the job's lockers, which may not exist yet; None keeps the lockers in memory.
-        save_every: seconds between two saves; None: as often as costs little.
+        folder: folder of the solve, which need not exist; None keeps the lockers in memory.
+        save_every: seconds between two saves; None: the default schedule.
         cost: the job's cost, if it was estimated before.
-        start_from: folder of another solve of the same game by dealt boards, from whose numbers a new solve begins.
-        again: whether to remove what the folder holds of this job, once it is known that the job can be solved.
+        start_from: folder of another solve by dealt boards, with the same game and betting; a new solve begins with its
+            regrets and averages.
+        again: whether to start from scratch; the job's data in the folder is removed once the job is known to fit.
 
     Attributes:
-        plan: the plan of a solve.
+        plan: the plan of the solve.
 
     Raises:
-        InputError: an error that `solve` would raise, found before the folder is created. Or the folder lacks rounds or
-            numbers that were dropped, so that the solve cannot go on and is not what the job asks for. Or another
-            process works in the folder; a session holds its folder until it is closed.
-        lockers.ManifestMismatchError: the folder holds another job, or board buckets that were made in another way.
+        InputError: the job needs too much memory or disk space; or rounds or regrets were dropped from the folder, so
+            that the solve cannot continue; or another process works in the folder, which a session locks until it is
+            closed; or this solve cannot start from ``start_from``.
+        lockers.ManifestMismatchError: the folder holds another job, or other board buckets.
         lockers.DamagedLockerError: the folder's lockers are damaged.
     """
 
@@ -86,7 +87,7 @@ class Session(Closing):
     ) -> None:
         started = time.perf_counter()
         if not isinstance(job, Job):
-            raise InputError(f"session: expected a Job, as Job.load reads it, found {shown(job)}")
+            raise InputError(f"session: expected a Job, such as Job.load returns, found {shown(job)}")
         self.job = job
         self.folder = folder = None if folder is None else as_path(folder, "folder")
         self.save_every, self.start_from = save_every, start_from
@@ -111,12 +112,12 @@ class Session(Closing):
 
     @property
     def store(self) -> Store:
-        """Lockers that a further run continues from."""
+        """Lockers from which a further run continues."""
         return self.stores.store
 
     @property
     def strategies(self) -> Store:
-        """Store of the average strategies: with dealt boards the strategy locker, else `store`."""
+        """Store of the average strategies: for a job that deals boards the strategy locker, else `store`."""
         return self.stores.strategies
 
     @property
@@ -127,21 +128,23 @@ class Session(Closing):
 
     @property
     def cost(self) -> Cost:
-        """Memory and disk space of the solve."""
+        """Estimated memory and disk space of the solve."""
         return self.plan.cost
 
     def solve(self, reporter: Reporter | None = None, stop: Stop | None = None) -> SolveResult:
-        """Solve until the target, or the job's last sweep, deal or second.
+        """Solve until the exploitability reaches the target, or a limit of the job ends the solve.
 
-        The first Ctrl-C saves and returns, the second one breaks off; SIGTERM and SIGHUP are as Ctrl-C. If ``stop`` is
-        given, it takes the place of the first Ctrl-C, and signals are left alone. If ``reporter`` raises an error, the
-        log tells so, and the solve goes on without it.
+        The first Ctrl-C, SIGTERM or SIGHUP saves and returns a result; the second one ends the solve at once.
+
+        Args:
+            reporter: called with the progress; if it raises an error, the solve goes on without it. None: no reports.
+            stop: event that makes the solve save and return once it is set; None: signals do so.
 
         Raises:
-            InputError: the cost exceeds ``solve.memory``; or the log in the folder cannot be written; or there is no
-                cluster where the job says.
-            PeerError: the cluster went away, or answered nonsense; what came before is saved.
-            lockers.LockerError: what the folder holds is damaged, or it cannot be written.
+            InputError: the cost exceeds ``solve.memory``, the log in the folder cannot be written, or no scheduler of a
+                cluster answers at the job's address.
+            PeerError: the cluster disconnected or sent a wrong answer; earlier work is saved.
+            lockers.LockerError: the folder's lockers are damaged, or cannot be written.
         """
         report = unfailing(reporter or Silent())
         for line in self.job.left_out:
@@ -164,7 +167,7 @@ class Session(Closing):
                     return self._run(engine, report, log, stopping, building)
 
     def policy(self) -> Policy:
-        """The saved strategies, by decision; valid until the session is closed."""
+        """Return the saved strategies, which can be read until the session is closed."""
         if not self.job.sampled:
             return ChunkPolicy(self.layout.problem, self.store)
         return BucketPolicy.of(self.job.problem, StrategyLocker(self.strategies))
@@ -177,7 +180,7 @@ class Session(Closing):
         job = self.job
         saving = Saving(engine, self.save_every, self.cost.disk_bytes)
         status = StatusWriter(job, self.stopping, engine, saving, self.folder, report)
-        together = self.save_every is None  # otherwise a save may be due between any two checks
+        together = self.save_every is None  # with a given interval a save may be due between any two checks
         loop = Loop(
             job, self.stopping, engine, self.stores, saving, status, report, log, stop, together=together
         )
@@ -185,7 +188,7 @@ class Session(Closing):
         seconds, solving = loop.seconds, loop.solving
         interrupted, dropping = ended == INTERRUPTED, job.first_dropped
         if interrupted and engine.saves == "in background":  # large games take long to write
-            report.note(f"{job.name}: saving what was learnt; another interruption breaks off")
+            report.note(f"{job.name}: saving; another interruption stops at once and loses the last work")
         loop.finish(seconds, None if interrupted else dropping)
         report.end()
         status.end(seconds)
@@ -211,7 +214,7 @@ class Session(Closing):
         return result.in_unit(job.amounts)
 
     def _done(self) -> int:
-        """Number of sweeps or deals in the stores."""
+        """Number of sweeps or deals that are saved."""
         with self.stores.read() as store:
             return saved_sweeps(store)
 
@@ -224,7 +227,7 @@ class Session(Closing):
         return sampled_engine(plan, self.stores, self._made, self.start_from, report.note, report.boards)
 
     def _warm_up(self, report: Reporter, done: int) -> None:
-        """Compile kernels, and report unusual costs."""
+        """Compile kernels that are not cached, and report unusual memory, disk space or time of the solve."""
         plan, job = self.plan, self.job
         if isinstance(plan, SampledPlan):
             warm_up("sampled", len(plan.rounds), job.solve.short, report.note)
@@ -235,7 +238,7 @@ class Session(Closing):
         if plan.setup.exact:
             warm_up("exact", plan.layout.n_rounds, job.solve.short, report.note)
             dropped = job.rules.num_rounds - (job.first_dropped or job.rules.num_rounds)
-            if dropped:  # dropped rounds are solved again when somebody looks at them
+            if dropped:  # commands that show strategies solve dropped rounds again
                 warm_up("exact", dropped, False, report.note)
         streamed = plan.memory_plan.streamed_bytes
         if streamed:
@@ -245,7 +248,7 @@ class Session(Closing):
             report.note(f"{job.name}: one linear program, {plan.cost.program}; it has no steps to save")
 
     def _start_text(self, engine: Engine, done: int) -> str:
-        """The log's line for the start of a run."""
+        """Text of the log's line for the start of a run."""
         text = f"{engine.done} {engine.counted}, {engine.threads} threads"
         if self.job.dealing is not None:
             text = f"{text}, seed {self.job.dealing.seed}"
@@ -256,15 +259,17 @@ class Session(Closing):
         )
 
     def _require_start(self, start: Path, *, again: bool) -> None:
-        """Refuse a folder that this solve cannot start from.
+        """Check that this solve can start from another solve's folder; a solve that has begun is not checked.
 
         Raises:
-            InputError: boards are not dealt, or as `spewy.run.start_from.require_start`.
-            lockers.LockerError: there are no lockers, or they are damaged.
+            InputError: this job does not deal boards, the folder is this solve's own, or as
+                `spewy.run.start_from.require_start`.
+            lockers.LockerError: the folder has no lockers, or damaged ones.
         """
         if not isinstance(self.plan, SampledPlan):
             raise InputError(
-                f"start from {path_text(start)}: expected a job with [boards], found {self.job.name}, which has none"
+                f"start from {path_text(start)}: only a job with [boards] can start from another solve, and "
+                f"{self.job.name} has no [boards]"
             )
         if not again and self.folder is not None and holds_store(self.folder):
             with open_store(self.folder, read_only=True) as store:
@@ -273,12 +278,12 @@ class Session(Closing):
         require_start(start, self.plan)
         if again and self.folder is not None and start.resolve() == self.folder.resolve():
             raise InputError(
-                f"start from {path_text(start)}: expected another folder beside --again, which removes what this "
-                "folder holds"
+                f"start from {path_text(start)}: this is the solve's own folder, which is emptied when it begins from "
+                "scratch; start from a copy of the folder"
             )
 
     def _finished_before(self) -> SolveResult | None:
-        """Stored result of a job that drops rounds, if its folder has dropped them and nothing is left to do."""
+        """Stored result of a job with ``save.rounds``; None if solve or drop are not finished."""
         if self.job.first_dropped is None or first_dropped(self.store) != self.job.first_dropped:
             return None
         return finished(self.job, held(self.store))
@@ -292,10 +297,10 @@ def _plan(job: Job, folder: Path | None, cost: WalkedCost | None, made: Abstract
 
 
 def _kept_abstraction(job: Job, folder: Path | None) -> Abstraction | None:
-    """Board buckets and rows in a folder's strategy locker; None if it has none yet.
+    """Board buckets and rows in the strategy locker of a folder; None if there is no strategy locker yet.
 
     Raises:
-        InputError: the numbers to go on from were dropped.
+        InputError: the regrets and strategy sums were dropped, so that the solve cannot continue.
     """
     if folder is None or not job.sampled:
         return None
@@ -308,7 +313,7 @@ def _kept_abstraction(job: Job, folder: Path | None) -> Abstraction | None:
 
 @contextmanager
 def _log_of(folder: Path | None) -> Iterator[Log]:
-    """Yield a function that adds a line to a folder's log; without a folder the function does nothing."""
+    """Yield a function that appends a line to the log in a folder; for None the function does nothing."""
     if folder is None:
         yield lambda event, text: None
         return

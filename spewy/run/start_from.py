@@ -1,6 +1,6 @@
-"""Start a solve by dealt boards from another solve's regrets and sums, with other board buckets and rows.
+"""Start a solve by dealt boards from another solve's regrets and strategy sums; board buckets and rows may differ.
 
-A solve with few board buckets learns fast and then stalls; a solve with many buckets can start from its numbers.
+A solve with few board buckets improves fast and then stalls; a solve with many buckets can start from it.
 """
 
 from __future__ import annotations
@@ -24,21 +24,23 @@ if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
 
 APART = ("name", "boards", "rows", "solve")
-"""Sections in which a job may differ from the job that it starts from."""
+"""Keys and sections of a job that may differ from those of the solve from which the job starts."""
 
 
 def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, board_buckets: Abstraction) -> Mark:
-    """Fill a new engine from another solve's folder, and return that solve's number of deals.
+    """Fill a new engine with the regrets and averages in another solve's folder.
 
     Args:
         folder: folder of the other solve.
-        plan: plan of this solve.
-        engine: engine of this solve.
-        board_buckets: board buckets and rows of this solve.
+        plan: plan of the new solve.
+        engine: engine of the new solve.
+        board_buckets: board buckets and rows of the new solve.
+
+    Returns:
+        The mark of the other solve's last save, which has its number of deals.
 
     Raises:
-        InputError: as `require_start`.
-        lockers.LockerError: as it.
+        InputError, lockers.LockerError: as `require_start`.
     """
     old, mark = require_start(folder, plan)
     with StrategyLocker.open(folder / strategy_locker.FOLDER) as play:
@@ -51,36 +53,46 @@ def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, board_buc
 
 
 def require_start(folder: Path, plan: SampledPlan) -> tuple[Job, Mark]:
-    """Read the job of a folder to start from, and the progress of its solve.
+    """Check that a new solve can start from another solve's folder.
 
     Args:
         folder: folder of the other solve.
-        plan: plan of the solve that starts.
+        plan: plan of the new solve.
+
+    Returns:
+        The other solve's job, and the mark of its last save.
 
     Raises:
-        InputError: the folder is of another game or betting, or of nothing that was learnt; or both do not fit into
-            ``solve.memory`` together.
-        lockers.LockerError: there is none, or it is damaged.
+        InputError: the other solve has another game or betting, or has saved no deals; or ``solve.memory`` is too
+            little for both solves together.
+        lockers.LockerError: the folder has no lockers, or damaged ones.
     """
     with open_store(folder, read_only=True) as store:
         require_numbers(store, f"start from {path_text(folder)}")
         old, mark = _same_game(store, plan.job, folder), read_mark(store)
     if not mark.deals:
-        raise InputError(
-            f"start from {path_text(folder)}: expected what was learnt of deals, found none that were saved"
-        )
+        raise InputError(f"start from {path_text(folder)}: no deals are saved there")
     cost, most = SampledPlan.of(old).cost, plan.job.solve.memory
     needed = plan.cost.memory_bytes + cost.state_bytes
     if needed > parse_memory(most):
         raise InputError(
-            f"solve.memory: to start from {folder} takes {needed / 2**20:,.0f} MiB, what is there and what is made "
-            f"of it together, found {most}"
+            f"solve.memory: a start from {folder} needs {needed / 2**20:,.0f} MiB, for both solves together, "
+            f"found {most}"
         )
     return old, mark
 
 
 def _same_game(store: Store, job: Job, folder: Path) -> Job:
-    """Read the job of a folder; its game and betting must equal those of ``job``."""
+    """Read the job of another solve, which must have the same game and betting as ``job``.
+
+    Args:
+        store: lockers of the other solve.
+        job: job of the new solve.
+        folder: folder of the other solve.
+
+    Raises:
+        InputError: the other solve deals no boards, or its game or betting differs.
+    """
     theirs, ours = store.manifest.get("job"), job.manifest()["job"]
     if not isinstance(theirs, dict) or theirs.get("boards") is None:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Publishes the status of a solve: to a listener every second, and in the folder every few seconds."""
+"""Publish the status of a solve: to a reporter every second, and in the folder every few seconds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spewy.run.saving import Saving
 from spewy.run.stopping import Stopping
 
 TELL_SECONDS, WRITE_SECONDS = 1.0, 3.0
-"""Seconds between two reports to listeners, and between two writes of the status file."""
+"""Seconds between two reports to the reporter, and between two writes of the status file."""
 LATELY = 10.0
 """Length in seconds of the window in which the speed is measured."""
 
@@ -28,11 +28,11 @@ class StatusWriter:
 
     Args:
         job: the job.
-        stopping: the bounds of the job.
+        stopping: the target and the limits of the job.
         engine: the engine that solves the job.
-        saving: tells what the lockers hold.
-        folder: folder of the solve; None: in memory, without a status file.
-        report: the listener.
+        saving: the schedule of saves, which knows what is saved.
+        folder: folder of the solve; None: no status file is written.
+        report: the reporter.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class StatusWriter:
         self._target_in: float | None = None
 
     def tell(self, seconds: float) -> None:
-        """Publish the status, unless the last time was too recent.
+        """Publish the status, unless it was published a moment ago.
 
         Args:
-            seconds: seconds of work, all runs together.
+            seconds: seconds of work in all runs.
         """
         now = time.perf_counter()
         self._pace.count(now, self._engine.done)
@@ -67,7 +67,7 @@ class StatusWriter:
             self._write(self._status(seconds))
 
     def checked(self, check: Check, seconds_left: float | None) -> None:
-        """Record a check and the forecast of the target for the status."""
+        """Record for the status the results of a check, and the forecast of the seconds until the target is reached."""
         unit, stopping = self._stopping.unit, self._stopping
         error = None if check.stderr is None else stopping.in_unit(check.stderr)
         amount = stopping.in_unit(check.exploitability)
@@ -77,14 +77,14 @@ class StatusWriter:
         self._target_in = seconds_left if seconds_left is not None and math.isfinite(seconds_left) else None
 
     def recall(self, done: int, chips: float) -> Judged:
-        """Restore the last check of an earlier run, with the details from the status file.
+        """Restore the last check of an earlier run, with its details from the status file.
 
         Args:
-            done: sweeps or deals before the check.
-            chips: exploitability that the check has found.
+            done: number of sweeps or deals before the check.
+            chips: exploitability at the check in chips.
         """
         self._judged = Judged(self._stopping.in_unit(chips), self._stopping.unit, None, None, done, None)
-        with suppress(InputError):  # the file is no status
+        with suppress(InputError):  # the file is damaged
             status = None if self._folder is None else read_status(self._folder)
             judged = None if status is None else status.judged
             if status and judged and (judged.deals, judged.unit) == (done, self._stopping.unit):
@@ -92,11 +92,11 @@ class StatusWriter:
         return self._judged
 
     def pause(self) -> None:
-        """Exclude the time until the next `tell` from the speed."""
+        """Leave the time until the next call of `tell` out of the measured speed."""
         self._pace.clear()
 
     def measuring(self, seconds: float, done: int, total: int) -> None:
-        """Publish that a check has measured ``done`` of ``total`` flops."""
+        """Write a status that a check has measured ``done`` of ``total`` flops."""
         self._write(replace(self._status(seconds), checking=(done, total)))
 
     def end(self, seconds: float) -> None:
@@ -125,7 +125,7 @@ class StatusWriter:
         )
 
     def _left(self, seconds: float, pace: float | None) -> float | None:
-        """Seconds until the first known limit ends the solve."""
+        """Seconds until the target or a limit of the job ends the solve, whichever comes first; None if not known."""
         stopping, left = self._stopping, []
         if stopping.most_seconds is not None:
             left.append(max(0.0, stopping.most_seconds - seconds))
@@ -143,18 +143,18 @@ class _Pace:
         self._counted: deque[tuple[float, int]] = deque()
 
     def count(self, now: float, done: int) -> None:
-        """Record ``done`` sweeps or deals at a time of `time.perf_counter`."""
+        """Record the number of sweeps or deals ``done`` at the time ``now`` of `time.perf_counter`."""
         self._counted.append((now, done))
         while len(self._counted) > 2 and self._counted[1][0] < now - LATELY:
             self._counted.popleft()
 
     def clear(self) -> None:
-        """Forget all counts, so that the time until the next count does not affect the speed."""
+        """Delete all records, so that the time until the next record does not affect the speed."""
         self._counted.clear()
 
     @property
     def per_second(self) -> float | None:
-        """Sweeps or deals per second; None before the second count."""
+        """Sweeps or deals per second; None if fewer than two numbers are recorded."""
         if len(self._counted) < 2 or self._counted[-1][0] <= self._counted[0][0]:
             return None
         (begun, first), (ended, last) = self._counted[0], self._counted[-1]

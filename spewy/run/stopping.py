@@ -1,4 +1,4 @@
-"""Rules for when a solve stops and when it is measured, in sweeps or in deals."""
+"""Rules for when a solve stops and when its strategies are measured."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from spewy.job.units import parse_target, unit_chips
 from spewy.learn.engine import Check, Engine, Goal
 
 FLAT = 0.05
-"""Exponent of the slowest power law with a forecast: exploitability must fall faster than sweeps^-0.05."""
+"""Slowest convergence for which a forecast is made: exploitability must fall faster than sweeps^-0.05."""
 REACHED, INTERRUPTED = "target reached", "interrupted"
 """Reasons for the end of a run, in status and log; `Stopping.exhausted` has further reasons."""
 
 
 @dataclass(frozen=True)
 class Stopping:
-    """Limits of a job.
+    """The target and the limits of a job.
 
     Attributes:
-        target: exploitability in chips that ends the solve.
+        target: exploitability in chips at which the solve ends.
         unit: the unit in which the job gives the target.
-        unit_chips: chips that one unit is worth.
-        last: number of the last sweep or deal; None: there is none.
-        every: number of sweeps between two checks; None: checks come by the clock.
-        every_seconds: seconds between two checks; None: checks come by the number of sweeps.
-        most_seconds: seconds of work in all runs; None: as many as the target takes.
+        unit_chips: number of chips in one unit.
+        last: number of the last sweep or deal; None: no limit.
+        every: number of sweeps between two checks; None: ``every_seconds`` decides.
+        every_seconds: seconds between two checks; None: ``every`` decides.
+        most_seconds: largest number of seconds of work in all runs; None: no limit.
     """
 
     target: float
@@ -45,7 +45,7 @@ class Stopping:
         """Make the limits of a job.
 
         Raises:
-            InputError: the target's unit is not one of the job's kind.
+            InputError: the target's unit does not apply to the job, such as % of the pot to a whole game.
         """
         amount, unit = parse_target(job.solve.target)
         chips, dealing = unit_chips(job.rules, job.pot, unit), job.dealing
@@ -63,10 +63,10 @@ class Stopping:
         )
 
     def goal(self, *, together: bool) -> Goal:
-        """Limits of the next portion of work.
+        """Limits of the next call of an engine's ``run``.
 
         Args:
-            together: whether a portion may hold several checks.
+            together: whether one call may include several checks.
         """
         return Goal(self.target, self.last, self.every, together)
 
@@ -78,8 +78,8 @@ class Stopping:
         """Whether the strategies must be measured now.
 
         Args:
-            done: number of sweeps or deals that are done.
-            seconds: seconds since the last check, or since the start of the run.
+            done: number of sweeps or deals so far.
+            seconds: seconds since the last check, or since the start of the run if it had no check.
         """
         if self.every is not None:
             return done % self.every == 0
@@ -88,12 +88,12 @@ class Stopping:
     def exhausted(self, engine: Engine, seconds: float, last: Check | None) -> str | None:
         """Reason to end a solve that has not reached its target, in words; None if it continues.
 
-        The time of a check is left at the end: as much as the last check took.
+        The solve ends early enough that a final check fits into the time limit, if it takes as long as the last one.
 
         Args:
             engine: the engine of the solve.
-            seconds: seconds of work so far, all runs together.
-            last: the last check of any run.
+            seconds: seconds of work so far, in all runs.
+            last: the last check of this run or of an earlier one; None: there was no check.
         """
         taken = seconds if last is None else seconds + last.took
         if self.most_seconds is not None and taken >= self.most_seconds:
@@ -108,14 +108,16 @@ class Stopping:
 
 
 def forecast(trace: Sequence[tuple[int, float, float]], target: float) -> float | None:
-    """Seconds until a solve reaches its target, by the power law through two checks a factor of two apart.
+    """Forecast the seconds until a solve reaches its target.
+
+    The forecast continues the power law through the last check and the latest check at no more than half of its sweeps.
 
     Args:
         trace: (sweeps or deals, seconds, exploitability in chips) of each check.
-        target: exploitability in chips.
+        target: exploitability in chips to reach.
 
     Returns:
-        The seconds, infinite if they are more than a number can hold; None if the checks do not tell.
+        The seconds, which may be infinite; None if there are too few checks or the exploitability hardly falls.
     """
     if len(trace) < 2 or target <= 0:
         return None

@@ -1,4 +1,4 @@
-"""Stores of a solve: lockers to continue from, and with board buckets a strategy locker for bots."""
+"""The stores of a solve: the lockers from which it continues, and for a job that deals boards a strategy locker."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from spewy.system.closing import Closing
 class Stores(Closing):
     """The stores of a solve, in its folder or in memory.
 
-    A solve by dealt boards opens the stores in its folder for each use, since what was touched counts as memory until a
-    store is closed; every other solve keeps its store open.
+    A solve by dealt boards opens the stores in its folder for each use, since pages that were read or written count as
+    memory of the process until a store is closed. Every other solve keeps its store open.
 
     Args:
         job: the job.
-        folder: folder of the solve; None: in memory.
+        folder: folder of the solve; None: the stores are in memory.
 
     Raises:
         lockers.ManifestMismatchError: the folder holds another job.
@@ -50,7 +50,7 @@ class Stores(Closing):
 
     @property
     def store(self) -> Store:
-        """Lockers to continue from; with dealt boards and a folder they are opened read-only."""
+        """Lockers from which the solve continues; those of a job that deals boards are read-only if in a folder."""
         if self._store is None:
             assert self._folder is not None
             self._store = self._opened.enter_context(open_store(self._folder, read_only=True))
@@ -65,22 +65,22 @@ class Stores(Closing):
         return self._strategies
 
     def use(self) -> AbstractContextManager[Store]:
-        """Return a context that opens the lockers to continue from for writing."""
+        """Return a context manager that opens the lockers, from which the solve continues, for writing."""
         if self._folder is None or not self._sampled:
             return nullcontext(self.store)
         return open_store(self._folder)
 
     def read(self) -> AbstractContextManager[Store]:
-        """Return a context that opens the lockers to continue from for reading."""
+        """Return a context manager that opens the lockers, from which the solve continues, for reading."""
         if self._folder is None or not self._sampled:
             return nullcontext(self.store)
         return open_store(self._folder, read_only=True)
 
     def play_or_new(self) -> AbstractContextManager[Store]:
-        """Return a context that opens the strategy locker for writing, and creates it if it is missing.
+        """Return a context manager that opens the strategy locker for writing, and creates it if it is missing.
 
         Raises:
-            lockers.ManifestMismatchError: the locker is another job's.
+            lockers.ManifestMismatchError: the strategy locker is one of another job.
         """
         if self._folder is None:
             return self.play()
@@ -88,7 +88,7 @@ class Stores(Closing):
 
     @property
     def play(self) -> Opener:
-        """Function that opens the strategy locker for writing."""
+        """Function that returns a context manager which opens the strategy locker for writing."""
         folder, strategies = self._folder, self._strategies
         if folder is None:
             assert strategies is not None

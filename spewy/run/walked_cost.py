@@ -24,31 +24,35 @@ from spewy.run.lp_size import LpSize
 from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 
 EngineName = Literal["exact", "live", "stored", "program"]
-"""Name of the engine: the exact one, walks with live leaves, chunk by chunk, or a linear program."""
-BYTES_PER_ROW = 34  # hand, strength, group, weight; in the live game a blocker and a twin too
-BYTES_PER_NODE = 700  # of the betting tree, with its place in the layout (measured: 740 to 1,010)
-BYTES_PER_BOARD = 3000  # the objects that hold a board's arrays
+"""Name of an engine.
+
+The exact engine and the live engine keep all chunks in memory; the exact one has special kernels for hold'em with a
+row for each hand. The stored engine visits single chunks in the lockers. The engine "program" solves one linear program
+of the whole game.
+"""
+BYTES_PER_ROW = 34  # number, strength, row and weight of a hand, with two more numbers in the live game
+BYTES_PER_NODE = 700  # of the betting tree (measured: 740 to 1,010)
+BYTES_PER_BOARD = 3000  # the Python objects that hold a board's arrays
 
 BY_SCIKIT_LEARN = {"ward", "k-means", "strength-k-means"}
 """Clusterings that need scikit-learn."""
-WAITING = 1.08  # factor of saved bytes that stay in memory until their transaction ends (measured)
+WAITING = 1.08  # bytes of memory for each saved byte until its transaction ends (measured)
 TOUCHED = 4  # pages of a file that the system maps for each page that is read
 SLACK = 64 << 10  # bytes of a store that small transactions leave unused (measured)
-SECONDS_PER_SET = (
-    1e-8  # of a core for an information set in a sweep of the exact engine (measured: 7 to 11 ns)
-)
+SECONDS_PER_SET = 1e-8
+"""Seconds of one core for an information set in a sweep of the exact engine (measured: 7 to 11 ns)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WalkedCost(Cost):
-    """Sizes of a solve, and counts of a problem up to suit symmetry.
+    """Counts and sizes of a job that walks through all boards; boards that equal each other up to suits count once.
 
     Attributes:
-        boards, chunks: number of boards and of chunks, per round from the root's.
-        short_boards: per round, boards with fewer kinds of hands than the rows that the job asks for.
-        payoff_bytes: stored payoff matrices; 0 where leaves are live.
-        kept_bytes: the folder once the solve is finished, without the rounds that it does not keep.
-        program: the linear program of the whole game, if one solves it.
+        boards, chunks: numbers of boards and of chunks per round, from the round of the root on.
+        short_boards: number of boards per round that have fewer different hands than the job asks rows for.
+        payoff_bytes: bytes of stored payoff matrices; 0 if all chance leaves are live.
+        kept_bytes: bytes of the folder once the solve is finished and rounds are dropped (``save.rounds``).
+        program: size of the linear program of the whole game; None if another method solves the job.
         seconds_per_sweep: rough seconds of one core, checks included; None unless the exact engine solves the job.
     """
 
@@ -62,8 +66,8 @@ class WalkedCost(Cost):
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """Numbers of boards, chunks and information sets, and of boards with fewer rows than the job asks for."""
-        short, unusual = sum(self.short_boards), "with fewer kinds of hands than rows asked for"
+        """Numbers of boards, chunks, information sets, and boards with fewer rows than the job asks for, with nouns."""
+        short, unusual = sum(self.short_boards), "with fewer different hands than rows asked for"
         return (
             (sum(self.boards), "board", "boards"),
             (sum(self.chunks), "chunk", "chunks"),
@@ -79,11 +83,11 @@ class EngineSetup:
     Attributes:
         engine: name of the engine.
         variant: variant of CFR.
-        itemsize: bytes of a regret or sum in memory; stored chunks have 8.
+        itemsize: bytes of a regret or strategy sum in memory.
         threads: number of threads or processes that solve.
-        integrate: "regret" or "average".
-        first_live: the first round of the game whose chunks are live; None: all are stored.
-        first_dropped: the first round of the game that the finished folder does not keep; None: it keeps all.
+        integrate: ``solve.integrate`` of the job: "regret" or "average".
+        first_live: first round of the game whose chunks are live; None: all chunks are stored.
+        first_dropped: first round of the game that is dropped at the end; None: no round is dropped.
     """
 
     engine: EngineName
@@ -101,34 +105,34 @@ class EngineSetup:
 
     @property
     def live(self) -> bool:
-        """Whether all chunks are in memory."""
+        """Whether the engine keeps all chunks in memory."""
         return self.engine != "stored"
 
     @property
     def saved_itemsize(self) -> int:
-        """Bytes of a regret or sum in the lockers."""
+        """Bytes of a regret or strategy sum in the lockers."""
         return 4 if self.exact else self.itemsize if self.live else 8
 
     @property
     def kinds(self) -> list[Kind]:
-        """Kinds of arrays that a chunk stores."""
+        """Kinds of arrays that are stored for a chunk."""
         if self.integrate == "average" or self.engine == "program":
             return [Kind.SUMS]
         predictive = variant(self.variant).predictive
         return [Kind.SUMS, Kind.REGRETS, *([Kind.GUESSES] if predictive else [])]
 
     def is_visited(self, t: int) -> bool:
-        """Whether the chunks of round ``t`` of the game are visited individually."""
+        """Whether each chunk of round ``t`` of the game has visits of its own, instead of those of a chunk above."""
         return self.first_live is None or t < self.first_live
 
 
 def walked_cost(layout: Layout, setup: EngineSetup, program: LpSize | None = None) -> WalkedCost:
-    """Count the chunks of a layout, and add up the bytes of their arrays.
+    """Estimate the cost of a job that walks through all boards.
 
     Args:
-        layout: boards and betting.
-        setup: the engine.
-        program: the linear program, if one solves the job.
+        layout: boards and betting of the job.
+        setup: the engine and its settings.
+        program: size of the linear program of the whole game; None if another method solves the job.
     """
     disk = kept = DiskSize()
     rounds = []
@@ -152,9 +156,9 @@ def walked_cost(layout: Layout, setup: EngineSetup, program: LpSize | None = Non
             state + tables + engine_bytes.buffers + int(WAITING * at_once) + min(TOUCHED * disk.tree, stored)
         )
     elif setup.live:
-        memory = state + tables + int(WAITING * stored)  # all is saved in one go
+        memory = state + tables + int(WAITING * stored)  # one transaction saves everything
         memory += program.memory_bytes if program is not None else 0
-    else:  # the sums, while exploitability is measured; before that what visits to live chunks improve, and save
+    else:  # the larger one of: strategy sums, in a measurement; arrays of live chunks, in visits and their saves
         improved = 8 * n_kinds * _most_cells(layout, setup.first_live, setup.threads)
         memory = max(padded * 8, int((1 + WAITING) * improved)) + tables
         state = sum(counts.cells for counts in rounds) * 8 * n_kinds
@@ -181,19 +185,19 @@ class _Round:
     """Counts of one round.
 
     Attributes:
-        rows: ``[board, player]``: numbers of rows.
-        views: ``[board]``: entries of the payoff matrices of a chunk, 0 if it has none.
+        rows: number of rows of each player on each board (an int array ``[board, player]``).
+        matrix_entries: number of entries in the payoff matrices of a chunk on each board (an int array ``[board]``).
         chunks: number of chunks.
-        short_boards: number of boards with fewer kinds of hands than the rows that the job asks for.
-        cells: number of (slot, row) pairs of all boards.
-        padded: the same, if every board had the rows of the largest one.
+        short_boards: number of boards with fewer different hands than the job asks rows for.
+        cells: number of regrets on all boards (one for each action of each row).
+        padded: number of regrets on all boards if each board had as many rows as the largest one.
         information_sets: number of (decision, row) pairs.
         payoffs: bytes of payoff matrices.
-        largest_board: bytes in the lockers of the board with most.
+        largest_board: largest number of bytes that a board has in the lockers.
     """
 
     rows: Ints
-    views: Ints
+    matrix_entries: Ints
     chunks: int
     short_boards: int
     cells: int
@@ -204,37 +208,40 @@ class _Round:
 
 
 def _round_cost(layout: Layout, t: int, setup: EngineSetup) -> _Round:
-    """Count the boards, rows and arrays of round ``t`` from the root's."""
+    """Count the boards, rows and arrays of round ``t``; the round of the root is round 0."""
     bets, table = layout.betting[t], layout.boards[t]
     slots, a = np.array(bets.forest.n_slots), bets.forest.arrays
     rows = np.array([layout.n_rows(t, b) for b in range(len(table.boards))])
     asked = layout.problem.rows[table.round]
     decisions = np.array([int(np.sum(a.player == p)) for p in (0, 1)])
-    n_views = 0
+    n_matrices = 0
     if t > 0 and setup.is_visited(table.round):
-        n_views = 1 if setup.integrate == "average" or asked is None else 2
-    views = n_views * rows[:, 0] * rows[:, 1]
+        n_matrices = 1 if setup.integrate == "average" or asked is None else 2
+    matrix_entries = n_matrices * rows[:, 0] * rows[:, 1]
     return _Round(
         rows=rows,
-        views=views,
+        matrix_entries=matrix_entries,
         chunks=len(table.boards) * len(bets.chunks),
         short_boards=0 if asked is None else int((rows.min(axis=1) < asked).sum()),
         cells=int((rows @ slots).sum()),
         padded=len(rows) * int(rows.max(axis=0) @ slots),
         information_sets=int((rows @ decisions).sum()),
-        payoffs=8 * len(bets.chunks) * int(views.sum()),
+        payoffs=8 * len(bets.chunks) * int(matrix_entries.sum()),
         largest_board=len(setup.kinds) * setup.saved_itemsize * int((rows @ slots).max()),
     )
 
 
 def _with_round(disk: DiskSize, layout: Layout, t: int, setup: EngineSetup, counts: _Round) -> DiskSize:
-    """Add the chunks of round ``t`` to the size of a folder."""
+    """Add the bytes of the chunks of round ``t`` to the size of a folder, and return the new size."""
     hands = np.array([sum(hands_on(layout, t, b)) for b in range(len(counts.rows))])
     counted = not setup.exact if setup.live else setup.is_visited(layout.boards[t].round)
     for r, chunk in enumerate(layout.betting[t].chunks):
-        empty = setup.exact and chunk.forest.n_slots == (0, 0)  # the exact engine does not save such a chunk
+        empty = setup.exact and chunk.forest.n_slots == (
+            0,
+            0,
+        )  # the exact engine saves no chunk without decisions
         arrays = setup.saved_itemsize * (counts.rows @ np.array(chunk.forest.n_slots))
-        matrices, key = 8 * counts.views if counts.payoffs else None, layout.key(t, 0, r)
+        matrices, key = 8 * counts.matrix_entries if counts.payoffs else None, layout.key(t, 0, r)
         disk = with_chunks(disk, key, [] if empty else setup.kinds, arrays, matrices, counted=counted)
         if setup.live and setup.engine != "program":
             disk = with_leaves(disk, key, len(chunk.exits), hands)
@@ -247,10 +254,13 @@ def _clusters(problem: Problem) -> bool:
 
 
 def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:
-    """Largest number of (slot, row) pairs that simultaneous visits improve; 0 without live chunks."""
+    """Largest number of regrets that visits at the same time improve; 0 if no chunks are live.
+
+    A visit improves a chunk of the last stored round and the live chunks below it.
+    """
     top = layout.n_rounds if first_live is None else first_live - layout.problem.first_round - 1
-    boards: list[int] = []  # per board of the round at hand, the top round's that it follows; lines alike
-    lines: list[int] = []
+    boards: list[int] = []  # for each board of round t: the board of round ``top`` that it follows
+    lines: list[int] = []  # for each line of round t: the line of round ``top`` that it follows
     cells = np.zeros((0, 0))
     for t in range(top, layout.n_rounds):
         bets, table = layout.betting[t], layout.boards[t]
@@ -267,7 +277,7 @@ def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:
 
 
 def _table_bytes(layout: Layout) -> int:
-    """Bytes of cards and maps, of the layout and of its live game."""
+    """Bytes of the arrays of hands, strengths and maps between rounds, in the layout and in the engine's game."""
     total = 0
     for table in layout.boards:
         total += BYTES_PER_BOARD * len(table.boards)
@@ -277,5 +287,5 @@ def _table_bytes(layout: Layout) -> int:
     total += live_bytes(layout.problem, layout.boards)
     if not layout.problem.locks:
         return total
-    walkers = 2  # solver and judge: each keeps the locks in its own layout
-    return total + (1 + walkers) * sum(lock.frequencies.nbytes for lock in layout.live.locks)
+    copies = 3  # of the locks: in the layout, in the solver, and in the measurement of exploitability
+    return total + copies * sum(lock.frequencies.nbytes for lock in layout.live.locks)

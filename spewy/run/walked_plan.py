@@ -1,4 +1,4 @@
-"""Plans of jobs that walk through all boards: the choice of engine, and the split between memory and disk."""
+"""Plans of jobs that walk through all boards: which engine solves a job, and how much stays in memory."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class WalkedPlan(Plan):
 
     Attributes:
         layout: boards and betting of the job.
-        setup: the engine.
-        memory_plan: the part of the state that stays in memory.
+        setup: the engine and its settings.
+        memory_plan: how much of the engine's state stays in memory.
     """
 
     cost: WalkedCost
@@ -45,7 +45,7 @@ class WalkedPlan(Plan):
 
     @property
     def most_rake(self) -> float:
-        """Upper bound on the rake of a hand in chips."""
+        """Largest number of chips that the house takes from one hand."""
         forests = [bets.forest.arrays for bets in self.layout.betting]
         return max((float(arrays.rake.max()) for arrays in forests), default=0.0)
 
@@ -64,11 +64,11 @@ class WalkedPlan(Plan):
             job: the job.
             streaming: whether an exact solve may keep a part of its state in a file.
             progress: called for each board that is enumerated.
-            cost: the job's estimate, where it was made before and does not exceed the job's memory.
+            cost: the job's cost, if it was estimated before and fits the job's memory; None: it is estimated now.
 
         Raises:
-            InputError: as `require_possible` and `counted`, or there is no memory for a job with buckets,
-                which may take minutes to make. Else `require` raises it.
+            InputError: as `require_possible` and `counted`; or a job with buckets of hands, which take minutes to
+                compute, exceeds its memory.
         """
         if cost is not None:
             return cls.on(job, Layout.of(job.problem, progress), streaming=streaming, cost=cost)
@@ -85,13 +85,13 @@ class WalkedPlan(Plan):
     def counted(
         cls, job: Job, *, streaming: bool, progress: Callable[[int], None] | None = None
     ) -> WalkedPlan:
-        """Make a plan to estimate the cost of a job; buckets of hands are counted, not computed.
+        """Make a plan that estimates the cost of a job; its buckets of hands are counted, not computed.
 
-        Buckets are computed only if the count is an upper bound and exceeds the job's memory.
+        The buckets are computed only if their counted number is an upper bound with which the job exceeds its memory.
 
         Raises:
-            InputError: the tree, or the linear program of the whole game, is too large, or the precision is not one of
-                the engine's.
+            InputError: the tree or the linear program of the whole game is too large, or no engine supports the job's
+                precision.
         """
         if job.one_program:
             require_small(job.name, lp_size(job.problem))
@@ -105,7 +105,7 @@ class WalkedPlan(Plan):
         """Make the plan of a job with a given layout.
 
         Raises:
-            InputError: its boards are dealt, not walked through.
+            InputError: the job deals boards, or no engine supports its precision.
         """
         job.require_walked(f"job {job.name}")
         setup, solve = _setup(job, layout), job.solve
@@ -120,10 +120,11 @@ class WalkedPlan(Plan):
 
 
 def require_possible(job: Job) -> None:
-    """Refuse a job by its lower bounds, before its boards are enumerated.
+    """Refuse a job whose lower bounds show that it is too large, before its boards are enumerated.
 
     Raises:
-        InputError: its betting tree is too large to be built, or a lower bound on its memory exceeds ``solve.memory``.
+        InputError: the betting tree is too large to be built, or a lower bound on the job's memory exceeds
+            ``solve.memory``.
     """
     count, least = job.tree_count, lower_bounds(job)
     if least.memory_bytes > parse_memory(job.solve.memory):
@@ -136,7 +137,7 @@ def require_possible(job: Job) -> None:
 
 
 def supported(layout: Layout, schedule: Variant) -> bool:
-    """Whether the exact engine supports the layout's live game; that game is not built."""
+    """Whether the exact engine supports the game of a layout with a variant of CFR, found without building the game."""
     return (
         layout.n_rounds <= MAX_ROUNDS
         and not schedule.predictive
@@ -146,7 +147,7 @@ def supported(layout: Layout, schedule: Variant) -> bool:
 
 
 def _by_hand(layout: Layout, t: int, p: int) -> bool:
-    """Whether every hand of a round has its own row, in the order of hands."""
+    """Whether each hand of player ``p`` in round ``t`` has a row of its own, and rows are in the order of the hands."""
     if layout.problem.rows[layout.boards[t].round] is None:
         return True
     rows = [board.hands[p] for board in layout.boards[t].boards]
@@ -158,7 +159,7 @@ def _by_hand(layout: Layout, t: int, p: int) -> bool:
 
 
 def _setup(job: Job, layout: Layout) -> EngineSetup:
-    """Choose the engine of a job.
+    """Choose the engine of a job and its settings.
 
     Raises:
         InputError: as `_engine`.
@@ -177,17 +178,20 @@ def _setup(job: Job, layout: Layout) -> EngineSetup:
 
 
 def _engine(job: Job, layout: Layout) -> EngineName:
-    """Choose the engine; the exact one needs live leaves, a row per hand of hold'em, and no double precision.
+    """Choose the engine of a job.
+
+    The exact engine needs live leaves, a row for each hand of two cards, and a precision below double.
 
     Raises:
-        InputError: 16 bits are asked for where it does not, or a precision that the depth of the stacks rules out.
+        InputError: the job asks for 16 bits, and the exact engine cannot solve it; or the stacks are too deep for the
+            precision that the job asks for.
     """
     solve = job.solve
     able = job.live and not job.one_program and supported(layout, variant(solve.variant or EXACT_VARIANT))
     if solve.short and not able:
         raise InputError(
-            'solve.precision: "16-bit" needs the exact engine: expected live leaves, a row per hand of two cards '
-            "and a variant that does not predict"
+            'solve.precision: "16-bit" works only with live leaves, a row for each hand of two cards, and a variant '
+            "of CFR that is not predictive; choose another precision"
         )
     if job.too_deep_for_single and solve.precision in ("16-bit", "single"):
         raise InputError(
@@ -200,17 +204,17 @@ def _engine(job: Job, layout: Layout) -> EngineName:
 
 
 def _refusal(job: Job, needed: int, streaming: int | None) -> str:
-    """Write the message that a job exceeds its memory.
+    """Error message that a job exceeds its memory.
 
     Args:
         job: the job.
-        needed: bytes with everything in memory.
-        streaming: bytes that a solve which streams from disk must keep in memory; None: it cannot stream.
+        needed: bytes of a solve with everything in memory.
+        streaming: bytes in memory of a solve that streams the last round from disk; None: the job cannot stream.
     """
     if streaming is None:
-        needs, limit = f"{needed / 2**20:.0f} MiB beside the interpreter", job.solve.memory
+        needs, limit = f"{needed / 2**20:.0f} MiB without the interpreter", job.solve.memory
     else:
         most = f"{needed / 2**20:,.0f} MiB to keep everything in memory"
-        needs = f"at least {streaming / 2**20:,.0f} MiB beside the interpreter ({most})"
+        needs = f"at least {streaming / 2**20:,.0f} MiB without the interpreter ({most})"
         limit = f"{parse_memory(job.solve.memory) / 2**20:,.0f} MiB"
     return f"solve.memory: this job needs {needs}, found {limit}"

@@ -1,7 +1,8 @@
-"""Compile kernels once per machine and version, in a separate process, and tell the user.
+"""Compile an engine's kernels once for each machine and version of the code, in a separate process.
 
-Compiling takes up to a minute and several hundred MiB, which shall be nobody's surprise and no part of a solve's
-memory. A stamp beside the machine code (`compiled.cache`) says that it is complete.
+Compiling takes up to a minute and several hundred MiB of memory. A note announces it, and a separate process keeps it
+out of the solve's memory. A file beside the cached machine code (`compiled.cache`) records that all kernels of an
+engine are compiled.
 """
 
 from __future__ import annotations
@@ -27,14 +28,13 @@ Engine = Literal["exact", "live", "sampled"]
 def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], None]) -> None:
     """Compile the kernels of an engine, unless they are cached.
 
+    If the machine code cannot be cached, this function does nothing, and the solve compiles the kernels.
+
     Args:
         engine: name of the engine.
         n_rounds: number of rounds of the game.
-        short: whether numbers have 16 bits.
+        short: whether regrets and strategy sums have 16 bits.
         note: called with a text before compilation begins.
-
-
-    If the machine code cannot be cached, the process that needs it compiles it.
     """
     mark = f"{n_rounds}{'s' * short}" if engine == "exact" else f"{engine}-{n_rounds}{'s' * short}"
     there = stamp(Path(solvers.__file__).parent, mark)
@@ -47,13 +47,13 @@ def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], No
             failed = compiler.wait()
         finally:
             compiler.kill()
-    if not failed:  # otherwise this process compiles the kernels
+    if not failed:  # after a failure the solve compiles the kernels
         with suppress(OSError):
             there.touch()
 
 
 def _compile_exact(n_rounds: int, short: bool) -> None:
-    """Solve a tiny spot of ``n_rounds`` rounds."""
+    """Compile the exact engine's kernels by a solve of a tiny spot with ``n_rounds`` rounds."""
     from solvers.discount import EXACT_VARIANT, variant
     from solvers.exact import ExactCfr
 
@@ -61,8 +61,8 @@ def _compile_exact(n_rounds: int, short: bool) -> None:
 
 
 def _compile_live(n_rounds: int, short: bool) -> None:
-    """Solve a tiny spot of ``n_rounds`` rounds with the general engine, which has one number width."""
-    del short
+    """Compile the live engine's kernels by a solve of a tiny spot with ``n_rounds`` rounds."""
+    del short  # this engine has no 16-bit numbers
     from solvers.discount import DEFAULT_VARIANT, variant
     from solvers.reference.cfr import Cfr
 
@@ -72,6 +72,7 @@ def _compile_live(n_rounds: int, short: bool) -> None:
 
 
 def _tiny(n_rounds: int) -> LiveGame:
+    """Make the game of a tiny spot with one hand for each player."""
     from spewy.chunks.layout import Layout
     from spewy.job.job import Job
 
@@ -86,7 +87,10 @@ def _tiny(n_rounds: int) -> LiveGame:
 
 
 def _compile_sampled(n_rounds: int, short: bool) -> None:
-    """Run one deal in a game of ``n_rounds`` rounds with two hands per row; measure and quantise its averages."""
+    """Compile the kernels for jobs that deal boards, in a tiny game of ``n_rounds`` rounds.
+
+    The game has one row with two hands; one deal is solved, measured, and its average strategies are stored as bytes.
+    """
     import numpy as np
 
     from buckets.abstraction import Dealt

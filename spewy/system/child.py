@@ -16,9 +16,9 @@ from typing import Any
 from spewy.system.interrupts import deaf_children
 
 STOPPED_SECONDS = 5.0
-"""Seconds after which a worker that a signal has stopped is killed."""
+"""A worker that has been paused by a signal (SIGSTOP) for this number of seconds is killed."""
 ORPHANED = 1
-"""Exit code of a child whose parent has gone; nobody reads it."""
+"""Exit code of a child whose parent has ended."""
 HOME = os.fspath(Path(__file__).resolve().parents[2])
 """Folder that contains the packages, which a child needs on its import path."""
 
@@ -26,7 +26,7 @@ HOME = os.fspath(Path(__file__).resolve().parents[2])
 def start_python(
     arguments: Sequence[str], settings: Mapping[str, str] | None = None, **options: Any
 ) -> subprocess.Popen[bytes]:
-    """Start Python with these arguments, without stdin and stdout.
+    """Start a Python process that ignores Ctrl-C and has no stdin and stdout.
 
     Args:
         arguments: arguments of the interpreter, such as ``-m`` and the name of a module.
@@ -49,14 +49,16 @@ def start_python(
 
 
 def end_with_parent(parent: int, last: Callable[[], object] = lambda: None) -> None:
-    """Let this process end within a second after its parent, whatever it is doing.
+    """Make this process end within a second after its parent ends, whatever this process is doing.
 
     Args:
-        parent: process number of the parent, from the parent itself, which may end before this process has begun.
-        last: function to call before the end.
+        parent: process number of the parent, as the parent itself knows it: `os.getppid` returns another number if the
+            parent has already ended.
+        last: function to call before this process ends.
     """
 
     def watch() -> None:
+        """Wait in a thread until the parent ends, then end this process."""
         while os.getppid() == parent:
             time.sleep(0.5)
         last()
@@ -66,7 +68,7 @@ def end_with_parent(parent: int, last: Callable[[], object] = lambda: None) -> N
 
 
 def is_stopped(process: int) -> bool:
-    """Whether a signal has stopped a process."""
+    """Whether a process is paused by a signal such as SIGSTOP."""
     with suppress(OSError, IndexError):
         return Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] == "T"
     return False

@@ -1,4 +1,4 @@
-"""Upper bound on waiting times."""
+"""The longest time that this program waits for anything."""
 
 MOST_SECONDS = 1e9
-"""Thirty years in seconds; the system's timers refuse three hundred years."""
+"""Longest waiting time in seconds, about thirty years; timers of the operating system fail for ten times as long."""

@@ -1,4 +1,4 @@
-"""Base class of objects that are closed at the end of a ``with`` block."""
+"""Base class of objects that a ``with`` block closes at its end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Self
 
 
 class Closing(ABC):
-    """An object whose `close` may be called more than once."""
+    """An object with a method `close`, which may be called more than once."""
 
     @abstractmethod
     def close(self) -> None:
@@ -18,5 +18,5 @@ class Closing(ABC):
         return self
 
     def __exit__(self, *exc: object) -> None:
-        """Close."""
+        """Call `close`."""
         self.close()

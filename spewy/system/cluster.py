@@ -1,9 +1,9 @@
-"""Connect to a Dask cluster, track its workers, and call functions in chosen workers.
+"""Connects to a Dask cluster, tracks its workers, and calls functions in chosen workers.
 
-Workers need the same version of spewy and share no folder: everything that a task needs goes with the task. A worker of
-another version is asked nothing. Workers may join and leave at any time; while there is none, the cluster waits for
-one, and says so. A cluster that is started here has a process for each worker; all of them end with this process, and
-other machines cannot reach them.
+Workers must run the same version of spewy as this process; workers with another version get no tasks. Workers need no
+common folder, since each task contains all its data. Workers may join and leave at any time. While a cluster has no
+worker, this process waits and tells the user so. This process can also start a cluster on this machine, with one
+process for each worker. These processes end with this process, and other machines cannot connect to them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, TimeoutError, wait
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
@@ -30,20 +30,23 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 1.0
 """Seconds between two updates of the list of workers."""
 SPEAK_SECONDS = 10.0
-"""Seconds without a worker before a message, and between messages."""
+"""Seconds without a worker until the user is told, and between two such messages."""
+TELL_SECONDS = 5.0
+"""Seconds that `Cluster.tell_all` waits for answers."""
 MOST_DEATHS = 10
-"""Largest number of consecutive workers that leave without an answer."""
+"""`Cluster.call` gives up after this number of calls in a row in which the worker left without an answer."""
 MOST_FRUITLESS = 10
-"""Largest number of consecutive attempts without an answer."""
+"""After this number of attempts in a row without an answer, `Attempts` gives up."""
 PAUSE_SECONDS = 1.0
-"""Pause after an attempt without an answer."""
+"""Seconds of the pause after an attempt without an answer."""
 Note = Callable[[str], None]
+"""Shows a line of text to the user."""
 _LOG = logging.getLogger(__name__)
 _clusters: WeakKeyDictionary[Client, Cluster] = WeakKeyDictionary()
 
 
 class Stop(Protocol):
-    """Tells a waiting function to give up, like a `threading.Event`."""
+    """Tells a waiting function to give up; for example a `threading.Event`."""
 
     def is_set(self) -> bool:
         """Whether to give up."""
@@ -55,16 +58,15 @@ class NoWorkerError(PeerError):
 
 
 class Lost:
-    """Placeholder for an answer that will not come, since the worker has left."""
+    """Replaces an answer that will not come because the worker has left the cluster."""
 
 
 class Attempts:
     """Counts consecutive attempts without an answer, and raises an error after too many.
 
     Args:
-        cluster: the cluster whose workers are asked.
-        work: what the workers are to do, in the words of a message.
-        most: number of such attempts in a row after which the error comes.
+        work: noun phrase for the work that the workers do, for the error message.
+        most: the error is raised after this number of attempts in a row without an answer.
     """
 
     def __init__(self, cluster: Cluster, work: str, most: int = MOST_FRUITLESS) -> None:
@@ -72,10 +74,13 @@ class Attempts:
         self._fruitless = 0
 
     def ended(self, *, fruitful: bool) -> None:
-        """Count an attempt; after one without an answer, wait for workers to return.
+        """Count an attempt; pause for a moment if it brought no answer.
+
+        Args:
+            fruitful: whether the attempt brought an answer.
 
         Raises:
-            PeerError: the attempt was the last one.
+            PeerError: too many attempts in a row brought no answer.
         """
         if fruitful:
             self._fruitless = 0
@@ -90,17 +95,17 @@ class Attempts:
 
 
 class Cluster(Closing):
-    """A connection to a scheduler and its workers.
+    """A connection to a Dask scheduler and its workers.
 
     Args:
         address: address of a scheduler, such as ``tcp://10.0.0.1:8786``; None starts a cluster on this machine.
-        size: number of workers to start on this machine.
-        note: called with a line for each worker that comes, goes or is refused.
-        client: an open connection to the scheduler, which `close` leaves open; None opens one.
+        size: number of workers to start on this machine if ``address`` is None.
+        note: called with a line of text for each worker that joins, leaves or is refused.
+        client: an open connection to the scheduler, which `close` leaves open; None opens a new connection.
 
     Raises:
         MissingError: Dask is not installed.
-        InputError: there is no scheduler, or all its workers have another version of spewy.
+        InputError: no scheduler listens at the address, or all workers run another version of spewy.
     """
 
     def __init__(self, address: str | None, size: int, note: Note, client: Client | None = None) -> None:
@@ -126,11 +131,11 @@ class Cluster(Closing):
 
     @classmethod
     def of_client(cls, client: Client) -> Cluster:
-        """Return the cluster of a client; workers that come and go are logged.
+        """Return the cluster to which a Dask client is connected; a log tells of workers that join or leave.
 
         Raises:
-            InputError: all workers have another version of spewy.
-            PeerError: the scheduler is gone.
+            InputError: all workers run another version of spewy.
+            PeerError: the scheduler has gone.
         """
         known = _clusters.get(client)
         return cls(str(client.scheduler.address), 0, _LOG.warning, client) if known is None else known
@@ -142,58 +147,66 @@ class Cluster(Closing):
 
     @property
     def name(self) -> str:
-        """Name of the scheduler in messages."""
+        """Name of the cluster's scheduler in messages."""
         return f"Dask scheduler {self._address or self._local_address}"
 
     def workers(self, stop: Stop | None = None) -> dict[str, int]:
-        """Wait for workers; return their addresses and numbers of threads, or nothing if ``stop`` is set.
+        """Wait until the cluster has a worker.
+
+        Returns:
+            The number of threads of each worker, by the worker's address; {} if ``stop`` is set before.
 
         Raises:
-            PeerError: the scheduler is gone.
+            PeerError: the scheduler has gone.
         """
         while not self._look() and not (stop is not None and stop.is_set()):
             time.sleep(POLL_SECONDS)
         return dict(self._there)
 
     def there(self) -> dict[str, int]:
-        """Return the addresses and numbers of threads of the present workers.
+        """Return the number of threads of each worker, by the worker's address; the list is at most a second old.
 
         Raises:
-            PeerError: the scheduler is gone.
+            PeerError: the scheduler has gone.
         """
         self._look()
         return dict(self._there)
 
     @property
+    def known(self) -> dict[str, int]:
+        """Number of threads of each worker, by address, at the last update of the list of workers."""
+        return dict(self._there)
+
+    @property
     def size(self) -> int:
-        """Number of workers."""
+        """Number of workers at the last update of the list of workers."""
         return len(self._there)
 
     @property
     def threads(self) -> int:
-        """Number of threads of all workers together."""
+        """Number of threads of all workers together, at the last update of the list of workers."""
         return sum(self._there.values())
 
     def is_there(self, worker: str) -> bool:
-        """Whether a worker was connected a second ago."""
+        """Whether a worker is connected; the list of workers is a second old at most."""
         self._look()
         return worker in self._there
 
     def call(
         self, calls: Sequence[tuple[str, Callable[..., Any], tuple[Any, ...]]], stop: Stop | None = None
     ) -> Generator[Any, None, None]:
-        """Call functions in workers, all at once; yield the answers in order.
+        """Call functions in workers, all at the same time.
 
         Args:
-            calls: address of the worker, function, and arguments of each call.
-            stop: once it is set, waiting for answers ends.
+            calls: triples (address of the worker, function, arguments).
+            stop: once set, waiting for answers ends.
 
         Yields:
-            An answer, or `Lost` if the worker has left.
+            For each call in order, its answer, or `Lost` if its worker has left.
 
         Raises:
             StoppedError: ``stop`` was set.
-            PeerError: the scheduler is gone, or a function has raised an error.
+            PeerError: the scheduler has gone, a function raised an error, or too many workers in a row left.
         """
         key = uuid.uuid4().hex
         futures = [
@@ -208,52 +221,61 @@ class Cluster(Closing):
                 self._deaths = self._deaths + 1 if isinstance(answer, Lost) else 0
                 if self._deaths >= MOST_DEATHS:
                     raise PeerError(
-                        f"{self.name}: expected workers that finish what they begin, found {MOST_DEATHS} that left "
-                        "one after the other"
+                        f"{self.name}: {MOST_DEATHS} workers in a row left before they finished their task; "
+                        "see the workers' logs"
                     )
                 futures[i] = None
                 yield answer
         finally:
-            with suppress(Exception):  # of a scheduler that is gone
+            with suppress(Exception):  # the scheduler may have gone
                 self.client.cancel([future for future in futures if future is not None])
 
     def given(self, data: Any, *, everywhere: bool = False) -> Future:
-        """Send data to one worker, from which other workers fetch it; return a placeholder to pass as an argument.
+        """Send data to all workers if ``everywhere`` is True; else to one worker, from which others fetch it.
 
-        Args:
-            data: the data.
-            everywhere: whether to send the data to all workers at once.
+        Returns:
+            A placeholder; a function that gets the placeholder as an argument in a worker receives the data.
 
         Raises:
             NoWorkerError: all workers have left.
-            PeerError: the scheduler is gone.
+            PeerError: the scheduler has gone.
         """
         try:
             return self.client.scatter([data], hash=False, broadcast=everywhere, timeout=LOOK_SECONDS)[0]
         except TimeoutError:
             self.require_scheduler()
             self._looked = float("-inf")
-            raise NoWorkerError(f"{self.name}: expected a worker, found that all have left") from None
+            raise NoWorkerError(f"{self.name}: all workers have left; start a worker") from None
         except (OSError, CancelledError) as error:
             raise self._gone(error) from None
 
-    def tell_all(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Call a function in all workers at once, beside their tasks; ignore workers that have left."""
+    def tell_all(
+        self, function: Callable[..., Any], *arguments: Any, workers: Iterable[str] | None = None
+    ) -> None:
+        """Call a function in all workers at the same time, while their tasks run.
+
+        Waits at most `TELL_SECONDS`. A worker that does not answer, or has left, is ignored. If addresses ``workers``
+        are given, the function is called in these workers only.
+        """
+        chosen = None if workers is None else list(workers)
         with suppress(OSError, CancelledError, TimeoutError):
-            self.client.run(function, *arguments, on_error="ignore")
+            # `Client.run` passes its unknown keywords on to `Client.sync`, which has the time limit.
+            self.client.run(
+                function, *arguments, workers=chosen, on_error="ignore", callback_timeout=TELL_SECONDS
+            )
 
     def close(self) -> None:
-        """Leave the cluster, and end a cluster that was started on this machine."""
+        """Disconnect from the cluster; end a cluster that this process has started."""
         client, self.__dict__["client"] = getattr(self, "client", None), None
         if client is not None and not self._keeps_client:
-            with suppress(Exception):  # whatever is left of the connection
+            with suppress(Exception):  # the connection may be broken
                 client.close(timeout=CONNECT_SECONDS)
         if self._local is not None:
             self._local.close()
             self._local = None
 
     def _fetched(self, future: Any, worker: str, stop: Stop | None) -> Any:
-        """Return the answer of a worker; raise `Lost` if the worker left before."""
+        """Wait for the answer of a worker; return `Lost` if the worker leaves before."""
         import asyncio
 
         loop = self.client.loop.asyncio_loop
@@ -270,19 +292,19 @@ class Cluster(Closing):
         except Exception as error:
             self.require_scheduler()
             if isinstance(error, CancelledError) and future.status != "error":
-                self._looked = float("-inf")  # somebody has left
+                self._looked = float("-inf")  # the worker has left: update the list at once
                 return Lost()
             raise PeerError(f"Dask worker {worker}: expected an answer, found {error_line(error)}") from error
 
     def _wait_for_first(self) -> None:
-        """Wait for a worker; refuse a cluster all of whose workers have another version of spewy."""
+        """Wait for a worker; raise an error if the cluster has workers, all with another version of spewy."""
         while not self._look():
             if self._refused:
                 raise InputError(f"{self.name}: {self._why}")
             time.sleep(POLL_SECONDS)
 
     def _look(self) -> bool:
-        """Update the list of workers once a second; return whether there is a worker."""
+        """Update the list of workers if it is too old; return whether the cluster has a worker."""
         now = time.monotonic()
         if now - self._looked < LOOK_SECONDS and self._there:
             return True
@@ -291,19 +313,19 @@ class Cluster(Closing):
         self._looked = now
         if self._local is not None:
             self._local.top_up()
-        found = self._listed()
-        came = [address for address in found if address not in self._there and address not in self._refused]
-        left = [address for address in self._there if address not in found]
-        self._refused &= set(found)
-        new = self._welcomed(came, found) if came else {}
-        self._there = {address: found[address] for address in self._there if address in found} | new
-        self._tell(left, list(new), now)
+        listed = self._listed()
+        came = [address for address in listed if address not in self._there and address not in self._refused]
+        gone = [address for address in self._there if address not in listed]
+        self._refused &= set(listed)
+        new = self._welcomed(came, listed) if came else {}
+        self._there = {address: listed[address] for address in self._there if address in listed} | new
+        self._tell(gone, list(new), now)
         return bool(self._there)
 
-    def _tell(self, left: Sequence[str], came: Sequence[str], now: float) -> None:
-        """Report workers that have come or left, and a cluster without workers."""
-        for address in left:
-            self._note(f"{self.name}: worker {address} has left, {len(self._there)} left")
+    def _tell(self, gone: Sequence[str], came: Sequence[str], now: float) -> None:
+        """Tell the user which workers have joined or left, and whether the cluster has no worker."""
+        for address in gone:
+            self._note(f"{self.name}: worker {address} has left, {len(self._there)} remaining")
         if self._begun:
             for address in came:
                 self._note(f"{self.name}: worker {address} has joined, {len(self._there)} now")
@@ -311,21 +333,21 @@ class Cluster(Closing):
             self._spoke = now
         elif now - self._spoke >= SPEAK_SECONDS:
             self._spoke = now
-            self._note(f"{self.name}: no worker is there, waiting for one")
+            self._note(f"{self.name}: waiting for a worker; the cluster has none")
 
     def _listed(self) -> dict[str, int]:
-        """Return the addresses and numbers of threads of all workers that the scheduler knows."""
+        """Ask the scheduler for its workers; return the number of threads of each worker, by address."""
         try:
-            # Not client.scheduler_info(), whose answer another thread replaces by one without workers now and then.
-            told = self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"]
+            # Not client.scheduler_info(): another thread sometimes replaces its result by one without workers.
+            workers = self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"]
         except (OSError, CancelledError, TimeoutError) as error:
             raise self._gone(error) from None
         self.require_scheduler()
-        self._note_silent({address: one["last_seen"] for address, one in told.items()})
-        return {address: int(one["nthreads"]) for address, one in told.items()}
+        self._note_silent({address: worker["last_seen"] for address, worker in workers.items()})
+        return {address: int(worker["nthreads"]) for address, worker in workers.items()}
 
     def _note_silent(self, seen: Mapping[str, float]) -> None:
-        """Report workers that the scheduler has not heard from for long; after some minutes it drops them."""
+        """Tell the user of workers that were ``seen`` long ago; after some minutes Dask drops them."""
         now = time.monotonic()
         before, self._seen = self._seen, {}
         for address, when in seen.items():
@@ -337,36 +359,37 @@ class Cluster(Closing):
                     f"{self.name}: worker {address} has been silent for {now - since:.0f} s; it is busy, or stopped"
                 )
 
-    def _welcomed(self, came: Sequence[str], found: dict[str, int]) -> dict[str, int]:
-        """Return the new workers whose version of spewy equals this process's."""
-        ours = identity()
-        told = self.client.run(identity, workers=list(came), on_error="return")
-        good: dict[str, int] = {}
+    def _welcomed(self, came: Sequence[str], threads: dict[str, int]) -> dict[str, int]:
+        """Return those of the new workers that run this version of spewy, with their numbers of threads."""
+        own = identity()
+        answers = self.client.run(identity, workers=list(came), on_error="return")
+        selected: dict[str, int] = {}
         for address in came:
-            if told.get(address) == ours:
-                good[address] = found[address]
-            elif isinstance(told.get(address), OSError):
-                continue  # it has left again, or will be asked once more
+            if answers.get(address) == own:
+                selected[address] = threads[address]
+            elif isinstance(answers.get(address), OSError):
+                continue  # the worker has left again, or the next update asks it again
             else:
                 self._refused.add(address)
-                theirs = identity_text(told.get(address))
-                self._why = f"worker {address}: expected {identity_text(ours)}, found {theirs}"
-                if self._there or good:
-                    self._note(f"{self._why}; it is asked nothing")
-        return good
+                other = identity_text(answers.get(address))
+                self._why = f"worker {address}: expected {identity_text(own)}, found {other}"
+                if self._there or selected:
+                    self._note(f"{self._why}; it gets no tasks")
+        return selected
 
     def require_scheduler(self) -> None:
-        """Refuse to go on if the scheduler has left.
+        """Check that the connection to the scheduler is open.
 
         Raises:
-            PeerError: it has.
+            PeerError: the scheduler has gone.
         """
         if self.client.status != "running":
             raise self._gone(None)
 
     def _gone(self, error: BaseException | None) -> PeerError:
-        told = "" if error is None else f" ({one_line(str(error), MOST_OF_ERROR)})"
-        return PeerError(f"{self.name}: expected it to stay there, found it gone{told}")
+        """Make the error for a scheduler that has gone."""
+        reason = "" if error is None else f" ({one_line(str(error), MOST_OF_ERROR)})"
+        return PeerError(f"{self.name}: the scheduler has gone{reason}")
 
 
 async def _result(future: Any) -> Any:

@@ -9,11 +9,11 @@ __all__ = ["collection_put_off"]
 
 @contextmanager
 def collection_put_off() -> Iterator[None]:
-    """Pause the garbage collector within the block, since it would repeatedly scan objects that stay."""
-    on = gc.isenabled()
+    """Pause Python's garbage collector within a ``with`` block; otherwise it would scan lasting objects repeatedly."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if on:
+        if was_enabled:
             gc.enable()

@@ -1,4 +1,4 @@
-"""Connects to a Dask scheduler, refuses other servers within seconds, and compares versions of spewy."""
+"""Connects to a Dask scheduler, rejects other servers within seconds, and compares versions of spewy."""
 
 from __future__ import annotations
 
@@ -21,14 +21,18 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_SECONDS = 5.0
+"""Seconds to wait for a connection to open or close."""
 MOST_GREETING = 1 << 20
-"""Upper bound on the size in bytes of a scheduler's first message, which has some hundred."""
+"""Largest accepted size in bytes of a scheduler's first message; a real one has a few hundred bytes."""
 SOURCES = ("spewy", "solvers", "buckets", "lockers", "compiled")
-"""Packages whose sources must be equal in all processes."""
+"""Packages whose source files must be equal in all processes."""
 
 
 def identity() -> tuple[str, ...]:
-    """Return versions and a hash of the sources; processes with the same identity may exchange arrays."""
+    """Return a hash of this program's source files, and the versions of Python and of the main libraries.
+
+    Processes may exchange data only if their identities are equal.
+    """
     import numba
     import numpy as np
     from distributed import __version__ as dask
@@ -41,33 +45,37 @@ def identity() -> tuple[str, ...]:
     return digest.hexdigest()[:12], python, np.__version__, numba.__version__, dask
 
 
-def identity_text(found: object) -> str:
-    """Describe the identity of a process, or its other answer, for a message."""
-    if isinstance(found, tuple) and len(found) == 5:
-        sources, python, numpy, numba, dask = found
+def identity_text(value: object) -> str:
+    """Describe the identity of a process for a message; describes any other value as well."""
+    if isinstance(value, tuple) and len(value) == 5:
+        sources, python, numpy, numba, dask = value
         return (
             f"spewy of sources {sources}, Python {python}, numpy {numpy}, numba {numba}, distributed {dask}"
         )
-    return one_line(f"{type(found).__name__}: {found}", MOST_OF_ERROR)
+    return one_line(f"{type(value).__name__}: {value}", MOST_OF_ERROR)
 
 
 def require_dask() -> None:
-    """Make sure that Dask is installed.
+    """Check that Dask is installed.
 
     Raises:
         MissingError: Dask is not installed.
     """
     if find_spec("distributed") is None:
         raise MissingError(
-            "solve.workers = \"dask\": expected the package distributed, found none (pip install 'spewy[dask]')"
+            'solve.workers = "dask" needs the package distributed, which is not installed '
+            "(pip install 'spewy[dask]')"
         )
 
 
 def connected(address: str) -> Client:
-    """Connect to a scheduler.
+    """Open a connection to a Dask scheduler.
+
+    Args:
+        address: address such as ``tcp://10.0.0.1:8786``.
 
     Raises:
-        InputError: no scheduler listens there.
+        InputError: no scheduler listens at this address.
     """
     from distributed import Client
     from distributed.comm import get_address_host_port
@@ -75,7 +83,7 @@ def connected(address: str) -> Client:
 
     silence()
     try:
-        host, port = get_address_host_port(address)  # which a client would find out when half of it is made
+        host, port = get_address_host_port(address)  # else an invalid address leaves a half-made client
         if not address.startswith("tls:"):
             _require_greeting(host, port)
         with warnings.catch_warnings(), deaf_children():
@@ -88,30 +96,30 @@ def connected(address: str) -> Client:
 
 
 def _require_greeting(host: str, port: int) -> None:
-    """Refuse an address where no scheduler listens.
+    """Check that a Dask scheduler listens at an address, by reading its first message.
 
-    Dask would wait for ever for a silent server, and allocate as many bytes as the first eight bytes of any other
-    server tell. A scheduler greets each new connection: bytes of the message, number of frames, bytes of each frame,
-    and the frames.
+    Dask itself would wait for ever for a silent server. If another kind of server answers, Dask would take the first
+    eight bytes as a size, and allocate so much memory. A scheduler's first message consists of 64-bit numbers (size of
+    the message, number of frames, size of each frame), followed by the frames.
     """
     ending = time.monotonic() + CONNECT_SECONDS
     with socket.create_connection((host, port), timeout=CONNECT_SECONDS) as connection:
         greeting, wanted = b"", 8
         while len(greeting) < wanted:
             connection.settimeout(max(0.001, ending - time.monotonic()))
-            some = connection.recv(wanted - len(greeting))
-            if not some:
-                raise ConnectionError("it closes the connection")
-            greeting += some
+            received = connection.recv(wanted - len(greeting))
+            if not received:
+                raise ConnectionError("the server closed the connection")
+            greeting += received
             if len(greeting) == 8:
                 wanted += min(int.from_bytes(greeting, "little"), MOST_GREETING)
     numbers = struct.unpack_from(f"<{len(greeting) // 8}Q", greeting)
     n_frames = numbers[1] if len(numbers) > 1 else len(numbers)
     if numbers[0] != len(greeting) - 8 or 8 * (1 + n_frames) + sum(numbers[2 : 2 + n_frames]) != numbers[0]:
-        raise ValueError("what it sends is no message of Dask")
+        raise ValueError("the server sent something else than a message of Dask")
 
 
 def silence() -> None:
-    """Silence Dask's own logs; this program reports the same events in a line each."""
+    """Switch off Dask's own logs, since this program tells the user of the same events."""
     for name in ("distributed", "distributed.client", "distributed.worker", "distributed.core", "tornado"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -1,8 +1,8 @@
-"""Workers of a Dask cluster that do tasks, and the choice between them and local processes.
+"""A pool of workers on a Dask cluster, and the choice between such a pool and local processes.
 
-A cluster works for everything within ``joblib.parallel_config(backend="dask", client=client)``, as it does for any
-program that runs on joblib. joblib's own backend for Dask was tried: it never reports a task whose workers were killed
-too often, so that its caller waits for ever, and it cannot cancel tasks. So tasks go to Dask's client directly.
+Within ``joblib.parallel_config(backend="dask", client=client)`` tasks run on the cluster, as in any program that uses
+joblib. joblib's own backend for Dask was tried and rejected: if the workers of a task are killed too often, the caller
+waits for ever, and tasks cannot be cancelled. So this module uses Dask's client directly.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from spewy.system.worker_pool import POLL_SECONDS, Message, WorkerPool
 
 
 def worker_pool(workers: int) -> WorkerPool:
-    """Return a pool of processes on this machine, or of a cluster within ``joblib.parallel_config(backend="dask")``.
+    """Return a pool of local processes, or a pool on a cluster within ``joblib.parallel_config(backend="dask")``.
 
     Args:
-        workers: number of processes on this machine.
+        workers: number of local processes.
 
     Raises:
-        InputError: no worker of the cluster has this version of spewy.
-        PeerError: the scheduler is gone.
+        InputError: all workers of the cluster run another version of spewy.
+        PeerError: the scheduler has gone.
     """
     cluster = active_cluster()
     return LocalPool(workers) if cluster is None else DaskPool(cluster)
 
 
 def active_cluster() -> Cluster | None:
-    """Return the cluster of an enclosing ``joblib.parallel_config(backend="dask")``, or None.
+    """Return the cluster of the enclosing ``joblib.parallel_config(backend="dask")``; None outside of such a block.
 
     Raises:
-        InputError: no worker of the cluster has this version of spewy.
-        PeerError: the scheduler is gone.
+        InputError: all workers of the cluster run another version of spewy.
+        PeerError: the scheduler has gone.
     """
     from joblib.parallel import get_active_backend
 
@@ -49,13 +49,13 @@ def active_cluster() -> Cluster | None:
 
 
 class DaskPool(WorkerPool):
-    """A pool of a cluster's workers, with one task per thread.
+    """A pool of workers on a cluster; each thread of a worker runs one task at a time.
 
-    Dask itself submits the task of a lost worker again, until it has lost several.
+    If a worker leaves, Dask runs its task again on another worker, several times if necessary.
 
     Args:
         cluster: the cluster, which stays open when the pool is closed.
-        workers: addresses of the workers to use; None for all that are there at a time.
+        workers: addresses of the workers to use; None for all workers, including those that join later.
     """
 
     shares_files = False
@@ -67,31 +67,39 @@ class DaskPool(WorkerPool):
         self._running: dict[int, Any] = {}
         self._ended = threading.Event()
         self._stopping = False
+        self._asked_to_stop: set[str] = set()
 
     @property
     def size(self) -> int:  # type: ignore[override]
-        """Number of threads of the workers."""
+        """Number of threads of all workers together, at least 1."""
         return max(1, self.cluster.threads)
 
     def share(self, data: Any) -> Any:
-        """Send data to all workers; return a placeholder to pass as an argument of tasks.
+        """Send data to all workers.
+
+        Returns:
+            A placeholder; a task that gets the placeholder as an argument receives the data.
 
         Raises:
             NoWorkerError: all workers have left.
-            PeerError: the scheduler is gone.
+            PeerError: the scheduler has gone.
         """
         return self.cluster.given(data, everywhere=True)
 
     def stop(self) -> None:
-        """Ask the running tasks to return early, and submit no further task; results are still yielded."""
+        """Ask running tasks to return early, and submit no further task; `work` still yields the results.
+
+        While `work` runs, it also asks workers that join later, to which Dask may give the task of a lost worker.
+        """
         self._stopping = True
+        self._asked_to_stop = set(self.cluster.known)
         self.cluster.tell_all(_stop, self._token)
 
     def close(self) -> None:
         """Cancel the running tasks."""
         if self._running:
             self.stop()
-            with suppress(Exception):  # of a scheduler that is gone
+            with suppress(Exception):  # the scheduler may have gone
                 self.cluster.client.cancel(list(self._running.values()))
             self._running.clear()
 
@@ -104,8 +112,10 @@ class DaskPool(WorkerPool):
         try:
             more = True
             while True:
-                there = self._threads_there()
-                most = there if at_once is None else min(at_once, there)
+                threads = self._threads_there()
+                if self._stopping:
+                    self._ask_newcomers_to_stop()
+                most = threads if at_once is None else min(at_once, threads)
                 while more and not self._stopping and len(self._running) < most:
                     number, arguments = next(tasks, (None, ()))
                     if number is None:
@@ -120,7 +130,15 @@ class DaskPool(WorkerPool):
         finally:
             client.unsubscribe_topic(self._token)
 
+    def _ask_newcomers_to_stop(self) -> None:
+        """Ask workers that have joined since `stop` to let their tasks return early."""
+        newcomers = self.cluster.known.keys() - self._asked_to_stop
+        if newcomers:
+            self._asked_to_stop |= newcomers
+            self.cluster.tell_all(_stop, self._token, workers=newcomers)
+
     def _submit(self, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        """Submit a task to the cluster."""
         future = self.cluster.client.submit(
             _call,
             self._token,
@@ -135,51 +153,52 @@ class DaskPool(WorkerPool):
         future.add_done_callback(lambda _: self._ended.set())
 
     def _threads_there(self) -> int:
-        """Return the number of threads of the selected workers that are present."""
-        there = self.cluster.there()
-        return sum(there.get(worker, 0) for worker in (there if self._only is None else self._only))
+        """Return the number of threads of this pool's workers, without workers that have left."""
+        threads = self.cluster.there()
+        return sum(threads.get(worker, 0) for worker in (threads if self._only is None else self._only))
 
     def _lost(self) -> Iterator[Message]:
-        """Cancel tasks whose workers have all left."""
+        """Cancel all running tasks after all workers have left; yield a message for each task."""
         self.cluster.client.cancel(list(self._running.values()))
         while self._running:
             yield Message(self._running.popitem()[0], "died", "has left the cluster")
 
     def _heard(self, news: SimpleQueue[tuple[int, bytes]]) -> Iterator[Message | None]:
-        """Yield the available messages; None if there is none for a while."""
-        said = False
+        """Yield the messages that have arrived; if there are none, wait for a moment and yield None."""
+        had_messages = False
         self._ended.clear()
         while True:
             try:
                 number, value = news.get_nowait()
             except Empty:
                 break
-            said = True
+            had_messages = True
             yield Message(number, "news", pickle.loads(value))
         for number in [number for number, future in self._running.items() if future.done()]:
-            said = True
+            had_messages = True
             yield self._message(number, self._running.pop(number))
-        if not said:
+        if not had_messages:
             self._ended.wait(POLL_SECONDS)
             yield None
 
     def _message(self, number: int, future: Any) -> Message:
+        """Make the message about the end of a task."""
         from distributed.scheduler import KilledWorker
 
         self.cluster.require_scheduler()
         try:
             return Message(number, "done", future.result())
         except KilledWorker:
-            return Message(number, "died", "was lost, with one worker after the other")
+            return Message(number, "died", "was lost several times")
         except CancelledError:
             self.cluster.require_scheduler()
-            return Message(number, "died", "was given up by the scheduler")
+            return Message(number, "died", "was cancelled by the scheduler")
         except Exception as error:
             return Message(number, "failed", error)
 
 
 class _Parent:
-    """The calling process, as seen by a task on a cluster; see `spewy.system.worker.Parent`."""
+    """The calling process from the point of view of a task on a cluster; see `spewy.system.worker.Parent`."""
 
     heard = False
 
@@ -187,11 +206,11 @@ class _Parent:
         self._token, self._number = token, number
 
     def is_set(self) -> bool:
-        """Return whether the parent has asked tasks to return early."""
+        """Whether the calling process has asked tasks to return early."""
         return self._token in _stopped
 
     def tell(self, news: object) -> None:
-        """Send a report before the end of the task."""
+        """Send news to the calling process before the end of the task."""
         from distributed import get_worker
 
         get_worker().log_event(self._token, (self._number, pickle.dumps(news)))
@@ -201,9 +220,10 @@ _stopped: set[str] = set()
 
 
 def _stop(token: str) -> None:
+    """Ask the tasks of a pool in this worker to return early."""
     _stopped.add(token)
 
 
 def _call(token: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Do a task in a worker."""
+    """Run a task in a worker."""
     return function(_Parent(token, number), *arguments)

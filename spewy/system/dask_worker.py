@@ -1,7 +1,7 @@
-"""Scheduler and workers of a Dask cluster on this machine; each worker has one thread.
+"""The scheduler and the workers of a Dask cluster on this machine; each worker has one thread.
 
-Scheduler and workers listen on the loopback interface only and have no HTTP server, since whoever can connect to a
-scheduler or worker of Dask can run any code. Run as a program, this module is a worker that ends with its parent.
+Whoever can connect to a scheduler or worker of Dask can run any code in it. So both accept connections from this
+machine only, and have no HTTP server. If this module is run as a program, it is a worker that ends with its parent.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from distributed import SpecCluster
 
 LOOPBACK = "127.0.0.1"
+"""Address that only this machine can reach."""
 
 
 class NoHttp:
-    """A mixin for a scheduler or worker without the HTTP server that Dask always starts."""
+    """A mixin that keeps a Dask scheduler or worker from starting an HTTP server."""
 
     def start_http_server(self, *args: Any, **kwargs: Any) -> None:
-        """Start no server."""
+        """Do nothing, instead of starting a server."""
 
 
 def local_scheduler() -> SpecCluster:
@@ -41,6 +42,7 @@ def local_scheduler() -> SpecCluster:
 
 
 async def _serve(scheduler: str, scratch: str) -> None:
+    """Run a worker of a scheduler, with temporary files in the folder ``scratch``."""
     from distributed import Worker
 
     class LocalWorker(NoHttp, Worker):  # type: ignore[misc]
@@ -51,7 +53,7 @@ async def _serve(scheduler: str, scratch: str) -> None:
         scheduler,
         host=LOOPBACK,
         nthreads=1,
-        memory_limit=0,  # regrets and sums are not Dask's to count
+        memory_limit=0,  # otherwise Dask would pause workers whose regrets and sums take much memory
         local_directory=os.path.join(scratch, str(os.getpid())),
         dashboard=False,
     )

@@ -1,4 +1,4 @@
-"""Writes tables for notebooks, in HTML with escaped text."""
+"""Formats tables for notebooks as HTML with escaped text."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 MOST_ROWS = 20
+"""Largest number of rows that a table shows."""
 _NUMBERS = "text-align: right; font-variant-numeric: tabular-nums"
 _WORDS = "text-align: left"
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write a titled table: text left, numbers right, None and NaN as dashes; long tables are cut.
+    """Format a table with a title as HTML; a long table shows its first rows and the number of remaining rows.
+
+    Text is aligned left, numbers are aligned right, and None and NaN are shown as dashes.
 
     >>> "&lt;b&gt;" in table("hands", ["hand", "reach"], [("<b>", 0.5)])
     True
@@ -25,17 +28,17 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
 
 
 def facts(title: str, values: Mapping[str, object]) -> str:
-    """Write a table of names and values, without values that are None."""
+    """Format a table of names and values as HTML, without values that are None."""
     return table(title, (), [(name, value) for name, value in values.items() if value is not None])
 
 
 def heading(title: str) -> str:
-    """Write a title."""
+    """Format a title as HTML."""
     return f"<strong>{escape(title)}</strong>"
 
 
 def told(value: object) -> str:
-    """Format a value in few characters.
+    """Format a value as a short text.
 
     >>> told(12345.678), told(0.0123456), told(float("nan")), told(12345678), told("AsKs")
     ('12345.7', '0.01235', '–', '12,345,678', 'AsKs')

@@ -1,7 +1,7 @@
-"""Handles signals that ask a process to end.
+"""Handles the signals that ask a process to end.
 
-Ctrl-C, a `kill` and a closed terminal mean the same: save, then end. Commands import this module first, since other
-imports take time.
+Ctrl-C, the command `kill` and a closed terminal have the same effect: the process saves its work and ends. Commands
+import this module first, so that signals during the other imports are handled too.
 """
 
 from __future__ import annotations
@@ -14,21 +14,24 @@ from contextlib import contextmanager
 from types import FrameType
 
 INTERRUPTED = 130
-"""The exit code of a command that was interrupted."""
+"""Exit code of an interrupted command."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that ask a process to end."""
 
 
 @contextmanager
 def interrupted_by_signals() -> Iterator[None]:
-    """Run a command; a signal raises KeyboardInterrupt, or ends the process during imports and after the block.
+    """Run a command in a ``with`` block; a signal that asks the process to end raises KeyboardInterrupt in the block.
 
-    The exit code tells of an interruption, even if code on the way has caught the exception.
+    During an import, and after the block, such a signal ends the process at once. An interrupted command ends with exit
+    code 130, even if other code has caught the exception.
     """
     interrupted = False
 
     def on_signal(number: int, frame: FrameType | None) -> None:
+        """Raise KeyboardInterrupt; end the process if an import is running."""
         nonlocal interrupted
-        # Packages make another exception of one in the middle of their import, or go on.
+        # During their import, some packages catch the exception or replace it by another exception.
         if _importing(frame):
             _end(number, frame)
         interrupted = True
@@ -49,13 +52,18 @@ def interrupted_by_signals() -> Iterator[None]:
 
 @contextmanager
 def interruptible() -> Iterator[threading.Event]:
-    """Yield an event that the first signal sets; the second signal raises KeyboardInterrupt."""
+    """Yield an event for a ``with`` block: Ctrl-C sets the event, and a second Ctrl-C raises KeyboardInterrupt.
+
+    The other signals that ask a process to end have the same effect. Signals are handled in the main thread only; in
+    another thread the event is never set.
+    """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield event
         return
 
     def on_signal(number: int, frame: FrameType | None) -> None:
+        """Set the event, or raise KeyboardInterrupt if it is set."""
         if event.is_set():
             raise KeyboardInterrupt
         event.set()
@@ -70,7 +78,7 @@ def interruptible() -> Iterator[threading.Event]:
 
 @contextmanager
 def deaf_children() -> Iterator[None]:
-    """Block these signals within the block, so that new processes inherit the mask and ignore Ctrl-C."""
+    """Make processes that start within the ``with`` block ignore Ctrl-C and other signals that ask a process to end."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield
@@ -80,9 +88,9 @@ def deaf_children() -> Iterator[None]:
 
 @contextmanager
 def hearing_children() -> Iterator[None]:
-    """Unblock these signals for processes that start within the block, so that `kill` ends them.
+    """Let `kill` and Ctrl-C end processes that start within the ``with`` block, even if this process ignores them.
 
-    In a thread other than the main thread nothing changes.
+    This has no effect in threads other than the main thread.
     """
     deaf = signal.pthread_sigmask(signal.SIG_BLOCK, ()) & set(SIGNALS)
     if not deaf or threading.current_thread() is not threading.main_thread():
@@ -99,11 +107,11 @@ def hearing_children() -> Iterator[None]:
 
 
 def _pass_over(number: int, frame: FrameType | None) -> None:
-    pass
+    """Ignore a signal."""
 
 
 def _heard() -> list[signal.Signals]:
-    """Return the signals to handle: all, except a hang-up that `nohup` ignores."""
+    """Return the signals to handle: all in `SIGNALS`, but not SIGHUP if `nohup` has started this process."""
     return [
         number
         for number in SIGNALS
@@ -112,10 +120,12 @@ def _heard() -> list[signal.Signals]:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
+    """End this process at once."""
     os._exit(INTERRUPTED)
 
 
 def _importing(frame: FrameType | None) -> bool:
+    """Whether a stack frame is part of the import of a module."""
     while frame is not None:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             return True

@@ -1,4 +1,4 @@
-"""Load public names of a package at first use (PEP 562), so that importing the package is fast."""
+"""Loads the public names of a package at their first use (PEP 562), so that importing the package is fast."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from importlib import import_module
 
 
 def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
-    """Make the ``__getattr__`` of a package.
+    """Make the function ``__getattr__`` of a package.
 
     Args:
         package: name of the package.
-        modules: by public name, the module below the package that defines it; an empty text for a module itself.
+        modules: for each public name, the module of the package that defines the name. An empty text means that the
+            public name is itself a module.
     """
 
     def load(name: str) -> object:
+        """Import the module that defines a public name, and return the named object."""
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if not modules[name]:

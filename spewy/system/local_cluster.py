@@ -1,4 +1,4 @@
-"""A Dask cluster on this machine: a scheduler in this process, and workers of one thread each that end with it."""
+"""A Dask cluster on this machine, which ends with this process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from spewy.system.scratch import scratch_folder
 
 
 class LocalCluster(Closing):
-    """A scheduler in this process, and worker processes of one thread each."""
+    """A Dask scheduler in this process, and worker processes with one thread each.
+
+    Args:
+        size: number of workers.
+
+    Attributes:
+        address: address of the scheduler.
+    """
 
     def __init__(self, size: int) -> None:
         from spewy.system.dask_worker import local_scheduler
@@ -31,7 +38,7 @@ class LocalCluster(Closing):
         self.top_up()
 
     def top_up(self) -> None:
-        """Replace workers that have ended, or that a signal stopped some time ago."""
+        """Replace workers that have ended, or that a signal such as SIGSTOP has paused for several seconds."""
         now = time.monotonic()
         stopped = [worker.pid for worker in self._workers if is_stopped(worker.pid)]
         self._stopped = {process: self._stopped.get(process, now) for process in stopped}

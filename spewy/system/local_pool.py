@@ -1,17 +1,18 @@
-"""A pool of local processes on top of joblib's (loky), with news, retries and early stops of tasks.
+"""A pool of local worker processes, based on joblib's library loky, with news, retries and early stops of tasks.
 
-loky starts the processes, hands out tasks and reports errors. `joblib.Parallel` on top of it was tried: its generator
-cannot look up between two results, so Ctrl-C would wait for a task, and a worker that dies fails all tasks together.
-This module adds:
+loky starts the processes, distributes tasks and reports errors. `joblib.Parallel` was tried and rejected: the caller
+cannot react to Ctrl-C before a task ends, and a worker that dies makes all tasks fail. This module adds:
 
-- **A dead worker costs one task.** loky gives up the whole pool. Its running tasks are submitted again on a fresh pool,
-  so tasks have to be idempotent; a task that has killed its worker `MOST_DEATHS` times counts as failed.
-- **A stopped worker is killed**, and its task submitted again.
-- **News and a stop.** A task can report before its end, and the caller can ask running tasks to return early.
-- **No large messages.** Arguments and results go through files in a scratch folder, and a few bytes through loky's
-  pipes, so that a worker that dies in the middle of a message blocks nobody. Nothing is mapped into ``/dev/shm``.
-- **Workers end with their parent**, even when it is killed, with all processes that they have started; they ignore
-  Ctrl-C, which a terminal sends to all processes.
+- **A dead worker costs at most one task.** When a worker dies, loky ends all workers. This module then starts new
+  workers and submits the running tasks again, so a task must be safe to repeat. A task that has killed its worker
+  `MOST_DEATHS` times counts as failed.
+- **A paused worker is killed** (one that a signal such as SIGSTOP has paused), and its task is submitted again.
+- **News and early stops.** A task can send news before its end, and the caller can ask running tasks to return early.
+- **No large messages.** Arguments and results are written to files in a scratch folder; only a few bytes go through
+  loky's pipes. So a worker that dies in the middle of a message blocks no other process. Nothing is put into
+  ``/dev/shm``.
+- **Workers end with their parent**, even if the parent is killed, and so do all processes that they have started.
+  Workers ignore Ctrl-C, which a terminal sends to all processes.
 """
 
 from __future__ import annotations
@@ -39,21 +40,22 @@ from spewy.system.worker import SAFE_PATH, begin, call
 from spewy.system.worker_pool import POLL_SECONDS, Message, WorkerPool
 
 MOST_DEATHS = 3
-"""Largest number of workers that a task may kill; its last attempt runs alone, in case memory was short."""
+"""A task fails when it has killed this number of workers; its last attempt runs alone, in case memory was short."""
 MOST_BARREN = 10
-"""Largest number of consecutive pools that may break before any task begins."""
+"""The pool gives up when its workers have died this number of times in a row before any task began."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Environment variables that limit the threads of linear algebra."""
 
 
 @dataclass
 class _Task:
-    """A task of `LocalPool`, and the files ``stem.*`` that both sides write.
+    """A task of `LocalPool`, and its files, through which this process and the worker communicate.
 
     Attributes:
         number: number of the task.
-        stem: path of the task's files, without a suffix.
-        deaths: number of workers that it has killed.
-        heard: time stamp of the last news that were read.
+        stem: path of the task's files, without their suffixes.
+        deaths: number of workers that the task has killed.
+        heard: time stamp in nanoseconds of the last news that was read.
     """
 
     number: int
@@ -63,17 +65,17 @@ class _Task:
 
     @property
     def worker(self) -> int | None:
-        """Process number of the worker that runs the task; None if none does."""
+        """Process number of the worker that runs the task; None if no worker has begun it."""
         with suppress(OSError, ValueError):
             return int(self._file("worker").read_text())
         return None
 
     def begin_again(self) -> None:
-        """Forget the last attempt, except for its news."""
+        """Prepare for another attempt; the news of earlier attempts stays."""
         self._file("worker").unlink(missing_ok=True)
 
     def news(self) -> Iterator[Message]:
-        """Yield the latest news, unless it was read before."""
+        """Yield the latest news of the task, unless it was read before."""
         with suppress(FileNotFoundError):
             stamp = self._file("news").stat().st_mtime_ns
             if stamp != self.heard:
@@ -81,7 +83,7 @@ class _Task:
                 yield Message(self.number, "news", pickle.loads(self._file("news").read_bytes()))
 
     def answer(self) -> Message | None:
-        """Read the result or error, and remove the task's files; None if there is no answer yet."""
+        """Read the result or error of the task and delete its files; return None if the task has not ended."""
         try:
             kind, value = pickle.loads(self._file("answer").read_bytes())
         except FileNotFoundError:
@@ -101,7 +103,8 @@ class _Run:
     Attributes:
         folder: folder of the tasks' files.
         running: tasks that are submitted.
-        again: tasks to submit again, and those of them that are to run alone.
+        again: tasks to submit again.
+        alone: tasks to submit again, each while no other task runs.
     """
 
     folder: Path
@@ -111,11 +114,11 @@ class _Run:
 
 
 class LocalPool(WorkerPool):
-    """Processes on this machine, which start with the first task and last until the pool is closed.
+    """A pool of processes on this machine, which start with the first task and end when the pool is closed.
 
     Args:
         size: number of workers.
-        most_deaths: number of workers that a task may kill.
+        most_deaths: a task fails when it has killed this number of workers.
     """
 
     shares_files = True
@@ -140,12 +143,12 @@ class LocalPool(WorkerPool):
         return [] if self._executor is None else list(self._executor._processes)
 
     def stop(self) -> None:
-        """Ask the running tasks to return early; their results are still yielded."""
+        """Ask running tasks to return early; `work` still yields their results."""
         if self._current is not None:
             (self._current.folder / "stop").touch()
 
     def close(self) -> None:
-        """End the workers, whatever they are doing."""
+        """Kill the workers, even if their tasks are running."""
         self._end_executor()
         self._files.close()
         self._scratch = None
@@ -171,7 +174,7 @@ class LocalPool(WorkerPool):
             rmtree(run.folder, ignore_errors=True)
 
     def _is_alone(self, run: _Run) -> bool:
-        """Whether the running task must run alone."""
+        """Whether a running task is in its last attempt, in which no other task may run."""
         return any(task.deaths and task.deaths == self._most_deaths - 1 for task in run.running.values())
 
     def _next(
@@ -182,7 +185,17 @@ class LocalPool(WorkerPool):
         *,
         more: bool,
     ) -> tuple[_Task | None, bool]:
-        """Return the next task to submit, or None, and whether ``tasks`` may have more."""
+        """Choose the next task to submit.
+
+        Args:
+            run: state of the call of `work`.
+            function: the function that the tasks call.
+            tasks: numbers and arguments of new tasks.
+            more: whether ``tasks`` may have another task.
+
+        Returns:
+            The task, or None if there is no task to submit now; and whether ``tasks`` may have another task.
+        """
         if run.again:
             return run.again.popleft(), more
         if more:
@@ -196,12 +209,13 @@ class LocalPool(WorkerPool):
         return None, False
 
     def _submit(self, run: _Run, task: _Task) -> None:
+        """Submit a task to loky, which is restarted if a worker has died meanwhile."""
         for _ in range(2):
             executor = self._started()
             try:
                 with deaf_children():
                     future = executor.submit(call, os.fspath(task.stem))
-            except _broken_pool():  # a worker has died meanwhile, with no task
+            except _broken_pool():  # a worker died while it had no task
                 self._end_executor()
                 continue
             run.running[future] = task
@@ -210,36 +224,43 @@ class LocalPool(WorkerPool):
         raise ChildProcessError("worker processes end as soon as they are started")
 
     def _heard(self, run: _Run) -> Iterator[Message | None]:
-        """Yield the available messages; None if there is none for a while."""
+        """Wait for a moment, and yield the messages that have arrived; yield None if there are none."""
         ended, _ = wait(run.running, POLL_SECONDS, FIRST_COMPLETED)
-        said = broken = False
+        had_messages = broken = False
         for future in ended:
             task = run.running.pop(future)
             error = future.exception()
             for message in self._end_of(run, task, error):
-                said = True
+                had_messages = True
                 self._barren = 0
                 yield message
             broken |= isinstance(error, _broken_pool())
         if broken:
-            said = True
+            had_messages = True
             yield from self._broken(run)
         for task in run.running.values():
             for message in task.news():
-                said = True
+                had_messages = True
                 yield message
         self._kill_stopped()
-        if not said:
+        if not had_messages:
             yield None
 
     def _end_of(self, run: _Run, task: _Task, error: BaseException | None) -> Iterator[Message]:
-        """Yield the last messages of an ended task; a task of a broken pool is queued again."""
+        """Yield the last messages of an ended task; if a dead worker has ended the task, put it into a queue again.
+
+        Args:
+            run: state of the call of `work`.
+            task: the task.
+            error: loky's error; None if the task returned.
+        """
         yield from task.news()
         answer = task.answer()
         if answer is not None:
             yield answer
         elif not isinstance(error, _broken_pool()):
-            yield Message(task.number, "failed", error or RuntimeError("a worker process has left no answer"))
+            missing = RuntimeError("the worker process of a task has ended it without an answer")
+            yield Message(task.number, "failed", error or missing)
         elif task.worker in self._dead:
             task.deaths += 1
             if task.deaths >= self._most_deaths:
@@ -251,7 +272,7 @@ class LocalPool(WorkerPool):
             run.again.append(task)
 
     def _broken(self, run: _Run) -> Iterator[Message]:
-        """End the broken pool after its tasks."""
+        """End all running tasks and all workers after the death of a worker; yield the tasks' last messages."""
         while run.running:
             future, task = run.running.popitem()
             yield from self._end_of(run, task, future.exception())
@@ -268,14 +289,14 @@ class LocalPool(WorkerPool):
         self._end_executor()
 
     def _note_deaths(self, future: Future[None]) -> None:
-        """Record which workers have died; called in loky's thread, before loky kills the other workers."""
+        """Record which workers have died; loky calls this in a thread of its own, before it kills the other workers."""
         if isinstance(future.exception(), _broken_pool()) and not self._dead and self._executor is not None:
             processes = dict(self._executor._processes)
             codes = {number: process.exitcode for number, process in processes.items()}
             self._dead = {number: code for number, code in codes.items() if code is not None}
 
     def _kill_stopped(self) -> None:
-        """Kill workers that a signal has stopped for several checks in a row."""
+        """Kill workers that a signal such as SIGSTOP has paused for several seconds."""
         if time.monotonic() - self._looked < 1.0:
             return
         self._looked = time.monotonic()
@@ -283,15 +304,15 @@ class LocalPool(WorkerPool):
         self._stopped = looks
         for number, count in looks.items():
             if count > STOPPED_SECONDS:
-                with suppress(OSError):  # it has ended
+                with suppress(OSError):  # the worker may have ended
                     os.kill(number, signal.SIGKILL)
 
     def _started(self) -> Any:
-        """Return loky's executor; start one if there is none."""
+        """Return loky's executor, which is started if necessary."""
         if self._executor is None:
             from joblib.externals.loky import ProcessPoolExecutor
 
-            # A worker that has grown is replaced, which is no news to the user.
+            # loky replaces a worker that uses much memory; the user need not know.
             warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
             _start_trackers()
             self._mark = new_mark()
@@ -305,14 +326,16 @@ class LocalPool(WorkerPool):
         return self._executor
 
     def _end_executor(self) -> None:
+        """Kill the workers and all processes that they have started."""
         executor, self._executor = self._executor, None
         self._dead, self._stopped = {}, {}
         if executor is not None:
             end_marked(self._mark)
             executor.shutdown(wait=True, kill_workers=True)
-            end_marked(self._mark)  # a worker that loky has started meanwhile
+            end_marked(self._mark)  # loky may have started a worker meanwhile
 
     def _new_folder(self) -> Path:
+        """Create a folder for the files of one call of `work`."""
         if self._scratch is None:
             self._scratch = self._files.enter_context(scratch_folder("tasks"))
         self._calls += 1
@@ -322,16 +345,16 @@ class LocalPool(WorkerPool):
 
 
 def _start_trackers() -> None:
-    """Start the processes that clean up after killed workers.
+    """Start the processes of loky and Python that clean up after killed workers.
 
-    loky would start them with the first worker, which would then hear signals of a terminal; and they would warn of
-    what they clean up.
+    If loky started these processes itself, together with the first worker, they would react to Ctrl-C, and print a
+    warning for each resource that they clean up.
     """
     from multiprocessing import resource_tracker
 
     from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
-    with _STARTING_TRACKERS:  # the environment belongs to all threads
+    with _STARTING_TRACKERS:  # all threads share the environment variables
         before = os.environ.get("PYTHONWARNINGS")
         os.environ["PYTHONWARNINGS"] = "ignore"
         try:
@@ -347,7 +370,7 @@ _STARTING_TRACKERS = threading.Lock()
 
 
 def _threads(workers: int) -> dict[str, str]:
-    """Return settings that divide the threads of linear algebra among workers."""
+    """Return environment variables that divide the threads of linear algebra among ``workers`` processes."""
     from joblib import cpu_count
 
     allowed = {name: os.environ.get(name, "") for name in THREADS}
@@ -358,6 +381,7 @@ def _threads(workers: int) -> dict[str, str]:
 
 
 def _broken_pool() -> type[Exception]:
+    """Return the class of loky's error for a dead worker; importing it takes time."""
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     kind: type[Exception] = BrokenProcessPool
@@ -365,7 +389,11 @@ def _broken_pool() -> type[Exception]:
 
 
 def _ending(code: int) -> str:
-    """Describe how a process has ended."""
+    """Describe how a process ended, in the words of an error message.
+
+    Args:
+        code: exit code of the process; -n if signal number n ended it.
+    """
     if code >= 0:
         return f"exited with {code}"
     cause = " (killed from outside, or out of memory?)" if code == -signal.SIGKILL else ""

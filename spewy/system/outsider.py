@@ -1,12 +1,13 @@
-"""Run other people's programs, such as bots: they ignore Ctrl-C, and end with all of their processes.
+"""Runs other people's programs, such as bots: they ignore Ctrl-C, and can be killed with all processes they started.
 
-Ending its process group is not enough: a process that starts a session of its own leaves the group, and a process whose
-parent has ended is nobody's child. So each program gets a mark in its environment, which its children inherit. `end`
-looks for the mark, for children and for the group. A process that gets rid of all three goes on: this is tidiness, not
-a sandbox. Without ``/proc`` only the group ends.
+Killing the process group of a program is not enough: a process can leave the group (by a new session), and a process
+whose parent has ended cannot be found as a child. So each program gets a *mark*, a random text in an environment
+variable that its children inherit. `Outsider.end` kills the process group, all children, and all processes with the
+mark. A process that has left the group, lost its parent and removed the mark survives: this keeps the machine tidy, but
+is no sandbox. On systems without ``/proc`` only the process group is killed.
 
-A process that starts such programs may be killed, and then cannot end them. So it has a mark of its own, by which its
-parent ends them.
+A process that starts such programs may itself be killed, and then cannot end the programs. So it has a mark too, by
+which its parent finds the programs and kills them.
 """
 
 from __future__ import annotations
@@ -23,30 +24,30 @@ from typing import Any
 from spewy.system.interrupts import hearing_children
 
 MARKS = "SPEWY_OUTSIDER"
-"""Environment variable with a program's mark, after the marks of its ancestors."""
+"""Environment variable with the mark of a program, after the marks of the processes that started it."""
 MOST_ROUNDS = 20
-"""Largest number of rounds in which `end` looks for processes, since new ones may start meanwhile."""
+"""How often to look for processes to kill, at most; new processes may start meanwhile."""
 END_SECONDS = 5.0
-"""Seconds to wait for a killed process; another user's process, or one waiting for a disk, may stay."""
+"""Seconds to wait for the end of a killed process, which a slow disk may delay."""
 _PROC = Path("/proc")
 
 
 def new_mark() -> str:
-    """Make a unique mark."""
+    """Make a new, unique mark for a process."""
     return uuid.uuid4().hex
 
 
 def marked(mark: str) -> dict[str, str]:
-    """Make the environment variable that marks a new process, in addition to this process's marks."""
+    """Return the environment variable that gives a new process a mark, in addition to the marks of this process."""
     return {MARKS: f"{os.environ.get(MARKS, '')}:{mark}"}
 
 
 def end_marked(mark: str) -> None:
     """Kill all processes that have a mark, except this one."""
     for _ in range(MOST_ROUNDS):
-        found = [number for number, _ in _running() if number != os.getpid() and _bears(number, mark)]
-        _kill(found)
-        if not found:
+        processes = [number for number, _ in _running() if number != os.getpid() and _bears(number, mark)]
+        _kill(processes)
+        if not processes:
             break
 
 
@@ -56,15 +57,15 @@ def own_mark() -> str:
 
 
 class Outsider(subprocess.Popen[bytes]):
-    """A running program of other people.
+    """A running program that is not part of this project, such as a bot.
 
     Args:
         command: the program and its arguments.
         options: options of `subprocess.Popen`.
 
     Raises:
-        OSError: the command cannot be run.
-        ValueError: a word of the command has a null character.
+        OSError: the program cannot be started.
+        ValueError: an argument contains a null character.
     """
 
     def __init__(self, command: Sequence[str], **options: Any) -> None:
@@ -78,7 +79,7 @@ class Outsider(subprocess.Popen[bytes]):
         """Kill the program and all processes that it started."""
         for _ in range(MOST_ROUNDS):
             started = list(self._started())
-            with suppress(OSError):  # it has ended, or is another user's by now
+            with suppress(OSError):  # the group has ended, or its number belongs to another user by now
                 os.killpg(self.pid, signal.SIGKILL)
             _kill(started)
             if not started:
@@ -87,32 +88,34 @@ class Outsider(subprocess.Popen[bytes]):
             self.wait(END_SECONDS)
 
     def _started(self) -> Iterator[int]:
-        """Yield the running program and all processes with its mark or descent, without zombies."""
+        """Yield the process numbers of the running program, of its descendants, and of processes with its mark."""
         parents = dict(_running())
-        ours = {self.pid} if self.poll() is None else set()
+        family = {self.pid} if self.poll() is None else set()
         size = -1
-        while size < len(ours):
-            size = len(ours)
-            ours |= {process for process, parent in parents.items() if parent in ours}
+        while size < len(family):
+            size = len(family)
+            family |= {process for process, parent in parents.items() if parent in family}
         for process in parents:
-            if process in ours or _bears(process, self._mark):
+            if process in family or _bears(process, self._mark):
                 yield process
 
 
 def _bears(process: int, mark: str) -> bool:
-    with suppress(OSError):  # another user's, or it has ended
+    """Whether a process has a mark."""
+    with suppress(OSError):  # the process has ended, or belongs to another user
         return mark.encode() in (_PROC / str(process) / "environ").read_bytes()
     return False
 
 
 def _kill(processes: Iterable[int]) -> None:
+    """Kill processes by their numbers."""
     for process in processes:
-        with suppress(OSError):  # it has ended, or is another user's by now
+        with suppress(OSError):  # the process has ended, or its number belongs to another user by now
             os.kill(process, signal.SIGKILL)
 
 
 def _running() -> Iterator[tuple[int, int]]:
-    """Yield the numbers of all processes and of their parents, without zombies."""
+    """Yield pairs (number of a process, number of its parent) for all running processes of this machine."""
     for folder in _PROC.glob("[0-9]*"):
         with suppress(OSError, ValueError):  # the process has ended
             state, parent = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[:2]

@@ -1,6 +1,6 @@
-"""Temporary folders for large files; later processes remove the folders of killed processes.
+"""Temporary folders for large files; the folders of killed processes are deleted later.
 
-A folder is locked while it is needed (`flock`), so that one whose process is gone can be told from one in use.
+A process locks its folder (`flock`) while it needs the folder. So other processes can recognise an abandoned folder.
 """
 
 from __future__ import annotations
@@ -16,29 +16,31 @@ from tempfile import gettempdir, mkdtemp
 
 @contextmanager
 def scratch_folder(kind: str) -> Iterator[Path]:
-    """Make a temporary folder, and remove it after the block.
+    """Create a temporary folder for a ``with`` block, and delete it after the block.
+
+    This function also deletes folders of the same kind that killed processes of this user have left.
 
     Args:
-        kind: part of the folder's name; left folders of the same kind are removed.
+        kind: a word for the purpose of the folder, which becomes part of the folder's name.
 
     Raises:
-        OSError: the folder cannot be made.
+        OSError: the folder cannot be created.
     """
     home = Path(gettempdir())
-    for left in home.glob(f"spewy-{kind}-*"):
-        _remove_if_left(left)
+    for other in home.glob(f"spewy-{kind}-*"):
+        _remove_if_left(other)
     with ExitStack() as held:
-        made = Path(mkdtemp(prefix=f".spewy-{kind}-", dir=home))
-        folder = made.with_name(made.name[1:])  # seen by others when it is locked
+        hidden = Path(mkdtemp(prefix=f".spewy-{kind}-", dir=home))
+        folder = hidden.with_name(hidden.name[1:])  # other processes find it only after it was locked
         held.callback(rmtree, folder, ignore_errors=True)
-        held.callback(rmtree, made, ignore_errors=True)
-        held.callback(os.close, _locked(made))
-        made.rename(folder)
+        held.callback(rmtree, hidden, ignore_errors=True)
+        held.callback(os.close, _locked(hidden))
+        hidden.rename(folder)
         yield folder
 
 
 def _remove_if_left(folder: Path) -> None:
-    """Remove a folder of this user that no process has locked."""
+    """Delete a folder if it belongs to this user and no process has locked it."""
     with suppress(OSError), ExitStack() as held:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         held.callback(os.close, descriptor)
@@ -48,7 +50,7 @@ def _remove_if_left(folder: Path) -> None:
 
 
 def _locked(folder: Path) -> int:
-    """Open and lock a folder; return the descriptor, which unlocks the folder when it is closed."""
+    """Open and lock a folder; return the descriptor, which keeps the folder locked until it is closed."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

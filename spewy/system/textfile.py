@@ -1,4 +1,4 @@
-"""Read paths and text files from outside; only regular files are accepted, since a pipe could block for ever."""
+"""Reads text files that the user names; only regular files are accepted, since a pipe could block for ever."""
 
 from __future__ import annotations
 
@@ -16,28 +16,33 @@ KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+"""Names of the kinds of files that are not regular files."""
 
 
-def as_path(given: object, subject: str) -> Path:
+def as_path(path: object, subject: str) -> Path:
     """Convert an argument to a path.
 
+    Args:
+        path: the argument.
+        subject: name of the argument, for the error message.
+
     Raises:
-        InputError: it is none.
+        InputError: the argument is neither text nor a path.
     """
-    if not isinstance(given, str | PathLike):
-        raise InputError(f"{subject}: expected a path, found {shown(given)}")
-    return Path(given)
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"{subject}: expected a path, found {shown(path)}")
+    return Path(path)
 
 
 def read_text(path: Path, subject: str) -> str:
     """Read the text of a regular file.
 
     Args:
-        path: of the file.
-        subject: of messages.
+        path: path of the file.
+        subject: name of the file, for the error message.
 
     Raises:
-        InputError: it is none, or cannot be read.
+        InputError: the path is not a regular file, or the file cannot be read.
     """
     try:
         require_regular(path, subject)
@@ -47,19 +52,23 @@ def read_text(path: Path, subject: str) -> str:
 
 
 def require_regular(path: Path, subject: str) -> None:
-    """Refuse a path that is not a regular file.
+    """Check that a path is a regular file.
+
+    Args:
+        path: the path.
+        subject: name of the file, for the error message.
 
     Raises:
-        InputError: the path is a folder, a pipe or the like.
-        OSError: nothing has this path, or it may not be looked at.
+        InputError: the path is a folder, a pipe or another special file.
+        OSError: nothing exists at the path, or this user has no access.
     """
     kind = stat.S_IFMT(path.stat().st_mode)
     if kind != stat.S_IFREG:
-        raise InputError(f"{subject}: expected a regular file, found {KINDS.get(kind, 'something else')}")
+        raise InputError(f"{subject}: expected a regular file, found {KINDS.get(kind, 'a special file')}")
 
 
 def exists(path: Path) -> bool:
-    """Whether a path exists; False for text that cannot be a path."""
+    """Whether something exists at a path; False if the text cannot be a path."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -67,6 +76,7 @@ def exists(path: Path) -> bool:
 
 
 def _reason(error: OSError | ValueError) -> str:
+    """Return the message of an error, without the number and the path of an `OSError`."""
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)
 
 
@@ -74,7 +84,7 @@ def replace_text(path: Path, text: str) -> None:
     """Write a file in one step: a reader sees either the old text or the new text.
 
     Raises:
-        InputError: something else is there, or nobody may write there; or, caused by an `OSError`, there is no room.
+        InputError: the file cannot be written, for instance because the path is a folder or the disk is full.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

@@ -1,4 +1,4 @@
-"""A lock that threads acquire in turn."""
+"""A fair lock, which threads acquire in turn."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from types import TracebackType
 from typing import Self
 
 LOOKS = 0.2
-"""Seconds between two checks of ``given_up``."""
+"""Seconds between two checks whether the wait for a lock was given up."""
 
 
 class TakingTurns:
-    """A fair lock for ``with``: a waiting thread precedes the last holder.
+    """A fair lock for ``with`` blocks: a thread that waits gets the lock before the thread that held it last.
 
-    An ordinary lock goes to the thread that asks first after a release, which is nearly always the last holder.
+    If a thread releases an ordinary lock and acquires it again at once, it nearly always gets the lock again, while
+    other threads keep waiting.
     """
 
     def __init__(self) -> None:
@@ -29,8 +30,15 @@ class TakingTurns:
         self.release()
 
     def acquire(self, given_up: threading.Event | None = None) -> bool:
-        """Wait for the lock; return False if ``given_up`` is set meanwhile."""
-        with self._next:  # held by the thread that waits
+        """Wait for the lock.
+
+        Args:
+            given_up: once set, waiting ends.
+
+        Returns:
+            Whether this thread has acquired the lock.
+        """
+        with self._next:  # the thread that is next in turn holds this second lock
             while not self._lock.acquire(timeout=LOOKS):
                 if given_up is not None and given_up.is_set():
                     return False

@@ -1,4 +1,4 @@
-"""The user's cache: stores in it save time and may be deleted at any time."""
+"""Stores in the user's cache folder; they save time and may be deleted at any time."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from lockers import FORMAT
 
 
 def user_cache(name: str) -> Path | None:
-    """Return the folder of a store in the user's cache; None for a user without a home.
+    """Return the path of a store in the user's cache folder; None for a user without a home folder.
 
-    The folder's name ends with the lockers' format version, so that another version of the program has its own store.
+    The path ends with the version of the lockers' format, so that versions of this program with different formats use
+    different stores.
     """
     try:
         path = user_cache_path("spewy") / f"{name}-{FORMAT}"

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from spewy.system.closing import Closing
 
 POLL_SECONDS = 0.1
+"""Seconds between two checks for messages."""
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,9 @@ class Message:
 
     Attributes:
         task: number of the task.
-        kind: "news" before its end; "done" and "failed" at its end; "died" if it has killed too many workers.
-        value: the news, the result, the error that the task raised, or how its worker ended.
+        kind: "news" if the task reports before its end, "done" if the task has returned, "failed" if it has raised an
+            error, "died" if it was given up because its workers died or left.
+        value: the news ("news"), the result ("done"), the error ("failed"), or a text about the worker's end ("died").
     """
 
     task: int
@@ -29,13 +31,14 @@ class Message:
 
 
 class WorkerPool(Closing):
-    """A pool of processes that do tasks.
+    """A pool of worker processes that run tasks.
 
-    A function that is called in a worker gets a `spewy.system.worker.Parent` before its other arguments.
+    A task is a call of a function in a worker. The function's first argument is a `spewy.system.worker.Parent`, through
+    which it sends news and learns that it should return early.
 
     Attributes:
-        size: number of workers.
-        shares_files: whether workers see the files of this process.
+        size: number of tasks that run at the same time.
+        shares_files: whether workers can open the files of this process.
     """
 
     size: int
@@ -44,14 +47,18 @@ class WorkerPool(Closing):
     def work(
         self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], at_once: int | None = None
     ) -> Generator[Message | None, None, None]:
-        """Call a function with the arguments of each task; yield None every tenth of a second without a message.
+        """Run tasks in the workers, and yield messages about them.
 
-        If the generator is closed before its end, the workers are ended.
+        If the generator is closed before its end, all workers are ended.
 
         Args:
-            function: a function that a worker can import, safe to be called again if its worker dies.
-            tasks: arguments; taken from as workers become free.
-            at_once: number of tasks that run at once; None for one in each worker.
+            function: the function that each task calls. A worker must be able to import it, and it must be safe to call
+                it again if its worker dies.
+            tasks: arguments of each task; the next ones are requested when a worker is free.
+            at_once: number of tasks that run at the same time; None for one task in each worker.
+
+        Yields:
+            Messages, or None every tenth of a second without a message, so that the caller can do other work.
         """
         try:
             yield from self._work(function, enumerate(tasks), at_once)
@@ -62,11 +69,11 @@ class WorkerPool(Closing):
     def results(
         self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
     ) -> Generator[Message | None, None, None]:
-        """Like `work`, but yield only messages of tasks that are done.
+        """Run tasks like `work`, but yield only the messages "done", or None every tenth of a second.
 
         Raises:
-            ChildProcessError: a task has killed too many workers.
-            Exception: an error that the function raised.
+            ChildProcessError: a task was given up because its workers died or left.
+            Exception: a task raised this error.
         """
         with closing(self.work(function, tasks)) as messages:
             for message in messages:
@@ -78,16 +85,20 @@ class WorkerPool(Closing):
                     raise ChildProcessError(f"a worker process {message.value} during its task")
 
     def share(self, data: Any) -> Any:
-        """Send data to all workers; return a placeholder to pass as an argument of tasks."""
+        """Send data to all workers.
+
+        Returns:
+            A placeholder; a task that gets the placeholder as an argument receives the data.
+        """
         return data
 
     @abstractmethod
     def stop(self) -> None:
-        """Ask the running tasks to return early; their results are still yielded."""
+        """Ask running tasks to return early; `work` still yields their results."""
 
     @abstractmethod
     def close(self) -> None:
-        """End the workers, whatever they are doing."""
+        """End the workers, even if their tasks are running."""
 
     @abstractmethod
     def _work(

@@ -110,7 +110,7 @@ def test_compiling_is_told_once(capsys):
     for name in ("one", "two"):
         handler.handle(log.makeRecord("compiled", logging.INFO, "", 0, f"compiling {name}", (), None))
     assert capsys.readouterr().err.splitlines() == [
-        "compiling what this needs, once: a few seconds up to half a minute"
+        "compiling functions, once: a few seconds up to half a minute"
     ]
 
 
@@ -125,7 +125,7 @@ def test_what_compiles_announces_it_and_looking_does_not(tmp_path):
 
     assert told("show").stderr == ""
     first, second = told("exploit"), told("exploit")
-    assert first.stderr.startswith("compiling what this needs, once")
+    assert first.stderr.startswith("compiling functions, once")
     assert second.stderr == ""
     assert first.stdout == second.stdout
 

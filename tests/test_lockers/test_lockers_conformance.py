@@ -194,7 +194,7 @@ class StoreConformance:
             lambda: kept.delete("payoff", b"b"),
             lambda: kept.count_visit(b"b", 1),
         ):
-            with pytest.raises(LockerError, match="found one that has ended"):
+            with pytest.raises(LockerError, match="the transaction has ended"):
                 use()
 
     @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_a_reader_that_finds_no_lock_file_makes_one_or_says_what_to_do(tmp_path:
 
     def refuse() -> None:
         with pytest.raises(
-            LockerError, match=r"lockers\.mdb-lock: .*; found none: ask the owner of the folder"
+            LockerError, match=r"lockers\.mdb-lock: .*; there is no such file: ask the owner of the folder"
         ):
             open_store(folder, read_only=True)
 

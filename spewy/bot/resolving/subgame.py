@@ -364,6 +364,6 @@ class Subgame:
         return strategy
 
     def _line(self, betting: Betting) -> str:
-        """Line in this subgame's tree of a betting of the hand."""
+        """Convert a betting of the hand to a line of this subgame's tree."""
         rounds = betting.rounds[self.root.round :]
         return add_chips("/".join("".join(actions) for actions in rounds), -self.root.put_in_before)

@@ -1,1 +1,1 @@
-"""The Annual Computer Poker Competition: dealer, client, and a bot packed into a folder."""
+"""The Annual Computer Poker Competition (ACPC): dealer, client, and a folder with a bot."""

@@ -1,7 +1,7 @@
-"""A bot as a client of an ACPC dealer: reads match states, and answers when the bot is to act.
+"""Connect a bot to an ACPC dealer: read match states, and send the bot's actions.
 
-The client reports lines that a dealer should not send, and gives up after too many of them. It also reports a bot's
-failure, and goes on with a check, or a fold where checking is not free.
+The client reports lines that a dealer should not send, and stops after too many of them. If the bot fails, the client
+reports the error and checks, or folds if checking is not free.
 """
 
 from __future__ import annotations
@@ -17,21 +17,24 @@ from spewy.match.cards import hand_seed
 from spewy.match.connection import Connection
 
 PATIENCE = 1800.0
-"""Seconds without a match state after which the dealer counts as gone; the opponent may take 600 for an answer."""
+"""Seconds without a match state after which the dealer counts as gone.
+
+The opponent may take 600 seconds for an answer.
+"""
 MOST_STRAY = 1000
-"""Largest number of consecutive lines without a match state."""
+"""Largest number of consecutive lines that are not match states."""
 
 Note = Callable[[str], None]
 
 
 @dataclass
 class Match:
-    """The hands that a client has played.
+    """What a client has played.
 
     Attributes:
-        hands: number of hands that were played to their ends.
-        seconds: seconds of each answer.
-        faults: number of failures of the bot.
+        hands: number of completed hands.
+        seconds: seconds that the bot took for each answer.
+        faults: number of times that the bot failed.
     """
 
     hands: int = 0
@@ -42,13 +45,13 @@ class Match:
 def play(
     dealer: Connection, bot: Bot, seed: int = 0, patience: float = PATIENCE, note: Note | None = None
 ) -> Match:
-    """Play until the dealer closes the connection; this side leaves its own end open.
+    """Play until the dealer closes the connection; the caller must close this side of the connection.
 
     Args:
-        dealer: connection to the dealer; nothing was sent or read yet.
-        bot: the bot that plays; it stays open.
+        dealer: new connection to the dealer, on which nothing was sent or read.
+        bot: the bot that plays; the caller must close it.
         seed: seed of the bot's random choices.
-        patience: seconds to wait for a match state.
+        patience: largest number of seconds to wait for a match state.
         note: called with each line that is sent or received, and with each failure.
 
     Raises:
@@ -70,13 +73,11 @@ class _Client:
             self._heard(state)
         if self._last is None or not self._over:
             where = "before the first hand" if self._last is None else f"in hand {self._last.number}"
-            raise PeerError(
-                f"{self._dealer.peer}: expected to play to the end of a hand, found it gone {where}"
-            )
+            raise PeerError(f"{self._dealer.peer}: the dealer closed the connection {where}")
         return self._match
 
     def _state(self) -> MatchState | None:
-        """The next match state; None at the end."""
+        """Receive the next match state; None if the dealer has closed the connection."""
         deadline = time.monotonic() + self._patience
         for _ in range(MOST_STRAY):
             line = self._dealer.receive(deadline)
@@ -88,7 +89,7 @@ class _Client:
             try:
                 return parse_state(self._bot.game, line)
             except InputError as error:
-                self._note(f"WARNING: passed over: {error}")
+                self._note(f"WARNING: ignored a line: {error}")
         raise PeerError(
             f"{self._dealer.peer}: expected match states, found {MOST_STRAY:,} other lines in a row"
         )
@@ -97,7 +98,9 @@ class _Client:
         last, self._last = self._last, state
         if last is None or not _follows(last, state):
             if last is not None and not self._over:
-                self._note(f"WARNING: hand {last.number}: the dealer went on without an end of this hand")
+                self._note(
+                    f"WARNING: hand {last.number}: the dealer began another hand before the end of this hand"
+                )
             self._over = False
             self._tell(
                 lambda: self._bot.new_hand(state.hand, state.position, hand_seed(self._seed, state.number))
@@ -114,7 +117,7 @@ class _Client:
         begun = time.monotonic()
         try:
             text = state.reply(self._bot.act(state.hand))
-        except Exception as error:  # whatever it is, the match goes on
+        except Exception as error:  # the match goes on after any error
             self._failed(error)
             text = state.reply(state.hand.betting.passive)
         self._match.seconds.append(time.monotonic() - begun)
@@ -123,7 +126,7 @@ class _Client:
     def _tell(self, function: Callable[[], None]) -> None:
         try:
             function()
-        except Exception as error:  # whatever it is, the match goes on
+        except Exception as error:  # the match goes on after any error
             self._failed(error)
 
     def _failed(self, error: Exception) -> None:
@@ -136,7 +139,7 @@ class _Client:
 
 
 def _follows(before: MatchState, state: MatchState) -> bool:
-    """Whether ``state`` belongs to the same hand as ``before``, at the same point or later."""
+    """Whether ``state`` belongs to the same hand as ``before``, at the same decision or later."""
     same = (before.position, before.number) == (state.position, state.number)
     held = before.hand.hole[before.position] == state.hand.hole[state.position]
     dealt = state.hand.board[: len(before.hand.board)] == before.hand.board

@@ -1,8 +1,9 @@
-"""A dealer like the ACPC's reference dealer, with its messages, log, time limits and treatment of bad replies.
+"""A dealer like the ACPC's reference dealer: the same messages, log, time limits and treatment of bad replies.
 
-There are two sets of rules. ``2.0.0`` is the reference dealer's. ``2007`` is the first competition's: a player may fold
-where a check is free, and the dealer folds to the end for a player who is out of time or gone. Seats are the players'
-numbers on the command line, 0 and 1; their positions in a hand change after each hand.
+There are two sets of rules. ``2.0.0`` are the reference dealer's rules. ``2007`` are the rules of the first
+competition: a player may fold where a check is free, and the dealer folds every remaining hand of a player who is out
+of time or has disconnected. The seats 0 and 1 are the players in the order of the command line; their positions in a
+hand swap after each hand.
 """
 
 from __future__ import annotations
@@ -34,22 +35,22 @@ from spewy.match.table import Table
 
 RulesName = Literal["2.0.0", "2007"]
 MOST_WARNINGS = 1000
-"""Largest number of warnings in a match, since a client may send nonsense until its time is over."""
+"""Largest number of warnings in a match, because a client may send nonsense until its time is over."""
 TIMES_EVERY = 100
-"""Number of hands between two reports of used time."""
+"""Number of hands after which the seats' used time is reported."""
 
 Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Time limits of a seat in seconds; None: no limit.
+    """Time limits of each seat in seconds; None: no limit.
 
     Attributes:
-        response: for one answer.
-        hand: for all answers in one hand.
-        match: for all answers.
-        start: for both seats to connect, and again for both to send their version.
+        response: time for one answer.
+        hand: time for all answers in one hand.
+        match: time for all answers in the match.
+        start: time for both seats to connect, and again for both seats to send their protocol version.
     """
 
     response: float | None = 600.0
@@ -69,8 +70,8 @@ class Terms:
         seed: seed of the cards.
         names: names of the players by seat.
         limits: time limits.
-        rules: the set of rules.
-        fixed: whether seats keep their positions.
+        rules: the set of rules, ``2.0.0`` or ``2007``.
+        fixed: whether each seat keeps its position in all hands.
     """
 
     name: str
@@ -93,17 +94,24 @@ class Terms:
         next(deals(self.game, self.seed))
 
     def position(self, seat: int, number: int) -> int:
-        """Position of a seat in a hand, and also seat of a position."""
+        """Return the position of a seat in a hand; equally, the seat of a position."""
         return seat if self.fixed else (seat + number) % 2
 
     def seat_name(self, seat: int) -> str:
-        """A seat's name in messages."""
+        """Return a seat's name for messages."""
         return f"seat {seat + 1} ({self.names[seat]})"
 
 
 @dataclass(frozen=True)
 class Action:
-    """A line of the transaction log: an action, its hand, and the times of the question and of the answer."""
+    """A line of the transaction log.
+
+    Attributes:
+        action: the ACPC action.
+        number: number of the hand.
+        sent: time when the player was asked, in seconds since the epoch.
+        received: time when the answer arrived, in seconds since the epoch.
+    """
 
     action: str
     number: int
@@ -112,7 +120,7 @@ class Action:
 
     @property
     def text(self) -> str:
-        """Line of the transaction log."""
+        """The action as a line of the transaction log."""
         return f"{self.action} {self.number} {self.sent:.6f} {self.received:.6f}"
 
 
@@ -120,14 +128,14 @@ def parse_actions(text: str) -> list[Action]:
     """Read a transaction log.
 
     Raises:
-        InputError: a line is no line of a transaction log.
+        InputError: a line does not consist of an action, the number of a hand, and two times.
     """
     actions = []
     for number, line in enumerate(text.splitlines(), start=1):
         try:
             action, hand, sent, received = line.split()
             actions.append(Action(action, int(hand), float(sent), float(received)))
-            if not math.isfinite(actions[-1].sent + actions[-1].received):  # no clock could go on from there
+            if not math.isfinite(actions[-1].sent + actions[-1].received):  # a clock needs finite times
                 raise ValueError
         except ValueError:
             raise InputError(
@@ -138,7 +146,13 @@ def parse_actions(text: str) -> list[Action]:
 
 @dataclass(frozen=True)
 class Logs:
-    """Functions that receive messages, lines of the match's log and transactions."""
+    """Functions that receive the dealer's output.
+
+    Attributes:
+        note: receives messages.
+        hand: receives each hand as a line of the match's log.
+        action: receives each line of the transaction log.
+    """
 
     note: Note
     hand: Note
@@ -146,7 +160,7 @@ class Logs:
 
 
 def accept_both(listener: Listener, terms: Terms) -> tuple[Connection, Connection]:
-    """Wait for both players.
+    """Wait until both players have connected.
 
     Raises:
         PeerError: a player does not connect in time.
@@ -166,9 +180,9 @@ class Dealer:
 
     Args:
         terms: the match.
-        connections: connections to the players, by seat; nothing was read yet.
-        logs: where messages and hands go.
-        before: actions of an earlier run of this match, which the dealer plays again without asking the players.
+        connections: new connections to the players, by seat; nothing was read yet.
+        logs: functions that receive messages, hands and actions.
+        before: actions of an interrupted run of this match; the dealer repeats them without asking the players.
     """
 
     def __init__(
@@ -183,11 +197,11 @@ class Dealer:
         self._warnings = 0
 
     def play(self) -> FinalScore:
-        """Deal all hands.
+        """Deal all hands and return the final score.
 
         Raises:
-            PeerError: a player is gone or out of time, and the rules end the match.
-            InputError: the actions of the earlier run are not of this match.
+            PeerError: a player has disconnected or is out of time, and the rules end the match.
+            InputError: the actions of the interrupted run do not belong to this match.
         """
         totals = [0, 0]
         self._logs.note(f"STARTED at {_now()}")
@@ -218,7 +232,7 @@ class Dealer:
         """Deal a hand; return the chips that each position won."""
         for clock in self._clocks:
             clock.hand = 0.0
-        # Folds are free for a player who is gone under either set of rules.
+        # Under both sets of rules the dealer folds for a player who is gone, even where a check is free.
         table = Table(self.terms.game, dealt, free_folds=True)
         while not table.is_over:
             ask = self._replayed if self._before else self._asked
@@ -230,7 +244,7 @@ class Dealer:
         return table.result
 
     def _replayed(self, hand: Hand, number: int) -> str:
-        """Return the next action of the earlier run."""
+        """Return the next action of the interrupted run."""
         action = self._before.pop()
         if action.number != number or read_action(hand, action.action, self._free_folds)[0] != action.action:
             raise InputError(
@@ -242,7 +256,7 @@ class Dealer:
         return action.action
 
     def _asked(self, hand: Hand, number: int) -> str:
-        """Ask the player to act for an action."""
+        """Ask the player whose turn it is for an action."""
         assert hand.to_act is not None
         seat = self.terms.position(hand.to_act, number)
         self._send_state(hand, number)
@@ -252,7 +266,7 @@ class Dealer:
         return action
 
     def _send_state(self, hand: Hand, number: int) -> None:
-        """Send a state to both seats."""
+        """Send a match state to both seats."""
         for seat in (0, 1):
             if self._gone[seat]:
                 continue
@@ -279,7 +293,9 @@ class Dealer:
             return "f"
         action, wrong = read_action(hand, answer, self._free_folds)
         if wrong is not None:
-            self._warn(f"WARNING: {self._connections[seat].peer}: bad action, {wrong}; taken for {action}")
+            self._warn(
+                f"WARNING: {self._connections[seat].peer}: bad action, {wrong}; the dealer plays {action}"
+            )
         return action
 
     def _reply(self, seat: int, sent: str, deadline: float | None) -> str:
@@ -294,10 +310,10 @@ class Dealer:
                 self._logs.note(f"FROM {seat + 1} at {_now()} {visible(text)}")
                 return answer
             if not text.startswith(COMMENTS):
-                self._warn(f"WARNING: {connection.peer}: passed over: {shown(text)}")
+                self._warn(f"WARNING: {connection.peer}: ignored a line: {shown(text)}")
 
     def _leave(self, seat: int, error: PeerError) -> None:
-        """Handle a player who is out of time or gone: fold to the end by the rules of 2007, else end the match."""
+        """Handle a player who is out of time or gone: end the match, or by the rules of 2007 fold for this player."""
         if self.terms.rules != "2007":
             raise error
         self._note_gone(seat, error)
@@ -315,11 +331,11 @@ class Dealer:
         if self._warnings <= MOST_WARNINGS:
             self._logs.note(text)
         if self._warnings == MOST_WARNINGS:
-            self._logs.note("WARNING: no further warnings are told")
+            self._logs.note("WARNING: further warnings are not shown")
 
 
 class _Clock:
-    """Time that a seat has used."""
+    """Seconds that a seat has used in the hand and in the match."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -327,17 +343,17 @@ class _Clock:
         self.match = 0.0
 
     def start(self) -> float | None:
-        """Deadline of an answer that is requested now."""
+        """Return the deadline of an answer that is requested now; None: no limit."""
         limits = self.limits
-        left = [
+        remaining = [
             limit - used
             for limit, used in ((limits.response, 0.0), (limits.hand, self.hand), (limits.match, self.match))
             if limit is not None
         ]
-        return time.monotonic() + min(left) if left else None
+        return time.monotonic() + min(remaining) if remaining else None
 
     def add(self, seconds: float) -> None:
-        """Add the time taken by an answer."""
+        """Add the seconds that an answer took."""
         self.hand += seconds
         self.match += seconds
 

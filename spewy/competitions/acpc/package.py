@@ -1,4 +1,4 @@
-"""Package a bot as a folder: its strategy locker, our code, and a start script."""
+"""Package a bot as a folder: its strategy locker, the code of Spewy, and a start script."""
 
 from __future__ import annotations
 
@@ -32,24 +32,23 @@ README = """A bot that plays {game}, in a folder of its own.
     ./startme.sh HOST PORT
 
 connects to a dealer that speaks the ACPC's protocol 2.0.0, plays until the dealer closes the connection, and ends
-with exit code 0; 1 means that the dealer vanished in the middle of a hand.
+with exit code 0. Exit code 1 means that the dealer vanished in the middle of a hand.
 
-What it needs: Python 3.11 or newer for this kind of machine, as python3 or named by $PYTHON, with
+The bot needs Python 3.11 or newer for this kind of machine, as python3 or named by $PYTHON. Install its packages with
 
     python3 -m pip install -r requirements.txt
 
-Nothing else has to be installed: the bot's code is in code/, its strategy in lockers/ ({size:.0f} MiB), where readers
-enter themselves into lock files and change nothing. Machine code is kept in $SPEWY_KERNELS, by default in the user's
-cache; the first start makes it, which takes a while: play some hands before a match. Nothing is written elsewhere, and
-nothing is asked of a network but the dealer.
+The bot's code is in code/, its strategy in lockers/ ({size:.0f} MiB). The bot writes only to the lock files there. The
+first start compiles machine code, which takes a while, so play some hands before a match. The machine code is stored in
+$SPEWY_KERNELS, by default in the user's cache. The bot writes nothing else, and connects only to the dealer.
 """
 
 
 def package_acpc(folder: Path, out: Path, resolve: str) -> int:
-    """Make a folder with a bot for the ACPC: its start script, code and lockers.
+    """Make a folder with a bot for the ACPC: start script, code and strategy locker.
 
     Args:
-        folder: folder of a solve, which may go on, or a copy of its strategy locker.
+        folder: folder of a solve, which may be running, or a copy of its strategy locker.
         out: the folder to make, which must not exist yet; it appears when it is complete.
         resolve: when the bot re-solves subgames.
 
@@ -57,11 +56,11 @@ def package_acpc(folder: Path, out: Path, resolve: str) -> int:
         The size of the new folder in bytes.
 
     Raises:
-        InputError: ``out`` exists already, its parent folder does not exist, or the parent folder may not be written.
-        lockers.LockerError: ``folder`` has no lockers, or they are damaged.
+        InputError: ``out`` exists already, its parent folder does not exist, or the parent folder cannot be written.
+        lockers.LockerError: ``folder`` has no lockers, or its lockers are damaged.
     """
     if os.path.lexists(out) or not out.absolute().parent.is_dir():
-        raise InputError(f"folder {path_text(out)}: expected a new one in a folder that exists")
+        raise InputError(f"folder {path_text(out)}: expected the name of a new folder in an existing folder")
     temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
         _fill(folder, temporary, resolve)
@@ -70,7 +69,7 @@ def package_acpc(folder: Path, out: Path, resolve: str) -> int:
         if failure_text(error) is not None:
             raise
         raise InputError(
-            f"folder {path_text(out)}: expected one that can be made, found: {error.strerror or error}"
+            f"folder {path_text(out)}: the folder cannot be made: {error.strerror or error}"
         ) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -97,7 +96,7 @@ def _fill(folder: Path, out: Path, resolve: str) -> None:
 
 
 def _requirements() -> list[str]:
-    """Requirements of our code, without the extras."""
+    """Requirements of Spewy as lines of a pip requirements file, without those of its extras."""
     return [line for line in metadata.requires("spewy") or [] if "extra ==" not in line]
 
 

@@ -1,1 +1,1 @@
-"""The HIGC's protocol, which shows games as OpenSpiel's tensors, and who plays there."""
+"""The HIGC, whose referee shows games as OpenSpiel's tensors: protocol, referee, and agents."""

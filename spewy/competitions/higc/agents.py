@@ -1,4 +1,4 @@
-"""Choose the agent for each game at a HIGC referee's table, and store the games that were solved for it."""
+"""Choose the agent for each game of the HIGC, and solve and store small games."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from spewy.errors import InputError
 from spewy.learn.engine import Stop
 
 NODES_PER_SECOND, MOST_NODES = 40_000, 4_000_000
-"""Largest number of tree nodes per second of preparation, and in any time."""
+"""Largest number of tree nodes for each second of preparation, and largest number in all."""
 WALKING = 0.6
 """Share of the preparation time for enumerating the game's tree."""
 TARGET = 1e-4
-"""Exploitability at which a solve stops, as a share of the game's largest gain."""
+"""Exploitability at which a solve stops, as a share of the largest gain in the game."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Agents:
 
     Attributes:
         lockers: folders of poker solves.
-        solved: folder of games that are solved when they are first met.
-        resolve: when a poker bot re-solves, as of `spewy.bot.agent.open_bot`.
-        seconds: time for an answer that is searched for.
-        prepare_seconds: time for solving a game when it is first met.
-        note: called with a text for each solve, and for how each game is played.
+        solved: folder in which solved games are stored.
+        resolve: when a poker bot re-solves, as for `spewy.bot.agent.open_bot`.
+        seconds: seconds to search for an answer.
+        prepare_seconds: seconds to solve a game that is not stored yet.
+        note: called with a text after each solve, and if a game can only be played by pot odds.
     """
 
     lockers: tuple[Path, ...]
@@ -71,10 +71,10 @@ class Agents:
         return SearchAgent(game, seat, self.seconds, seed)
 
     def prepare(self, name: str, dialect: Dialect, stop: Stop) -> None:
-        """Solve a game anew and store it; if the solve is stopped, store what it has reached.
+        """Solve a game from scratch and store its strategy; a solve that is stopped stores its last strategy.
 
         Raises:
-            InputError: the game is too large, or nothing can be written.
+            InputError: the game is too large, or the strategy cannot be written.
             MissingError: the game needs OpenSpiel, which is not installed.
         """
         from spewy.competitions.higc.solved_games import is_small, solve_anew
@@ -86,12 +86,12 @@ class Agents:
         game = SpielGame(name, dialect)
         if self._solve(game, stop) is None and not stop.is_set():
             raise InputError(
-                f"game {name!r}: expected one to be walked through within {self.prepare_seconds:g} s and "
-                f"{self._most:,} states, found a larger one"
+                f"game {name!r} is too large to solve within {self.prepare_seconds:g} s and {self._most:,} states; "
+                "allow more time"
             )
 
     def _poker_bot(self, table: PokerTable) -> Bot:
-        # Loads the solvers, which other games do without.
+        # These imports load the solvers, which other games do not need.
         from spewy.competitions.higc.solved_games import is_small, solved_bot, stored_bot
         from spewy.match.opponents import opponent
 
@@ -100,11 +100,11 @@ class Agents:
             return bot
         if is_small(table.game):
             return solved_bot(self.solved, table, self.prepare_seconds, self.note, self.resolve)
-        self.note(f"{table.game.name}: no --lockers have it; played by pot odds")
+        self.note(f"{table.game.name}: no folder holds a solve of this game; the bot plays by pot odds")
         return opponent("equity", table.game)
 
     def _stored(self, game: SpielGame) -> Tabular | None:
-        """Strategy of a small game, solved now if it is new; None if the game is too large."""
+        """Return the strategy of a small game, stored or solved now; None if the game is too large."""
         path = tabular_path(self.solved, game.name, game.dialect)
         too_large = path.with_suffix(".large")
         if path.exists():
@@ -122,13 +122,13 @@ class Agents:
         return min(int(NODES_PER_SECOND * self.prepare_seconds), MOST_NODES)
 
     def _solve(self, game: SpielGame, stop: Stop | None = None) -> Tabular | None:
-        """Solve a game and store it; None if the game is too large."""
+        """Solve a game and store its strategy; return None if the game is too large."""
         begun = time.monotonic()
         tree = spiel_tree(game, self._most, WALKING * self.prepare_seconds, stop)
         if tree is None:
             return None
-        left = self.prepare_seconds - (time.monotonic() - begun)
-        solution = solve_tree(tree, TARGET * game.game.max_utility(), left, stop=stop)
+        remaining = self.prepare_seconds - (time.monotonic() - begun)
+        solution = solve_tree(tree, TARGET * game.game.max_utility(), remaining, stop=stop)
         tabular = Tabular.of(game.name, tree, solution)
         tabular.write(tabular_path(self.solved, game.name, game.dialect))
         self.note(
@@ -139,10 +139,10 @@ class Agents:
 
 
 class RandomAgent:
-    """Plays a random legal action.
+    """Plays random legal actions.
 
     Args:
-        seed: seed of the draws.
+        seed: seed of the random actions.
     """
 
     def __init__(self, seed: int) -> None:
@@ -155,8 +155,8 @@ class RandomAgent:
         """Ignore a state."""
 
     def act(self, legal: tuple[int, ...]) -> int:
-        """Draw a legal action."""
+        """Choose a legal action at random."""
         return self._rng.choice(legal)
 
     def close(self) -> None:
-        """Release nothing."""
+        """Do nothing; the agent holds no files."""

@@ -1,7 +1,8 @@
-"""Rebuild a hand of poker from the tensors of its states; differences between states reveal the actions.
+"""Rebuild a poker hand from the tensors of its states; differences between states reveal the actions.
 
-The states of the deal come first. Then each state follows from the state before it by one action or one card: the board
-grows, or one player's chips do, or nothing changes, which is a check. A fold ends the match and is never seen.
+The first states deal the hole cards. Each further state follows from the previous state by one action or one card. A
+larger board reveals a card, more chips of a player reveal a call or raise, and no change reveals a check. A fold ends
+the match, so no state shows it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ class Follower:
 
     Args:
         table: the game.
-        seat: number of the player who sees the states.
+        seat: number of the player to whom the states are shown.
     """
 
     def __init__(self, table: PokerTable, seat: int) -> None:
@@ -33,10 +34,10 @@ class Follower:
         return self._hand
 
     def see(self, public: Public) -> None:
-        """Follow the match to its next state.
+        """Update the hand by the next state.
 
         Raises:
-            InputError: the state cannot follow.
+            InputError: the state cannot follow from the previous state.
         """
         if self._undealt:
             self._undealt -= 1
@@ -66,7 +67,7 @@ class Follower:
         return hand.apply(self._action(hand, last, public, moved))
 
     def _with_cards(self, hand: Hand, new: tuple[int, ...]) -> Hand:
-        """Collect single cards, and deal them to the hand once the round is complete."""
+        """Collect public cards one by one, and deal them to the hand when the round's cards are complete."""
         self._dealt += new
         if len(self._dealt) < hand.to_deal:
             return hand

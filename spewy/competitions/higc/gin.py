@@ -1,4 +1,4 @@
-"""Gin rummy by rules of thumb: collect melds, knock as soon as possible, lay off as many cards as possible."""
+"""Gin rummy by simple rules: collect melds, knock as soon as possible, lay off as many cards as possible."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from spewy.competitions.higc.spiel import SpielGame
 from spewy.competitions.higc.text import State, tensor_values
 
 STANDARD = {"num_ranks": 13, "num_suits": 4, "hand_size": 10}
-"""Parameters of the games that have the tensors and actions below."""
+"""Parameters of the games that this agent can play; the positions and numbers below hold for them."""
 SIZE, CARDS = 644, 52
 HANDS, UPCARD = 2, 118
-"""Positions of the hands and the upcard in a tensor."""
+"""Positions in a tensor at which the hands and the upcard begin."""
 DRAW_UPCARD, DRAW_STOCK, PASS, KNOCK, MELDS = 52, 53, 54, 55, 56
-"""Numbers of actions; smaller numbers mean cards, and larger numbers mean melds."""
+"""Numbers of actions; a number below 52 is a card, and a number from `MELDS` on is a meld."""
 
 
 class GinAgent:
-    """Plays one seat; a `spewy.competitions.higc.session.Agent`.
+    """Plays one seat; implements `spewy.competitions.higc.session.Agent`.
 
     Args:
-        game: gin rummy with the standard deck and hands.
+        game: gin rummy with the standard deck and hand size.
         seat: number of the player.
         seed: seed of the choice between equally good actions.
     """
@@ -37,10 +37,10 @@ class GinAgent:
 
     @staticmethod
     def plays(game: SpielGame) -> bool:
-        """Whether the agent can play a game."""
-        found = game.game.get_parameters()
+        """Whether this agent can play a game."""
+        parameters = game.game.get_parameters()
         known = game.game.get_type().short_name == "gin_rummy" and game.dialect == "rules"
-        return known and all(found[key] == value for key, value in STANDARD.items())
+        return known and all(parameters[key] == value for key, value in STANDARD.items())
 
     def new_match(self) -> None:
         """Begin a match."""
@@ -48,10 +48,10 @@ class GinAgent:
         self._upcard: list[int] = []
 
     def see(self, state: State) -> None:
-        """Process the next state.
+        """Read the hand and the upcard from the state that the referee shows.
 
         Raises:
-            InputError: the tensor is of another game.
+            InputError: the tensor belongs to another game.
         """
         values = tensor_values(state.tensors[0], SIZE, "rules")
         hands = values[HANDS : HANDS + 2 * CARDS].reshape(2, CARDS)
@@ -70,22 +70,22 @@ class GinAgent:
         return self._laid(legal, cards)
 
     def close(self) -> None:
-        """Release nothing."""
+        """Do nothing; the agent holds no files."""
 
     def _drawn(self, legal: tuple[int, ...]) -> int:
-        """Draw the upcard if it reduces deadwood; else pass, or draw from the stock."""
+        """Draw the upcard if it reduces deadwood; otherwise pass, or draw from the stock."""
         if self._upcard and self._least([*self._hand, *self._upcard]) < self._deadwood(self._hand):
             return DRAW_UPCARD
         return next(action for action in (PASS, DRAW_STOCK, DRAW_UPCARD) if action in legal)
 
     def _discarded(self, cards: list[int]) -> int:
-        """Discard the card that leaves the least deadwood; among equals, the card with the highest value."""
+        """Discard the card that leaves the least deadwood; among such cards, the card with the highest value."""
         return min(
             cards, key=lambda card: (self._without(card), -self._utils.card_value(card), self._rng.random())
         )
 
     def _laid(self, legal: tuple[int, ...], cards: list[int]) -> int:
-        """Lay the next of the best melds, then lay off a card that is in no meld, then pass."""
+        """Lay the next of the best melds; if none remains, lay off a card that is in no meld; otherwise pass."""
         group = self._utils.best_meld_group(self._hand)
         held = {card for meld in group for card in meld}
         for meld in group:
@@ -96,7 +96,7 @@ class GinAgent:
         return loose[0] if loose else PASS if PASS in legal else legal[0]
 
     def _least(self, hand: list[int]) -> int:
-        """Least deadwood after a discard."""
+        """Least deadwood of a hand after one discard."""
         return min(self._deadwood([card for card in hand if card != out]) for out in hand)
 
     def _without(self, card: int) -> int:

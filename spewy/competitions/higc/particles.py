@@ -1,8 +1,8 @@
-"""A particle filter: a sample of the states that are consistent with what one player has seen.
+"""A particle filter: a sample of the states of a game that agree with everything a player has seen.
 
-At each step the filter tries all actions of chance and of the other player from each state of the sample, and keeps the
-states that look like the state that was seen. It assumes that the other player acts at random. If no state is left, it
-keeps the states that differ least from the state that was seen.
+After each step of the match, the filter follows the possible actions of chance and of the other player from each state
+of the sample. It keeps the states that look to the player like the state that the referee shows. It assumes that the
+other player acts at random. If no state agrees, it keeps the states that differ least.
 """
 
 from __future__ import annotations
@@ -18,19 +18,22 @@ from spewy.competitions.higc.text import State
 MOST = 150
 """Largest number of states in the sample."""
 SPARE = 2
-"""Multiple of the sample size to search for before drawing the sample."""
+"""Number of agreeing states to look for, in multiples of the sample size; the sample is drawn from them."""
 MOST_OTHERS = 1000
-"""Largest number of other states kept as a fallback if no state fits."""
+"""Largest number of states that do not agree; the nearest are used if no state agrees."""
 
 
 class Particles:
-    """A sample of states.
+    """A sample of the possible states of a match.
 
     Args:
         game: the game.
-        seat: number of the player who sees the states.
-        rng: random numbers of the sample.
-        seconds: time for one step.
+        seat: number of the player.
+        rng: source of random numbers.
+        seconds: time limit for one update of the sample.
+
+    Attributes:
+        states: the sample.
     """
 
     def __init__(self, game: SpielGame, seat: int, rng: Random, seconds: float) -> None:
@@ -44,7 +47,7 @@ class Particles:
         self._did = action
 
     def see(self, state: State) -> None:
-        """Process the next state of the match."""
+        """Update the sample by the next state that the referee shows."""
         if self._begun:
             self.states = self._following(state)
         else:
@@ -53,7 +56,7 @@ class Particles:
 
     def _following(self, state: State) -> list[SpielState]:
         deadline = time.monotonic() + self._seconds
-        found, others = list[SpielState](), list[SpielState]()
+        fitting, others = list[SpielState](), list[SpielState]()
         share = 1 + SPARE * MOST // max(len(self.states), 1)
         for before in self._rng.sample(self.states, len(self.states)):
             kept = 0
@@ -61,24 +64,24 @@ class Particles:
                 if child.is_terminal():
                     continue
                 if self._shows(child, state):
-                    found.append(child)
+                    fitting.append(child)
                     kept += 1
                 elif len(others) < MOST_OTHERS:
                     others.append(child)
                 if kept == share or time.monotonic() > deadline:
                     break
-            if time.monotonic() > deadline and (found or others):
+            if time.monotonic() > deadline and (fitting or others):
                 break
-        found = found or self._nearest(others, state)
-        return self._rng.sample(found, min(MOST, len(found)))
+        fitting = fitting or self._nearest(others, state)
+        return self._rng.sample(fitting, min(MOST, len(fitting)))
 
     def _nearest(self, states: list[SpielState], seen: State) -> list[SpielState]:
-        """States that differ least from the seen state."""
+        """Return the states that differ least, to the player, from the state that the referee shows."""
         gaps = [_gap(self._game.seen(state, self._seat), seen) for state in states]
         return [state for state, gap in zip(states, gaps, strict=True) if gap == min(gaps)]
 
     def _children(self, state: SpielState) -> Iterator[SpielState]:
-        """Yield states that may follow a state, in random order."""
+        """Yield the states that may follow a state, in random order."""
         if state.is_chance_node():
             outcomes = state.chance_outcomes()
             self._rng.shuffle(outcomes)
@@ -99,7 +102,14 @@ class Particles:
 
 
 def play_out(state: SpielState, player: int, rng: Random, most: int) -> float:
-    """Play a random game from a state, which changes; return the player's return, 0 if the game takes too long."""
+    """Play a random game from a state, and return a player's result; 0 if the game takes too long.
+
+    Args:
+        state: the state, which changes.
+        player: the player.
+        rng: source of random numbers.
+        most: largest number of actions.
+    """
     for _ in range(most):
         if state.is_terminal():
             return float(state.returns()[player])
@@ -112,6 +122,6 @@ def play_out(state: SpielState, player: int, rng: Random, most: int) -> float:
 
 
 def _gap(first: State, second: State) -> int:
-    """Number of bytes in which two states differ, plus 1,000 if their legal actions differ."""
+    """Number of bytes in which two states differ to a player, plus 1,000 if their legal actions differ."""
     pairs = zip(b"".join(first.tensors), b"".join(second.tensors), strict=False)
     return sum(one != two for one, two in pairs) + 1000 * (first.legal != second.legal)

@@ -1,4 +1,4 @@
-"""A poker bot at a HIGC referee's table: rebuilds the hand, and answers with OpenSpiel's actions."""
+"""A poker bot in a match of the HIGC: rebuild the hand, and answer with OpenSpiel's actions."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from spewy.match.cards import hand_seed
 
 
 class PokerAgent:
-    """Plays one seat of a poker game; a `spewy.competitions.higc.session.Agent`.
+    """Plays one seat of a poker game; implements `spewy.competitions.higc.session.Agent`.
 
-    After a state that cannot follow from the state before it, the agent checks and calls, and passes in Kuhn poker.
+    If a state cannot follow from the previous state, the agent checks or calls from then on; in Kuhn poker it passes.
 
     Args:
         table: the game.
-        bot: the bot that plays; `close` closes it.
+        bot: the bot that plays; the agent's `close` closes it.
         seat: number of the bot's player.
         seed: seed of the bot's random choices in all matches.
         note: called by `close` with the number of the bot's decisions by source, and with its failures.
@@ -39,10 +39,10 @@ class PokerAgent:
         self._follower: Follower | None = Follower(self._table, self._seat)
 
     def see(self, state: State) -> None:
-        """Follow the match to its next state.
+        """Update the hand by the state that the referee shows.
 
         Raises:
-            InputError: the state cannot follow.
+            InputError: the state cannot follow from the previous state.
         """
         if self._follower is None:
             return
@@ -57,15 +57,16 @@ class PokerAgent:
         """Choose a legal action.
 
         Raises:
-            InputError: the hand is unknown, or it is not this player's turn.
+            InputError: the hand is unknown or it is not this player's turn, and neither a check, a call nor a fold is
+                legal.
         """
         hand = None if self._follower is None else self._follower.hand
         if hand is None or hand.to_act != self._seat:
-            # A check or a call, or a fold where neither is legal; in Kuhn poker a pass.
+            # Check or call; fold if neither is legal. In Kuhn poker, pass.
             for number in (0,) if self._table.actions == "kuhn" else (1, 0):
                 if number in legal:
                     return number
-            raise InputError("hand: expected this player's turn, found another")
+            raise InputError("hand: it is not this player's turn")
         return self._table.number(self._bot.act(hand), hand.betting, legal)
 
     def close(self) -> None:

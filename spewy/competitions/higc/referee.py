@@ -1,12 +1,15 @@
-"""The referee of the HIGC: plays one match of a game between two players, whatever they send.
+"""The referee of the HIGC: play one match between two players, whatever lines they send.
 
-By the rules of the competition the referee replaces an illegal action by a random legal one. It shuts a player down
-after three illegal actions, after three lines that nobody asked for, or after one late answer, and when the player is
-gone; from then on it draws the player's actions. Where the rules say nothing: faults count within one match; the
-seconds for preparing are added to those for the first answer; a line that names no action is an illegal action; the
-last state is not shown.
+By the competition's rules the referee replaces an illegal action by a random legal action. It shuts a player down after
+three illegal actions, three unrequested lines or one late answer, and when the player has disconnected. From then on
+the referee chooses this player's actions at random.
 
-The referee of the older dialect counts all faults together, and plays at random from the fourth one on.
+Where the rules say nothing, this referee does the following. Faults count within one match. The first answer may take
+the time for preparing in addition to the time for an answer. A line that is not the number of an action is an illegal
+action. The last state is not shown.
+
+In the older dialect the referee counts all faults together, and plays at random for a player from the fourth fault
+on.
 """
 
 from __future__ import annotations
@@ -32,10 +35,18 @@ from spewy.errors import InputError, PeerError, one_line, shown
 from spewy.match.connection import Channel, wait_for_any
 
 Kind = Literal["illegal", "stray", "late", "gone", "stayed", "silent"]
-"""Kinds of faults: an illegal action, an unrequested line, a late answer, an early end, no end, no answer word."""
+"""Kinds of faults.
+
+- ``illegal``: an illegal action.
+- ``stray``: a line that the referee did not ask for.
+- ``late``: no answer within the time limit.
+- ``gone``: the player disconnected during the match.
+- ``stayed``: the player's process did not end after the match.
+- ``silent``: a word of the older dialect is missing.
+"""
 
 MOST_STATES = 1_000_000
-"""Largest number of states in a match, for games without an end."""
+"""Largest number of states in a match; a longer match is an error."""
 SEND_SECONDS = 5.0
 """Seconds within which a player must read a line."""
 
@@ -48,11 +59,12 @@ class Limits:
         dialect: dialect that the players speak.
         act: seconds for an answer.
         chance: seconds that a chance node takes.
-        prepare: seconds before the first answer, or until a player says that it is ready.
-        leave: seconds for a process to end after the match.
-        word: seconds for words of the older dialect: that a match starts, that a player ponders.
-        illegal, stray: number of such faults that shuts a player down.
-        faults: number of faults of any kind that the older dialect allows.
+        prepare: additional seconds for the first answer or, in the older dialect, seconds until a player must be ready.
+        leave: seconds within which a player's process must end after the match.
+        word: seconds for the words ``start`` and ``ponder`` of the older dialect.
+        illegal: number of illegal actions that shuts a player down.
+        stray: number of unrequested lines that shuts a player down.
+        faults: number of faults of any kind that the older dialect tolerates.
     """
 
     dialect: Dialect = "rules"
@@ -73,8 +85,8 @@ class Fault:
     Attributes:
         seat: the player's number.
         kind: kind of the fault.
-        state: number of the state in the match.
-        text: description.
+        state: number of the state in the match, from 1; 0 before the first state.
+        text: description for the log.
     """
 
     seat: int
@@ -88,10 +100,10 @@ class Played:
     """A finished match.
 
     Attributes:
-        history: OpenSpiel's actions, those of chance included.
+        history: OpenSpiel's numbers of all actions, including those of chance.
         returns: what each player won.
         faults: faults of both players.
-        out: which players were shut down, so that their actions were drawn.
+        out: whether each player was shut down, so that the referee chose its actions.
         slowest: seconds of each player's slowest answer.
     """
 
@@ -109,7 +121,11 @@ class Played:
 
 
 def greet(channels: Sequence[Channel], game: SpielGame, limits: Limits) -> list[Fault]:
-    """Tell the players the game and their seats; in the older dialect, wait until they are ready."""
+    """Send the players the game and their numbers; in the older dialect, also wait until they are ready.
+
+    Returns:
+        The faults that the players have made.
+    """
     players = [_Player(seat, channel, limits) for seat, channel in enumerate(channels)]
     for player in players:
         player.send(game.name)
@@ -126,19 +142,19 @@ def play(
 
     Args:
         game: the game to play.
-        channels: lines to and from players 0 and 1; both stay open.
-        limits: what players may do.
-        seed: seed of chance, and of actions that are drawn for players.
-        before: faults of the greeting.
+        channels: connections to players 0 and 1; both stay open.
+        limits: time limits and tolerated faults.
+        seed: seed of chance, and of actions that the referee chooses for players.
+        before: faults that `greet` returned.
 
     Raises:
-        InputError: the match has no end.
+        InputError: the match has too many states.
     """
     return _Match(game, channels, limits, seed, before).play()
 
 
 class _Player:
-    """A player in a match: its channel, its faults, and whether it still plays."""
+    """A player in a match: its connection, its faults, and whether it was shut down."""
 
     def __init__(self, seat: int, channel: Channel, limits: Limits) -> None:
         self.seat, self.channel, self.limits = seat, channel, limits
@@ -149,7 +165,7 @@ class _Player:
         self.state = 0
 
     def send(self, line: str) -> None:
-        """Send a line, unless the player is out."""
+        """Send a line, unless the player was shut down."""
         if not self.is_out:
             try:
                 self.channel.send(line, time.monotonic() + SEND_SECONDS)
@@ -157,7 +173,7 @@ class _Player:
                 self.fault("gone", str(error))
 
     def line(self) -> str | None:
-        """Return the next line that the player has sent; None if there is none."""
+        """Return the next line that the player has already sent; None if there is none."""
         if self.is_out:
             return None
         try:
@@ -170,12 +186,12 @@ class _Player:
         return None if line is None else line.decode("ascii", errors="backslashreplace")
 
     def strays(self) -> None:
-        """Count unrequested lines as faults."""
+        """Record unrequested lines as faults."""
         while (line := self.line()) is not None:
             self.fault("stray", f"expected no line, found {shown(line)}")
 
     def fault(self, kind: Kind, text: str) -> None:
-        """Add a fault, and exclude the player after too many faults."""
+        """Record a fault, and shut the player down after too many faults."""
         self.faults.append(Fault(self.seat, kind, self.state, one_line(text)))
         kinds = [fault.kind for fault in self.faults]
         if self.limits.dialect == "older":
@@ -188,7 +204,7 @@ class _Player:
             self.is_out = kinds.count(kind) >= self.limits.stray
 
     def action(self, line: str, menu: Sequence[int], seconds: float) -> int | None:
-        """Return the legal action that a line names; None if the line names none."""
+        """Return the legal action in a player's line; otherwise record a fault and return None."""
         self.slowest = max(self.slowest, seconds)
         action = parse_answer(line)
         if action in menu:
@@ -232,10 +248,10 @@ class _Match:
         )
 
     def _step(self, state: SpielState) -> None:
-        """Show a state, wait for answers, and apply them."""
+        """Show a state to both players, wait for their answers, and apply the answers."""
         self.number += 1
         if self.number > MOST_STATES:
-            raise InputError(f"game {self.game.name!r}: expected an end, found {MOST_STATES:,} states")
+            raise InputError(f"game {self.game.name!r}: the match did not end within {MOST_STATES:,} states")
         menus = [legal(state, seat) for seat in (0, 1)]
         for player, menu in zip(self._players, menus, strict=True):
             player.state = self.number
@@ -255,7 +271,7 @@ class _Match:
         with_actions(state, actions)
 
     def _answers(self, menus: Sequence[Sequence[int]], begun: float) -> list[int | None]:
-        """Actions of the players to act; None for a player without a legal answer."""
+        """Return the action of each player; None for a player who is not to act or has given no legal answer."""
         actions: list[int | None] = [None, None]
         waiting = [player for player in self._players if menus[player.seat] and not player.is_out]
         ends = {player.seat: begun + self._seconds(player) for player in waiting}
@@ -280,18 +296,18 @@ class _Match:
         return self.limits.act + (self.limits.prepare if is_first else 0.0)
 
     def _end(self) -> None:
-        """Wait for processes to exit after the match; in the older dialect, wait for their confirmation."""
+        """Wait until the players' processes end; in the older dialect, wait for their confirmation."""
         if self.limits.dialect == "older":
             _expect_word(self._players, OVER["older"], self.limits.prepare)
             return
         for player in self._players:
             was_out = player.is_out
             if not player.channel.leave(0.0 if was_out else self.limits.leave) and not was_out:
-                player.fault("stayed", f"expected to end within {self.limits.leave:g} s, found that it stays")
+                player.fault("stayed", f"the process did not end within {self.limits.leave:g} s")
 
 
 def _expect_word(players: Sequence[_Player], word: str, seconds: float) -> None:
-    """Wait for a word of the older dialect from players."""
+    """Wait for a word of the older dialect from each player; another line or no line is a fault."""
     deadline = time.monotonic() + seconds
     waiting = [player for player in players if not player.is_out]
     while waiting:

@@ -1,8 +1,8 @@
-"""Matches of one game between two bots at a referee's table, half of them with the seats swapped.
+"""Matches of one game between two bots, half of them with the seats swapped.
 
-A *run* is the matches with one seating; they follow one another, and each is added to the run's log when it is over.
-The log is lines of JSON: the first says what is played, each of the others is a match. Match n has the same cards from
-both seats, as long as both players act alike.
+A *run* is all matches with the same seats, one after another. Each run has a log, to which each match is added when it
+is over. The log consists of lines of JSON: the first line describes the matches, and each further line is a match.
+Match n has the same cards in both runs, as long as the players act alike.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from spewy.system.textfile import exists, read_text, replace_text
 
 MOST_MATCHES = 1_000_000
 TOO_LATE = 0.01
-"""Largest share of matches in which a bot may break the time limit without being disqualified."""
+"""Largest share of matches in which a bot may break the time limit; beyond it the bot is disqualified."""
 RULES = ("random", "spewy")
-"""Bots that run in this process: a random player, and the bot of ``spewy play higc``."""
+"""Words for bots that run in this process: a random player, and the bot of ``spewy play higc``."""
 KINDS: tuple[Kind, ...] = ("cmd",)
-"""Kinds of bots that run outside this process."""
+"""Prefixes of words for bots that run in another process."""
 
 
 def parse_bot(
@@ -46,14 +46,14 @@ def parse_bot(
     """Read the word for a bot of the HIGC.
 
     Args:
-        word: ``random``, ``spewy`` or ``cmd:COMMAND``, maybe with ``NAME=`` before it.
-        solved: folder of games that the bot ``spewy`` solves when it first meets them.
-        lockers: folders that the bot ``spewy`` plays poker from.
-        seconds: time that the bot ``spewy`` searches for an answer.
-        base: folder that relative paths begin at.
+        word: ``random``, ``spewy`` or ``cmd:COMMAND``; ``NAME=`` before the word gives the bot a name.
+        solved: folder in which the bot ``spewy`` stores games that it has solved.
+        lockers: folders of solves that the bot ``spewy`` plays poker from.
+        seconds: seconds that the bot ``spewy`` searches for an answer.
+        base: folder to which relative paths refer.
 
     Raises:
-        InputError: the word gives no bot.
+        InputError: the word does not denote a bot.
     """
     settings = (("lockers", tuple(lockers)), ("solved", solved), ("seconds", seconds))
     entrant = parse_entrant(word, settings, rules=RULES, kinds=KINDS, base=base)
@@ -64,15 +64,15 @@ def parse_bot(
 
 @dataclass(frozen=True)
 class Series:
-    """Specification of matches of one game between two bots.
+    """Specification of a series of matches of one game between two bots.
 
     Attributes:
         game: OpenSpiel's name of the game.
         bots: both bots.
-        names: their names in logs.
+        names: the bots' names in logs.
         matches: number of matches, half of them with swapped seats.
-        seed: seed of everything that is drawn.
-        limits: what bots may do.
+        seed: seed of all random choices.
+        limits: time limits and tolerated faults.
     """
 
     game: str
@@ -87,12 +87,12 @@ class Series:
             raise InputError(f"matches: expected 1 to {MOST_MATCHES:,}, found {shown(self.matches)}")
 
     def of_run(self, swapped: bool) -> int:
-        """Number of matches in a run."""
+        """Return the number of matches in a run."""
         return self.matches // 2 if swapped else (self.matches + 1) // 2
 
     @property
     def head(self) -> dict[str, Any]:
-        """First line of the logs."""
+        """Description of the matches for the first line of the logs."""
         bots = [[name, bot.word] for name, bot in zip(self.names, self.bots, strict=True)]
         limits = asdict(self.limits)
         return {"game": self.game, "bots": bots, "seed": self.seed, "limits": limits}
@@ -105,9 +105,9 @@ class Record:
     Attributes:
         number: number of the match in its run.
         swapped: whether the first bot was player 1.
-        returns: what both bots won.
-        faults: kinds and texts of each bot's faults.
-        late: which bots broke the time limit.
+        returns: what each bot won.
+        faults: kind and text of each fault, by bot.
+        late: whether each bot broke the time limit.
     """
 
     number: int
@@ -123,7 +123,7 @@ class Outcome:
 
     Attributes:
         records: matches that were played.
-        complete: whether these are all matches.
+        complete: whether all matches of the series were played.
     """
 
     records: tuple[Record, ...]
@@ -131,38 +131,38 @@ class Outcome:
 
     @property
     def mean(self) -> Mean:
-        """Mean return of the first bot; two matches with the same cards count as one value."""
+        """Mean return of the first bot; the mean of two matches with equal cards counts as one value."""
         values = {(each.number, each.swapped): each.returns[0] for each in self.records}
         return Mean.plain(pair_means(values, singles=True))
 
     def faults(self, bot: int) -> list[str]:
-        """Texts of all faults of a bot."""
+        """Return the texts of all faults of a bot."""
         return [text for record in self.records for _, text in record.faults[bot]]
 
     def counts(self, bot: int) -> dict[str, int]:
-        """Number of a bot's faults of each kind."""
+        """Return the number of a bot's faults of each kind."""
         return dict(Counter(kind for record in self.records for kind, _ in record.faults[bot]))
 
     def is_disqualified(self, bot: int) -> bool:
-        """Whether a bot broke the time limit too often."""
+        """Whether a bot broke the time limit in too many matches."""
         return self.late_share(bot) > TOO_LATE
 
     def late_share(self, bot: int) -> float:
-        """Share of the matches in which a bot broke the time limit."""
+        """Return the share of the matches in which a bot broke the time limit."""
         return sum(record.late[bot] for record in self.records) / max(len(self.records), 1)
 
 
 def play_series(series: Series, folder: Path, watcher: Watcher, workers: int | None = None) -> Outcome:
-    """Play or resume a series; Ctrl-C ends it after the current matches.
+    """Play or continue a series; Ctrl-C ends it after the matches that are being played.
 
     Args:
         series: the matches to play.
         folder: folder of the logs.
-        watcher: called with the numbers of matches that were played, and of all.
-        workers: number of processes; None: one for each core, two at most.
+        watcher: called with the number of matches that were played, and with the number of all matches.
+        workers: number of processes, at most two; None: one for each core.
 
     Raises:
-        InputError: the folder holds another series, a bot cannot be run, or there is no such game.
+        InputError: the folder holds another series, a bot cannot be run, or OpenSpiel does not have the game.
         MissingError: OpenSpiel is not installed.
     """
     SpielGame(series.game, series.limits.dialect)
@@ -174,7 +174,7 @@ def play_series(series: Series, folder: Path, watcher: Watcher, workers: int | N
 
 
 def series_tasks(series: Series, folder: Path) -> list[tuple[Series, bool, Path]]:
-    """Arguments of `play_run` for both runs."""
+    """Return the arguments of `play_run` for each run."""
     return [(series, swapped, folder) for swapped in (False, True) if series.of_run(swapped)]
 
 
@@ -184,17 +184,17 @@ def is_played(series: Series, swapped: bool, folder: Path) -> bool:
 
 
 def outcome(series: Series, folder: Path) -> Outcome:
-    """Return the result of a series from its logs.
+    """Read the result of a series from its logs.
 
     Raises:
-        InputError: the logs are damaged, or those of another series.
+        InputError: the logs are damaged, or they belong to another series.
     """
     records = tuple(record for task in series_tasks(series, folder) for record in _log(*task).read())
     return Outcome(records, len(records) == series.matches)
 
 
 def play_run(series: Series, swapped: bool, folder: Path) -> Generator[int]:
-    """Play the remaining matches of a run; after each match, yield the number of matches in its log."""
+    """Play the remaining matches of a run; after each match, yield the number of matches in the run's log."""
     log = _log(series, swapped, folder)
     begun = log.begin()
     game = SpielGame(series.game, series.limits.dialect)
@@ -216,14 +216,14 @@ def play_run(series: Series, swapped: bool, folder: Path) -> Generator[int]:
 
 
 def open_channel(bot: Entrant, name: str, limits: Limits, seed: int, log: Path) -> Channel:
-    """Seat a bot for one match, or for all matches in the older dialect.
+    """Connect a bot for one match or, in the older dialect, for all matches.
 
     Args:
         bot: the bot.
-        name: name of the bot in messages.
-        limits: what bots may do.
+        name: the bot's name in messages.
+        limits: time limits and tolerated faults.
         seed: seed of the bot's random choices.
-        log: file that a program's stderr, or a failure in this process, is added to.
+        log: file to append a program's stderr to, or the errors of a bot in this process.
 
     Raises:
         InputError: a command cannot be run.
@@ -252,7 +252,7 @@ def _preparing(bot: Entrant, limits: Limits, seed: int) -> Callable[[str, int], 
 def _open(
     series: Series, swapped: bool, folder: Path, seeds: Sequence[int], stack: ExitStack
 ) -> list[Channel]:
-    """Seat players 0 and 1, and close the earlier channels."""
+    """Connect players 0 and 1, after closing the previous channels."""
     stack.close()
     channels = []
     for seat in (0, 1):
@@ -264,7 +264,7 @@ def _open(
 
 
 def _dismiss(channels: Sequence[Channel], limits: Limits) -> None:
-    """Tell players of the older dialect that no match follows."""
+    """Tell players of the older dialect that the tournament is over."""
     for channel in channels:
         try:
             channel.send(TOURNAMENT_OVER, time.monotonic() + SEND_SECONDS)
@@ -275,29 +275,29 @@ def _dismiss(channels: Sequence[Channel], limits: Limits) -> None:
 
 @dataclass(frozen=True)
 class _Log:
-    """A run's log."""
+    """The log of a run."""
 
     path: Path
     series: Series
     swapped: bool
 
     def begin(self) -> int:
-        """Cut off an incomplete match; return the number of matches."""
+        """Remove an incomplete last line, and return the number of matches in the log."""
         records = self._lines()
         lines = [self._head, *map(json.dumps, records)]
         replace_text(self.path, "\n".join(lines) + "\n")
         return len(records)
 
     def add(self, number: int, played: Played) -> None:
-        """Add a match; its players stand in the order of their seats."""
+        """Append a match to the log, with its players in the order of their seats."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"match": number, **asdict(played), "late": played.late}) + "\n")
 
     def read(self) -> list[Record]:
-        """Return the first matches of the log, at most as many as the series has.
+        """Return the matches in the log; matches beyond the number of the series are left out.
 
         Raises:
-            InputError: the log is damaged, or that of another series.
+            InputError: the log is damaged, or it belongs to another series.
         """
         try:
             most = self.series.of_run(self.swapped)
@@ -324,12 +324,12 @@ class _Log:
             raise InputError(f"{self._subject}: expected lines of JSON, found: {error}") from None
         if whole[0] != self._head:
             raise InputError(
-                f"{self._subject}: {self._difference(head)}; other matches are in another folder"
+                f"{self._subject}: {self._difference(head)}; use another folder for other matches"
             )
         return matches
 
     def _difference(self, head: Any) -> str:
-        """Describe the first difference between the first lines of two logs."""
+        """Describe the first difference between the expected and the actual first line of the log."""
         expected, other = _flat(json.loads(self._head)), _flat(head)
         for key, value in expected.items():
             if other.get(key) != value:
@@ -350,7 +350,7 @@ class _Log:
 
 
 def _flat(head: Any) -> dict[str, Any]:
-    """The first line of a log, with the limits as keys of the same level; empty if it is no JSON object."""
+    """Put the limits of a log's first line at the level of its other keys; empty if the line is not a JSON object."""
     if not isinstance(head, dict):
         return {}
     limits = head.get("limits")

@@ -1,7 +1,7 @@
-"""A bot's side of the HIGC's protocol: answers each line of the referee.
+"""A bot's side of the HIGC's protocol: answer each line of the referee.
 
-The session reports a line that cannot be read, and answers with a random legal action if the line asks for one. It
-also reports an agent that fails, and plays a random legal action in its place, as the referee would.
+The session reports each line that cannot be read, and each failure of the agent. If an action is due, it then answers
+with a random legal action, as the referee would.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from spewy.errors import InputError, one_line
 from spewy.match.connection import Channel
 
 PATIENCE = 1800.0
-"""Seconds without a line after which a referee counts as gone."""
+"""Seconds without a line from the referee after which the referee counts as gone."""
 MOST_OF_LINE = 1 << 22
 """Largest number of bytes in a line; with unlimited raises, a line lists every legal raise."""
 
@@ -39,18 +39,18 @@ Result = TypeVar("Result")
 
 
 class Agent(Protocol):
-    """Plays one seat of a game, match after match."""
+    """Plays one seat of a game in successive matches."""
 
     def new_match(self) -> None:
         """Begin a match."""
         ...
 
     def see(self, state: State) -> None:
-        """Process a state of the match as the player sees it; the opponent or chance may be to act."""
+        """Process a state of the match as the player sees it; any player or chance may be to act."""
         ...
 
     def act(self, legal: tuple[int, ...]) -> int:
-        """Choose one of the legal actions at the last state."""
+        """Choose a legal action at the last state."""
         ...
 
     def close(self) -> None:
@@ -59,17 +59,17 @@ class Agent(Protocol):
 
 
 class Session:
-    """One bot's conversation with a referee.
+    """A bot's conversation with a referee.
 
     Args:
-        prepare: makes the agent for a game's name and a player's number.
-        dialect: the dialect of both sides.
+        prepare: function of (game's name, player's number) that makes the agent.
+        dialect: dialect of the conversation.
         note: called with a text for each failure.
-        seed: seed of the actions that are drawn if the agent fails.
+        seed: seed of the random actions after a failure.
 
     Attributes:
-        is_over: whether the bot's process is to end.
-        scores: scores of the matches that ended.
+        is_over: whether the conversation is over, so that the bot's process must end.
+        scores: scores of the completed matches.
     """
 
     def __init__(
@@ -83,10 +83,11 @@ class Session:
         self._agent: Agent | None = None
 
     def hear(self, line: str) -> list[str]:
-        """Return the lines that answer a line.
+        """Read a line of the referee, and return the lines that answer it.
 
         Raises:
-            InputError: the first two lines, game and player, name a game that the bot cannot play.
+            InputError: the bot cannot play the game in the referee's first line, or the second line is not a player's
+                number.
         """
         if self._game is None:
             self._game = line.strip()
@@ -117,7 +118,7 @@ class Session:
     def _action(self, agent: Agent, legal: tuple[int, ...]) -> int:
         action = self._try(lambda: agent.act(legal))
         if action is not None and action not in legal:
-            self._fault(f"action: expected a legal one, found {action}")
+            self._fault(f"the agent chose {action}, which is not a legal action")
         return action if action in legal else self._rng.choice(legal)
 
     def _end(self, agent: Agent, message: MatchOver | TournamentOver) -> list[str]:
@@ -132,7 +133,7 @@ class Session:
         return [OVER["older"], START]
 
     def _unreadable(self, agent: Agent, line: str, error: InputError) -> list[str]:
-        """Answer a line that cannot be read: it may list legal actions, or end the match without a score."""
+        """Answer a line that cannot be read; it may still list legal actions, or end the match without a score."""
         self._fault(str(error))
         if line.strip().startswith(OVER[self._dialect]):
             return self._end(agent, MatchOver(0.0))
@@ -147,7 +148,7 @@ class Session:
     def _try(self, function: Callable[[], Result]) -> Result | None:
         try:
             return function()
-        except Exception as error:  # whatever it is, the match goes on
+        except Exception as error:  # the match goes on after any error
             self._fault(f"{type(error).__name__}: {error}")
             return None
 
@@ -156,16 +157,16 @@ class Session:
 
 
 def converse(session: Session, referee: Channel, patience: float = PATIENCE) -> None:
-    """Answer a referee's lines until the match is over; in the older dialect, until the tournament is over.
+    """Answer a referee's lines until the match or, in the older dialect, the tournament is over.
 
     Args:
-        session: answers lines.
-        referee: the other end of the conversation.
-        patience: seconds to wait for a line.
+        session: answers the lines.
+        referee: connection to the referee.
+        patience: largest number of seconds to wait for a line.
 
     Raises:
         PeerError: the referee vanished before the end, or sent nothing for too long.
-        InputError: the referee names a game that the bot cannot play.
+        InputError: the bot cannot play the referee's game.
     """
     while not session.is_over:
         line = referee.receive(time.monotonic() + patience)

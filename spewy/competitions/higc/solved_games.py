@@ -1,4 +1,4 @@
-"""Solve poker games of the HIGC at their first match, and store them for later matches."""
+"""Solve small poker games of the HIGC before their first match, and store the solves for later matches."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from spewy.learn.engine import Stop
 from spewy.match.entrant import same_rules
 
 MOST_DEALS = 20_000
-"""Largest product of hands and boards of a game that is solved at its first match."""
+"""Largest number of hands times boards of a game that is solved before its first match."""
 TARGET = "0.5 mbb"
 BETS = (0.5, 1.0, 2.0, np.inf)
-"""Bets for games that allow any bet, as shares of the pot; inf: all-in."""
+"""Bets that are solved in games that allow any bet, as shares of the pot; inf is all-in."""
 
 
 def stored_bot(lockers: Sequence[Path], game: Game, resolve: Resolve = "off-tree") -> LockerBot | None:
-    """Open the bot of the first folder with a solve of this game; None if there is none.
+    """Open a bot that plays a game, from the first folder with a solve of this game; None if no folder has one.
 
     Raises:
-        lockers.LockerError: a folder holds nothing, or is damaged.
-        InputError: a folder's lockers are not those of a whole game.
+        lockers.LockerError: a folder is empty or damaged.
+        InputError: a folder does not hold a whole game.
     """
     for folder in lockers:
         bot = open_bot(folder, resolve=resolve)
@@ -44,11 +44,11 @@ def stored_bot(lockers: Sequence[Path], game: Game, resolve: Resolve = "off-tree
 
 
 def is_small(game: Game) -> bool:
-    """Whether a game is solved at its first match."""
-    deals, left = comb(len(game.deck), game.num_hole_cards), len(game.deck)
-    for cards in game.num_board_cards:
-        deals *= comb(left, cards)
-        left -= cards
+    """Whether a game is small enough to be solved before its first match."""
+    deals, n_cards = comb(len(game.deck), game.num_hole_cards), len(game.deck)
+    for n_dealt in game.num_board_cards:
+        deals *= comb(n_cards, n_dealt)
+        n_cards -= n_dealt
     return deals <= MOST_DEALS
 
 
@@ -59,14 +59,14 @@ def solved_bot(
     note: Callable[[str], None],
     resolve: Resolve = "off-tree",
 ) -> LockerBot:
-    """Open the bot of a small game; a new game is solved first.
+    """Open the bot of a small game; solve the game first if no solve is stored.
 
     Args:
         solved: folder of solved games.
         table: the game.
-        seconds: approximate time for solving.
+        seconds: approximate seconds for solving.
         note: called with a text for each solve.
-        resolve: when the bot re-solves, as of `spewy.bot.agent.open_bot`.
+        resolve: when the bot re-solves, as for `spewy.bot.agent.open_bot`.
 
     Raises:
         InputError: the game cannot be solved within the allowed memory, or the folder cannot be written.
@@ -80,29 +80,29 @@ def solved_bot(
 def solve_anew(
     solved: Path, table: PokerTable, seconds: float, note: Callable[[str], None], stop: Stop | None = None
 ) -> None:
-    """Solve a small game anew and replace its stored solve.
+    """Solve a small game from scratch and replace its stored solve.
 
     Args:
         solved: folder of solved games.
         table: the game.
-        seconds: approximate time for solving.
+        seconds: approximate seconds for solving.
         note: called with a text for each solve.
-        stop: ends the solve early; what it has reached is stored.
+        stop: ends the solve early when it is set; the strategy so far is stored.
 
     Raises:
-        InputError: as `solved_bot`.
+        InputError: the game cannot be solved within the allowed memory, or the folder cannot be written.
     """
     _solve(solved / folder_name(table), table, seconds, note, stop, again=True)
 
 
 def folder_name(table: PokerTable) -> str:
-    """Name of the folder for a game."""
+    """Return the name of the folder for a game's solve."""
     text = f"{format_game(table.game)} {sorted(table.menu.items())} {table.actions}"
     return f"{table.game.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def job_text(table: PokerTable, game_file: str) -> str:
-    """Write the job that solves a game, as TOML."""
+    """Write the job file that solves a game."""
     shares = sorted(BETS if table.actions == "full" else table.menu.values())
     sizes = ", ".join("a" if share == np.inf else f"{share:.0%}" for share in shares)
     bets = [] if table.game.limit else ["[bets.preflop]", f'bet = "{sizes}"', f'raise = "{sizes}"']
@@ -129,7 +129,10 @@ def _solve(
     stop: Stop | None = None,
     again: bool = False,
 ) -> None:
-    """Solve into a temporary folder and rename it; if another process has finished earlier, keep its folder."""
+    """Solve a game in a temporary folder, then rename the folder.
+
+    If another process has made the folder meanwhile, that folder is kept.
+    """
     from spewy.job.job import Job
     from spewy.run.session import Session
 
@@ -137,9 +140,7 @@ def _solve(
         folder.parent.mkdir(parents=True, exist_ok=True)
         work = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent)).absolute()
     except OSError as error:
-        raise InputError(
-            f"folder {folder.parent}: expected one that can be written, found: {error.strerror}"
-        ) from error
+        raise InputError(f"folder {folder.parent} cannot be written: {error.strerror}") from error
     before = work.with_name(f"{work.name}-before")
     try:
         file = work / f"{table.game.name}.game"
@@ -155,9 +156,7 @@ def _solve(
             work.rename(folder)
         except OSError as error:
             if not folder.is_dir():  # no other process has made the folder
-                raise InputError(
-                    f"folder {folder}: expected one that can be made, found: {error.strerror}"
-                ) from error
+                raise InputError(f"folder {folder} cannot be made: {error.strerror}") from error
     finally:
         shutil.rmtree(before, ignore_errors=True)
         shutil.rmtree(work, ignore_errors=True)
@@ -165,7 +164,7 @@ def _solve(
 
 @dataclass(frozen=True)
 class _Deadline:
-    """Stops a solve at a time of `time.monotonic`, or by another stop."""
+    """Stops a solve at a time of `time.monotonic`, or earlier if another stop is set."""
 
     at: float
     stop: Stop | None = None

@@ -1,4 +1,4 @@
-"""OpenSpiel's games by name, and the tensors and legal actions that a referee shows.
+"""OpenSpiel's games by name, and the tensors and legal actions that a referee shows to players.
 
 OpenSpiel is an optional dependency, so functions import it when they use it.
 """
@@ -18,7 +18,7 @@ from spewy.errors import InputError, shown
 from spewy.look.openspiel import require_spiel
 
 SpielState = Any
-"""A state of OpenSpiel, which has no type annotations."""
+"""A state of a game in OpenSpiel, which has no type annotations."""
 
 
 class SpielGame:
@@ -29,7 +29,7 @@ class SpielGame:
         dialect: dialect of the tensors.
 
     Raises:
-        InputError: there is no such game, or a referee cannot show it.
+        InputError: OpenSpiel does not have the game, or a referee cannot show it.
         MissingError: OpenSpiel is not installed.
     """
 
@@ -39,19 +39,19 @@ class SpielGame:
 
         self.name, self.dialect = name, dialect
         if re.sub(r"\W.*", "", name, flags=re.DOTALL) not in pyspiel.registered_names():
-            raise InputError(f"game {shown(name)}: expected the name of one of OpenSpiel's games, found none")
+            raise InputError(f"game {shown(name)}: OpenSpiel does not have this game")
         try:
             self.game = pyspiel.load_game(name)
         except (RuntimeError, ValueError) as error:  # OpenSpiel's errors are runtime errors
-            raise InputError(
-                f"game {shown(name)}: expected one of OpenSpiel's, found: {shown(str(error))}"
-            ) from None
+            raise InputError(f"game {shown(name)}: OpenSpiel cannot load it: {shown(str(error))}") from None
         kind = self.game.get_type()
         if self.game.num_players() != 2:
             raise InputError(f"game {shown(name)}: expected two players, found {self.game.num_players()}")
         if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
-            raise InputError(f"game {shown(name)}: expected chance that can be listed, found it sampled")
-        self._observers = self._made()
+            raise InputError(
+                f"game {shown(name)}: OpenSpiel can only sample its chance outcomes, not list them"
+            )
+        self._observers = self._make_observers()
 
     @cached_property
     def is_zero_sum(self) -> bool:
@@ -61,23 +61,23 @@ class SpielGame:
         return bool(self.game.get_type().utility == pyspiel.GameType.Utility.ZERO_SUM)
 
     def start(self) -> SpielState:
-        """The initial state."""
+        """Return the initial state."""
         return self.game.new_initial_state()
 
     def tensors(self, state: SpielState, player: int) -> list[Floats]:
-        """Copies of the tensors that show a state to a player."""
-        found = []
+        """Return copies of the tensors that show a state to a player."""
+        tensors = []
         for observer in self._observers:
             observer.set_from(state, player)
-            found.append(observer.tensor.copy())
-        return found
+            tensors.append(observer.tensor.copy())
+        return tensors
 
     def seen(self, state: SpielState, player: int) -> State:
-        """Make the state in the form that is sent to a player."""
+        """Return a state in the form in which the referee sends it to a player."""
         pack = plain if self.dialect == "rules" else compressed
         return State(tuple(pack(tensor) for tensor in self.tensors(state, player)), legal(state, player))
 
-    def _made(self) -> list[Any]:
+    def _make_observers(self) -> list[Any]:
         import pyspiel
         from open_spiel.python.observation import make_observation
 
@@ -89,18 +89,18 @@ class SpielGame:
                 for public, which in ((True, private.NONE), (False, private.SINGLE_PLAYER))
             ]
         try:
-            found = [make_observation(self.game, *(() if kind is None else (kind,))) for kind in kinds]
+            observers = [make_observation(self.game, *(() if kind is None else (kind,))) for kind in kinds]
         except (RuntimeError, ValueError):
-            found = [None]
-        if any(observer is None or observer.tensor is None for observer in found):
+            observers = [None]
+        if any(observer is None or observer.tensor is None for observer in observers):
             raise InputError(
-                f"game {shown(self.name)}: expected tensors of the {self.dialect} dialect, found none"
+                f"game {shown(self.name)}: OpenSpiel has no tensors for the {self.dialect} dialect"
             )
-        return found
+        return observers
 
 
 def legal(state: SpielState, player: int) -> tuple[int, ...]:
-    """Legal actions of a player; empty if the player does not act."""
+    """Return the legal actions of a player; empty if the player is not to act."""
     if state.is_terminal() or state.is_chance_node():
         return ()
     if not state.is_simultaneous_node() and state.current_player() != player:
@@ -109,14 +109,24 @@ def legal(state: SpielState, player: int) -> tuple[int, ...]:
 
 
 def drawn_action(outcomes: Sequence[tuple[int, float]], draw: float) -> int:
-    """The outcome of chance for a number from [0, 1)."""
+    """Return the chance outcome that a random number from [0, 1) selects.
+
+    Args:
+        outcomes: actions of chance with their probabilities.
+        draw: the random number.
+    """
     cuts = np.cumsum([share for _, share in outcomes])
     place = int(np.searchsorted(cuts, draw * cuts[-1], side="right"))
     return int(outcomes[min(place, len(outcomes) - 1)][0])
 
 
 def with_actions(state: SpielState, actions: Sequence[int | None]) -> None:
-    """Apply the actions of the players to act; at simultaneous nodes, a player without an action plays 0."""
+    """Apply the players' actions to a state.
+
+    Args:
+        state: the state, which changes.
+        actions: action of each player; None for a player who is not to act. If both players move at once, None means 0.
+    """
     if state.is_simultaneous_node():
         state.apply_actions([0 if action is None else action for action in actions])
     else:

@@ -1,4 +1,4 @@
-"""Rules, tensors and actions of OpenSpiel's poker games, in the terms of this project; OpenSpiel is not needed.
+"""Rules, tensors and actions of OpenSpiel's poker games, for programs that do without OpenSpiel itself.
 
 >>> table = poker_table("leduc_poker", "rules")
 >>> table.game.name, table.size
@@ -21,7 +21,13 @@ from spewy.game.betting import Betting
 from spewy.game.gamefile import Game, load_game, parse_game
 
 Actions = Literal["kuhn", "limit", "full", "menu"]
-"""Numberings of actions: Kuhn's pass and bet; fold, call, raise; raises by total; fold, call and a few bets."""
+"""How OpenSpiel numbers the actions of a poker game.
+
+- ``kuhn``: pass, bet.
+- ``limit``: fold, call, raise.
+- ``full``: fold, call; a larger number is a raise to this total.
+- ``menu``: fold, call and a few bets (`MENUS`).
+"""
 
 DEFAULTS = {
     "betting": "nolimit",
@@ -41,10 +47,10 @@ DEFAULTS = {
     "raiseSize": "100 100",
     "stack": "1200 1200",
 }
-"""OpenSpiel's default parameters of universal_poker; one without effect on play is left out."""
+"""OpenSpiel's default parameters of universal_poker, without ``calcOddsNumSims``, which does not affect play."""
 CALC = "calcOddsNumSims"
 UNLIKE = ("boardCards", "handReaches", "potSize")
-"""Parameters that let a game begin in the middle."""
+"""Parameters that start a hand in the middle; they must have their default values."""
 MENUS: Mapping[str, Mapping[int, float]] = {
     "fc": {},
     "fcpa": {2: 1.0, 3: np.inf},
@@ -56,11 +62,11 @@ _NAME = re.compile(r"(\w+)(?:\((.*)\))?", re.DOTALL)
 
 @dataclass(frozen=True)
 class Public:
-    """Public contents of a poker game's tensor.
+    """What a player sees in the tensor of a poker game.
 
     Attributes:
         hole: the player's own cards.
-        board: the public cards, in no order.
+        board: the public cards, in the order of the deck and not of the deal.
         spent: chips that each player has put in.
     """
 
@@ -75,11 +81,11 @@ class PokerTable:
 
     Attributes:
         game: the rules.
-        actions: numbering of the actions.
-        menu: the bets as in `MENUS`, if there are only a few.
+        actions: how OpenSpiel numbers the actions.
+        menu: bets by action number, as in `MENUS`; empty unless ``actions`` is "menu".
         dialect: dialect of the tensors.
-        sizes: sizes of the tensors.
-        hole, board, spent: positions of the cards and chips in the concatenated tensors.
+        sizes: number of values in each tensor.
+        hole, board, spent: positions of hole cards, public cards and chips in the concatenated tensors.
     """
 
     game: Game
@@ -100,7 +106,7 @@ class PokerTable:
         """Read the tensors of a state.
 
         Raises:
-            InputError: the tensors are not of this game.
+            InputError: the tensors do not belong to this game.
         """
         parts = zip(state.tensors, self.sizes, strict=True)
         values = np.concatenate([tensor_values(data, size, self.dialect) for data, size in parts])
@@ -112,7 +118,12 @@ class PokerTable:
         )
 
     def total(self, number: int, betting: Betting) -> int | None:
-        """Total that an action raises to; None for a fold, a call or an illegal raise."""
+        """Return the total that an action raises to; None for a fold, a call or an illegal raise.
+
+        Args:
+            number: OpenSpiel's number of the action.
+            betting: the betting before the action.
+        """
         bounds = betting.raise_bounds()
         if bounds is None or number < (1 if self.actions == "kuhn" else 2):
             return None
@@ -124,10 +135,10 @@ class PokerTable:
         return bounds[1] if share == np.inf else min(highest + round(share * 2 * highest), bounds[1])
 
     def number(self, action: str, betting: Betting, legal: tuple[int, ...]) -> int:
-        """Return the legal action that is nearest to an ACPC action.
+        """Return OpenSpiel's number of the legal action that is nearest to an ACPC action.
 
         Raises:
-            InputError: no legal action is of the same kind.
+            InputError: no legal action corresponds to the ACPC action.
         """
         if action[0] != "r":
             return _listed(self._plain(action, betting), action, legal)
@@ -138,7 +149,7 @@ class PokerTable:
         return min(near)[1] if near else _listed(self._plain("c", betting), action, legal)
 
     def _plain(self, action: str, betting: Betting) -> int:
-        """Number of a fold, a check or a call; in Kuhn poker a call is a bet, and a fold is a pass."""
+        """Number of a fold, a check or a call; in Kuhn poker, pass is a check or fold, and bet is a bet or call."""
         if self.actions == "kuhn":
             return int(action == "c" and betting.can_fold)
         return int(action == "c")
@@ -148,10 +159,10 @@ class PokerTable:
 
 
 def poker_table(name: str, dialect: Dialect) -> PokerTable | None:
-    """Make the poker game with an OpenSpiel name; None for other games and unsupported poker games.
+    """Return the poker game with an OpenSpiel name; None for other games and unsupported poker games.
 
     Raises:
-        InputError: the parameters make no game.
+        InputError: the parameters do not define a game.
     """
     match = _NAME.fullmatch(name.strip())
     if match is None:
@@ -167,10 +178,11 @@ def poker_table(name: str, dialect: Dialect) -> PokerTable | None:
 
 
 def _small(name: str, actions: Actions, dialect: Dialect) -> PokerTable:
-    """Make Kuhn or Leduc poker; their tensors show the player, the card, a community card and chips.
+    """Make Kuhn or Leduc poker.
 
-    In the older dialect the first tensor has everything but the private card, and names the player if there is a
-    community card; the second tensor has the player and its card.
+    In the dialect ``rules`` the tensor shows the player, the private card, the community card and the chips. In the
+    older dialect, the first tensor has the chips and, in Leduc poker, the player and the community card; the second
+    tensor has the player and the private card.
     """
     game = load_game(name)
     n = game.num_ranks * game.num_suits
@@ -188,7 +200,7 @@ def _small(name: str, actions: Actions, dialect: Dialect) -> PokerTable:
 
 
 def _universal(parameters: Mapping[str, str]) -> PokerTable | None:
-    """Make OpenSpiel's universal_poker with these parameters and defaults for the rest."""
+    """Make OpenSpiel's universal_poker with given parameters; other parameters have their defaults."""
     fields = {**DEFAULTS, **parameters}
     unlike = any(fields[key] != DEFAULTS[key] for key in UNLIKE)
     if unlike or fields["numPlayers"] != "2" or set(fields) - set(DEFAULTS) - {CALC}:
@@ -212,7 +224,7 @@ def _universal(parameters: Mapping[str, str]) -> PokerTable | None:
 
 
 def _game_text(fields: Mapping[str, str], limit: bool) -> str:
-    """Write an ACPC game file for parameters of universal_poker."""
+    """Write an ACPC game file from parameters of universal_poker."""
     keys = ["numPlayers", "numRounds", "stack", "blind", "firstPlayer", "maxRaises"]
     keys += ["raiseSize"] if limit else []
     keys += ["numSuits", "numRanks", "numHoleCards", "numBoardCards"]

@@ -1,9 +1,10 @@
 """The whole tree of a small game of OpenSpiel as arrays, for a solver.
 
-An information set is everything that a player at the table has seen and done, as a key of 64 bits. Tensors alone forget
-how betting went; all of them together are never less than the player's information state. They may be more: they also
-tell how many states passed, which a bot at the table knows. Where both players move at once, player 1's decision
-follows player 0's, which player 1 does not see.
+An information set is everything that a player at the table has seen and done; its key has 64 bits. A single tensor does
+not show the earlier betting, so the key depends on all tensors so far. All tensors together tell at least as much as
+the player's information state in OpenSpiel. They can tell more, because they also show how many states have passed,
+which a bot at the table knows. Where both players move at once, the tree lets player 1 decide after player 0, without
+seeing player 0's action.
 """
 
 from __future__ import annotations
@@ -26,19 +27,21 @@ START_KEY = bytes(8)
 
 @dataclass(frozen=True)
 class SpielTree:
-    """A tree; nodes are ordered by depth, the root first.
+    """A game tree as arrays; nodes are ordered by depth, and the root is first.
+
+    The actions of all information sets stand in one list, set by set; a *position* is an index in this list.
 
     Attributes:
-        levels: ``[level + 1]``, first node of each depth, then the number of nodes.
-        owner: ``[node]``, player to act, or `CHANCE` or `END`.
-        parent: ``[node]``, parent of each node; the root is its own parent.
-        slot: ``[node]``, slot of the action that leads to the node; -1 after chance, and for the root.
-        chance: ``[node]``, product of the chance probabilities on the path to the node.
-        payoff: ``[node]``, return of player 0 at the end, else 0.
-        first: ``[set + 1]``, first slot of each information set, then the number of slots.
-        player: ``[set]``, player of each information set.
-        actions: ``[slot]``, OpenSpiel's number of each action.
-        keys: ``[set]``, keys of the information sets as unsigned numbers.
+        levels: first node of each depth, then the number of all nodes, ``[depth + 1]``.
+        owner: player to act at each node, or `CHANCE` or `END`, ``[node]``.
+        parent: parent of each node, ``[node]``; the root is its own parent.
+        slot: position of the action that leads to each node, ``[node]``; -1 after chance and for the root.
+        chance: product of the chance probabilities on the path to each node, ``[node]``.
+        payoff: return of player 0 at the end of a game, else 0, ``[node]``.
+        first: position of each information set's first action, then the number of all positions, ``[set + 1]``.
+        player: player of each information set, ``[set]``.
+        actions: OpenSpiel's number of each action, ``[position]``.
+        keys: key of each information set as an unsigned number, ``[set]``.
     """
 
     levels: Ints
@@ -54,13 +57,13 @@ class SpielTree:
 
 
 def spiel_tree(game: SpielGame, most: int, seconds: float, stop: Stop | None = None) -> SpielTree | None:
-    """Build the tree of a game; None if the game is too large or not zero-sum.
+    """Build the tree of a game; return None if the game is too large or not zero-sum.
 
     Args:
         game: the game.
         most: largest number of nodes.
-        seconds: time for the walk through the game.
-        stop: ends the walk early, without a tree.
+        seconds: time limit.
+        stop: ends the work early when it is set; the result is then None.
     """
     if not game.is_zero_sum:
         return None
@@ -68,7 +71,7 @@ def spiel_tree(game: SpielGame, most: int, seconds: float, stop: Stop | None = N
 
 
 def key_after_state(key: bytes, state: State) -> bytes:
-    """Key of a player's information set after another state."""
+    """Key of a player's information set after the player has seen another state."""
     digest = hashlib.blake2b(key, digest_size=8)
     for tensor in state.tensors:
         digest.update(tensor)
@@ -77,32 +80,32 @@ def key_after_state(key: bytes, state: State) -> bytes:
 
 
 def key_after_action(key: bytes, action: int) -> bytes:
-    """Key of a player's information set after an action of that player."""
+    """Key of a player's information set after an action of this player."""
     return hashlib.blake2b(key + str(action).encode(), digest_size=8).digest()
 
 
 @dataclass
 class _Walk:
-    """Enumerates the nodes of a game's tree."""
+    """Lists the nodes of a game's tree."""
 
     game: SpielGame
     most: int
     deadline: float
     stop: Stop | None
-    found: list[tuple[int, int, int, int, float, float]] = field(default_factory=list)
-    """Depth, owner, parent, slot, chance and payoff of each node."""
+    nodes: list[tuple[int, int, int, int, float, float]] = field(default_factory=list)
+    """Depth, owner, parent, slot, chance and payoff of each node, as in `SpielTree`."""
     sets: dict[tuple[int, bytes], int] = field(default_factory=dict)
-    """The first slot of each information set."""
+    """Position of the first action of each information set, by player and key."""
     actions: list[int] = field(default_factory=list)
 
     def tree(self) -> SpielTree | None:
-        """Build the tree; None if it is too large."""
+        """Build the tree; return None if it is too large or the time is over."""
         keys = (START_KEY, START_KEY)
         waiting: list[tuple[SpielState, int, int, int, float, tuple[bytes, bytes]]] = [
             (self.game.start(), 0, 0, -1, 1.0, keys)
         ]
         while waiting:
-            if len(self.found) > self.most or time.monotonic() > self.deadline:
+            if len(self.nodes) > self.most or time.monotonic() > self.deadline:
                 return None
             if self.stop is not None and self.stop.is_set():
                 return None
@@ -112,12 +115,12 @@ class _Walk:
     def _children(
         self, state: SpielState, depth: int, parent: int, slot: int, chance: float, keys: tuple[bytes, bytes]
     ) -> list[tuple[SpielState, int, int, int, float, tuple[bytes, bytes]]]:
-        """Add a node; return the states that follow it."""
+        """Add the node of a state; return the arguments of this method for each state that follows."""
         if state.is_terminal():
             self._note(depth, END, parent, slot, chance, state.returns()[0])
             return []
-        views = self.game.seen(state, 0), self.game.seen(state, 1)
-        keys = key_after_state(keys[0], views[0]), key_after_state(keys[1], views[1])
+        seen = self.game.seen(state, 0), self.game.seen(state, 1)
+        keys = key_after_state(keys[0], seen[0]), key_after_state(keys[1], seen[1])
         if state.is_chance_node():
             node = self._note(depth, CHANCE, parent, slot, chance)
             return [
@@ -129,17 +132,17 @@ class _Walk:
         player = state.current_player()
         node, first = (
             self._note(depth, player, parent, slot, chance),
-            self._set(player, keys, views[player].legal),
+            self._set(player, keys, seen[player].legal),
         )
         return [
             (state.child(action), depth + 2, node, first + i, chance, _after(keys, player, action))
-            for i, action in enumerate(views[player].legal)
+            for i, action in enumerate(seen[player].legal)
         ]
 
     def _both(
         self, state: SpielState, depth: int, parent: int, slot: int, chance: float, keys: tuple[bytes, bytes]
     ) -> list[tuple[SpielState, int, int, int, float, tuple[bytes, bytes]]]:
-        """Add a simultaneous node, as a node of player 0 followed by nodes of player 1."""
+        """Add a state in which both players move at once, as a node of player 0 followed by nodes of player 1."""
         menus = [legal(state, player) or (0,) for player in (0, 1)]
         firsts = [self._set(player, keys, menus[player]) for player in (0, 1)]
         node, out = self._note(depth, 0, parent, slot, chance), []
@@ -155,11 +158,11 @@ class _Walk:
     def _note(
         self, depth: int, owner: int, parent: int, slot: int, chance: float, payoff: float = 0.0
     ) -> int:
-        self.found.append((depth, owner, parent, slot, chance, payoff))
-        return len(self.found) - 1
+        self.nodes.append((depth, owner, parent, slot, chance, payoff))
+        return len(self.nodes) - 1
 
     def _set(self, player: int, keys: tuple[bytes, bytes], menu: tuple[int, ...]) -> int:
-        """The first slot of an information set."""
+        """Return the position of an information set's first action; add the set if it is new."""
         key = player, keys[player]
         if key not in self.sets:
             self.sets[key] = len(self.actions)
@@ -168,9 +171,9 @@ class _Walk:
 
     def _arrays(self) -> SpielTree:
         depth, owner, parent, slot = (
-            np.array([node[i] for node in self.found], dtype=np.int64) for i in range(4)
+            np.array([node[i] for node in self.nodes], dtype=np.int64) for i in range(4)
         )
-        chance, payoff = (np.array([node[i] for node in self.found], dtype=np.float64) for i in (4, 5))
+        chance, payoff = (np.array([node[i] for node in self.nodes], dtype=np.float64) for i in (4, 5))
         order = np.argsort(depth, kind="stable")
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))

@@ -1,7 +1,6 @@
 """Strategies of small games as files, and the agent that plays them.
 
-A file is NumPy's ``.npz`` without pickles: ``keys`` ``[set]`` of information sets in ascending order, ``first``
-``[set + 1]``, ``actions`` and ``average`` ``[slot]``, ``exploitability`` and the game's ``name``.
+A file is NumPy's ``.npz`` without pickles. Its arrays are named after the attributes of `Tabular`.
 """
 
 from __future__ import annotations
@@ -29,12 +28,15 @@ FIELDS = {"keys", "first", "actions", "average", "exploitability", "name"}
 class Tabular:
     """The strategy of a game by information set.
 
+    Frequencies of all information sets stand in one array. The actions of set i have the positions ``first[i]`` to
+    ``first[i + 1] - 1``.
+
     Attributes:
         name: OpenSpiel's name of the game.
-        keys: ``[set]``, keys of the information sets, ascending.
-        first: ``[set + 1]``, first slot of each information set.
-        actions: ``[slot]``, numbers of the actions.
-        average: ``[slot]``, frequencies of the actions.
+        keys: key of each information set, ascending, ``[set]``.
+        first: position of each set's first action, then the number of all actions, ``[set + 1]``.
+        actions: OpenSpiel's number of each action, ``[position]``.
+        average: frequency of each action, ``[position]``.
         exploitability: exploitability in the game's units.
     """
 
@@ -46,18 +48,23 @@ class Tabular:
     exploitability: float
 
     @classmethod
-    def of(cls, name: str, tree: SpielTree, found: SpielStrategy) -> Tabular:
+    def of(cls, name: str, tree: SpielTree, solution: SpielStrategy) -> Tabular:
         """Make the strategy from a solved tree."""
         order = np.argsort(tree.keys)
         sizes = np.diff(tree.first)[order]
         first = np.concatenate([[0], np.cumsum(sizes)])
         slots = np.repeat(tree.first[:-1][order] - first[:-1], sizes) + np.arange(first[-1])
         return cls(
-            name, tree.keys[order], first, tree.actions[slots], found.average[slots], found.exploitability
+            name,
+            tree.keys[order],
+            first,
+            tree.actions[slots],
+            solution.average[slots],
+            solution.exploitability,
         )
 
     def at(self, key: bytes) -> dict[int, float]:
-        """Frequency of each action; empty for an unknown information set."""
+        """Return the frequency of each action by its number; empty for an unknown information set."""
         number = np.uint64(int.from_bytes(key, "little"))
         place = int(np.searchsorted(self.keys, number))
         if place == len(self.keys) or self.keys[place] != number:
@@ -66,10 +73,10 @@ class Tabular:
         return dict(zip(self.actions[here].tolist(), self.average[here].tolist(), strict=True))
 
     def write(self, path: Path) -> None:
-        """Write the strategy to a file; the file appears only when it is complete.
+        """Write the strategy to a file, which appears only when it is complete.
 
         Raises:
-            InputError: the file cannot be written; caused by an `OSError` if the disk is full.
+            InputError: the file cannot be written; if the disk is full, the error's cause is an `OSError`.
         """
         temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp.npz")
         try:
@@ -85,9 +92,7 @@ class Tabular:
             )
             temporary.replace(path)
         except OSError as error:
-            raise InputError(
-                f"file {path_text(path)}: expected one that can be written, found: {error.strerror}"
-            ) from error
+            raise InputError(f"file {path_text(path)} cannot be written: {error.strerror}") from error
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -101,35 +106,37 @@ class Tabular:
         subject = f"file {path_text(path)}"
         try:
             with np.load(path, allow_pickle=False) as held:
-                found = {key: held[key] for key in FIELDS}
+                arrays = {key: held[key] for key in FIELDS}
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(f"{subject}: expected a stored strategy, found: {error}") from None
-        sizes = len(found["keys"]) + 1, len(found["actions"])
-        if sizes != (len(found["first"]), len(found["average"])) or found["first"][-1] != sizes[1]:
-            raise InputError(f"{subject}: expected a stored strategy, found arrays of other lengths")
+        sizes = len(arrays["keys"]) + 1, len(arrays["actions"])
+        if sizes != (len(arrays["first"]), len(arrays["average"])) or arrays["first"][-1] != sizes[1]:
+            raise InputError(
+                f"{subject}: expected a stored strategy, found arrays whose lengths do not match"
+            )
         return cls(
-            str(found["name"]),
-            found["keys"],
-            found["first"],
-            found["actions"],
-            found["average"],
-            float(found["exploitability"]),
+            str(arrays["name"]),
+            arrays["keys"],
+            arrays["first"],
+            arrays["actions"],
+            arrays["average"],
+            float(arrays["exploitability"]),
         )
 
 
 def tabular_path(solved: Path, name: str, dialect: Dialect) -> Path:
-    """Path of the file for a game."""
+    """Return the path of a game's file in the folder of solved games."""
     digest = hashlib.sha256(f"{dialect} {name}".encode()).hexdigest()[:12]
     short = re.sub(r"\W.*", "", name, flags=re.DOTALL)[:40] or "game"
     return solved / f"{short}-{digest}.npz"
 
 
 class TabularAgent:
-    """Plays from a stored strategy; a `spewy.competitions.higc.session.Agent`.
+    """Plays from a stored strategy; implements `spewy.competitions.higc.session.Agent`.
 
     Args:
         tabular: the strategy.
-        seed: seed of the draws.
+        seed: seed of the random choices.
     """
 
     def __init__(self, tabular: Tabular, seed: int) -> None:
@@ -141,22 +148,22 @@ class TabularAgent:
         self._key = START_KEY
 
     def see(self, state: State) -> None:
-        """Process the next state."""
+        """Update the information set by the state that the referee shows."""
         self._key = key_after_state(self._key, state)
 
     def act(self, legal: tuple[int, ...]) -> int:
-        """Draw a legal action.
+        """Choose a legal action at random, with the stored frequencies.
 
         Raises:
-            InputError: the strategy lacks this information set.
+            InputError: the strategy lacks the information set.
         """
-        found = self._tabular.at(self._key)
-        if not set(found) >= set(legal):
-            raise InputError("information set: expected one of the game, found another")
-        weights = [max(found[action], 0.0) for action in legal]
+        frequencies = self._tabular.at(self._key)
+        if not set(frequencies) >= set(legal):
+            raise InputError("information set: the stored strategy lacks it, or lacks a legal action there")
+        weights = [max(frequencies[action], 0.0) for action in legal]
         action = self._rng.choices(legal, weights if sum(weights) > 0 else None)[0]
         self._key = key_after_action(self._key, action)
         return action
 
     def close(self) -> None:
-        """Release nothing."""
+        """Do nothing; the agent holds no files."""

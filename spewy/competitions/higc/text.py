@@ -1,10 +1,12 @@
 r"""Lines exchanged between a referee of the HIGC and a bot.
 
-There are two dialects. In the dialect of the *rules* the referee sends the game's name, the player's number, then for
-each state of the match the player's tensor in base64 and, if the player is to act, its legal actions; the bot answers
-with one of them. The score ends the match and the bot's process. The *older* dialect is that of OpenSpiel's former
-referee: it sends two tensors, public and private, in OpenSpiel's compressed form; the bot says ``ready`` once,
-``start`` before each match, ``ponder`` when it does not act, and plays matches until the tournament is over.
+There are two dialects. In the dialect ``rules``, that of the competition's rules, the referee sends the game's name and
+the player's number. Then for each state of the match it sends the player's tensor in base64 and, if the player is to
+act, the legal actions; the bot answers with a legal action. The score ends the match and the bot's process.
+
+The dialect ``older`` is that of OpenSpiel's former referee. The referee sends two tensors, public and private, in
+OpenSpiel's compressed form. The bot sends ``ready`` once, ``start`` before each match, and ``ponder`` when it is not to
+act. It plays matches until the tournament is over.
 
 >>> parse_line("AACAPwAAAAA= 0 1", "rules")
 State(tensors=(b'\x00\x00\x80?\x00\x00\x00\x00',), legal=(0, 1))
@@ -35,7 +37,7 @@ TOURNAMENT_OVER = "tournament over"
 N_TENSORS = {"rules": 1, "older": 2}
 MOST_ACTION = 2**63 - 1
 PLAIN, BINARY = 0, 1
-"""First byte of a compressed tensor: 32-bit floats follow, or bits with the lowest bit first."""
+"""First byte of a compressed tensor: 0 before 32-bit floats, 1 before bits with the lowest bit first."""
 
 _ACTION = re.compile(r"[0-9]{1,19}")
 _SCORE = re.compile(r"[-+]?[0-9]{1,30}(\.[0-9]{0,30})?(e[-+]?[0-9]{1,3})?")
@@ -46,8 +48,8 @@ class State:
     """A state of the match as one player sees it.
 
     Attributes:
-        tensors: bytes of the tensor, or of the public and the private tensor, as they were sent.
-        legal: legal actions of the player; empty if the player does not act.
+        tensors: bytes of the tensor, or of the public and the private tensor, as the referee sent them.
+        legal: legal actions of the player; empty if the player is not to act.
     """
 
     tensors: tuple[bytes, ...]
@@ -70,7 +72,7 @@ def parse_line(line: str, dialect: Dialect) -> State | MatchOver | TournamentOve
     """Read a referee's line during a match.
 
     Raises:
-        InputError: the dialect has no such line.
+        InputError: the line does not belong to the dialect.
     """
     text = line.strip()
     if dialect == "older" and text == TOURNAMENT_OVER:
@@ -80,24 +82,26 @@ def parse_line(line: str, dialect: Dialect) -> State | MatchOver | TournamentOve
     words = text.split()
     size = N_TENSORS[dialect]
     if len(words) < size:
-        raise InputError(f"line {shown(text)}: expected {size} base64 words and actions, found fewer")
+        raise InputError(
+            f"line {shown(text)}: expected {size} base64 words and legal actions, found fewer words"
+        )
     return State(tuple(_bytes(word) for word in words[:size]), parse_actions(words[size:]))
 
 
 def parse_actions(words: Sequence[str]) -> tuple[int, ...]:
-    """Read the legal actions of a line.
+    """Read the legal actions in a line.
 
     Raises:
-        InputError: a word is no action's number.
+        InputError: a word is not the number of an action.
     """
     for word in words:
         if not _ACTION.fullmatch(word) or int(word) > MOST_ACTION:
-            raise InputError(f"legal action {shown(word)}: expected a whole number from 0 on, found none")
+            raise InputError(f"legal action {shown(word)}: expected a whole number from 0 on")
     return tuple(map(int, words))
 
 
 def parse_seat(line: str) -> int:
-    """Read a bot's player number.
+    """Read the number of the bot's player.
 
     Raises:
         InputError: the number is neither 0 nor 1.
@@ -109,7 +113,7 @@ def parse_seat(line: str) -> int:
 
 
 def parse_answer(line: str) -> int | None:
-    """Return the action that a bot's line names; None if the line names none.
+    """Return the action in a bot's line; None if the line is not the number of an action.
 
     >>> parse_answer(" 12 "), parse_answer("raise"), parse_answer("-1")
     (12, None, None)
@@ -119,7 +123,7 @@ def parse_answer(line: str) -> int | None:
 
 
 def state_text(tensors: Sequence[Floats], legal: Sequence[int], dialect: Dialect) -> str:
-    """Write the line that shows a state.
+    """Write the line that shows a state to a player.
 
     >>> import numpy as np
     >>> state_text([np.array([1.0, 0.0])], (0, 1), "rules")
@@ -133,7 +137,7 @@ def state_text(tensors: Sequence[Floats], legal: Sequence[int], dialect: Dialect
 
 
 def over_text(score: float, dialect: Dialect) -> str:
-    """Write the line that ends a match; the older dialect has whole scores.
+    """Write the line that ends a match; the older dialect rounds scores toward 0.
 
     >>> over_text(1.0, "rules"), over_text(-1.5, "older")
     ('end of game 1.0', 'match over -1')
@@ -142,12 +146,12 @@ def over_text(score: float, dialect: Dialect) -> str:
 
 
 def plain(tensor: Floats) -> bytes:
-    """A tensor as 32-bit floats, lowest byte first."""
+    """Encode a tensor as 32-bit floats, lowest byte first."""
     return np.asarray(tensor, dtype="<f4").tobytes()
 
 
 def compressed(tensor: Floats) -> bytes:
-    """A tensor in OpenSpiel's compressed form: bits if all values are 0 or 1."""
+    """Encode a tensor in OpenSpiel's compressed form: as bits if all values are 0 or 1, else as floats."""
     values = np.asarray(tensor)
     if np.isin(values, (0, 1)).all():
         return bytes([BINARY]) + np.packbits(values != 0, bitorder="little").tobytes()
@@ -155,7 +159,12 @@ def compressed(tensor: Floats) -> bytes:
 
 
 def tensor_values(data: bytes, size: int, dialect: Dialect) -> Floats:
-    """Read the values of a tensor of a known size.
+    """Decode a tensor.
+
+    Args:
+        data: the encoded tensor.
+        size: number of values that the tensor must have.
+        dialect: dialect in which the tensor is encoded.
 
     Raises:
         InputError: the tensor has another size, or values that are not finite.
@@ -172,7 +181,7 @@ def tensor_values(data: bytes, size: int, dialect: Dialect) -> Floats:
         raise _size_error(size, len(raw) // 4)
     values = np.frombuffer(raw, "<f4").astype(np.float64)
     if not np.isfinite(values).all():
-        raise InputError("tensor: expected finite numbers, found others")
+        raise InputError("tensor: a value is infinite or not a number")
     return values
 
 
@@ -183,11 +192,11 @@ def _size_error(size: int, found: int) -> InputError:
 def _bytes(word: str) -> bytes:
     try:
         return base64.b64decode(word, validate=True)
-    except (binascii.Error, ValueError):  # a ValueError: characters beyond ASCII
-        raise InputError(f"tensor {shown(word)}: expected base64, found something else") from None
+    except (binascii.Error, ValueError):  # a ValueError is raised for characters beyond ASCII
+        raise InputError(f"tensor {shown(word)}: expected base64") from None
 
 
 def _score(text: str, line: str) -> float:
     if not _SCORE.fullmatch(text) or not math.isfinite(float(text)):
-        raise InputError(f"line {shown(line)}: expected a score at its end, found none")
+        raise InputError(f"line {shown(line)}: expected a score at the end of the line")
     return float(text)

@@ -1,1 +1,1 @@
-"""Tournaments of many bots: pairs, matches, standings by the rules of a competition, and a page with the result."""
+"""Tournaments of many bots: matches of all pairs, rankings by a competition's rules, and a page with the result."""

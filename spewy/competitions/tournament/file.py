@@ -1,7 +1,8 @@
 """Read a tournament file: TOML with the rules, the bots and the games.
 
-The file needs the section of its rules and no other: ``[acpc]`` for ``acpc-bankroll``, ``acpc-points`` and
-``acpc-online``; ``[higc]``; or ``[upac]``, whose games are read from a file.
+The file needs exactly one section of rules: ``[acpc]`` for the rules ``acpc-bankroll``, ``acpc-points`` and
+``acpc-online``, ``[higc]`` for ``higc``, or ``[upac]`` for ``upac``. A UPAC tournament rates games that were played
+before, and reads their results from a file.
 """
 
 from __future__ import annotations
@@ -23,13 +24,19 @@ RulesName = Literal["acpc-bankroll", "acpc-points", "acpc-online", "higc", "upac
 
 
 class Section(BaseModel):
-    """A table of the file."""
+    """A section of the tournament file; unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class BotSection(Section):
-    """A bot: its ``name`` in tables, and ``bot``, its word as for ``spewy match`` or ``spewy referee``."""
+    """A bot.
+
+    Attributes:
+        name: the bot's name on the result page.
+        bot: the bot as `spewy match` or `spewy referee` names it on the command line.
+        lockers: folders of solves that the bot ``spewy`` plays poker from, in a HIGC tournament.
+    """
 
     name: str = Field(pattern=r"^[A-Za-z0-9._-]{1,40}$")
     bot: str | None = None
@@ -37,7 +44,15 @@ class BotSection(Section):
 
 
 class AcpcSection(Section):
-    """Each pair plays ``series`` duplicate matches of ``hands`` hands; over ten bots play ``qualifying`` rounds."""
+    """An ACPC tournament.
+
+    Attributes:
+        game: name of a game, or path of an ACPC game file.
+        hands: number of hands in each duplicate match.
+        series: number of duplicate matches that each pair plays.
+        seconds: seconds for an answer.
+        qualifying: whether more than ten bots play qualifying rounds first.
+    """
 
     game: str
     hands: int = Field(default=1000, ge=1, le=10**7)
@@ -47,7 +62,17 @@ class AcpcSection(Section):
 
 
 class HigcSection(Section):
-    """Each pair plays ``matches`` matches of each of the ``games``; the other keys are the referee's limits."""
+    """A HIGC tournament.
+
+    Attributes:
+        games: OpenSpiel's names of the games.
+        matches: number of matches that each pair plays in each game.
+        seconds: seconds for an answer.
+        chance_seconds: seconds that a chance node takes.
+        prepare_seconds: seconds to prepare before the first answer.
+        search_seconds: seconds that the bot ``spewy`` searches for an answer.
+        data: folder of games that the bot ``spewy`` has solved.
+    """
 
     games: list[str] = Field(min_length=1)
     matches: int = Field(default=100, ge=1, le=10**6)
@@ -59,7 +84,13 @@ class HigcSection(Section):
 
 
 class UpacSection(Section):
-    """A file of games for `spewy.competitions.tournament.tournament.read_games`, and Elo's ``k`` and ``start``."""
+    """A UPAC tournament.
+
+    Attributes:
+        results: file of played games, for `spewy.competitions.tournament.tournament.read_games`.
+        k: largest change of an Elo rating in one game.
+        start: Elo rating that each bot begins with.
+    """
 
     results: str
     k: float = Field(default=K, gt=0, allow_inf_nan=False)
@@ -67,7 +98,15 @@ class UpacSection(Section):
 
 
 class TournamentFile(Section):
-    """The whole tournament file."""
+    """The whole tournament file.
+
+    Attributes:
+        name: name of the tournament.
+        rules: rules by which the bots are ranked.
+        seed: seed of the cards and of qualifying sets.
+        bots: the bots.
+        acpc, higc, upac: section of the rules; the other two sections are None.
+    """
 
     name: str = Field(min_length=1, max_length=100)
     rules: RulesName
@@ -84,10 +123,10 @@ class TournamentFile(Section):
 
 
 def read_tournament(path: Path) -> TournamentFile:
-    """Read a tournament's file.
+    """Read a tournament file.
 
     Raises:
-        InputError: the file cannot be read, or a key of it is wrong.
+        InputError: the file cannot be read, or one of its keys is wrong.
     """
     subject = f"tournament {path_text(path)}"
     try:
@@ -97,13 +136,13 @@ def read_tournament(path: Path) -> TournamentFile:
     except ValidationError as error:
         raise InputError(explain(subject, error.errors()[0])) from None
     except (ValueError, RecursionError):
-        raise InputError(f"{subject}: expected numbers of a few digits, found one of thousands") from None
+        raise InputError(f"{subject}: a number has too many digits") from None
     _check(tournament, subject)
     return tournament
 
 
 def pair_name(one: str, two: str) -> str:
-    """Name of the folder of a pair's logs."""
+    """Name of the folder with the logs of a pair of bots."""
     return f"{one}--{two}"
 
 
@@ -112,7 +151,7 @@ def _check(tournament: TournamentFile, subject: str) -> None:
     for section in ("acpc", "higc", "upac"):
         if (getattr(tournament, section) is not None) != (section == section_of_rules):
             raise InputError(
-                f"{subject}: expected [{section_of_rules}] alone for rules {tournament.rules!r}, found otherwise"
+                f"{subject}: rules {tournament.rules!r} need the section [{section_of_rules}] and no other"
             )
     if not tournament.name.isprintable():
         raise InputError(f"{subject}, name: expected one line, found {shown(tournament.name)}")
@@ -124,9 +163,11 @@ def _check(tournament: TournamentFile, subject: str) -> None:
         other = folders.setdefault(pair_name(one, two), one)
         if other != one:
             raise InputError(
-                f"{subject}, bots: expected names whose pairs differ in what their logs are called, "
-                f"found {pair_name(one, two)} of {one} and of {other}"
+                f"{subject}, bots: a pair with {one} and a pair with {other} would share the folder "
+                f"{pair_name(one, two)} for their logs; rename a bot"
             )
     for bot in tournament.bots:
         if bot.bot is None and section_of_rules != "upac":
-            raise InputError(f"{subject}, bot {bot.name}: expected bot, the word for who plays, found none")
+            raise InputError(
+                f"{subject}, bot {bot.name}: the key bot is missing; it says which program plays"
+            )

@@ -1,4 +1,4 @@
-"""The result page of a tournament in Markdown: places, and the results of all pairs in each stage."""
+"""Write the result page of a tournament in Markdown: places, and the results of all pairs in each stage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RULES = {
 
 
 def page_text(outcome: Outcome) -> str:
-    """The whole page."""
+    """Return the whole page as Markdown."""
     lines = [f"# {outcome.name}", "", f"{RULES[outcome.rules]}.", "", *_places(outcome)]
     lines += [line for note in outcome.notes for line in ("", f"{note}.")]
     for stage in outcome.stages:
@@ -26,7 +26,7 @@ def page_text(outcome: Outcome) -> str:
 
 
 def cell(stage: Stage, one: str, two: str) -> str:
-    """Mean result of one bot against another, with its 95 % interval."""
+    """Return a table cell with the mean result of bot ``one`` against bot ``two``, and its 95 % interval."""
     if one == two:
         return ""
     mean = stage.mean(one, two)

@@ -1,9 +1,9 @@
 """Rankings by the rules of three competitions, computed from the results of all pairs of bots.
 
-A ranking is a list of places, best first; bots that tie share a place.
+A ranking is a list of places, the best first; each place is a list of the bots that share it.
 
-- ACPC 2007: `runoff` with bankrolls or with points of series, `online`, `qualifying_sets` and `qualified`;
-- HIGC: `voted` (instant run-off voting) for each game, `lexicographic` over games;
+- ACPC 2007: `runoff` by bankrolls or by points, `online`, `qualifying_sets` and `qualified`;
+- HIGC: `voted` (instant run-off voting) for each game, then `lexicographic` over all games;
 - UPAC: `elo`.
 """
 
@@ -21,10 +21,14 @@ from spewy.match.score import START, K, rated
 
 Ranking = list[list[str]]
 Worth = Callable[[str, str], float]
-"""Returns a first bot's gain from a second bot, which equals the second bot's loss."""
+"""Function that returns a first bot's gain from a second bot, which equals the second bot's loss."""
 
 SET_SIZE, PROCEED, MOST_FINALISTS, FEWER_THAN = 6, 3, 10, 10
-"""Qualifying rounds: bots in a set, bots that proceed, most bots without rounds, and when the rounds end."""
+"""Numbers of bots in qualifying rounds.
+
+A set has `SET_SIZE` bots, and `PROCEED` bots of a set proceed. Rounds are played with more than `MOST_FINALISTS` bots,
+until fewer than `FEWER_THAN` remain.
+"""
 BEST = 4
 """Number of bots that the online learning competition ranks by total bankroll."""
 
@@ -35,7 +39,7 @@ class Table:
 
     Attributes:
         names: names of the bots.
-        won: by pair, in the order of the names, what the first bot won from the second.
+        won: what the first bot of each pair won from the second bot; pairs stand in the order of ``names``.
     """
 
     names: tuple[str, ...]
@@ -44,63 +48,68 @@ class Table:
     def __post_init__(self) -> None:
         for pair in self.pairs:
             if pair not in self.won:
-                raise InputError(f"results of {pair[0]} and {pair[1]}: expected some, found none")
+                raise InputError(f"the results of {pair[0]} against {pair[1]} are missing")
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """All pairs, in the order of the names."""
+        """All pairs of bots, in the order of ``names``."""
         return [(one, two) for i, one in enumerate(self.names) for two in self.names[i + 1 :]]
 
     def total(self, one: str, two: str) -> float:
-        """Chips or points that one bot won from another in total."""
+        """Return the chips or points that bot ``one`` won from bot ``two`` in total."""
         return self.won[one, two] if (one, two) in self.won else -self.won[two, one]
 
     def points(self, one: str, two: str) -> float:
-        """Points of one bot against another: 1 for a win, -1 for a loss, 0 for a tie."""
+        """Return the points of bot ``one`` against bot ``two``: 1 for a win, -1 for a loss, 0 for a tie."""
         total = self.total(one, two)
         return float((total > 0) - (total < 0))
 
 
 def runoff(names: Sequence[str], worth: Worth) -> Ranking:
-    """Instant run-off: in each round, eliminate the bots with the smallest sum against the remaining bots.
+    """Rank bots by an instant run-off: each round eliminates the bots with the smallest gain from the remaining bots.
 
     >>> table = Table(("a", "b", "c"), {("a", "b"): 1, ("a", "c"): -9, ("b", "c"): 20})
     >>> runoff(table.names, table.total)
     [['a'], ['b'], ['c']]
     """
-    left, out = list(names), Ranking()
-    while left:
-        lowest = _lowest(left, worth)
-        out.insert(0, lowest)
-        left = [name for name in left if name not in lowest]
-    return out
+    remaining, ranking = list(names), Ranking()
+    while remaining:
+        lowest = _lowest(remaining, worth)
+        ranking.insert(0, lowest)
+        remaining = [name for name in remaining if name not in lowest]
+    return ranking
 
 
 def online(names: Sequence[str], total: Worth) -> Ranking:
-    """Online learning competition: a run-off finds the best four, and their bankrolls against each other rank them.
+    """Rank bots by the rules of the online learning competition.
 
-    If a tie would leave fewer than four, all tied bots stay.
+    A run-off finds the best four bots, which are ranked by their total gains from each other. If a tie in the run-off
+    would leave fewer than four bots, all tied bots stay.
     """
-    left, below = list(names), Ranking()
-    while len(left) > BEST:
-        lowest = _lowest(left, total)
-        if len(left) - len(lowest) < BEST:
+    remaining, below = list(names), Ranking()
+    while len(remaining) > BEST:
+        lowest = _lowest(remaining, total)
+        if len(remaining) - len(lowest) < BEST:
             break
         below.insert(0, lowest)
-        left = [name for name in left if name not in lowest]
-    sums = _sums(left, total)
+        remaining = [name for name in remaining if name not in lowest]
+    sums = _sums(remaining, total)
     return [
-        [name for name in left if sums[name] == each] for each in sorted(set(sums.values()), reverse=True)
+        [name for name in remaining if sums[name] == each]
+        for each in sorted(set(sums.values()), reverse=True)
     ] + below
 
 
 def qualifying_sets(names: Sequence[str], rng: Random) -> list[list[str]]:
-    """Draw random sets of six; up to four remaining bots join them, and five form their own set."""
+    """Draw random sets of six bots.
+
+    Up to four bots that are left over join these sets; five bots that are left over form a set of their own.
+    """
     drawn = rng.sample(list(names), len(names))
-    n_sets, left = divmod(len(drawn), SET_SIZE)
+    n_sets, n_rest = divmod(len(drawn), SET_SIZE)
     sets = [drawn[SET_SIZE * i : SET_SIZE * (i + 1)] for i in range(n_sets)]
     rest = drawn[SET_SIZE * n_sets :]
-    if left == SET_SIZE - 1 or not sets:
+    if n_rest == SET_SIZE - 1 or not sets:
         return [*sets, rest] if rest else sets
     for i, name in enumerate(rest):
         sets[i % n_sets].append(name)
@@ -108,18 +117,18 @@ def qualifying_sets(names: Sequence[str], rng: Random) -> list[list[str]]:
 
 
 def qualified(names: Sequence[str], total: Worth) -> list[str]:
-    """Bots that proceed from a set: the three top bankrolls, and bots that tie with the third."""
+    """Return the bots of a set that proceed: those with the three highest gains, and all that tie with the third."""
     sums = _sums(names, total)
     bar = sorted(sums.values(), reverse=True)[min(PROCEED, len(names)) - 1]
     return [name for name in names if sums[name] >= bar]
 
 
 def voted(names: Sequence[str], outcome: Worth) -> Ranking:
-    """Instant run-off voting: each bot votes for its hardest unplaced opponent.
+    """Rank bots by instant run-off voting, in which each bot votes for the remaining opponent that beat it most.
 
-    Where the rules say nothing, the total that bots win from all others orders equally hard opponents, and choices with
-    equally few votes. Bots that still tie share a vote, go together, or share a place. The order of the names does not
-    matter.
+    A bot's total gain from all others breaks ties between opponents with equal results against a voter, and between
+    candidates with equally few votes. Bots that still tie share a vote, are eliminated together, or share a
+    place. The competition's rules leave these cases open. The order of the names does not matter.
 
     >>> table = Table(("A", "B", "C"), {("A", "B"): 2, ("A", "C"): 3, ("B", "C"): -1})
     >>> voted(table.names, table.total)
@@ -127,16 +136,16 @@ def voted(names: Sequence[str], outcome: Worth) -> Ranking:
     """
     strength = _sums(names, outcome)
     ballots = [_ballot(voter, names, outcome, strength) for voter in names]
-    left, out = list(names), Ranking()
-    while left:
-        elected = _elected(left, ballots, strength)
-        out.append(elected)
-        left = [name for name in left if name not in elected]
-    return out
+    remaining, ranking = list(names), Ranking()
+    while remaining:
+        elected = _elected(remaining, ballots, strength)
+        ranking.append(elected)
+        remaining = [name for name in remaining if name not in elected]
+    return ranking
 
 
 def lexicographic(rankings: Sequence[Ranking]) -> Ranking:
-    """Rank bots by their places over all games, sorted from the worst.
+    """Rank bots over all games: first by their worst place, then by their second worst place, and so on.
 
     >>> lexicographic([[["A"], ["B"], ["C"]], [["B"], ["A"], ["C"]]])
     [['A', 'B'], ['C']]
@@ -148,7 +157,7 @@ def lexicographic(rankings: Sequence[Ranking]) -> Ranking:
 
 
 def place_of(ranking: Ranking) -> dict[str, int]:
-    """Place of each bot; after tied bots the following places stay empty.
+    """Number of each bot's place; a tie of n bots uses up n numbers.
 
     >>> place_of([["A", "B"], ["C"]])
     {'A': 1, 'B': 1, 'C': 3}
@@ -166,21 +175,21 @@ def elo(
 
     Args:
         names: names of all bots.
-        games: two bots and the first bot's share of the chips.
-        k: largest change of a rating.
+        games: for each game, its two bots and the first bot's share of the chips.
+        k: largest change of a rating in one game.
         start: rating that each bot begins with.
 
     >>> elo(["a", "b"], [("a", "b", 0.8)])
     {'a': 1503.6, 'b': 1496.4}
 
     Raises:
-        InputError: a game is of other bots, or its score is no share.
+        InputError: a game has an unknown bot, or its score is not between 0 and 1.
     """
     out = dict.fromkeys(names, start)
     for one, two, score in games:
         if one not in out or two not in out or one == two or not 0 <= score <= 1:
             raise InputError(
-                f"game of {shown(one)} and {shown(two)}: expected two of the bots and a score from 0 to 1, "
+                f"game of {shown(one)} and {shown(two)}: expected two bots of the tournament and a score from 0 to 1, "
                 f"found {shown(score)}"
             )
         out[one], out[two] = rated((out[one], out[two]), score, k)
@@ -203,7 +212,7 @@ def _lowest(names: Sequence[str], worth: Worth) -> list[str]:
 
 
 def _ballot(voter: str, names: Sequence[str], outcome: Worth, strength: Mapping[str, float]) -> Ranking:
-    """Rank the other bots for a voter, the hardest first, with ties."""
+    """Rank the other bots for a voter, the hardest opponent first; equally hard opponents share a place."""
 
     def ease(other: str) -> tuple[float, float]:
         return outcome(voter, other), -strength[other]
@@ -212,9 +221,9 @@ def _ballot(voter: str, names: Sequence[str], outcome: Worth, strength: Mapping[
     return [list(tied) for _, tied in groupby(others, key=ease)]
 
 
-def _elected(left: Sequence[str], ballots: Sequence[Ranking], strength: Mapping[str, float]) -> list[str]:
-    """Find bots with a majority of first places, after eliminating candidates with the fewest votes."""
-    standing = list(left)
+def _elected(names: Sequence[str], ballots: Sequence[Ranking], strength: Mapping[str, float]) -> list[str]:
+    """Eliminate the candidates with the fewest votes until bots have a majority of first places; return these bots."""
+    standing = list(names)
     while True:
         votes = _votes(standing, ballots)
         cast = sum(votes.values())
@@ -229,7 +238,7 @@ def _elected(left: Sequence[str], ballots: Sequence[Ranking], strength: Mapping[
 
 
 def _votes(standing: Sequence[str], ballots: Sequence[Ranking]) -> dict[str, Fraction]:
-    """Number of first places for each remaining bot; tied bots share a vote."""
+    """Number of first places that each remaining bot gets; tied bots on a ballot share its vote."""
     votes = dict.fromkeys(standing, Fraction(0))
     for ballot in ballots:
         choices = ([name for name in tied if name in votes] for tied in ballot)

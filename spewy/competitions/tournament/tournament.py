@@ -1,6 +1,6 @@
-"""Tournaments: all bots against all, in processes and resumable, ranked by the rules of a competition.
+"""Play tournaments: matches of all pairs of bots, in several processes, ranked by the rules of a competition.
 
-Each pair of bots has a folder with the logs of its matches. A tournament that is called again goes on from these.
+Each pair of bots has a folder with the logs of its matches. A tournament that is started again continues from the logs.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ from spewy.match.score import Mean
 from spewy.system.textfile import exists, read_text
 
 SEEDS_APART = 1_000_003
-"""Distance between the first seeds of two stages."""
+"""Difference between the first seeds of two successive stages."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """Result of the matches of one pair.
+    """Result of all matches of one pair of bots.
 
     Attributes:
-        mean: mean that the first bot won from the second, in the unit of the stage.
-        total: sum of these values.
-        faults: number of faults of both.
+        mean: mean result of the first bot, in the unit of the stage.
+        total: sum of the first bot's results.
+        faults: number of faults of each bot.
     """
 
     mean: Mean
@@ -69,14 +69,14 @@ class Played:
 
 @dataclass(frozen=True)
 class Stage:
-    """A round robin in one game, or in one set of a qualifying round.
+    """Matches of all pairs of bots, in one game or in one set of a qualifying round.
 
     Attributes:
         title: description of the stage.
-        unit: unit of its scores.
+        unit: unit of the results.
         names: names of the bots.
-        played: matches by pair, in the order of the names.
-        ranking: ranking by the rules; of a set, first the bots that proceed.
+        played: results by pair; pairs stand in the order of ``names``.
+        ranking: ranking by the rules. In a qualifying set the bots that proceed share the first place.
     """
 
     title: str
@@ -86,7 +86,7 @@ class Stage:
     ranking: Ranking
 
     def mean(self, one: str, two: str) -> Mean:
-        """Mean result of one bot against another."""
+        """Return the mean result of bot ``one`` against bot ``two``."""
         if (one, two) in self.played:
             return self.played[one, two].mean
         mean = self.played[two, one].mean
@@ -99,10 +99,10 @@ class Outcome:
 
     Attributes:
         name: name of the tournament.
-        rules: rules by which it was scored.
-        stages: its stages, in order.
+        rules: rules by which the bots were ranked.
+        stages: the stages, in the order of play.
         ranking: ranking of all bots.
-        ratings: Elo ratings, if the rules are UPAC's.
+        ratings: Elo ratings, by UPAC's rules only.
         notes: further remarks, such as disqualifications.
     """
 
@@ -122,19 +122,19 @@ def play_tournament(
     watcher: Watcher,
     workers: int | None = None,
 ) -> Outcome:
-    """Play or resume a tournament; Ctrl-C ends it after the current matches.
+    """Play or continue a tournament; Ctrl-C ends it after the matches that are being played.
 
     Args:
-        file: the tournament's file.
-        base: folder that paths in the file begin at.
+        file: content of the tournament file.
+        base: folder to which relative paths in the file refer.
         folder: folder of the logs.
-        solved: folder of games that the bot ``spewy`` solves, if the file names no other.
-        watcher: called with the numbers of hands or matches of the stage that were played, and of all.
+        solved: folder of games that the bot ``spewy`` has solved, unless the file names another folder.
+        watcher: called with the number of hands or matches of the stage that were played, and with their total number.
         workers: number of processes; None: one for each core.
 
     Raises:
         InputError: the folder holds another tournament, or a bot or a game cannot be played.
-        MissingError: OpenSpiel is needed and not installed.
+        MissingError: the rules need OpenSpiel, which is not installed.
     """
     if file.upac is not None:
         return _rated(file, file.upac, base)
@@ -147,7 +147,7 @@ def play_tournament(
 
 @dataclass
 class _Acpc:
-    """A tournament of the ACPC's rules of 2007."""
+    """A tournament by the ACPC's rules of 2007."""
 
     file: TournamentFile
     section: AcpcSection
@@ -170,10 +170,10 @@ class _Acpc:
         return Outcome(self.file.name, self.file.rules, tuple(stages), ranking + gone)
 
     def _qualify(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[Stage], Ranking]:
-        """Play rounds of random sets until fewer than ten bots remain or no bot is eliminated.
+        """Play rounds of random sets until fewer than ten bots remain, or a round eliminates no bot.
 
         Returns:
-            The bots that are left, the stages, and the places of the others; the last to go stand first.
+            The remaining bots, the stages, and the ranking of the eliminated bots; later eliminations rank higher.
         """
         stages, gone, rng = list[Stage](), Ranking(), Random(self.file.seed)
         number = 0
@@ -194,7 +194,7 @@ class _Acpc:
         return names, stages, gone
 
     def _stage(self, title: str, names: tuple[str, ...], number: int) -> Stage:
-        """Play all pairs of these bots."""
+        """Play all pairs of some bots."""
         matches = {pair: self._match(pair, number) for pair in combinations(names, 2)}
         folders = _folders(self.folder / f"stage-{number}", matches)
         tasks = [
@@ -227,9 +227,9 @@ class _Acpc:
 
 @dataclass
 class _Higc:
-    """A tournament of the HIGC's rules: instant run-off voting for each game, lexicographic over games.
+    """A tournament by the HIGC's rules: instant run-off voting for each game, lexicographic over all games.
 
-    Bots that break time limits too often in a game are last.
+    Bots that break the time limit too often in a game share the last place.
     """
 
     file: TournamentFile
@@ -255,7 +255,7 @@ class _Higc:
         return Outcome(self.file.name, self.file.rules, tuple(stages), ranking, notes=notes)
 
     def _stage(self, game: str, folder: Path) -> tuple[Stage, set[str]]:
-        """Play one game; return the stage, and the bots that are disqualified in it."""
+        """Play one game; return the stage, and the bots that broke the time limit too often."""
         names, bots = self.file.names, self._bots()
         limits = Limits(
             "rules", self.section.seconds, self.section.chance_seconds, self.section.prepare_seconds
@@ -301,7 +301,7 @@ class _Higc:
 
 
 def _rated(file: TournamentFile, section: UpacSection, base: Path) -> Outcome:
-    """Rate bots by Elo over the games of a file."""
+    """Rate bots by Elo over the games in a results file."""
     games = list(read_games(base / section.results, file.names))
     ratings = elo(file.names, games, section.k, section.start)
     played = {}
@@ -316,13 +316,16 @@ def _rated(file: TournamentFile, section: UpacSection, base: Path) -> Outcome:
 
 
 def read_games(path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, float]]:
-    """Read UPAC games from lines of JSON: two bots, and the first bot's share of the chips.
+    """Read UPAC games from lines of JSON.
 
-    A line is ``{"bots": ["a", "b"], "chips": [80, 20]}``; a bot that failed has null instead of chips, and the other
-    bot has all chips.
+    A line is ``{"bots": ["a", "b"], "chips": [80, 20]}``. A bot that failed has null instead of chips, and then the
+    other bot has won all chips.
+
+    Yields:
+        For each game, its two bots and the first bot's share of the chips.
 
     Raises:
-        InputError: a line is no game of these bots, or there are no games.
+        InputError: a line is not a game between two of the bots, or the file has no games.
     """
     subject, none = f"results {path_text(path)}", True
     for number, line in enumerate(read_text(path, subject).splitlines(), start=1):
@@ -338,16 +341,16 @@ def read_games(path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, flo
             ) from None
         if one == two or one not in names or two not in names:
             raise InputError(
-                f"{subject}, line {number}: expected two of the bots, found {shown(entry['bots'])}"
+                f"{subject}, line {number}: expected two bots of the tournament, found {shown(entry['bots'])}"
             )
         none = False
         yield one, two, share
     if none:
-        raise InputError(f"{subject}: expected games, found none")
+        raise InputError(f"{subject}: the file has no games")
 
 
 def _share(one: float | None, two: float | None) -> float:
-    """The first bot's share of the chips; a half if both failed."""
+    """Return the first bot's share of the chips; a half if both bots failed."""
     if one is None or two is None:
         return 0.5 if one is two else float(two is None)
     if not (one >= 0 and two >= 0 and 0 < one + two < math.inf):
@@ -356,7 +359,7 @@ def _share(one: float | None, two: float | None) -> float:
 
 
 def _folders(parent: Path, pairs: Mapping[tuple[str, str], object]) -> dict[tuple[str, str], Path]:
-    """Make a folder for the logs of each pair."""
+    """Make and return a folder for the logs of each pair."""
     folders = {pair: parent / pair_name(*pair) for pair in pairs}
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)

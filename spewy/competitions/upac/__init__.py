@@ -1,1 +1,1 @@
-"""UPAC: rules, games between packages, and the tables and package of our own bot."""
+"""UPAC: rules, games between bots, and the tables and package of Spewy's own bot."""

@@ -1,4 +1,4 @@
-"""Bots in UPAC's games: fixed rules, a package's tables in this process, and packages and commands as programs."""
+"""Start bots for UPAC's games: rules and a package's tables in this process, packages and commands as programs."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from spewy.system.scratch import scratch_folder
 BUILD_SECONDS = 60.0
 BUILD_POLL_SECONDS = 0.05
 BUILD_LINES, MOST_OF_BUILD = 20, 400
-"""Number of lines, and of characters, of a failed build's output that its error shows."""
+"""Largest number of lines and characters from a failed build's output that the error shows."""
 
 Rule = Callable[[Spot, Random], str]
-"""Returns an answer to a spot, given a random generator."""
+"""Function that returns the answer to a spot; it draws from the random generator."""
 
 
 @dataclass
@@ -41,9 +41,9 @@ class Spent:
     Attributes:
         slowest: seconds for one answer.
         game: seconds for all answers of a game.
-        cpu: processor seconds in a game, the start included; 0 if unknown.
+        cpu: processor seconds of a game, including the start of the bot; 0 if unknown.
         mib: memory in MiB; 0 if unknown.
-        unasked: number of lines that the bot wrote in all games while nothing was asked.
+        unasked: number of lines, in all games, that the bot wrote while no question was open.
     """
 
     slowest: float = 0.0
@@ -59,8 +59,8 @@ class Contender:
 
     Attributes:
         name: the bot's name in reports.
-        open: seats the bot for one game, given a seed and the name.
-        spent: what the bot used; zero for a bot in this process.
+        open: function of (seed, name) that starts the bot for one game.
+        spent: time and memory that the bot used; zero for a bot in this process.
     """
 
     name: str
@@ -69,14 +69,14 @@ class Contender:
 
 
 class Contenders(Closing):
-    """Two bots, each specified by a word; unpacked packages stay on the disk until `close`.
+    """Two bots, given as words on the command line; unpacked packages stay on the disk until `close`.
 
     Args:
         first, second: ``random``, ``call``, ``allin``, ``equity``, ``cmd:SHELL``, a package's file, or ``tables:`` and
-            a package's file; maybe with ``NAME=`` before it.
+            a package's file; ``NAME=`` before the word gives the bot a name.
 
     Raises:
-        InputError: a word gives no bot, or a package is not valid.
+        InputError: a word does not denote a bot, or a package is not valid.
     """
 
     def __init__(self, first: str, second: str) -> None:
@@ -106,7 +106,7 @@ class Contenders(Closing):
         return command_contender(entrant.name, entrant.value)
 
     def _from_tables(self, entrant: Entrant) -> Contender:
-        """Make a package's bot in this process, which is not restarted for each game."""
+        """Make a contender that plays from a package's tables in this process, without a new process for each game."""
         tables = open_tables(Path(entrant.value))
         self._held.callback(tables.close)
 
@@ -118,26 +118,32 @@ class Contenders(Closing):
 
 
 def rule_contender(name: str, rule: Rule) -> Contender:
-    """Make a bot that plays by a rule in this process."""
+    """Make a contender that plays by a rule in this process."""
     return Contender(name, lambda seed, peer: _local(rule, seed, peer))
 
 
 def command_contender(
     name: str, command: str, folder: Path | None = None, log: Path | None = None
 ) -> Contender:
-    """Make a bot whose command is started anew for each game.
+    """Make a contender whose command is started again for each game.
 
     Args:
         name: the bot's name in reports.
         command: command for the shell.
-        folder: working folder; None: this process's.
-        log: file that the bot's stderr is added to; None: stderr is dropped.
+        folder: working folder; None: the working folder of this process.
+        log: file to append the bot's stderr to; None: stderr is dropped.
     """
     return Contender(name, lambda seed, peer: Program(["sh", "-c", command], peer, folder=folder, log=log))
 
 
 class PackageBot(NamedTuple):
-    """An unpacked package: the bot's name, the shell command that starts it, and the folder to start it in."""
+    """An unpacked package.
+
+    Attributes:
+        name: name of the bot.
+        run: shell command that starts the bot.
+        folder: folder to start the bot in.
+    """
 
     name: str
     run: str
@@ -145,10 +151,10 @@ class PackageBot(NamedTuple):
 
 
 def unpack(package: Path, folder: Path) -> PackageBot:
-    """Unpack and build a package in a folder.
+    """Unpack a package into a folder, and run its build command.
 
     Raises:
-        InputError: the file is no package, or its build fails.
+        InputError: the file is not a package, or its build fails.
     """
     subject = f"package {path_text(package)}"
     try:
@@ -161,15 +167,15 @@ def unpack(package: Path, folder: Path) -> PackageBot:
         if failure_text(error) is not None:
             raise
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise InputError(f"{subject}: expected a folder bot with bot.json, found: {reason}") from None
+        raise InputError(f"{subject}: expected a zip file with bot/bot.json, found: {reason}") from None
     wrong = _build(build, folder / "bot")
     if wrong:
-        raise InputError(f"{subject}: expected a build that ends well, found: {wrong}")
+        raise InputError(f"{subject}: the build failed: {wrong}")
     return PackageBot(plain_name(name), run, folder / "bot")
 
 
 def _build(command: str, folder: Path) -> str:
-    """Build a bot, and kill all remaining processes of the build; return an error text if it failed."""
+    """Run a package's build command, then kill all its remaining processes; return an error text, or an empty text."""
     deadline, lines = time.monotonic() + BUILD_SECONDS, deque[bytes](maxlen=BUILD_LINES)
     if "\0" in command:
         return "embedded null byte"
@@ -187,14 +193,16 @@ def _build(command: str, folder: Path) -> str:
                 break
             lines.append(line)
         code = build.exit_code
-    wrong = f"no end within {BUILD_SECONDS:g} s" if code is None else f"exit code {code}" if code else ""
+    wrong = (
+        f"not finished within {BUILD_SECONDS:g} s" if code is None else f"exit code {code}" if code else ""
+    )
     text = b"\n".join(lines).decode(errors="replace").strip()
     text = one_line(text if len(text) <= MOST_OF_BUILD else f"... {text[-MOST_OF_BUILD:]}", 2 * MOST_OF_BUILD)
-    return f"{wrong}, and at the end of its output: {text}" if wrong and text else wrong
+    return f"{wrong}; the end of its output: {text}" if wrong and text else wrong
 
 
 def _local(rule: Rule, seed: int, peer: str) -> Channel:
-    """Make a seat in this process."""
+    """Return a channel to a bot in this process that answers by a rule."""
     table, rng = Table(), Random(seed)
 
     def hear(line: str) -> list[str]:
@@ -209,7 +217,7 @@ def _local(rule: Rule, seed: int, peer: str) -> Channel:
 
 
 def _random(spot: Spot, rng: Random) -> str:
-    """Plays a random kind of answer; folds only to a bet, and raises by up to all remaining chips."""
+    """Play a random action; fold only to a bet, and raise by any number of chips up to the smaller stack."""
     kind = rng.choice("FCR" if spot.to_call else "CR")
     return kind if kind != "R" else f"R{rng.randint(1, spot.effective)}"
 
@@ -223,7 +231,7 @@ def _allin(spot: Spot, rng: Random) -> str:
 
 
 def _equity(spot: Spot, rng: Random) -> str:
-    """Bets and raises the pot with good hands, and calls when the pot odds suffice."""
+    """Bet or raise the pot with good hands, and call if the pot odds suffice."""
     wins = equity(spot.hole, spot.board) if spot.board else _start_equity(spot.hole)
     pot = sum(spot.pushed)
     if wins >= (0.65 if not spot.to_call else 0.75):
@@ -239,4 +247,4 @@ def _start_equity(hole: tuple[int, ...]) -> float:
 
 
 RULES: Mapping[str, Rule] = {"random": _random, "call": _call, "allin": _allin, "equity": _equity}
-"""Opponents by name."""
+"""Rules by name; each name is a word for a bot."""

@@ -1,4 +1,4 @@
-"""Games between two of UPAC's bots: the same cards from both seats, chip shares, and the competition's Elo."""
+"""Games between two of UPAC's bots: equal cards from both seats, shares of the chips, and the competition's Elo."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = ("Defender", "Challenger")
 """Names of the seats in the competition's log."""
 
 Log = Callable[[str], None]
-"""Receives lines in the format of the competition's log."""
+"""Function that receives lines in the format of the competition's log."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Game:
     Attributes:
         seed: seed of the cards.
         swapped: whether the first bot was the challenger.
-        share: share of all chips that the first bot ended with.
-        rounds: number of rounds that were played.
-        fault: what ended the game early; empty: nothing.
+        share: share of all chips that the first bot had at the end.
+        rounds: number of hands that were played.
+        fault: error that ended the game early; empty if there was none.
     """
 
     seed: int
@@ -57,7 +57,7 @@ def play_games(
         contenders: both bots.
         seeds: seeds of the cards.
         seconds: time limit of an answer.
-        log: receives all lines.
+        log: called with each line that is sent or received.
     """
     for seed in seeds:
         for swapped in (False, True):
@@ -69,7 +69,11 @@ def play_games(
 def _game(
     rules: Rules, contenders: tuple[Contender, Contender], seed: int, seconds: float, log: Log | None
 ) -> tuple[tuple[float, float], int, str]:
-    """Play a game; return both shares, the number of hands, and the fault that ended it early."""
+    """Play a game.
+
+    Returns:
+        Both shares of the chips, the number of hands, and the error that ended the game early, or an empty text.
+    """
     rng, stacks, number = Random(seed), (rules.chips, rules.chips), 0
     with ExitStack() as held:
         try:
@@ -93,7 +97,7 @@ def _game(
 
 
 class _Seat:
-    """A bot in a game, with its used time and memory."""
+    """A bot in a game; records the time and memory that the bot uses."""
 
     def __init__(self, contender: Contender, channel: Channel, seconds: float) -> None:
         self._channel, self._seconds, self._spent = channel, seconds, contender.spent
@@ -104,10 +108,12 @@ class _Seat:
         self._channel.send(text, time.monotonic() + self._seconds)
 
     def ask(self, text: str) -> str:
-        """Send a line and return the answer; by the competition's rules, an earlier unread line counts as the answer.
+        """Send a line and return the bot's answer.
+
+        By the competition's rules, a line that the bot wrote before the question counts as its answer.
 
         Raises:
-            PeerError: there is no answer, or none in time.
+            PeerError: the bot does not answer in time.
         """
         if isinstance(self._channel, Program):
             self._spent.unasked += self._channel.read_available() > 0
@@ -129,7 +135,7 @@ class _Seat:
         return line.decode("ascii", errors="replace")
 
     def close(self) -> None:
-        """Kill a program with its child processes, and add its use of time and memory."""
+        """Kill a program with its child processes, and record its time and memory."""
         if isinstance(self._channel, Program):
             usage = self._channel.usage()
             self._channel.end()
@@ -149,7 +155,7 @@ def _hand(
     seats: tuple[_Seat, _Seat],
     log: Log | None,
 ) -> tuple[int, int]:
-    """Play a hand; return both stacks after it."""
+    """Play a hand; return both stacks after the hand."""
     lines = play_hand(rules, dealt(rng), stacks, button)
     reply = ""
     while True:
@@ -162,7 +168,7 @@ def _hand(
 
 
 def _reply(line: Line, seat: _Seat, log: Log | None) -> str:
-    """Send a line and return the reply; empty if the line asks for none."""
+    """Send a line and return the bot's reply; empty if the line does not ask for a reply."""
     if log:
         log(f"{NAMES[line.seat]} < {line.text}")
     try:
@@ -179,16 +185,19 @@ def _reply(line: Line, seat: _Seat, log: Log | None) -> str:
 
 @dataclass(frozen=True)
 class Standing:
-    """The score of games for the first bot.
+    """The first bot's score over several games.
 
     Attributes:
         games: number of games.
-        won, drawn, lost: games that ended with more than half of the chips, half, and less.
+        won, drawn, lost: number of games that the first bot ended with more than half, half, or less than half of the
+            chips.
         share: mean share of the chips.
-        half: half the 95 % interval of the share, from pairs of games with the same cards; nan for fewer than two.
-        elo: how much better a bot with that share is; infinite if it won or lost everything.
-        ratings: ratings of both by the competition's rule, game after game, from 1500.
-        faults: what ended games early.
+        half: half the width of the 95 % interval of the share, from pairs of games with equal cards; nan for fewer than
+            two pairs.
+        elo: difference of Elo ratings that the mean share corresponds to; infinite if the first bot won or lost all
+            chips.
+        ratings: Elo ratings of both bots by the competition's rule, updated after each game, from 1500.
+        faults: errors that ended games early.
     """
 
     games: int
@@ -202,14 +211,14 @@ class Standing:
     faults: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The score as plain values; None for a value that is not finite."""
+        """Return the score as plain values; None in place of a value that is not finite."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         finite = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
         return finite | {"faults": list(self.faults), "ratings": list(self.ratings)}
 
 
 def standing(games: Sequence[Game]) -> Standing:
-    """Compute the score of some games."""
+    """Compute the first bot's score over several games."""
     shares = [game.share for game in games]
     pairs = Mean.plain(pair_means({(game.seed, game.swapped): game.share for game in games}))
     ratings = (START, START)

@@ -1,4 +1,4 @@
-"""Package UPAC's bot as a zip file: the runtime's source, its tables, and bot.json."""
+"""Package UPAC's bot as a zip file: the runtime's source code, its tables, and bot.json."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from spewy.system.child import HOME
 from spewy.system.failures import failure_text
 
 MOST_BYTES = 5_000_000
-"""Largest size in bytes of our zip file, and of its folder."""
+"""Largest size in bytes of our package, packed and unpacked."""
 MOST_UNPACKED, MOST_FILES = 64 * 2**20, 1000
-"""Largest unpacked size in bytes, and number of files, of a package of other people.
+"""Largest unpacked size in bytes, and largest number of files, of another author's package.
 
-The limits are above the competition's, since a package may bring files that only its build needs.
+The limits are higher than the competition's, because a package may contain files that only its build needs.
 """
 _IN_PIECES = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Compression methods that can be unpacked in pieces; others may expand a few bytes to gigabytes at once."""
+"""Compression methods that can be unpacked in pieces; other methods may turn a few bytes into gigabytes at once."""
 _PIECE = 2**20
 TABLES = "bot/tables.npz"
 RUNTIME = "spewy/competitions/upac/runtime"
@@ -42,7 +42,7 @@ def write_package(tables: Mapping[str, np.ndarray], out: Path) -> int:
         out: path of the zip file.
 
     Returns:
-        The size of the unpacked folder in bytes.
+        The size of the unpacked package in bytes.
 
     Raises:
         InputError: the package is larger than the competition allows.
@@ -53,7 +53,7 @@ def write_package(tables: Mapping[str, np.ndarray], out: Path) -> int:
     if n_bytes > MOST_BYTES:
         raise InputError(
             f"package {path_text(out)}: expected at most {MOST_BYTES:,} bytes, found {n_bytes:,}; "
-            "fewer rungs, classes or lines take less"
+            "use fewer rungs, board buckets or lines"
         )
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, data in members.items():
@@ -65,7 +65,7 @@ def open_tables(file: Path) -> Tables:
     """Open the tables in a package.
 
     Raises:
-        InputError: the file cannot be read, or is no package.
+        InputError: the file cannot be read, or it is not a package.
         spewy.competitions.upac.runtime.tables.TablesError: the tables are damaged.
     """
     try:
@@ -79,7 +79,9 @@ def open_tables(file: Path) -> Tables:
         if failure_text(error) is not None:
             raise
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise InputError(f"package {path_text(file)}: expected one of UPAC's, found: {reason}") from None
+        raise InputError(
+            f"package {path_text(file)}: expected a zip file with tables of UPAC's bot, found: {reason}"
+        ) from None
     return Tables(io.BytesIO(data), path_text(file))
 
 
@@ -88,14 +90,14 @@ def require_small(archive: zipfile.ZipFile) -> None:
 
     Raises:
         InputError: the zip file has too many bytes or files, a link, a name that leaves the folder, a member that is
-            neither stored nor deflated, or one that becomes more bytes than it declares.
+            neither stored nor deflated, or a member that unpacks to more bytes than it declares.
     """
     members = archive.infolist()
     if len(members) > MOST_FILES:
-        raise InputError(f"{len(members):,} files, of which at most {MOST_FILES:,} are unpacked")
+        raise InputError(f"{len(members):,} files; at most {MOST_FILES:,} are allowed")
     n_bytes = sum(member.file_size for member in members)
     if n_bytes > MOST_UNPACKED:
-        raise InputError(f"{n_bytes:,} bytes, of which at most {MOST_UNPACKED:,} are unpacked")
+        raise InputError(f"{n_bytes:,} unpacked bytes; at most {MOST_UNPACKED:,} are allowed")
     for member in members:
         path, kind = PurePosixPath(member.filename), stat.S_IFMT(member.external_attr >> 16)
         if path.is_absolute() or ".." in path.parts or "\\" in member.filename:
@@ -110,13 +112,13 @@ def require_small(archive: zipfile.ZipFile) -> None:
 def _require_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
     """Refuse a member that unpacks to more bytes than it declares."""
     whole, n_bytes = copy(member), 0
-    whole.file_size = 2 * MOST_UNPACKED  # else what comes after the size that it says is not looked at
+    whole.file_size = 2 * MOST_UNPACKED  # so that bytes after the declared size are read too
     with archive.open(whole) as file:
         while piece := file.read(_PIECE):
             n_bytes += len(piece)
             if n_bytes > member.file_size:
                 raise InputError(
-                    f"more than the {member.file_size:,} bytes that {shown(member.filename)} is said to have"
+                    f"more than the {member.file_size:,} bytes that {shown(member.filename)} declares"
                 )
 
 
@@ -137,7 +139,7 @@ def _json() -> bytes:
 
 
 def _sources() -> dict[str, str]:
-    """Source of the runtime by path, with empty parent packages."""
+    """Source code of the runtime by path, with empty parent packages."""
     parents = PurePosixPath(RUNTIME).parents
     above = {f"{parent}/__init__.py": STUB for parent in parents if parent.name}
     files = sorted((Path(HOME) / RUNTIME).glob("*.py"))

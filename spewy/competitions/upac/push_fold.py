@@ -1,31 +1,33 @@
 """Solve push or fold before the flop exactly: the small blind goes all in or folds, the big blind calls or folds.
 
-With 169 starting hands, exact card removal and stacks of S chips the game is one linear program. With W the pairs of
-hands, p the small blind's pushes and D[a, b] = wins of a over b minus losses, as a share of the boards,
+With 169 starting hands, exact card removal and stacks of S chips the game is one linear program. In the formula, W[a,
+b] is the share of pairs of hands that are starting hands a and b, W[a] is the sum of W[a, b] over b, p[a] the frequency
+with which the small blind goes all in with a, v[b] the small blind's value against b, and D[a, b] the share of boards
+on which a wins minus the share on which b wins:
 
 ``max_p  Σ_a -(1 - p[a]) W[a] + Σ_b v[b],  v[b] <= Σ_a p[a] W[a, b] min(2, S),  v[b] <= Σ_a p[a] W[a, b] S D[a, b]``
 
-and the big blind's calls are the multipliers of the second kind of rows. The study
-`benchmarks/studies/preflop_odds.py` counted the equities.
+The multipliers of the second kind of constraint give the big blind's calls. `benchmarks/studies/preflop_odds.py`
+counted the equities.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import comb
-from pathlib import Path
 
 import numpy as np
 from scipy.optimize import linprog
 
+from buckets.cards import Deck, hands, preflop_classes
 from solvers.tree import Floats
 from spewy.errors import InputError, SolveError, shown
+from spewy.game.gamefile import load_game
+from spewy.look.pairs import pairs
 
 SMALL_BLIND, BIG_BLIND = 1, 2
 MOST_STACK = 10**6
-_FILE = Path(__file__).with_name("preflop_odds.npz")
-_BOARDS = comb(48, 5)
+GAME = "holdem.nolimit.2p.reverse_blinds"
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,9 @@ class PushFold:
 
     Attributes:
         stack: effective stack in chips.
-        push: ``[class]``, frequency with which the small blind goes all in; classes as in `buckets.preflop_classes`.
-        call: ``[class]``, frequency with which the big blind calls.
+        push: frequency with which the small blind goes all in, ``[starting hand]`` in the order of
+            `buckets.preflop_classes`.
+        call: frequency with which the big blind calls, ``[starting hand]``.
         value: mean chips that the small blind wins per hand.
         exploitability: half the sum of both best-response values, in chips.
     """
@@ -52,7 +55,7 @@ def push_fold(stack: int) -> PushFold:
     """Solve push or fold with blinds of 1 and 2.
 
     Args:
-        stack: the smaller stack in chips, blinds included; a larger blind is all in.
+        stack: the smaller stack in chips, blinds included; a player whose blind exceeds it is all in.
 
     Raises:
         InputError: the stack is below 1 chip or too large.
@@ -76,18 +79,18 @@ def push_fold(stack: int) -> PushFold:
         raise SolveError(f"push or fold with {stack} chips: expected a solution, found: {solution.message}")
     folds, calls = -solution.ineqlin.marginals[:n], -solution.ineqlin.marginals[n:]
     push, call = np.clip(solution.x[:n], 0, 1), np.clip(calls / (folds + calls), 0, 1)
-    push.flags.writeable = call.flags.writeable = False  # the cache returns the same arrays again
+    push.flags.writeable = call.flags.writeable = False  # the cache returns the same arrays to all callers
     value, lost = values(stack, push, call)
     return PushFold(stack, push, call, value, lost)
 
 
 def values(stack: int, push: Floats, call: Floats) -> tuple[float, float]:
-    """Mean chips that the small blind wins per hand, and the exploitability in chips.
+    """Compute the mean chips that the small blind wins per hand, and the exploitability in chips.
 
     Args:
         stack: the smaller stack in chips.
-        push: ``[class]``, frequencies of the small blind's pushes.
-        call: ``[class]``, frequencies of the big blind's calls.
+        push: frequency with which the small blind goes all in, ``[starting hand]``.
+        call: frequency with which the big blind calls, ``[starting hand]``.
     """
     pairs, margin = odds()
     weight = pairs / pairs.sum()
@@ -102,15 +105,24 @@ def values(stack: int, push: Floats, call: Floats) -> tuple[float, float]:
 
 @lru_cache(maxsize=1)
 def odds() -> tuple[Floats, Floats]:
-    """Two arrays ``[class, class]``: pairs of hands that share no card, and wins minus losses as a share of boards."""
-    with np.load(_FILE) as counts:
-        wins, pairs = counts["wins"].astype(np.float64), counts["pairs"].astype(np.float64)
-    margin = np.divide(wins - wins.T, pairs * _BOARDS, out=np.zeros_like(wins), where=pairs > 0)
-    return pairs, margin
+    """Count pairs of hands without a common card, and compute wins minus losses, for each two starting hands.
+
+    Returns:
+        Two arrays ``[starting hand, starting hand of the opponent]``: the number of pairs, and the share of boards that
+        the first starting hand wins minus the share that it loses.
+    """
+    every = hands(Deck(), 2).astype(np.int64)
+    all_hands = np.arange(len(every))
+    both = pairs(load_game(GAME), every, (), (all_hands, all_hands))
+    assert both.lead is not None
+    member = np.eye(len(preflop_classes()[1]))[preflop_classes()[0]]
+    number, lead = member.T @ both.compatible @ member, member.T @ both.lead @ member
+    lead = (lead - lead.T) / 2  # the sums of one pair of classes are rounded in two orders
+    return number, np.divide(lead, number, out=np.zeros_like(lead), where=number > 0)
 
 
 def equities() -> Floats:
-    """``[class]``, equity of each starting hand against all other hands."""
+    """Equity of each starting hand against all other hands, ``[starting hand]``."""
     pairs, margin = odds()
     out: Floats = (pairs * (1 + margin) / 2).sum(axis=1) / pairs.sum(axis=1)
     return out

@@ -1,9 +1,9 @@
-"""UPAC's rules: hands of no-limit hold'em with blinds 1 and 2, whose stacks carry over to the next hand.
+"""UPAC's rules: hands of no-limit hold'em with blinds 1 and 2, and stacks that carry over to the next hand.
 
-The module knows text and state only; `spewy.competitions.upac.games` sends the lines to bots. Seat 0 is the defender,
-who has the small blind in the first round and receives every line first. An invalid reply ends the game: its bot loses
-all chips. No player pushes more than the smaller stack. A raise adds any number of chips to the other player's, without
-the minimum of poker's rules, and stacks are carried over, so these hands are no `spewy.match.table.Table`.
+This module handles text and state only; `spewy.competitions.upac.games` sends the lines to bots. Seat 0 is the
+defender, who has the small blind in the first round and receives every line first. An invalid reply ends the game, and
+its bot loses all chips. No player pushes more than the smaller stack. A raise may add any number of chips, without the
+minimum raise of poker's rules. Therefore `spewy.match.table.Table` cannot play these hands.
 """
 
 from __future__ import annotations
@@ -25,7 +25,13 @@ _MOST_RAISE = 2**32 - 1
 
 
 class Line(NamedTuple):
-    """A line for one seat, and whether it asks for a reply."""
+    """A line for one seat.
+
+    Attributes:
+        seat: the seat that receives the line.
+        text: the line.
+        asks: whether the line asks for a reply.
+    """
 
     seat: int
     text: str
@@ -38,9 +44,9 @@ class Rules:
 
     Attributes:
         chips: chips that each bot begins with.
-        rounds: most rounds in a game.
-        most: most chips that may be pushed in a hand; None: no limit.
-        old_labels: whether START names the other blind, as the engine did before October 2023.
+        rounds: largest number of hands in a game.
+        most: largest number of chips that a player may push in a hand; None: no limit.
+        old_labels: whether START names the other player's blind, as the engine did before October 2023.
     """
 
     chips: int = 50
@@ -60,14 +66,19 @@ class Rules:
 
 @dataclass(frozen=True)
 class Cards:
-    """The cards of one hand: hole cards of both seats, and the board."""
+    """The cards of one hand.
+
+    Attributes:
+        hole: hole cards of both seats.
+        board: the final board.
+    """
 
     hole: tuple[tuple[int, int], tuple[int, int]]
     board: tuple[int, int, int, int, int]
 
 
 class BadReplyError(Exception):
-    """A reply that ends the game.
+    """A reply was invalid, which ends the game.
 
     Attributes:
         seat: seat of the bot that replied.
@@ -79,11 +90,11 @@ class BadReplyError(Exception):
 
 
 Lines = Generator[Line, str, tuple[int, int]]
-"""Generator that yields lines, receives the replies to questions, and returns both stacks."""
+"""Generator that yields lines, receives the replies to lines that ask, and returns both stacks."""
 
 
 def dealt(rng: Random) -> Cards:
-    """Deal the cards of the next hand."""
+    """Draw the cards of a hand."""
     deck = list(range(52))
     rng.shuffle(deck)
     a, b, c, d, *rest = deck[:9]
@@ -96,8 +107,14 @@ def play_hand(rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) 
     Args:
         rules: rules of the game.
         cards: cards of the hand.
-        stacks: stacks of both seats.
+        stacks: stacks of both seats before the hand.
         button: seat with the small blind.
+
+    Yields:
+        The lines for both seats; a line that asks receives the reply.
+
+    Returns:
+        The stacks of both seats after the hand.
 
     Raises:
         BadReplyError: a reply is invalid.
@@ -120,7 +137,7 @@ def play_hand(rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) 
 
 
 class _Hand:
-    """A hand in play."""
+    """A hand that is being played."""
 
     def __init__(self, rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) -> None:
         self._cards, self._stacks, self._button = cards, stacks, button
@@ -131,7 +148,7 @@ class _Hand:
         self.pushed[button] = SMALL_BLIND
 
     def label(self, seat: int, *, of_start: bool = False) -> str:
-        """Name of a seat's blind, ``SB`` or ``BB``."""
+        """Name of a seat's blind, ``SB`` or ``BB``; START may use the old labels."""
         small = (seat == self._button) != (of_start and self._old_labels)
         return "SB" if small else "BB"
 
@@ -152,7 +169,7 @@ class _Hand:
         return None
 
     def endings(self, folded: int | None) -> tuple[str, str]:
-        """Last lines for both seats."""
+        """Last line for each seat, after a fold by the seat ``folded`` or, with None, a showdown."""
         if folded is not None:
             return (text := f"END FOLD {self.label(folded)}"), text
         winner = self._winner()
@@ -165,7 +182,7 @@ class _Hand:
         return lines[0], lines[1]
 
     def paid(self, folded: int | None) -> tuple[int, int]:
-        """Stacks of both seats after the hand."""
+        """Stacks of both seats after the hand, after a fold by the seat ``folded`` or, with None, a showdown."""
         winner = self._winner() if folded is None else 1 - folded
         if winner is None:
             return self._stacks
@@ -180,7 +197,7 @@ class _Hand:
 
 
 def _read(seat: int, reply: str) -> int | None:
-    """Number of chips that a reply raises by; None for a fold."""
+    """Return the number of chips that a reply raises by: 0 for a check or call, None for a fold."""
     text = reply.strip()
     if not _REPLY.fullmatch(text) or (text[0] == "R" and int(text[1:]) > _MOST_RAISE):
         raise BadReplyError(seat, f"expected F, C or R and a number, found {shown(reply)}")

@@ -1,7 +1,9 @@
-"""Make the tables of UPAC's bot from the solves of a ladder; `spewy.competitions.upac.runtime.tables` reads them.
+"""Make the tables of UPAC's bot from solves for several stacks; `spewy.competitions.upac.runtime.tables` reads them.
 
-The rungs of the ladder share board buckets and rows. The tables hold the bucket of each board, and each hand's row on
-flops and rivers. Turns have too many rows, so the tables hold a mean curve of each row, and a hand takes the nearest.
+A *rung* is the solve for one stack; all rungs together are the *ladder*. All rungs have the same board buckets and
+rows. The tables hold the board bucket of each board, and the row of each hand on flops and rivers. The rows of all
+hands on all turns would take too much space. So the tables hold the mean curve of each row on turns, and the bot
+assigns a hand to the row with the nearest curve.
 """
 
 from __future__ import annotations
@@ -31,23 +33,23 @@ Arrays = dict[str, np.ndarray]
 Progress = Callable[[str], None]
 
 DEEPEST = 100
-"""Largest stack in chips for push or fold."""
+"""Largest stack in chips in the tables of push or fold."""
 N_POINTS = 23
 TURNS = 24
-"""Largest number of boards per bucket that mean curves use."""
+"""Largest number of boards of a board bucket that a mean curve is computed from."""
 _SHARED = ("canonical", "classes", "rows", "n_rows")
-"""Arrays of an abstraction that all rungs must share."""
+"""Arrays of an abstraction that must be equal in all rungs."""
 
 
 def ladder_tables(folders: Sequence[Path], progress: Progress = lambda text: None) -> Arrays:
     """Make all tables of the bot.
 
     Args:
-        folders: folders of the solves, one for each rung, in any order; empty for push or fold alone.
-        progress: called with a text for each step.
+        folders: folder of the solve for each rung, in any order; without folders, the tables hold push or fold only.
+        progress: called with a text at each step.
 
     Raises:
-        InputError: a folder is not a whole solve of UPAC's game, or the rungs do not match.
+        InputError: a folder does not hold a solve of UPAC's whole game, or the rungs have different board buckets.
         lockers.LockerError: a folder is empty or damaged.
     """
     progress("push or fold")
@@ -57,7 +59,7 @@ def ladder_tables(folders: Sequence[Path], progress: Progress = lambda text: Non
         _require_together(rungs, folders)
         tables["stacks"] = np.array([stack for stack, _, _ in rungs], dtype=np.int32)
         if rungs:
-            progress("classes and rows of boards")
+            progress("board buckets and rows")
             tables |= board_tables(rungs[0][2])
         for number, (stack, policy, abstraction) in enumerate(rungs):
             progress(f"stacks of {stack} chips")
@@ -67,7 +69,7 @@ def ladder_tables(folders: Sequence[Path], progress: Progress = lambda text: Non
 
 
 def rung_folders(ladder: Path) -> list[Path]:
-    """The folders of solves in a ladder's folder.
+    """List the folders of solves in a ladder's folder.
 
     Raises:
         InputError: the folder holds no solves.
@@ -76,15 +78,15 @@ def rung_folders(ladder: Path) -> list[Path]:
         folders = sorted(path for path in ladder.iterdir() if has_board_buckets(path))
     except OSError as error:
         raise InputError(
-            f"folder {path_text(ladder)}: expected one of solves, found: {error.strerror or error}"
+            f"folder {path_text(ladder)}: expected a folder of solves, found: {error.strerror or error}"
         ) from None
     if not folders:
-        raise InputError(f"folder {path_text(ladder)}: expected folders of solves in it, found none")
+        raise InputError(f"folder {path_text(ladder)}: it contains no folder of a solve")
     return folders
 
 
 def push_fold_tables() -> Arrays:
-    """Tables of push or fold for all stacks, and of the equities of starting hands; row 0 is unused."""
+    """Make the tables of push or fold for all stacks, and of the equities of starting hands; row 0 is unused."""
     solutions = [push_fold(max(stack, 1)) for stack in range(DEEPEST + 1)]
     return {
         "push": np.stack([each.push for each in solutions]),
@@ -95,7 +97,7 @@ def push_fold_tables() -> Arrays:
 
 
 def board_tables(abstraction: Abstraction) -> Arrays:
-    """Tables of board buckets and rows of hands."""
+    """Make the tables of board buckets and of the rows of hands."""
     deck = Deck()
     finals = board_map(deck, (RIVER,))
     flops, turns = (board_map(deck, (n,)).boards for n in (FLOP, TURN))
@@ -118,11 +120,11 @@ def board_tables(abstraction: Abstraction) -> Arrays:
 
 
 def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstraction]:
-    """Stack, strategies and board buckets of a solve."""
+    """Return the stack, the strategies and the board buckets of a solve."""
     policy = opened.enter_context(open_policy(folder))
     if not isinstance(policy, BucketPolicy):
         raise InputError(
-            f"folder {path_text(folder)}: expected a whole game with [boards], found another solve"
+            f"folder {path_text(folder)}: expected the solve of a whole game with [boards], found another solve"
         )
     game = policy.problem.game
     stacks = game.stacks or (0, 1)
@@ -133,7 +135,8 @@ def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstracti
     classes = board_abstraction(game, policy.strategies.arrays())
     if classes.remembers:
         raise InputError(
-            f"folder {path_text(folder)}: expected classes of boards that forget the flop's, found boards.remember"
+            f"folder {path_text(folder)}: the bot cannot use board buckets that depend on the flop; "
+            "solve without boards.remember"
         )
     return stacks[0], policy, classes
 
@@ -141,20 +144,24 @@ def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstracti
 def _require_together(
     rungs: Sequence[tuple[int, BucketPolicy, Abstraction]], folders: Sequence[Path]
 ) -> None:
-    """Refuse two solves with the same stack, and solves with different board buckets or rows."""
+    """Refuse two solves for the same stack, and solves with different board buckets or rows."""
     stacks = [stack for stack, _, _ in rungs]
     if len(set(stacks)) < len(stacks):
-        raise InputError(f"{len(folders)} folders: expected each stack once, found stacks {stacks}")
+        raise InputError(f"{len(folders)} folders: expected different stacks, found {stacks}")
     for stack, _, abstraction in rungs[1:]:
         first = rungs[0][2].arrays
         if not all(np.array_equal(first[name], abstraction.arrays[name]) for name in _SHARED):
             raise InputError(
-                f"stacks of {stack} chips: expected the classes and rows of those of {stacks[0]}, found others"
+                f"the solve for stacks of {stack} chips has other board buckets or rows than for {stacks[0]}"
             )
 
 
 def _in_order(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort boards by the bot's numbers; return differences of the numbers, and boards with the bot's suits."""
+    """Sort boards by the bot's board numbers.
+
+    Returns:
+        The differences of successive numbers, and the boards in the bot's canonical suits.
+    """
     keys, _ = canonical(boards)
     order = np.argsort(keys)
     _, perms = canonical(boards[order])
@@ -165,13 +172,25 @@ def _in_order(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _mean_curves(
     percentiles: Percentiles, abstraction: Abstraction, boards: np.ndarray, classes: np.ndarray
 ) -> np.ndarray:
-    """``[bucket, row, point]``, mean curves of each row's hands on some boards of a bucket."""
+    """Compute the mean curve of each row's hands on some boards of each board bucket of turns.
+
+    Args:
+        percentiles: computes curves of hands.
+        abstraction: board buckets and rows.
+        boards: all turns.
+        classes: board bucket of each turn.
+
+    Returns:
+        The curves ``[board bucket, row, point]``; 32,767 means 1.
+    """
     n_classes, n_rows = abstraction.n_classes[2], abstraction.n_rows[2]
-    out = np.full((n_classes, n_rows, N_POINTS), 2.0)  # a row that is nobody's is far from every curve
+    out = np.full(
+        (n_classes, n_rows, N_POINTS), 2.0
+    )  # a row without hands gets a curve that is far from all others
     for class_ in range(n_classes):
-        some = np.random.default_rng(class_).permutation(np.flatnonzero(classes == class_))[:TURNS]
-        _, rows = abstraction.boards(2, boards[some])
-        curves = percentiles.curves(boards[some], N_POINTS)
+        members = np.random.default_rng(class_).permutation(np.flatnonzero(classes == class_))[:TURNS]
+        _, rows = abstraction.boards(2, boards[members])
+        curves = percentiles.curves(boards[members], N_POINTS)
         for row in np.unique(rows[rows >= 0]).tolist():
             out[class_, row] = curves[rows == row].mean(axis=0)
     kept: np.ndarray = np.rint(out * CURVE_ONE).astype(np.uint16)
@@ -179,7 +198,7 @@ def _mean_curves(
 
 
 def _river_rows(abstraction: Abstraction, boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Buckets ``[board]``, and rows ``[bucket, grade]``."""
+    """Return the board bucket of each river, ``[board]``, and the row of each grade, ``[board bucket, grade]``."""
     arrays = abstraction.arrays
     start, n = int(arrays["starts"][3, 2]), abstraction.n_classes[3]
     rows = arrays["rows"][start:].reshape(n, -1)
@@ -190,7 +209,7 @@ def _river_rows(abstraction: Abstraction, boards: np.ndarray) -> tuple[np.ndarra
 
 
 def _rung_tables(policy: BucketPolicy, n_classes: Sequence[int]) -> Arrays:
-    """Tables of a rung: its tree, and its strategy in each round."""
+    """Make the tables of a rung: its tree, and its strategy in each round."""
     nodes, decisions = tree_tables(policy.problem.tree.root)
     out: Arrays = {"tree": nodes}
     for t, n in enumerate(n_classes):
@@ -208,21 +227,30 @@ def _rung_tables(policy: BucketPolicy, n_classes: Sequence[int]) -> Arrays:
 
 
 def _coarse(free: np.ndarray) -> np.ndarray:
-    """Frequencies ``[action but the last, row]`` in fifteenths, from bytes ``[row, action but the last]``."""
+    """Convert frequencies of all actions but the last from bytes to fifteenths.
+
+    Args:
+        free: bytes ``[row, action]``.
+
+    Returns:
+        Fifteenths ``[action, row]``.
+    """
     out: np.ndarray = np.rint(free.T.astype(np.float64) * (ALWAYS / MOST)).astype(np.uint8)
     return out
 
 
 class Decides(NamedTuple):
-    """Place of a decision's strategy in the solve and in the bot's table.
+    """Where the strategy of a decision is stored in the solve and in the bot's table.
+
+    Both store the frequencies of all actions but a decision's last.
 
     Attributes:
         round: round of the decision.
         player: player to act.
         enters: line that enters the round.
-        first_free: first free slot in the chunk; all actions but the last have free slots, player by player.
+        first_free: index of the first stored frequency among all stored frequencies of its player in the chunk.
         n_actions: number of actions.
-        slot: first slot in the bot's table of the round.
+        slot: index of the first stored frequency in the bot's table of the round.
     """
 
     round: int
@@ -234,7 +262,7 @@ class Decides(NamedTuple):
 
 
 def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
-    """Convert a betting tree to the bot's form ``[node, column]``, breadth first; return the tree's decisions too."""
+    """Convert a betting tree to the bot's form ``[node, column]``, breadth first; also return the tree's decisions."""
     nodes: list[list[int]] = []
     decisions: list[Decides] = []
     queue, n_queued = deque([(root, CALL)]), 1
@@ -257,7 +285,7 @@ def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
 
 
 def _followed(node: Node) -> Iterator[tuple[Node, int]]:
-    """Nodes after a decision's actions, past any deal, with the total of each action."""
+    """Yield the node after each action of a decision and after any deal, with the total of the action."""
     for action, child in zip(node.actions, node.children, strict=True):
         below = child
         while below.kind == "chance":
@@ -270,13 +298,13 @@ def _total(acpc: str) -> int:
 
 
 class _FreeSlots:
-    """Numbers the first free slot of each decision in its chunk; the last action has no free slot."""
+    """Index of each decision's first stored frequency in its chunk; the last action's frequency is not stored."""
 
     def __init__(self) -> None:
         self._known: dict[str, Mapping[str, int]] = {}
 
     def first(self, root: Node, node: Node) -> int:
-        """Return the index of a decision's first stored frequency; the last action's frequency is not stored."""
+        """Return the index of a decision's first stored frequency."""
         enters = entry_line(node.line)
         if enters not in self._known:
             self._known[enters] = self._of(root, enters)

@@ -13,7 +13,7 @@ Each hand has one name of `MADE`. Below a straight, only pairs that use a hole c
 - top pair, second pair, low pair: a hole card pairs the highest, the second highest, or a lower rank of the board;
 - ace high, king high, nothing: no pair; the name depends on the higher hole card.
 
-A pair that is not among the best five cards, such as 33 on KK77, does not count. A pair on the board counts as one
+A pair that is not among the best five cards, such as 33 on KK77, does not count. Board cards of equal rank count as one
 rank. The names in `MADE` go from weak to strong, except that some underpairs beat some low pairs.
 
 A hand has any number of `DRAWS`, but only to hands that beat its made hand, and none before the flop or on the river:
@@ -24,8 +24,8 @@ A hand has any number of `DRAWS`, but only to hands that beat its made hand, and
 - double gutshot: no OESD, but two or more ranks complete a straight;
 - gutshot: one rank completes a straight;
 - backdoor flush draw: on the flop, two hole cards and one board card of the same suit;
-- backdoor straight draw: on the flop, without any draw above to a straight, two hole cards and one board card with
-  different ranks within five consecutive ranks;
+- backdoor straight draw: on the flop, without an OESD or a gutshot, two hole cards and one board card with different
+  ranks within five consecutive ranks;
 - overcards: two unpaired hole cards above all ranks of the board.
 
 A straight counts only if it beats the straight that the board makes with the same card.
@@ -278,7 +278,7 @@ def _blocks_straight(public: Ints, cards: Ints) -> Bools:
 
 
 def _run(top: int) -> int:
-    """Return the ranks of the straight with a highest rank, as a bit mask."""
+    """Return the five ranks of a straight, given its highest rank, as a bit mask."""
     return sum(1 << rank % N_RANKS for rank in range(top - 4, top + 1))
 
 

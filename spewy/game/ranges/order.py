@@ -28,9 +28,10 @@ ORDER = tuple(_TEXT.split())
 
 
 def top_hands(percent: float) -> Iterator[tuple[int, float]]:
-    """Yield the number of each hand among the best hands, with the share of the hand that belongs to them.
+    """Yield the number and the share of each of the best hands, up to a percentage of all hands.
 
-    The share is 1, except for the hands of the last class, which all have the share that makes the percentage exact.
+    The share is 1, except for the hands of the last class. These have equal shares, so that all shares sum to the
+    percentage exactly.
 
     Args:
         percent: percentage of all 1326 hands.

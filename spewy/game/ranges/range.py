@@ -55,9 +55,9 @@ class Range:
         return float(self.weights.sum())
 
     def without(self, dead: Iterable[int]) -> "Range":
-        """Return the range without the hands that hold one of some cards, such as the board's.
+        """Return the range without the hands that contain one of the cards `dead`, such as the board's.
 
-        `dropped` of the new range names the hands that were removed.
+        `dropped` of the new range names the removed hands that had a weight above 0.
         """
         mask = blocked(hands(Deck(), 2), list(dead))
         names = tuple(combo_name(int(hand)) for hand in np.flatnonzero(mask & (self.weights > 0)))

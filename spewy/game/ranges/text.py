@@ -221,9 +221,11 @@ def _where(text: str, position: int) -> str:
 
 
 def _bracketed(token: str) -> tuple[str, str | None, str | None]:
-    """Split a group into its text without brackets, the weight in ``[...]`` before it, and in ``[/...]`` after it.
+    """Split a group with GTO+'s brackets into three texts.
 
-    A weight is None if the group has no such bracket.
+    Returns:
+        The group without brackets; the weight in ``[...]`` before it, and the weight in ``[/...]`` after it, each None
+        if there is no such bracket.
     """
     opened = _OPEN.match(token)
     rest = token[opened.end() :] if opened else token

@@ -282,7 +282,7 @@ def test_interrupt_and_go_on(group, uninterrupted, tmp_path):
         (os.killpg if group else os.kill)(running.pid, signal.SIGINT)
         out, err = running.communicate(timeout=60)
     assert running.returncode == 130, err
-    assert "the same command goes on" in err
+    assert "the same command continues" in err
     assert "Traceback" not in err
     assert "Warning" not in err
     stopped = json.loads(out)
@@ -344,7 +344,7 @@ def test_a_process_dies(tmp_path):
     batch = Batch.load(files, [option for option in LONG if option != "--set"], tmp_path / "out")
     outcomes = run_batch(batch, Killer(1), 2)
     assert [outcome.done for outcome in outcomes] == [True, False, True]
-    assert "its process was ended by SIGKILL" in outcomes[1].error
+    assert "the worker process of this job was ended by SIGKILL" in outcomes[1].error
 
 
 @pytest.mark.parametrize("heard", [False, True])

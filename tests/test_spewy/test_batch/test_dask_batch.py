@@ -162,7 +162,7 @@ def test_a_folder_that_cannot_be_replaced_is_kept(tmp_path, monkeypatch, taken):
 
     monkeypatch.setattr(Path, "rename", renamed)
     with pytest.raises(
-        InputError if taken else OSError, match="what it held is in" if taken else "not empty"
+        InputError if taken else OSError, match="move its old content back from" if taken else "not empty"
     ):
         unpack({"new": b"1"}, folder)
     (kept,) = tmp_path.rglob("kept")
@@ -189,7 +189,7 @@ def test_a_folder_that_cannot_be_replaced_is_kept(tmp_path, monkeypatch, taken):
 def test_files_that_a_worker_names_stay_in_their_folder(tmp_path, files):
     folder = tmp_path / "in" / "a"
     unpack({"kept": b"0"}, folder)
-    with pytest.raises(PeerError, match="folder of a solve, from the other end of a cluster"):
+    with pytest.raises(PeerError, match="files of a solve, received from a worker of a cluster"):
         unpack(files, folder)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["kept"]
 
@@ -201,7 +201,7 @@ def test_a_worker_that_answers_nonsense_for_a_job_is_named(cluster, tmp_path, mo
     result = spewy("solve", write(tmp_path, BATCH), "--out", out, *EXACT, "--dask", cluster.address, "--json")
     assert result.exit_code == 1
     errors = [row["error"] for row in json.loads(result.stdout)]
-    assert "expected how its solve ended, found None" in errors[0]
+    assert "expected an outcome and files, found None" in errors[0]
     assert errors[1:] == [None, None]
 
 
@@ -223,9 +223,9 @@ def test_ctrl_c_ends_a_batch_whose_workers_have_left(tmp_path):
 def test_what_a_cluster_does_not_take_is_refused(cluster, tmp_path):
     one, many = write(tmp_path, TURN), write(tmp_path, BATCH, "many.toml")
     address = ("--dask", cluster.address)
-    assert "--dask: expected several jobs or boards, found one job" in refused("solve", one, *address)
+    assert "--dask divides several jobs or boards among workers" in refused("solve", one, *address)
     for option, value in (("--jobs", 2), ("--save-every", 5)):
         result = spewy("solve", many, *address, option, value)
         assert result.exit_code == 2
-        assert f"--dask: expected no {option} beside it" in result.stderr
+        assert f"{option} has no effect with --dask" in result.stderr
     assert "expected a Dask scheduler" in refused("solve", many, "--dask", "tcp://127.0.0.1:1")

@@ -241,7 +241,7 @@ def test_fewer_kinds_than_rows_is_said(tmp_path):
         "estimate", write(tmp_path, TURN), "--set", "rows.river=2000"
     )
     run = spewy("solve", write(tmp_path, TURN), "--set", "rows.river=2000", "--out", tmp_path / "out")
-    assert "48 boards with fewer kinds of hands than rows asked for" in run.stderr
+    assert "48 boards with fewer different hands than rows asked for" in run.stderr
 
 
 def warnings_of(caplog):
@@ -377,7 +377,7 @@ def test_buckets_json():
 
 def test_buckets_of_one_kind_of_hand():
     said = good("buckets", "AsKsQsJsTs")
-    assert "1 bucket: there are no more kinds of hands, 40 were asked for" in said
+    assert "1 bucket of --rows 40: the board has no more different hands" in said
 
 
 @pytest.mark.parametrize("suffix", ["png", pytest.param("svg", marks=pytest.mark.slow)])
@@ -400,8 +400,8 @@ def test_plot(tmp_path, suffix, board):
         (["Ks 7d 2c 9h", "--rows", "0"], "--rows"),
         (["Ks 7d 2c 9h", "--plot", "x.gif"], ".png"),
         (["Ks 7d 2c 9h", "--plot", "no/such/folder.png"], "file in a folder that exists"),
-        (["Ks 7d 2c 9h", "--precompute", "flops"], "expected no board"),
-        ([], "expected a BOARD"),
+        (["Ks 7d 2c 9h", "--precompute", "flops"], "remove the board"),
+        ([], "a BOARD is missing"),
         (["--precompute", "rivers"], "rivers"),
     ],
 )

@@ -77,7 +77,7 @@ def test_commands_that_start_programs_of_others_say_whose_rights_these_have(comm
 
 def test_the_dealer_says_who_may_connect():
     text = " ".join(good("dealer", "--help").split())
-    assert "Whoever connects to a seat's port first has the seat" in text
+    assert "Whoever first connects to a player's port plays for this player" in text
     assert "listens at 127.0.0.1, which other machines cannot reach, unless --bind" in text
 
 

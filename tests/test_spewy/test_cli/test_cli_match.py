@@ -127,20 +127,22 @@ def test_an_error_of_the_program_ends_the_match(leduc, monkeypatch):
 
 def test_bad_words():
     assert "bot 'nobody': expected one of random" in refused("match", "nobody", "call", "--game", "leduc")
-    assert "game: expected a game" in refused("match", "call", "call")
+    assert "no game is given" in refused("match", "call", "call")
     assert "--seeds: expected numbers" in refused("match", "call", "call", "--game", "leduc", "--seeds", "x")
     assert "LBR setting" in refused("match", "lbr:x", "call", "--game", "leduc")
-    assert "bots: expected a port for each, found 7001 for both" in refused(
+    assert "both bots are tcp:7001; give each bot a port of its own" in refused(
         "match", "tcp:7001", "tcp:7001", "--game", "leduc"
     )
-    assert "expected hold'em" in refused(
+    assert "the hand history format has no code for it" in refused(
         "match", "call", "call", "--game", "leduc", "--hands", 1, "--phh", "x.phhs"
     )
 
 
 def test_nothing_is_played_that_cannot_be_written(tmp_path):
     call = ("match", "call", "call", "--game", "leduc", "--hands", 1)
-    assert "expected hold'em" in refused(*call, "--phh", tmp_path / "x.phhs", "--out", tmp_path / "logs")
+    assert "the hand history format has no code for it" in refused(
+        *call, "--phh", tmp_path / "x.phhs", "--out", tmp_path / "logs"
+    )
     assert not (tmp_path / "logs").exists()
     (tmp_path / "file").write_text("")
     for folder in ("file", "file/logs"):
@@ -157,9 +159,9 @@ def test_who_is_waited_for_is_told():
     first, *_, last = result.stderr.splitlines()
     assert (
         first
-        == f"tcp-{port}: a client of the ACPC's protocol is waited for at 127.0.0.1:{port}, once in each of 2 runs"
+        == f"tcp-{port}: waiting for a client of the ACPC's protocol at 127.0.0.1:{port}, once in each of 2 runs"
     )
-    assert last == f"Error: tcp-{port}: expected to connect in time, found nobody"
+    assert last == f"Error: tcp-{port} has not connected in time"
 
 
 def test_no_time_at_all_is_refused(leduc):
@@ -202,13 +204,13 @@ def test_reviews_of_what_is_no_log(played, leduc, tmp_path):
     assert "line 1: log line: expected STATE:" in refused("review", tmp_path / "x", "--lockers", leduc)
     for name in ("empty.log", "empty.phhs"):
         (tmp_path / name).write_text("# a match that was interrupted\n")
-        assert f"{name}: expected hands that were played, found none" in refused(
+        assert f"{name} has no hands" in refused(
             "review", tmp_path / name, "--lockers", leduc, "--player", "x"
         )
     (tmp_path / "x.phh").write_text("=")
     assert "expected TOML" in refused("review", tmp_path / "x.phh", "--lockers", leduc)
     log = played[1] / "seed-1.log"
-    assert "player 'x': expected one of leduc, random" in refused(
+    assert "player 'x' is in no hand; choose one of leduc, random" in refused(
         "review", log, "--lockers", leduc, "--player", "x"
     )
 

@@ -111,7 +111,7 @@ def test_sizes_are_those_of_every_round(tmp_path):
 def test_a_file_is_kept_unless_forced(tmp_path):
     args = ("--preset", "hu-4bet", "--board", "Ks 7h 2d 5c 9s")
     file = written(tmp_path, *args)
-    assert "expected a new one, or --force; found one that is there" in refused("new", file, *args)
+    assert "exists; give another name, or --force to overwrite the file" in refused("new", file, *args)
     good("new", file, *args, "--force")
     assert [path.name for path in tmp_path.iterdir()] == ["job.toml"]
 
@@ -123,17 +123,17 @@ def test_a_file_is_kept_unless_forced(tmp_path):
         (("--preset", "srp-btnbb"), "found 'srp-btnbb', nearest to srp-btn-bb"),
         (
             (),
-            "job: expected --preset NAME (spewy new --list), or --pot, --stack, --oop and --ip; found neither",
+            "give --preset NAME (spewy new --list lists the presets), or --pot, --stack, --oop and --ip",
         ),
         (("--preset", "hu-3bet", "--board", "Ks 7h"), "--board: expected three to five cards, found 2"),
         (("--preset", "hu-3bet", "--board", "Ks Zh 2d"), "--board: "),
         (
             ("--preset", "hu-3bet", "--board", FLOP, "--seed", "1"),
-            "--seed: expected --board or --seed, found both",
+            "--board names the board, and --seed draws a random one; remove one of them",
         ),
         (
             ("--preset", "hu-3bet", "--subset", 5, "--seed", 1),
-            "--subset: expected no --board, --seed or --cards beside it, found one",
+            "--subset chooses the boards itself; remove --board, --seed and --cards",
         ),
         (
             ("--preset", "hu-3bet", "--subset", 1756),
@@ -148,7 +148,7 @@ def test_a_file_is_kept_unless_forced(tmp_path):
         (("--preset", "hu-3bet", "--pot", "5.555"), "spot.pot: expected a multiple of 0.01 bb"),
         (
             ("--preset", "hu-3bet", "--oop", 'AA # """'),
-            "range: expected groups without quotes and backslashes",
+            "a range has quotes or backslashes",
         ),
     ],
 )
@@ -174,4 +174,4 @@ def test_a_terminal_is_asked(tmp_path, monkeypatch):
 def test_a_pipe_that_nobody_answers_is_no_terminal():
     found = process("new", stdin=None, input="")
     assert found.returncode == 2
-    assert "expected --preset NAME" in found.stderr
+    assert "give --preset NAME" in found.stderr

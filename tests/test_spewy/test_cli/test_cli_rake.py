@@ -169,5 +169,5 @@ def test_another_rake_is_another_job(tmp_path):
 
 
 def test_a_chunk_with_rake_is_not_laid_open(tmp_path):
-    with pytest.raises(InputError, match="expected one without rake and locks"):
+    with pytest.raises(InputError, match="a matrix game only without rake and locks"):
         one_chunk(Job.load(write(tmp_path, rake(TURN, "{ rate = 0.1 }"))))

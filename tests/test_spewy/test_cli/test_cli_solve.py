@@ -113,7 +113,7 @@ def test_twice_goes_on(tmp_path):
     further = spewy(
         "solve", job, "--out", folder, "--json", "--set", "solve.max_sweeps=20", "--set", "solve.workers=2"
     )
-    assert "going on after sweep 10" in further.stderr
+    assert "continuing after sweep 10" in further.stderr
     whole = good_json("solve", job, "--out", tmp_path / "whole", "--set", "solve.max_sweeps=20")
     assert json.loads(further.stdout)["exploitability"] == pytest.approx(whole["exploitability"], rel=1e-12)
 

@@ -81,7 +81,7 @@ def test_a_client_answers_a_transcript_byte_for_byte(game, lines, transcript, lo
         if bot.lines[-1].endswith("f") and game is NO_LIMIT:
             assert task.result().hands == 1
         else:
-            with pytest.raises(PeerError, match="found it gone in hand 1"):
+            with pytest.raises(PeerError, match="the dealer closed the connection in hand 1"):
                 task.result()
 
 
@@ -394,7 +394,7 @@ def test_a_client_passes_over_what_is_no_state():
     ]
     task, notes = served([*strange, OVER])
     assert task.result().hands == 1
-    assert sum("passed over" in note for note in notes) == 7
+    assert sum("ignored a line" in note for note in notes) == 7
     assert [note for note in notes if note.startswith("TO")] == ["TO VERSION:2.0.0"]
 
 
@@ -408,7 +408,7 @@ def test_a_hand_without_an_end_is_told():
     task, notes = served(["MATCHSTATE:1:9:rc/r:|9hQd/8dAs8s", "MATCHSTATE:1:11:f:|9hQd"])
     assert task.result().hands == 1
     assert [note for note in notes if note.startswith("WARNING")] == [
-        "WARNING: hand 9: the dealer went on without an end of this hand"
+        "WARNING: hand 9: the dealer began another hand before the end of this hand"
     ]
 
 
@@ -446,8 +446,8 @@ def test_states_out_of_order_begin_the_hand_anew():
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ([], "somewhere:1: expected to play to the end of a hand, found it gone before the first hand"),
-        ([OVER, "MATCHSTATE:0:1::6sKs|"], "found it gone in hand 1"),
+        ([], "somewhere:1: the dealer closed the connection before the first hand"),
+        ([OVER, "MATCHSTATE:0:1::6sKs|"], "the dealer closed the connection in hand 1"),
         (["noise"] * (MOST_STRAY + 5), "expected match states, found 1,000 other lines in a row"),
         ([b"x" * 4096 * (MOST_STRAY + 5)], "expected match states, found 1,000 other lines in a row"),
     ],

@@ -87,7 +87,7 @@ def test_a_large_game_is_remembered_as_such(tmp_path):
     agents = Agents((), tmp_path, "never", 0.1, 0.01, pytest.fail)
     assert isinstance(agents.agent("phantom_ttt", 0, "rules", 1), SearchAgent)
     assert tabular_path(tmp_path, "phantom_ttt", "rules").with_suffix(".large").exists()
-    with pytest.raises(InputError, match="expected one to be walked through"):
+    with pytest.raises(InputError, match="is too large to solve within"):
         agents.prepare("phantom_ttt", "rules", Event())
 
 

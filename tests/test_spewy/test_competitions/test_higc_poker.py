@@ -166,4 +166,4 @@ def test_large_poker_without_lockers_is_played_by_pot_odds(solved):
     for line in lines_of(game, 0, lambda menu: menu[0], Random(1)):
         session.hear(line)
     session.close()
-    assert told == ["universal_poker: no --lockers have it; played by pot odds"]
+    assert told == ["universal_poker: no folder holds a solve of this game; the bot plays by pot odds"]

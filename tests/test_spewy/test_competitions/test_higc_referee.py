@@ -220,8 +220,10 @@ def test_the_command(tmp_path):
 
 def test_bad_words(tmp_path):
     options = ("--chance-seconds", 0, "--workers", 1, "--out", tmp_path)
-    assert "game 'nope': expected the name" in refused("referee", "nope", "random", "random", *options)
-    assert "command '/no': expected one" in refused("referee", "kuhn_poker", "cmd:/no", "random", *options)
+    assert "game 'nope': OpenSpiel does not have this game" in refused(
+        "referee", "nope", "random", "random", *options
+    )
+    assert "command '/no' cannot be run" in refused("referee", "kuhn_poker", "cmd:/no", "random", *options)
     assert "expected one of random, spewy or cmd:COMMAND" in refused(
         "referee", "kuhn_poker", "", "random", *options
     )
@@ -270,4 +272,4 @@ def test_what_goes_wrong_in_this_process_is_logged_without_control_characters(tm
             channel.send(line)
     first, second = (tmp_path / "mine.err").read_text().splitlines()
     assert first == r"WARNING: ValueError: \x1b[2J"
-    assert second == "WARNING: action: expected a legal one, found 9"
+    assert second == "WARNING: the agent chose 9, which is not a legal action"

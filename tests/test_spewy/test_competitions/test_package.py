@@ -86,10 +86,12 @@ def test_a_package_starts_from_its_own_code(solved, tmp_path, any_bot):
 
 def test_nothing_is_left_of_a_package_that_cannot_be_made(solved, tmp_path, any_bot):
     (tmp_path / "there").mkdir()
-    assert "expected a new one in a folder that exists" in refused(
+    assert "expected the name of a new folder in an existing folder" in refused(
         "package", "acpc", solved, tmp_path / "there"
     )
-    assert "expected a new one in a folder" in refused("package", "acpc", solved, tmp_path / "no" / "where")
+    assert "expected the name of a new folder" in refused(
+        "package", "acpc", solved, tmp_path / "no" / "where"
+    )
     assert "expected a store, found no manifest.json" in refused(
         "package", "acpc", tmp_path, tmp_path / "new"
     )
@@ -102,7 +104,7 @@ def test_a_folder_that_may_not_be_written_is_bad_input(solved, tmp_path, any_bot
 
     def work():
         told = refused("package", "acpc", solved, target / "bot")
-        assert "target/bot: expected one that can be made, found: Permission denied" in told
+        assert "target/bot: the folder cannot be made: Permission denied" in told
 
     without_rights(target, work)
     assert list(target.iterdir()) == []

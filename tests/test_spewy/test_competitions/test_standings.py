@@ -126,10 +126,10 @@ def test_ratings_far_apart_are_no_matter():
 
 def test_elo_of_games_that_are_none():
     for game in (("a", "x", 0.5), ("a", "a", 0.5), ("a", "b", 1.5)):
-        with pytest.raises(InputError, match="expected two of the bots"):
+        with pytest.raises(InputError, match="expected two bots of the tournament"):
             elo(("a", "b"), [game])
 
 
 def test_a_table_needs_all_pairs():
-    with pytest.raises(InputError, match="results of a and b: expected some"):
+    with pytest.raises(InputError, match="the results of a against b are missing"):
         Table(("a", "b"), {})

@@ -49,7 +49,7 @@ def test_a_command_that_is_too_long_for_a_path_is_run(tmp_path):
     file = write(tmp_path, ACPC.format("points").replace('"raise"', f'"cmd:true {"x" * 300}"'))
     result = spewy("tournament", file, "--workers", 1)
     assert result.exit_code == 1
-    assert "two: expected to connect, found that it ended with 0" in result.stderr
+    assert "two ended with exit code 0 before it connected" in result.stderr
 
 
 def test_clients_at_one_port_play_one_run_after_the_other(tmp_path):
@@ -59,7 +59,7 @@ def test_clients_at_one_port_play_one_run_after_the_other(tmp_path):
     with clients_at(port):
         result = spewy("tournament", file, "--workers", 2)
     assert result.exit_code == 0, result.stderr
-    assert f"two: a client of the ACPC's protocol is waited for at 127.0.0.1:{port}" in result.stderr
+    assert f"two: waiting for a client of the ACPC's protocol at 127.0.0.1:{port}" in result.stderr
 
 
 def test_logs_are_not_kept_in_a_file(tmp_path):
@@ -123,7 +123,7 @@ def test_games_that_are_none(tmp_path, line):
 
 def test_a_file_without_games_rates_nobody(tmp_path):
     (tmp_path / "games.jsonl").write_text("\n\n")
-    assert "games.jsonl: expected games, found none" in refused("tournament", write(tmp_path, UPAC))
+    assert "games.jsonl: the file has no games" in refused("tournament", write(tmp_path, UPAC))
 
 
 @pytest.mark.parametrize(
@@ -137,10 +137,10 @@ def test_a_file_without_games_rates_nobody(tmp_path):
         (
             ACPC.format("online")
             + "".join(f'[[bots]]\nname = "{n}"\nbot = "call"\n' for n in ("a", "b--c", "a--b", "c")),
-            "found a--b--c of a--b and of a",
+            "would share the folder a--b--c",
         ),
-        (ACPC.format("online").replace('bot = "call"\n', ""), "bot one: expected bot"),
-        (HIGC.replace("higc", "upac", 1), "expected [upac] alone"),
+        (ACPC.format("online").replace('bot = "call"\n', ""), "bot one: the key bot is missing"),
+        (HIGC.replace("higc", "upac", 1), "need the section [upac] and no other"),
         (ACPC.format("online").replace("raise", "nobody"), "bot 'nobody': expected one of"),
         (
             ACPC.format("online").replace("small", "small\\n# large"),
@@ -150,7 +150,7 @@ def test_a_file_without_games_rates_nobody(tmp_path):
             ACPC.format("online") + "seconds = 1e10\n",
             "acpc.seconds: expected less than or equal to 1000000000",
         ),
-        (HIGC.replace("kuhn_poker", "nope"), "game 'nope': expected the name"),
+        (HIGC.replace("kuhn_poker", "nope"), "game 'nope': OpenSpiel does not have this game"),
     ],
 )
 def test_files_that_are_wrong(tmp_path, text, told):

@@ -166,7 +166,7 @@ def test_every_question_has_one_answer(data, seed):
     told = sink.getvalue().split()
     assert len(told) == asked
     assert all(answer in (b"F", b"C") or answer[:1] == b"R" for answer in told)
-    assert not [note for note in notes if "expected one, found" in note]
+    assert not [note for note in notes if "no answer to" in note]
 
 
 def test_a_bot_that_fails_calls_and_tells(data):
@@ -178,7 +178,10 @@ def test_a_bot_that_fails_calls_and_tells(data):
     lines = io.BytesIO(b"START SB\nPREFLOP As Kd\nSTACK 1 50 2 50\n")
     serve(lines, sink, Broken(Tables(io.BytesIO(data), "test")), notes.append)
     assert sink.getvalue() == b"C\n"
-    assert notes[-2:] == ["WARNING answer to 'STACK 1 50 2 50': expected one, found RuntimeError: oh", "> C"]
+    assert notes[-2:] == [
+        "WARNING no answer to 'STACK 1 50 2 50' because of RuntimeError: oh; the bot calls",
+        "> C",
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -230,13 +233,13 @@ def test_a_package_that_is_too_large_is_refused(tmp_path):
 def test_files_that_are_no_packages(tmp_path):
     (tmp_path / "a.zip").write_bytes(b"PK nonsense")
     for name in ("a.zip", "none.zip"):
-        with pytest.raises(InputError, match="expected one of UPAC's, found: "):
+        with pytest.raises(InputError, match="expected a zip file with tables of UPAC's bot, found: "):
             open_tables(tmp_path / name)
     with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
         archive.writestr("bot/tables.npz", b"nonsense")
     with pytest.raises(TablesError, match="expected a file that spewy wrote"):
         open_tables(tmp_path / "b.zip")
-    assert "expected one of UPAC's" in refused("play", "upac", tmp_path / "a.zip")
+    assert "expected a zip file with tables of UPAC's bot" in refused("play", "upac", tmp_path / "a.zip")
     assert "expected a file that spewy wrote" in refused("play", "upac", tmp_path / "b.zip")
 
 
@@ -247,7 +250,9 @@ def test_a_package_without_a_ladder_from_the_command_line(tmp_path):
         assert tables.stacks == ()
     assert "expected a name that ends in .zip" in refused("package", "upac", tmp_path / "bot.tar")
     (tmp_path / "empty").mkdir()
-    assert "expected folders of solves" in refused("package", "upac", out, "--ladder", tmp_path / "empty")
+    assert "it contains no folder of a solve" in refused(
+        "package", "upac", out, "--ladder", tmp_path / "empty"
+    )
     assert "No such file" in refused("package", "upac", out, "--ladder", tmp_path / "none")
 
 

@@ -262,7 +262,7 @@ def test_a_bot_that_reads_nothing_ends_the_game():
     """It answers without being asked, until the pipe to it is full."""
     call = ("upac-match", "cmd:yes C", "call", "--games", "1", "--chips", "100000", "--rounds", "20000")
     found = good_json(*call, "--seconds", "0.5")
-    assert found["faults"] == ["yes: expected to read what it is sent, found it does not"]
+    assert found["faults"] == ["yes has not read a line in time"]
 
 
 def test_names_before_bots_tell_them_apart():
@@ -288,23 +288,25 @@ def packed(file, config):
 @pytest.mark.parametrize(
     ("config", "told"),
     [
-        ("[" * 100_000, "expected a folder bot with bot.json, found: maximum recursion depth"),
+        ("[" * 100_000, "expected a zip file with bot/bot.json, found: maximum recursion depth"),
         (
             {"name": "a", "build": "a\0b", "run": "x"},
-            "expected a build that ends well, found: embedded null byte",
+            "the build failed: embedded null byte",
         ),
-        ({"name": "a", "build": "exit 3", "run": "x"}, "expected a build that ends well, found: exit code 3"),
+        ({"name": "a", "build": "exit 3", "run": "x"}, "the build failed: exit code 3"),
         (
             {"name": "a", "build": "seq 99999; echo no rule; printf '\\033[2J' >&2; exit 2", "run": "x"},
             r"99998 99999 no rule \x1b[2J",
         ),
         ({"name": "a", "build": "sleep 60 & echo lost; exit 4", "run": "x"}, "end of its output: lost"),
-        ({"name": "a", "build": "sleep 60; true", "run": "x"}, "found: no end within 0.2 s"),
+        ({"name": "a", "build": "sleep 60; true", "run": "x"}, "the build failed: not finished within 0.2 s"),
     ],
     ids=["deep", "null", "fails", "tells", "lingers", "hangs"],
 )
 def test_packages_that_cannot_be_built(tmp_path, monkeypatch, config, told):
-    monkeypatch.setattr("spewy.competitions.upac.contenders.BUILD_SECONDS", 0.2 if "no end" in told else 60)
+    monkeypatch.setattr(
+        "spewy.competitions.upac.contenders.BUILD_SECONDS", 0.2 if "not finished" in told else 60
+    )
     assert told in refused("upac-match", packed(tmp_path / "bot.zip", config), "call")
 
 
@@ -319,9 +321,9 @@ def link(name):
     [
         (
             [("bot/zeros", bytes(64 * 2**20 + 1))],
-            "67,108,865 bytes, of which at most 67,108,864 are unpacked",
+            "67,108,865 unpacked bytes; at most 67,108,864 are allowed",
         ),
-        ([(f"bot/{i}", "") for i in range(1001)], "1,001 files, of which at most 1,000 are unpacked"),
+        ([(f"bot/{i}", "") for i in range(1001)], "1,001 files; at most 1,000 are allowed"),
         ([("../out", "")], "a name that leaves the folder, '../out'"),
         ([("bot/../../out", "")], "a name that leaves the folder, 'bot/../../out'"),
         ([("/out", "")], "a name that leaves the folder, '/out'"),
@@ -334,7 +336,7 @@ def test_packages_that_would_fill_the_disk_or_leave_their_folder(tmp_path, membe
     with zipfile.ZipFile(tmp_path / "bot.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members:
             archive.writestr(name, data)
-    assert f"expected a folder bot with bot.json, found: {told}" in refused(
+    assert f"expected a zip file with bot/bot.json, found: {told}" in refused(
         "upac-match", tmp_path / "bot.zip", "call"
     )
     for command in (
@@ -352,7 +354,7 @@ def says_less(data, declared):
 
 def test_packages_that_say_less_than_they_hold(tmp_path):
     """The package itself, and the tables within it, may declare a wrong size."""
-    told = "more than the 100 bytes that 'bot/tables.npz' is said to have"
+    told = "more than the 100 bytes that 'bot/tables.npz' declares"
     out = tmp_path / "bot.zip"
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("bot/tables.npz", bytes(200 * 2**20))
@@ -365,7 +367,7 @@ def test_packages_that_say_less_than_they_hold(tmp_path):
     tables = packed_tables({"odd": np.zeros(2**20, dtype=np.uint8)})
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("bot/tables.npz", says_less(tables, 100))
-    assert "more than the 100 bytes that 'odd.npy' is said to have" in refused("play", "upac", out)
+    assert "more than the 100 bytes that 'odd.npy' declares" in refused("play", "upac", out)
 
 
 @pytest.mark.parametrize("way", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -382,7 +384,7 @@ def test_tables_in_a_package_are_bounded_too(tmp_path):
     tables = packed_tables({"odd": np.zeros(64 * 2**20 + 1, dtype=np.uint8)})
     with zipfile.ZipFile(tmp_path / "bot.zip", "w") as archive:
         archive.writestr("bot/tables.npz", tables)
-    assert "of which at most 67,108,864 are unpacked" in refused("play", "upac", tmp_path / "bot.zip")
+    assert "unpacked bytes; at most 67,108,864 are allowed" in refused("play", "upac", tmp_path / "bot.zip")
 
 
 def test_what_a_bot_has_started_ends_with_the_game(tmp_path):
@@ -429,7 +431,9 @@ def test_lines_that_nobody_asked_for_are_told(tmp_path):
         "2",
     )
     result = spewy(*call, "--seconds", "30")
-    assert re.search(r"bot: wrote [0-9]+ lines unasked; each counts as its next answer", result.stderr)
+    assert re.search(
+        r"bot wrote [0-9]+ lines before it was asked; each counts as its next answer", result.stderr
+    )
     assert good_json(*call, "--seconds", "30")["spent"][0]["unasked"] > 0
 
 
@@ -450,13 +454,13 @@ def test_zip_files_that_cannot_be_unpacked(tmp_path, mark):
         for found in re.finditer(re.escape(sign), bytes(data)):
             data[found.start() + offset : found.start() + offset + 2] = value
     out.write_bytes(data)
-    assert "expected a folder bot with bot.json" in refused("upac-match", out, "call")
-    assert "expected one of UPAC's" in refused("play", "upac", out)
+    assert "expected a zip file with bot/bot.json" in refused("upac-match", out, "call")
+    assert "expected a zip file with tables of UPAC's bot" in refused("play", "upac", out)
 
 
 def test_bots_that_are_none(tmp_path):
     assert "expected one of random, call" in refused("upac-match", "nobody", "call")
     assert "bot 'cmd: ': expected one of random, call" in refused("upac-match", "cmd: ", "call")
     (tmp_path / "a.zip").write_bytes(b"nonsense")
-    assert "expected a folder bot with bot.json" in refused("upac-match", tmp_path / "a.zip", "call")
+    assert "expected a zip file with bot/bot.json" in refused("upac-match", tmp_path / "a.zip", "call")
     assert spewy("upac-match", "call", "call", "--games", "0").exit_code == 2

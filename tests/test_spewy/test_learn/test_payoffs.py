@@ -143,7 +143,7 @@ def test_ctrl_c_keeps_what_was_made(folder, monkeypatch):
     assert spewy("payoffs", folder, "--workers", 1).exit_code == 130
     monkeypatch.undo()
     assert (
-        "1 board buckets of flop to do, 1 kept from before" in spewy("payoffs", folder, "--workers", 1).stderr
+        "1 board buckets of flop to do, 1 computed before" in spewy("payoffs", folder, "--workers", 1).stderr
     )
 
 
@@ -187,7 +187,7 @@ def test_a_round_that_has_no_matrices(folder, name):
 def test_a_game_without_public_cards_has_none(tmp_path):
     text = 'name = "k"\n[game]\nfile = "kuhn"\n[boards]\n[solve]\nmax_sweeps = 3\ntarget = "0 mbb"\n'
     good("solve", write(tmp_path, text), "--out", tmp_path / "out")
-    assert "expected public cards, whose board buckets have payoffs, found none" in refused(
+    assert "it has no public cards, so it has no payoff matrices of board buckets" in refused(
         "payoffs", tmp_path / "out"
     )
     assert " mbb on 1 flop after 3, " in good("status", tmp_path / "out")

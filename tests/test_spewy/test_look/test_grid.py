@@ -166,7 +166,7 @@ def test_a_filter_chooses_hands(turn, filters, hands):
         (["--filter", "nut flush blocker+"], "expected a + after a made hand or a draw"),
         (["--sort", "equty"], "found 'equty' (nearest: equity)"),
         (["--heat", "bet50"], "found 'bet50' (nearest: Bet(50))"),
-        (["--heat", "EV", "--hands"], "choose one of both"),
+        (["--heat", "EV", "--hands"], "choose a list or a grid"),
         (["--plot", "grid.gif"], ".png or .svg or .pdf, found .gif"),
         (["--player", "button"], "'oop', 'ip'"),
     ],

@@ -88,7 +88,7 @@ def test_a_random_game_that_is_not_refused_is_the_same_game(seed, tmp_path):
         policy = solution.to_openspiel()
     except InputError as error:
         refused = str(error)
-        assert "cannot reach" in refused or "three cards" in refused
+        assert "larger than all bets" in refused or "three cards" in refused
         return
     assert exploitability(policy.game, policy) == pytest.approx(result.exploitability, abs=1e-6)
 
@@ -96,9 +96,9 @@ def test_a_random_game_that_is_not_refused_is_the_same_game(seed, tmp_path):
 @pytest.mark.parametrize(
     ("stack", "told"),
     [
-        ("5 5", "expected stacks that the bets of a limit game cannot reach, .* found stacks of 5"),
-        ("7 7", "expected stacks that the bets of a limit game cannot reach, .* found stacks of 7"),
-        ("20 9", "expected even stacks for OpenSpiel, .* found 20 and 9"),
+        ("5 5", "OpenSpiel needs stacks larger than all bets of a limit game, .* found stacks of 5"),
+        ("7 7", "OpenSpiel needs stacks larger than all bets of a limit game, .* found stacks of 7"),
+        ("20 9", "OpenSpiel needs even stacks, .* found 20 and 9"),
         ("8 8", None),
     ],
 )
@@ -171,6 +171,6 @@ def test_without_open_spiel_the_extra_is_named(monkeypatch):
     _, solution = solved(toy("kuhn", max_sweeps=1))
     monkeypatch.setitem(sys.modules, "pyspiel", None)
     with pytest.raises(
-        MissingError, match=r"game kuhn: expected package open_spiel.*pip install 'spewy\[higc\]'"
+        MissingError, match=r"game kuhn: needs the package open_spiel.*pip install 'spewy\[higc\]'"
     ):
         solution.to_openspiel()

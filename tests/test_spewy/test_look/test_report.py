@@ -339,11 +339,11 @@ def test_a_picture_of_an_all_in(folder, tmp_path):
 @pytest.mark.parametrize(
     ("line", "board", "named"),
     [
-        ("", None, "a deal of cards"),
-        ("c", None, "the first round's betting"),
-        ("r50f", None, "found a fold"),
-        ("cc/r150f", None, "found a fold"),
-        ("cc/cc", None, "found a showdown"),
+        ("", None, "continues after a deal"),
+        ("c", None, "leads to a decision of the first round"),
+        ("r50f", None, "leads to a fold"),
+        ("cc/r150f", None, "leads to a fold"),
+        ("cc/cc", None, "leads to a showdown"),
         ("x", None, "'x'"),
         ("ccc", None, "position 2"),
         ("cc//", None, "position 3"),

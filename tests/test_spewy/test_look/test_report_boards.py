@@ -228,18 +228,16 @@ def test_subsets_that_are_none_are_refused(tmp_path, subset):
 
 def test_a_subset_wants_ranges_without_suits(tmp_path):
     job = write(tmp_path, FLOPS.replace("AKs,QQ", "AhKh,QQ"))
-    assert "spot.oop: expected a range that suits mean nothing to" in refused(
-        "solve", job, "--out", tmp_path / "out"
-    )
+    assert "spot.oop: a range with single suits" in refused("solve", job, "--out", tmp_path / "out")
     lock = write(tmp_path, FLOPS + '[[lock]]\nline = ""\nstrategy = { Check = 1 }\n')
-    assert "lock: expected none beside a subset" in refused("solve", lock, "--out", tmp_path / "out")
+    assert "lock: locks cannot be used with a subset" in refused("solve", lock, "--out", tmp_path / "out")
 
 
 def test_places_where_there_is_no_report(folder, tmp_path):
     twice = ("report", folder / NAMES[0], folder / NAMES[0])
-    assert "expected another board, found Kh9d6s2c again" in refused(*twice)
+    assert "another folder has the board Kh9d6s2c, too" in refused(*twice)
     assert "found none" in refused("report", tmp_path)
-    assert "--board: expected none" in refused("report", folder, "--board", "Qs 7h 2d 3c")
+    assert "--board has no effect with several solves" in refused("report", folder, "--board", "Qs 7h 2d 3c")
     assert "column 'best': expected one of board, weight" in refused(
         "report", folder, "--sort", "best"
     ).replace("stands_for, sweeps, exploitability_pct, ", "")

@@ -27,7 +27,7 @@ def moments(game, bots, known, wrong=lambda hand: ()):
                 Step(public(at), action, bots[at.to_act].strategy(public(at)) if known[at.to_act] else None)
                 for at, action in steps
             )
-            found = estimate(Played(hand, told, tuple(wrong(hand))), known, seed=0)
+            found = estimate(Played(hand, told, tuple(wrong(hand))), known)
             rows.append((weight / len(deals), hand.net()[0], found))
     weights, won, found = np.array(rows).T
     assert weights.sum() == pytest.approx(1)
@@ -71,4 +71,4 @@ def test_faults_of_who_tells_nothing_are_no_bias(name):
 def test_a_hand_with_a_fault_is_worth_what_was_won():
     game = load_game("kuhn")
     hand = Hand.start(game, (game.deck.cards[:1], game.deck.cards[1:2])).apply("c").apply("c")
-    assert estimate(Played(hand, (), (Fault(0, "act: expected an answer"),)), (True, True), seed=0) == -1
+    assert estimate(Played(hand, (), (Fault(0, "act: expected an answer"),)), (True, True)) == -1

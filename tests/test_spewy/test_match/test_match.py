@@ -215,7 +215,7 @@ def test_luck_is_taken_out(whole):
 def test_another_match_in_the_folder_is_refused(whole, tmp_path):
     for name, text in whole[1].items():
         (tmp_path / name).write_bytes(text)
-    with pytest.raises(InputError, match=r"leduc 31 3', found '.* leduc 30 3'; another match is in another"):
+    with pytest.raises(InputError, match=r"leduc 31 3', found '.* leduc 30 3'; choose another folder"):
         play(replace(MATCH, hands=31), tmp_path)
     with pytest.raises(InputError, match=r"without aivat', found '# seats .*, with aivat'"):
         play(replace(MATCH, aivat=False), tmp_path)
@@ -234,7 +234,7 @@ def test_a_damaged_log_is_refused(whole, tmp_path):
     [
         ({"hands": 0}, "hands: expected"),
         ({"seeds": ()}, "seeds: "),
-        ({"seeds": (1, 1)}, "each once"),
+        ({"seeds": (1, 1)}, "no seed twice"),
         ({"seeds": (-1,)}, "0 to"),
     ],
 )
@@ -291,7 +291,7 @@ def test_a_match_from_python(tmp_path):
 
 
 def test_a_match_from_python_needs_a_game():
-    with pytest.raises(InputError, match="expected a game, as no bot plays from a folder"):
+    with pytest.raises(InputError, match="no game is given, and no bot plays from a folder"):
         match_of_words("call", "raise")
     with pytest.raises(InputError, match="expected one of random, call"):
         match_of_words("call", "nobody", game="leduc")

@@ -121,9 +121,9 @@ def test_lines_out_of_turn_are_told_and_change_nothing(tmp_path):
     plain = play(Match(LIMIT, (Rules("call"), Rules("call")), 2, (1,), aivat=False), tmp_path / "b")
     assert found.plain == plain.plain
     assert len(found.faults[0]) == 11 * 2 * 2  # ten lines of a hand, and the number of the others
-    told = r"seed-1.log, hand 0: passed over a line that answers another state or none: '\x1b[2J'"
+    told = r"seed-1.log, hand 0: ignored a line that does not answer the last state: '\x1b[2J'"
     assert found.faults[0][0] == told
-    assert found.faults[0][10] == "seed-1.log, hand 0: passed over 38 more lines"
+    assert found.faults[0][10] == "seed-1.log, hand 0: ignored 38 more lines"
 
 
 @pytest.mark.parametrize(("wish", "seconds"), [("leave", 20.0), ("silent", 1.5)])
@@ -153,16 +153,16 @@ def test_a_client_that_never_ends_is_ended(tmp_path, monkeypatch):
         (
             f"{sys.executable} {CLIENT} old",
             PeerError,
-            "speaks VERSION:2.0.0, found one that speaks VERSION:1.0.0",
+            "uses VERSION:1.0.0 of the protocol, and only VERSION:2.0.0 is supported",
         ),
         (
             f"{sys.executable} {CLIENT} mute",
             PeerError,
             "expected VERSION:2.0.0 as its first line, found the conn",
         ),
-        (f"{sys.executable} -c 1", PeerError, "expected to connect, found that it ended with 0"),
-        ("/nothing/here", InputError, "expected one that can be run, found: No such file"),
-        ("'", InputError, "expected one that can be run, found: No closing quotation"),
+        (f"{sys.executable} -c 1", PeerError, "ended with exit code 0 before it connected"),
+        ("/nothing/here", InputError, "cannot be run: No such file"),
+        ("'", InputError, "cannot be run: No closing quotation"),
     ],
 )
 def test_clients_that_cannot_be_had(tmp_path, command, error, text):
@@ -183,7 +183,7 @@ def test_a_folder_plays_its_game_only(tmp_path, leduc):
     found = play(Match(LEDUC_GAME, (Folder(leduc), Rules("call")), 50, (1,)), tmp_path / "a")
     assert (found.complete, found.faults) == (True, ((), ()))
     assert found.aivat.half < found.plain.half
-    with pytest.raises(InputError, match="expected lockers of kuhn, found those of another"):
+    with pytest.raises(InputError, match="expected a strategy for kuhn, found one for another"):
         play(Match(load_game("kuhn"), (Folder(leduc), Rules("call")), 50, (1,)), tmp_path / "b")
 
 
@@ -195,7 +195,7 @@ def test_lbr_plays_against_a_folder(tmp_path, leduc):
 
 @pytest.mark.parametrize("other", [Rules("call"), Judge("fc")])
 def test_lbr_needs_a_strategy(tmp_path, other):
-    with pytest.raises(InputError, match=r"tells no strategy|expected one that plays by itself"):
+    with pytest.raises(InputError, match=r"reveals no strategy|each needs the strategy of the other"):
         play(Match(LEDUC_GAME, (Judge("all"), other), 2, (1,)), tmp_path)
 
 
@@ -215,7 +215,7 @@ def test_programs_in_workers_end_with_a_match_that_fails(tmp_path):
         *("--workers", 2, "--seconds", 60, "--out", tmp_path / "logs"),
     )
     assert result.exit_code == 1
-    assert "found that it ended with 3" in result.stderr
+    assert "sh ended with exit code 3 before it connected" in result.stderr
     for pid in map(int, (tmp_path / "started").read_text().split()):
         status = Path(f"/proc/{pid}/stat")
         assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
@@ -227,6 +227,8 @@ def test_what_a_command_writes_to_stderr_is_logged(tmp_path):
         "import sys\nprint('a hint', file=sys.stderr)\nraise SystemExit('no tables')\n"
     )
     entrants = Entrant("cmd", f"{sys.executable} {tmp_path / 'bot.py'}", called="mine"), Rules("call")
-    with pytest.raises(PeerError, match="found that it ended with 1; its last words: no tables"):
+    with pytest.raises(
+        PeerError, match="ended with exit code 1 before it connected; the last line on its stderr: no tables"
+    ):
         play(Match(LIMIT, entrants, 2, (1,)), tmp_path / "logs")
     assert (tmp_path / "logs" / "mine.err").read_text() == "a hint\nno tables\n"

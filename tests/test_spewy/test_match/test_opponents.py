@@ -118,7 +118,8 @@ def test_an_opponent_without_cards_is_told_so():
     with pytest.raises(InputError, match="expected the cards of player 0, found none"):
         opponent("tight", LIMIT).new_hand(Hand.start(LIMIT), 0, 0)
     with pytest.raises(
-        InputError, match="opponent 'nobody': expected one of random, call, raise, tight, loose, equity"
+        InputError,
+        match="opponent 'nobody' does not exist; choose one of random, call, raise, tight, loose, equity",
     ):
         opponent("nobody", LIMIT)
 

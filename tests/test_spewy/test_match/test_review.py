@@ -177,7 +177,7 @@ def test_a_hand_that_comes_to_a_spot_is_compared_with_it(spot):
             {"line": ("c", "c"), "game": replace(SHORT, stacks=(60, 60))},
             "pot 20 and stack 50 on the river are not in the ratio of 200 and 900",
         ),
-        ({"line": ("r30", "c")}, "r30 after the root is none of the spot's c, r20, r100"),
+        ({"line": ("r30", "c")}, "r30 after the root is not in the spot's tree (c, r20, r100)"),
         ({"line": ("c", "c"), "hole": ("4s 4c", "Ks Kc")}, "4s4c is not in the range of oop"),
     ],
 )
@@ -192,7 +192,7 @@ def test_hands_outside_of_a_spot_say_why(spot, hand, reason):
 def test_a_hand_that_ends_before_a_spot_lies_outside(spot):
     hand = Hand.start(SHORT, (parse_cards("As Ac"), parse_cards("Ks Kc"))).apply("f")
     review = review_hands(spot[1], [LoggedHand(1, hand, ("a", "b"))])
-    assert review.skipped[0].reason == "no player acts on the river"
+    assert review.skipped[0].reason == "the hand has no decision on the river"
 
 
 def test_the_command_reviews_hands_with_a_spot(spot, tmp_path):
@@ -204,7 +204,11 @@ def test_the_command_reviews_hands_with_a_spot(spot, tmp_path):
         found = good_json("review", tmp_path / "hands.phhs", "--lockers", lockers)
         assert [each["line"] for each in found["decisions"]] == ["r10c/cc/cc/", "r10c/cc/cc/r20"]
         assert found["skipped"] == [
-            {"number": 1, "reason": "r30 after the root is none of the spot's c, r20, r100", "whole": True}
+            {
+                "number": 1,
+                "reason": "r30 after the root is not in the spot's tree (c, r20, r100)",
+                "whole": True,
+            }
         ]
         assert found["players"]["a"]["hands"] == 1
     (tmp_path / "short.game").write_text(format_game(SHORT))
@@ -213,4 +217,4 @@ def test_the_command_reviews_hands_with_a_spot(spot, tmp_path):
     assert good_json(*log, "--game", tmp_path / "short.game") == found
     assert "expected f, c, r200 to r20000" in refused(*log)  # the spot's own game has larger blinds
     told = spewy("review", tmp_path / "hands.phhs", "--lockers", folder / "river").stderr
-    assert "1 hand outside of the spot: r30 after the root is none of the spot's" in told
+    assert "1 hand outside of the spot: r30 after the root is not in the spot's tree" in told

@@ -91,7 +91,7 @@ def test_words_that_mean_nothing_legal(words):
 def test_words_of_a_limit_game():
     start = Betting.start(LIMIT)
     assert parse_words(start, "raise") == "r"
-    for words, told in (("raise 20", "expected raise alone"), ("all-in", "expected fold, call, raise, or")):
+    for words, told in (("raise 20", "type raise alone"), ("all-in", "expected fold, call, raise, or")):
         with pytest.raises(InputError, match=told):
             parse_words(start, words)
     with pytest.raises(InputError, match=r"'r': expected fold, call$"):
@@ -117,7 +117,7 @@ def test_a_hand_is_told_and_reviewed():
     assert told[0] == "\nHand 1: on the button, with 9hQd"
     assert told[1] == "Pot 15, 5 to call; fold, call, raise > "
     assert "'what': expected fold, call, raise, or ? for help" in told
-    assert "raise 300  to 300 chips in all" in text
+    assert "raise 300  raise so that you have put 300 chips" in text
     for line in (
         "You: raises to 20",
         "The bot: calls",
@@ -147,10 +147,8 @@ def test_costs_are_told_where_somebody_works_them_out():
         ]
 
     told, _, _ = sat(Tells(LIMIT), ["f"], review=review)
-    assert (
-        "  preflop (first): folds (never quite that); the strategy calls 20%, raises to 20 80%; cost 1.25 chips"
-        in told
-    )
+    done = "  preflop (first): folds (an action that the strategy lacks)"
+    assert f"{done}; the strategy calls 20%, raises to 20 80%; cost 1.25 chips" in told
     assert "  preflop (first): folds; the strategy folds 20%, raises to 20 80%; cost 0.00 chips" in told
 
 

@@ -108,7 +108,7 @@ def test_status_as_json(folder):
 def test_a_check_is_told_while_it_runs(folder):
     write_status(folder, replace(STANDS, checking=(2, 5)))
     with FolderLock(folder, "solve"):
-        assert "running, checks: 2 of 5 flops judged; " in good("status", folder)
+        assert "running, measured on 2 of 5 flops; " in good("status", folder)
         assert good_json("status", folder)["checking"] == [2, 5]
     assert good_json("status", folder)["checking"] is None
 
@@ -177,7 +177,7 @@ def test_whether_it_runs_is_known_after_it_was_killed(folder):
         child.kill()
         child.wait()
     assert running(folder) is False
-    assert "not running, it ended without a word" in good("status", folder)
+    assert "not running; the last run was killed, or ended without a log" in good("status", folder)
     with LogFile(folder) as log:
         log.write("stop", "interrupted")
     assert "not running: interrupted" in good("status", folder)

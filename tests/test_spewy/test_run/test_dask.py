@@ -26,7 +26,8 @@ from spewy.chunks.rounds import line_forests  # noqa: E402
 from spewy.errors import PeerError, shown  # noqa: E402
 from spewy.job.job import Job  # noqa: E402
 from spewy.learn import flop_share  # noqa: E402
-from spewy.learn.flop_engine import FlopEngine, owner_of, require_learnt  # noqa: E402
+from spewy.learn.flop_buckets import owner_of  # noqa: E402
+from spewy.learn.flop_engine import FlopEngine, require_learnt  # noqa: E402
 from spewy.learn.flop_parts import averaged, part_of  # noqa: E402
 from spewy.run.reporter import Silent  # noqa: E402
 from spewy.run.sampled_plan import spec_of  # noqa: E402
@@ -130,7 +131,7 @@ def test_a_cluster_that_shrinks_to_nothing_and_comes_back_is_waited_for(
     heard = Noting()
 
     def come_back():
-        wait_until(lambda: any("waiting for one" in note for note in heard.notes))
+        wait_until(lambda: any("waiting for a worker" in note for note in heard.notes))
         for _ in range(3):
             cluster.join()
 
@@ -271,6 +272,39 @@ def test_a_crew_on_a_cluster_tells_news_and_hears_that_it_shall_stop(joined):
             pool.stop()
     assert sorted(heard[:2]) == [("news", "0 begins"), ("news", "1 begins")]
     assert sorted(heard[2:]) == [("done", "0 stopped"), ("done", "1 stopped")]
+
+
+def test_a_silent_worker_does_not_block_what_all_are_told(tmp_path, monkeypatch):
+    """The other worker is told nevertheless."""
+    monkeypatch.setattr(cluster_module, "TELL_SECONDS", 1.0)
+    with closing(DaskCluster(tmp_path, 2)) as started, Cluster(started.address, 0, print) as cluster:
+        wait_until(lambda: len(cluster.there()) == 2)
+        silent, awake = started.workers
+        silent.send_signal(signal.SIGSTOP)
+        begun = time.monotonic()
+        cluster.tell_all(pool_tasks.write_a_file, os.fspath(tmp_path))
+        assert time.monotonic() - begun < 5.0
+        wait_until(lambda: (tmp_path / str(awake.pid)).exists())
+        assert not (tmp_path / str(silent.pid)).exists()
+
+
+def test_a_worker_that_joins_after_a_stop_is_asked_to_stop(tmp_path):
+    """Dask gives it the task of a worker that has been lost since the stop."""
+    attempts = tmp_path / "attempts"
+    with closing(DaskCluster(tmp_path, 1)) as started, Cluster(started.address, 0, print) as cluster:
+        pool, answers, stopped = DaskPool(cluster), [], False
+        for message in pool.work(pool_tasks.hang_once, [(attempts,)]):
+            if message is not None:
+                answers.append((message.kind, message.value))
+            elif attempts.exists() and not stopped:
+                stopped = True
+                pool.stop()
+                started.join()
+                wait_until(lambda: len(cluster.client.scheduler_info(n_workers=-1)["workers"]) == 2)
+                started.workers.reverse()
+                started.kill_one()
+    assert answers == [("done", "stopped")]
+    assert attempts.read_text() == "xx"
 
 
 def test_a_time_out_of_a_task_is_no_worker_that_was_lost(joined):
@@ -467,7 +501,7 @@ def test_a_cluster_judges_flops_as_processes_here_do(leduc, tmp_path, cluster):
     assert there["core_seconds"] > 0
     assert {**there, "core_seconds": 0} == {**here, "core_seconds": 0}
     told = refused("exploit", tmp_path / "out", "--dask", cluster.address, "--workers", 2)
-    assert "--dask: expected no --workers beside it" in told
+    assert "--workers has no effect with --dask" in told
 
 
 def test_a_cluster_fills_the_bucket_locker(tmp_path, joined, monkeypatch):

@@ -145,11 +145,11 @@ def test_a_solve_starts_from_its_own_game_only(flop, leduc, solved, tmp_path):
     folder = tmp_path / "empty"
     with Session(Job.load(job), folder):
         pass
-    assert "none that were saved" in refused(*start, folder)
-    assert "expected a job with [boards]" in refused(
+    assert "no deals are saved there" in refused(*start, folder)
+    assert "only a job with [boards] can start from another solve" in refused(
         "solve", write(tmp_path, 'name = "leduc"\n[game]\nfile = "leduc"\n'), "--start-from", coarse
     )
-    assert "expected one job, found several" in refused("solve", job, leduc[0], "--start-from", coarse)
+    assert "--start-from works for one job only" in refused("solve", job, leduc[0], "--start-from", coarse)
     assert not (tmp_path / "out").exists()  # nor are classes and rows looked for, which takes minutes
 
 
@@ -293,7 +293,7 @@ def test_again_removes_nothing_for_a_job_that_is_refused(leduc, tmp_path):
     again = ("solve", leduc[0], "--out", folder, "--again")
     assert "solve.memory: " in refused(*again, "--set", "solve.memory=1 KiB")
     assert "found no manifest" in refused(*again, "--start-from", nowhere)
-    assert "expected another folder beside --again" in refused(*again, "--start-from", folder)
+    assert "start from a copy of the folder" in refused(*again, "--start-from", folder)
     with FolderLock(folder, "solve"):  # the lock of a solve that runs there
         assert "is in use by another `spewy solve`" in refused(*again)
     assert deals_saved(folder) == 50
@@ -546,9 +546,9 @@ def test_interrupted_everything_is_saved(leduc, tmp_path, number):
     assert process.returncode == 130, err
     told = json.loads(said)
     assert told["interrupted"] is True
-    assert err.endswith(f"after sweep {told['sweeps']}; everything is saved, the same command goes on\n")
+    assert err.endswith(f"after sweep {told['sweeps']}; everything is saved, the same command continues\n")
     assert "Traceback" not in err
-    assert "leduc-dealt: saving what was learnt; another interruption breaks off\n" in err
+    assert "leduc-dealt: saving; another interruption stops at once and loses the last work\n" in err
     assert status_of(folder).ended == "interrupted"
     assert good("check", folder).endswith(": healthy\n")
     settings = f"solve.max_sweeps={told['sweeps'] + 10}"
@@ -637,7 +637,7 @@ def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkey
         result = spewy("solve", leduc[0], "--out", folder, "--save-every", every)
     assert result.exit_code == 130
     assert result.stderr.endswith("interrupted; everything that was saved is kept\n")
-    assert status_of(folder).ended == "broken off"
+    assert status_of(folder).ended == "stopped at once by a second interruption"
     assert deals_saved(folder) == 500
     assert good("check", folder).endswith(": healthy\n")
     assert sum(map(sum, visits_in(folder).values())) > 4 * 500  # two rounds, two players
@@ -772,14 +772,14 @@ def test_regrets_that_are_needed_are_not_dropped(leduc, solved, tmp_path):
     with FolderLock(folder, "solve"):
         assert "is in use by `spewy solve`" in refused("drop", folder, "--regrets")
     shutil.rmtree(folder / "play")
-    assert "found 0 of 3,000 deals in it" in refused("drop", folder, "--regrets")
+    assert "the strategy locker is missing" in refused("drop", folder, "--regrets")
     assert numbers_in(folder) == numbers_in(solved[1])
     good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "walked", "--set", "solve.max_sweeps=1")
-    assert "expected a whole game with [boards], whose regrets can be dropped" in refused(
+    assert "only whole games with [boards] can do without their regrets" in refused(
         "drop", tmp_path / "walked", "--regrets"
     )
     for options in ((), ("--regrets", "--round", "flop")):
-        assert "expected either --round or --regrets" in refused("drop", folder, *options)
+        assert "give either --round or --regrets" in refused("drop", folder, *options)
 
 
 @pytest.mark.parametrize("within", ["play", "judged", "payoffs"])
@@ -831,7 +831,7 @@ def test_a_tree_with_more_lines_than_memory_holds_is_refused_without_being_built
 def test_too_little_room_is_told_before_anything_is_there(leduc, tmp_path, monkeypatch):
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
-    assert "of room on its disk, found 0.00095 MiB" in refused("solve", leduc[0], "--out", tmp_path / "out")
+    assert "of disk space, and 0.00095 MiB are free" in refused("solve", leduc[0], "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

@@ -141,7 +141,7 @@ def test_a_lower_target_takes_longer(turn):
         line = result.stderr.splitlines()[-1]
         said[target] = float(line.split("exploitability ")[1].split("%")[0].split(" ")[0])
         assert said[target] <= float(target.strip("% chips"))
-        assert "which is not the target" not in line
+        assert "which misses the target" not in line
     assert said["0.01%"] < said["5%"]
 
 
@@ -149,7 +149,7 @@ def test_a_target_out_of_reach_ends(turn, monkeypatch):
     monkeypatch.setattr(resolve, "MAX_ITERATIONS", 20)
     result = spewy("show", turn[1], "--line", "cc/", "--board", RIVER, "--target", "0%")
     assert result.exit_code == 0
-    assert ", which is not the target after 20 iterations" in result.stderr
+    assert ", which misses the target after 20 iterations" in result.stderr
 
 
 def test_a_solution_solves_each_chunk_once(turn):
@@ -178,9 +178,7 @@ def test_what_needs_all_rounds_says_so(turn, tmp_path):
 def test_bad_input(turn, tmp_path):
     whole, small = turn
     for name, found in (("turn", "turn"), ("flop", "flop"), ("ocean", "ocean")):
-        assert f"round: expected one after the root's, river, found {found}" in refused(
-            "drop", whole, "--round", name
-        )
+        assert f"round: expected river, found {found}" in refused("drop", whole, "--round", name)
     assert "expected a store" in refused("drop", tmp_path, "--round", "river")
     assert "target: expected a number" in refused("show", small, "--target", "good")
     assert "expected % of the pot or chips for a spot, found mbb" in refused(
@@ -195,7 +193,9 @@ def test_bad_input(turn, tmp_path):
 def test_a_river_has_nothing_to_drop(tmp_path):
     text = TURN.replace("Qs 7h 2d 3c", RIVER).replace("bets.turn", "bets.river")
     folder = solve(tmp_path, text)
-    assert "none, for nothing follows the river" in refused("drop", folder, "--round", "river")
+    assert "round: no round follows the river, with which this solve begins" in refused(
+        "drop", folder, "--round", "river"
+    )
 
 
 def test_a_solve_begins_again(tmp_path):
@@ -295,7 +295,7 @@ def test_a_line_that_nobody_takes(tmp_path):
     small = dropped(solve(tmp_path, TURN + lock), tmp_path / "small")
     result = spewy("show", small, "--line", "r50c/", "--board", RIVER, "--all", "--json")
     assert result.exit_code == 0
-    assert "nobody comes there" in result.stderr
+    assert "no hands reach it" in result.stderr
     assert all(row["reach"] == 0 for row in json.loads(result.stdout)["hands"].values())
 
 
@@ -309,7 +309,7 @@ def test_more_than_the_memory_allows(tmp_path):
 
 
 def test_killed_between_the_mark_and_the_deletions(turn, tmp_path, monkeypatch):
-    """What is still there is not believed, and the same command goes on."""
+    """What is still there is not believed, and the same command continues."""
     import spewy.run.drop as drop
 
     shutil.copytree(turn[0], tmp_path / "f")
@@ -332,7 +332,7 @@ def test_a_chunk_that_single_precision_leaves_without_finite_numbers_is_solved_i
     monkeypatch.setattr(ExactCfr, "finite", lambda self: False)
     found = spewy(*command)
     assert found.exit_code == 0
-    assert "single precision left numbers that are not finite; solving in double" in found.stderr
+    assert "numbers overflowed in single precision; solving in double precision" in found.stderr
     assert found.stdout.splitlines()[:4] == expected.splitlines()[:4]
     monkeypatch.setattr(Cfr, "finite", lambda self: False)
     failed = spewy(*command)

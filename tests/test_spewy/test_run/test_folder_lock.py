@@ -106,7 +106,7 @@ def test_a_lock_that_is_a_link_is_not_followed(tmp_path, target):
     (tmp_path / "there").write_text("kept")
     (folder / LOCK).symlink_to(tmp_path / target)
     for make in (True, False):
-        with pytest.raises(InputError, match=r"out/\.lock: expected a plain file, .*found a symbolic link"):
+        with pytest.raises(InputError, match=r"out/\.lock: expected a regular file, found a symbolic link"):
             FolderLock(folder, "solve", make=make)
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["out", "there"]
     assert (tmp_path / "there").read_text() == "kept"
@@ -114,7 +114,7 @@ def test_a_lock_that_is_a_link_is_not_followed(tmp_path, target):
 
 def test_a_lock_that_is_a_pipe_is_refused(tmp_path):
     os.mkfifo(tmp_path / LOCK)
-    with pytest.raises(InputError, match="expected a plain file, a lock, found something else"):
+    with pytest.raises(InputError, match="expected a regular file, found a special file"):
         FolderLock(tmp_path, "solve")
 
 

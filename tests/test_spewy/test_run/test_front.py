@@ -168,7 +168,7 @@ def test_solve_refuses_what_is_no_job(tmp_path):
     [
         (lambda: spewy.Job.load(5), "job: expected a path, found 5"),
         (lambda: spewy.solve(None), "job: expected a path, found None"),
-        (lambda: spewy.Session(5), "session: expected a Job, as Job.load reads it, found 5"),
+        (lambda: spewy.Session(5), "session: expected a Job, such as Job.load returns, found 5"),
         (lambda: spewy.Solution.open(5), "folder: expected a path, found 5"),
         (lambda: spewy.open_policy(b"x"), "folder: expected a path, found b'x'"),
     ],

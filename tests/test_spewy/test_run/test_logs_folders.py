@@ -44,7 +44,7 @@ def test_hands_of_one_bot_are_no_score_of_another(tmp_path):
     first = good("tournament", cup, "--out", out, "--workers", 1)
     cup.write_text(CUP.format("random"))
     told = refused("tournament", cup, "--out", out, "--workers", 1)
-    assert "expected logs of 'random' as a, found those of 'call'" in told
+    assert "its logs are of 'call' as a, and a is now 'random'" in told
     cup.write_text(CUP.format("call"))
     assert good("tournament", cup, "--out", out, "--workers", 1) == first
 
@@ -53,7 +53,7 @@ def test_a_bot_that_never_played_may_be_mended(tmp_path):
     for command in ("cmd:true one", "cmd:true two"):
         result = spewy("match", command, *MATCH[2:], "--out", tmp_path)
         assert result.exit_code == 1
-        assert "true: expected to connect" in result.stderr
+        assert "true ended with exit code 0 before it connected" in result.stderr
     good(*MATCH, "--out", tmp_path / "other")
     assert json.loads((tmp_path / "other/bots.json").read_text()) == {"call": "call", "raise": "raise"}
 
@@ -61,4 +61,4 @@ def test_a_bot_that_never_played_may_be_mended(tmp_path):
 @pytest.mark.parametrize("text", ["{", "[]", "3"])
 def test_names_of_bots_that_are_none(tmp_path, text):
     (tmp_path / "bots.json").write_text(text)
-    assert "bots.json: expected names of bots" in refused(*MATCH, "--out", tmp_path)
+    assert "bots.json: expected a JSON object with the names" in refused(*MATCH, "--out", tmp_path)

@@ -166,7 +166,7 @@ def test_what_is_kept_is_what_the_rest_leaves(precision, threads, monkeypatch):
         tight = WalkedPlan.of(job, streaming=True)
         assert (tight.memory_plan.streamed_bytes, tight.refusal) == (state, None)
         assert tight.memory_plan.kept == pytest.approx(share, abs=1e-5)
-        assert "MiB beside the interpreter" in WalkedPlan.on(job, plan.layout, streaming=False).refusal
+        assert "MiB without the interpreter" in WalkedPlan.on(job, plan.layout, streaming=False).refusal
     less = WalkedPlan.of(_within(job, rest - 1), streaming=True)
     assert less.refusal is not None
 
@@ -175,7 +175,7 @@ def test_what_does_not_fit_even_from_disk():
     job = example("T1")
     plan = WalkedPlan.of(job, streaming=True)
     little = WalkedPlan.on(_within(job, 2**20), plan.layout, streaming=True)
-    words = r"solve\.memory: this job needs at least \d+ MiB beside the interpreter \(\d+ MiB to keep .*found 1 MiB"
+    words = r"solve\.memory: this job needs at least \d+ MiB without the interpreter \(\d+ MiB to keep .*found 1 MiB"
     assert re.fullmatch(words, little.refusal)
     with pytest.raises(InputError, match=words):
         little.require()

@@ -47,7 +47,7 @@ def test_a_reporter_that_fails_is_silent_from_then_on(method, precision, tmp_pat
     assert reporter.told.count(method) == 1
     assert reporter.told[-1] == method
     assert [record.getMessage() for record in caplog.records] == [
-        "progress is told no more: RuntimeError: no ink"
+        "the reporter failed, so no more progress is reported: RuntimeError: no ink"
     ]
 
 
@@ -113,7 +113,7 @@ def test_stdout_closed(tmp_path):
     """There is nowhere to put the result, which is said before anything starts."""
     result = closed("solve", write(tmp_path, KUHN), "--out", tmp_path / "out", which=1)
     assert result.returncode == 2
-    assert result.stderr == "Error: stdout: expected to be open, for results; found it closed\n"
+    assert result.stderr == "Error: stdout is closed, and results are printed there; open stdout\n"
     assert not (tmp_path / "out").exists()
 
 

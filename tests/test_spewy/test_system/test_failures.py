@@ -34,10 +34,10 @@ def caused(error, cause):
     [
         (
             OSError(errno.ENOSPC, "No space left on device", "some/file"),
-            "some/file: expected room, memory and files to open, found: No space left on device",
+            "some/file: the machine lacks space, memory or open files (No space left on device)",
         ),
-        (OSError(errno.EMFILE, "Too many open files"), "the operating system: expected room"),
-        (OSError(errno.EIO, "Input/output error", "disk"), "disk: expected"),
+        (OSError(errno.EMFILE, "Too many open files"), "the operating system: the machine lacks space"),
+        (OSError(errno.EIO, "Input/output error", "disk"), "disk: the machine lacks"),
         (LockerFullError("a folder: expected room"), "a folder: expected room"),
         (StorageError("a folder: expected files"), "a folder: expected files"),
         (caused(InputError("file x: expected"), OSError(errno.EDQUOT, "Quota")), "file x: expected"),
@@ -48,10 +48,10 @@ def caused(error, cause):
         (ZeroDivisionError(), None),
         (
             MemoryError("Unable to allocate 1 TiB"),
-            "memory: expected as much as the work needs, found no more: Unable",
+            "memory: there is not enough for this work (Unable",
         ),
-        (MemoryError(), "memory: expected as much as the work needs, found no more: out of memory"),
-        (RuntimeError("can't start new thread"), "memory: expected"),
+        (MemoryError(), "memory: there is not enough for this work (out of memory)"),
+        (RuntimeError("can't start new thread"), "memory: there is not enough"),
         (RuntimeError("x"), None),
         (ImportError("no such library"), None),
     ],
@@ -80,7 +80,7 @@ NOT_FOUND = OSError("Could not find/load shared object file")
 def test_what_is_a_lack_of_memory_under_a_limit(monkeypatch, error, is_memory):
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (1 << 40, 1 << 40))
     found = failure_text(error)
-    assert (found is not None and found.startswith("memory: expected")) == is_memory
+    assert (found is not None and found.startswith("memory: there is not enough")) == is_memory
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ def test_a_failure_within_a_command(monkeypatch, tmp_path):
     monkeypatch.setattr("spewy.run.session.Session.__init__", fails)
     job = write(tmp_path, LEDUC)
     result = spewy("solve", job, "--out", tmp_path / "out")
-    told = "somewhere: expected room, memory and files to open, found: Too many open files in system"
+    told = "somewhere: the machine lacks space, memory or open files (Too many open files in system)"
     assert (result.exit_code, result.stderr.splitlines()[-1]) == (1, f"Error: {told}")
     # and in a batch, which goes on
     found = Job.load(job)

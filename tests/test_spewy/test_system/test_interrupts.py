@@ -38,7 +38,7 @@ def test_while_workers_start(number, tmp_path):
         said, err = running.communicate(timeout=60)
     assert running.returncode == 130, err
     assert json.loads(said)["interrupted"] is True
-    assert err.endswith("everything is saved, the same command goes on\n")
+    assert err.endswith("everything is saved, the same command continues\n")
     assert "Traceback" not in err
     assert good("check", folder).endswith(": healthy\n")
     assert good_json("solve", tmp_path / "job.toml", "--out", folder, "--set", "solve.max_sweeps=1")

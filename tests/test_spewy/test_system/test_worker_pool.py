@@ -1,5 +1,6 @@
 """A worker pool does what one process does, loses only what a dead worker held, and ends with its parent."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 from spewy.system import outsider
 from spewy.system.child import HOME, start_python
+from spewy.system.failures import failure_text
 from spewy.system.local_pool import THREADS, LocalPool
 from spewy.system.outsider import Outsider
 
@@ -95,6 +97,20 @@ def test_an_error_comes_with_its_place(pool):
     assert pool.workers == []  # nobody works on for a caller who has left
     with pytest.raises(RuntimeError, match="UnsendableError: seven: found eight"):
         list(pool.results(pool_tasks.fail, [(False,)]))
+
+
+@pytest.mark.parametrize("way", ["from", "from none", "during"])
+def test_an_error_keeps_its_causes(pool, way):
+    with pytest.raises(ValueError, match="seven") as raised:
+        list(pool.results(pool_tasks.fail_with_causes, [(way,)]))
+    error = raised.value
+    cause = error.__cause__ if way == "from" else error.__context__
+    assert error.__suppress_context__ == (way != "during")
+    assert (error.__cause__ is None) == (way != "from")
+    assert (type(cause), str(cause)) == (RuntimeError, "UnsendableError: disk: found full")
+    assert isinstance(cause.__cause__, OSError)
+    assert cause.__cause__.errno == errno.ENOSPC
+    assert failure_text(error) == "seven"  # of a full disk, here as in the worker
 
 
 def test_a_task_that_kills_its_workers_fails_alone(pool):

@@ -92,8 +92,10 @@ def test_a_command_names_the_extra_that_it_misses(solved, tmp_path, monkeypatch,
     new = tmp_path / "new"
     result = spewy(*(arg.format(folder=solved[1], new=new) for arg in args))
     assert (result.exit_code, result.stdout) == (1, "")
-    expected = f"expected to be installed for this command, found none (pip install 'spewy[{extra}]')"
-    assert result.stderr == f"Error: package {package}: {expected}\n"
+    expected = (
+        f"this command needs the package {package}, which is not installed (pip install 'spewy[{extra}]')"
+    )
+    assert result.stderr == f"Error: {expected}\n"
     assert not list(tmp_path.iterdir())
 
 

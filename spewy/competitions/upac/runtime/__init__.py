@@ -1,4 +1,4 @@
-"""A bot for UPAC that needs only NumPy; packages for the competition hold this folder as it is.
+"""A bot for UPAC that needs only NumPy; a package for the competition contains a copy of this folder.
 
-No module here imports another package of this project.
+No module in this folder imports another package of this project.
 """

@@ -1,4 +1,4 @@
-"""Run a package's bot from the tables in its working folder: ``python3 -m spewy.competitions.upac.runtime``."""
+"""Run a package's bot with the tables in its working folder: ``python3 -m spewy.competitions.upac.runtime``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def main() -> int:
     """Play on stdin and stdout; return the exit code."""
 
     def note(text: str) -> None:
-        with suppress(OSError, AttributeError):  # the bot plays on without a reader of its log
+        with suppress(OSError, AttributeError):  # the bot plays on if nobody reads its log
             sys.stderr.write(f"{text}\n")
 
     try:

@@ -1,6 +1,6 @@
-"""Cards, starting hands, and boards in canonical form up to a permutation of suits.
+"""Cards, starting hands, and canonical forms of boards (one board for all boards that differ only in suits).
 
-Cards are ``4 * rank + suit``, rank 0 is the deuce, suits are ``c d h s``, as everywhere in this project.
+Cards are numbers ``4 * rank + suit``. Rank 0 is the deuce; suits are numbered in the order ``c d h s``.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ NAMES = tuple(rank + suit for rank in RANKS for suit in SUITS)
 NUMBERS = {name: card for card, name in enumerate(NAMES)}
 
 HANDS: Ints = np.array(list(combinations(range(NUM_CARDS), 2)), dtype=np.int64)
-"""``[hand, 2]``, all hands with ascending cards, in lexicographic order."""
+"""All hands ``[hand, 2]``, each with ascending cards, in lexicographic order."""
 PERMS: Ints = np.array(
     [[card & ~3 | perm[card & 3] for card in range(NUM_CARDS)] for perm in permutations(range(4))],
     dtype=np.int64,
 )
-"""``[perm, card]``, image of each card under each renaming of suits."""
+"""Card that each permutation of suits makes of each card, ``[permutation, card]``."""
 
 
 def _choose() -> Ints:
-    """``[n, k]``, number of sets of k out of n cards, k from 0 to 5."""
+    """Number of ways to choose k out of n cards, ``[n, k]``, for k from 0 to 5."""
     out = np.zeros((NUM_CARDS + 1, 6), dtype=np.int64)
     out[:, 0] = 1
     for n in range(1, NUM_CARDS + 1):
@@ -40,7 +40,9 @@ _CHOOSE = _choose()
 
 
 def start_class(hole: Sequence[int]) -> int:
-    """Number of a starting hand among 169: row by row of the usual chart, aces first, suited above the diagonal.
+    """Number of a starting hand among the 169 starting hands.
+
+    The numbers run row by row through the usual chart: aces first, suited hands above the diagonal.
 
     >>> start_class((51, 50)), start_class((51, 47)), start_class((50, 47)), start_class((1, 0))
     (0, 1, 13, 168)
@@ -51,7 +53,7 @@ def start_class(hole: Sequence[int]) -> int:
 
 
 def hand_number(hole: Sequence[int]) -> int:
-    """The row of a hand in `HANDS`.
+    """Row of a hand in `HANDS`.
 
     >>> hand_number((51, 50)), hand_number((0, 1))
     (1325, 0)
@@ -61,20 +63,21 @@ def hand_number(hole: Sequence[int]) -> int:
 
 
 def hand_numbers(holes: Ints) -> Ints:
-    """Rows in `HANDS` of hands ``[hand, 2]`` with cards in any order."""
+    """Rows in `HANDS` of hands ``[hand, 2]``, with their cards in any order."""
     low, high = holes.min(axis=1), holes.max(axis=1)
     out: Ints = low * (2 * NUM_CARDS - low - 1) // 2 + high - low - 1
     return out
 
 
 def canonical(boards: Ints) -> tuple[Ints, Ints]:
-    """Number of each board's canonical form, and the suit permutation that leads to it.
+    """Find the canonical form of each board.
 
     Args:
         boards: ``[board, card]``, up to five different cards each.
 
     Returns:
-        Numbers ``[board]``, equal for boards that differ only in suits, and rows ``[board]`` of `PERMS`.
+        A number for each board, equal for boards that differ only in suits, and the row in `PERMS` of a suit
+        permutation that makes the board canonical; both ``[board]``.
     """
     moved = np.sort(PERMS[:, boards], axis=2)
     places = np.arange(1, boards.shape[1] + 1)

@@ -1,8 +1,8 @@
 """Strength of a hand on a board: its grade on final boards, its curve on turns, and its equity.
 
-A *grade* is the percentile of a hand's strength among all hands that a final board leaves, in 255 steps. A *curve* has
-the sorted grades over all last cards, averaged over neighbours. Both are defined as in
-`buckets.abstraction.percentiles`.
+A hand's *grade* on a final board is the percentile of its strength among all hands that the board does not block, as a
+whole number from 0 to 254. A hand's *curve* on a turn is the sorted list of its grades for all river cards, averaged in
+groups of neighbours. Both are defined as in `buckets.abstraction.percentiles`.
 """
 
 from __future__ import annotations
@@ -21,18 +21,26 @@ Floats = NDArray[np.float64]
 
 GRADES = 255
 BOARDS = 60
-"""Number of final boards for an equity on a flop."""
+"""Number of final boards that are sampled for an equity on a flop."""
 
 
 def grades(hole: Sequence[int], boards: Ints) -> Ints:
-    """``[board]``, grade of a hand on final boards ``[board, 5]`` that do not share its cards."""
+    """Grade of a hand on each final board.
+
+    Args:
+        hole: the hand.
+        boards: final boards without the hand's cards, ``[board, 5]``.
+
+    Returns:
+        The grades ``[board]``.
+    """
     below, equal, all_left = _counted(hole, boards, hits=False)
     out: Ints = (2 * below + equal) * GRADES // (2 * all_left)
     return out
 
 
 def curve(hole: Sequence[int], board: Sequence[int], n_points: int) -> Floats:
-    """``[point]``, curve of a hand on a turn."""
+    """Curve of a hand on a turn, as an array of ``n_points`` values from 0 to 1."""
     ordered = np.sort(grades(hole, _completed(hole, board)))
     cuts = np.arange(n_points + 1) * len(ordered) // n_points
     means = np.add.reduceat(ordered, cuts[:-1]) / np.diff(cuts)
@@ -40,7 +48,14 @@ def curve(hole: Sequence[int], board: Sequence[int], n_points: int) -> Floats:
 
 
 def all_grades(boards: Ints) -> Ints:
-    """``[board, hand]``, grades of all hands on final boards ``[board, 5]``; -1 for blocked hands."""
+    """Grade of each hand on each final board.
+
+    Args:
+        boards: final boards, ``[board, 5]``.
+
+    Returns:
+        The grades ``[board, hand]``; -1 where the board blocks the hand.
+    """
     strength_of = strengths([*boards.T[:, :, None], *HANDS.T])
     out = np.full(strength_of.shape, -1, dtype=np.int64)
     for row, board, strength in zip(out, boards, strength_of, strict=True):
@@ -52,7 +67,15 @@ def all_grades(boards: Ints) -> Ints:
 
 
 def all_curves(board: Sequence[int], n_points: int) -> Floats:
-    """``[hand, point]``, curves of all hands on a turn; curves of blocked hands mean nothing."""
+    """Curve of each hand on a turn.
+
+    Args:
+        board: the turn's four cards.
+        n_points: number of points of a curve.
+
+    Returns:
+        The curves ``[hand, point]``; values of hands that the board blocks are meaningless.
+    """
     ordered = np.sort(all_grades(_completed((), board)), axis=0)[-(NUM_CARDS - len(board) - 2) :]
     cuts = np.arange(n_points + 1) * len(ordered) // n_points
     means = np.add.reduceat(ordered, cuts[:-1], axis=0) / np.diff(cuts)[:, None]
@@ -60,12 +83,12 @@ def all_curves(board: Sequence[int], n_points: int) -> Floats:
 
 
 def equity(hole: Sequence[int], board: Sequence[int], seed: int = 0) -> float:
-    """Equity of a hand against all other hands when no betting follows.
+    """Equity of a hand against all other hands, if the players only check to the showdown.
 
     Args:
         hole: the hand.
         board: three to five cards.
-        seed: seed of the final boards that are drawn on a flop.
+        seed: seed of the final boards that are sampled on a flop.
     """
     boards = _completed(hole, board)
     if len(boards) > NUM_CARDS:
@@ -75,20 +98,25 @@ def equity(hole: Sequence[int], board: Sequence[int], seed: int = 0) -> float:
 
 
 def _completed(hole: Sequence[int], board: Sequence[int]) -> Ints:
-    """``[board, 5]``, all final boards that are possible with a hand."""
-    left = [card for card in range(NUM_CARDS) if card not in {*hole, *board}]
+    """All final boards ``[board, 5]`` that contain a board and do not contain a hand's cards."""
+    cards = [card for card in range(NUM_CARDS) if card not in {*hole, *board}]
     n_more = 5 - len(board)
-    more = np.array(list(combinations(left, n_more)), dtype=np.int64).reshape(comb(len(left), n_more), n_more)
+    more = np.array(list(combinations(cards, n_more)), dtype=np.int64)
+    more = more.reshape(comb(len(cards), n_more), n_more)
     return np.hstack([np.tile(np.array(board, dtype=np.int64), (len(more), 1)), more])
 
 
 def _counted(hole: Sequence[int], boards: Ints, *, hits: bool) -> tuple[Ints, Ints, Ints]:
-    """Three arrays ``[board]``: the number of weaker hands, of equally strong hands, and of all hands.
+    """Count the hands that are weaker than a hand, that tie with it, and all hands, on each board.
 
     Args:
         hole: the hand to compare with.
-        boards: ``[board, 5]``.
-        hits: whether to leave out hands that share a card with the hand; if not, it counts as equal to itself.
+        boards: final boards, ``[board, 5]``.
+        hits: whether to count only hands that share no card with ``hole``. If false, ``hole`` also counts as a hand
+            that ties with itself.
+
+    Returns:
+        Three arrays ``[board]``: the numbers of weaker hands, of ties, and of all hands.
     """
     held = HANDS
     if hits:

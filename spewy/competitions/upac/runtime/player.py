@@ -1,12 +1,14 @@
-"""The bot's strategy: push or fold with short stacks, a tree of the ladder with deeper stacks, else pot odds.
+"""The bot's strategy: push or fold with short stacks, a rung of the ladder with deeper stacks, else pot odds.
 
-**Stacks between rungs** play the tree whose stack is nearest by ratio. Bets keep their shares of the pot, and all-in
-stays all-in.
+A *rung* is a betting tree with a solved strategy for one stack; the *ladder* is all rungs.
 
-**Bets between those of a tree** are translated to a neighbouring bet by the pseudo-harmonic mapping (S. Ganzfried and
+**Stacks between two rungs** play the rung with the nearest stack by ratio. Bets keep their shares of the pot, and
+all-in stays all-in.
+
+**Bets that the tree lacks** are translated to a neighbouring bet by the pseudo-harmonic mapping (S. Ganzfried and
 T. Sandholm, "Action Translation in Extensive-Form Games with Large Action Spaces", IJCAI 2013).
 
-**Rivers** are solved at the table in the rung's tree, hand by hand, with the ranges that follow from the tables.
+**Rivers** are solved during play in the rung's tree, hand by hand, with the ranges that follow from the tables.
 """
 
 from __future__ import annotations
@@ -36,25 +38,25 @@ from spewy.competitions.upac.runtime.tables import (
 PUSH_OR_FOLD = 10
 """Largest effective stack in chips (five big blinds) at which the bot pushes or folds before the flop."""
 MARGIN = 0.04
-"""Extra equity that a call without a table requires, because players bet with better hands."""
+"""Equity beyond the pot odds that a call without a table needs, because players bet with better hands."""
 AHEAD, FAR_AHEAD = 0.62, 0.85
-"""Equities at which the bot bets half the pot and goes all in, without a table."""
+"""Smallest equities at which the bot, without a table, bets half the pot, and goes all in."""
 RIVER_ROUND = 3
 BOARD_CARDS = (0, 3, 4, 5)
 """Number of board cards by round."""
 SECONDS = 0.35
-"""Time limit in seconds for solving a river; if a slow machine exceeds it, its hands are not reproducible."""
+"""Time limit in seconds for solving a river; a hand on a slow machine that reaches it is not reproducible."""
 LEAST = 0.01
-"""Smallest frequency of an observed action in a range, since the opponent may play otherwise than our tables."""
+"""Smallest frequency of an observed action when ranges are updated, because opponents do not play by our tables."""
 RARE = 1e-4
 """Share of a range's largest weight below which a hand is dropped."""
 
 Came = list[tuple[int, int]]
-"""Path in a tree: decisions, each with the number of the chosen action."""
+"""Path in a tree: its decisions, each with the index of the chosen action."""
 
 
 class Player:
-    """Answers the engine's questions, hand after hand.
+    """Answers the engine's questions in all hands of a game.
 
     Args:
         tables: tables to play from.
@@ -69,12 +71,12 @@ class Player:
         self._hand = 0
         self._rng = Random(seed)
         self._taken: dict[int, int] = {}
-        """Child of the tree for each action of this hand, by the number of actions before it."""
+        """Index of the tree's action for each action of this hand, by the number of actions before it."""
         self._river: dict[int, Floats] = {}
-        """``[action]`` by decision, solved frequencies of the own hand on this hand's river."""
+        """Strategy of the own hand at each decision of this hand's river, ``[action]``; empty before the solve."""
 
     def answer(self, spot: Spot) -> str:
-        """Return ``F``, ``C`` or ``R`` and a number of chips."""
+        """Return ``F`` (fold), ``C`` (check or call), or ``R`` and the number of chips to raise by."""
         if spot.number != self._hand:
             self._hand = spot.number
             self._rng = Random(f"{self._seed} {spot.number}")
@@ -94,7 +96,7 @@ class Player:
         return self._by_odds(spot)
 
     def _by_table(self, spot: Spot) -> str:
-        """Answer from a tree of the ladder; empty if the tree does not cover the spot."""
+        """Return an answer from the nearest rung of the ladder; empty if the rung's tree does not cover the spot."""
         if spot.rounds is None or not self._tables.stacks:
             return ""
         rung = nearest(self._tables.stacks, spot.effective)
@@ -114,9 +116,10 @@ class Player:
         return _at_table(tree, tree.children(node)[place], node, spot)
 
     def _solved(self, rung: int, path: Came, spot: Spot) -> dict[int, Floats]:
-        """Solve a river; return the own hand's frequencies at each decision.
+        """Solve a river; return the strategy of the bot's own hand at each of its decisions.
 
-        Few iterations on a slow machine can be worse than the tables; best responses decide between them.
+        After few iterations on a slow machine the solved strategy can be worse than the tables. So the bot compares
+        best responses to both, and returns the strategy that loses less.
         """
         tree = self._tables.tree(rung)
         first = next(i for i, (node, _) in enumerate(path) if tree.nodes[node, ROUND] == RIVER_ROUND)
@@ -137,7 +140,7 @@ class Player:
         return {node: play[node][:, at] for node in own_nodes}
 
     def _came(self, tree: Tree, spot: Spot) -> tuple[Came, int] | None:
-        """Decision of a tree for a spot, and the path to it; None if the tree does not cover the spot."""
+        """Find the decision of a tree for a spot, and the path to it; None if the tree does not cover the spot."""
         assert spot.rounds is not None
         node, done = 0, 0
         path: Came = []
@@ -161,7 +164,7 @@ class Player:
         return (path, node) if is_own and same_round else None
 
     def _taken_for(self, tree: Tree, node: int, action: str, highest: int, effective: int) -> int | None:
-        """Number of the tree's action that an action is translated to; None if no action has the same kind."""
+        """Index of the tree's action that an action is translated to; None for a raise where the tree has none."""
         totals = [int(tree.nodes[child, TOTAL]) for child in tree.children(node)]
         if action == "c":
             return totals.index(CALL)
@@ -176,7 +179,7 @@ class Player:
         return raises[taken_for(share(total, highest), sizes, self._rng.random())][1]
 
     def _by_odds(self, spot: Spot) -> str:
-        """Answer by equity against all hands, for spots that no table covers."""
+        """Answer by equity against all hands, in spots that no table covers."""
         wins = self._equity(spot)
         pot = sum(min(pushed, spot.effective) for pushed in spot.pushed)
         if wins >= FAR_AHEAD or (not spot.board and spot.effective <= PUSH_OR_FOLD and wins >= 0.5):
@@ -192,7 +195,11 @@ class Player:
 
 
 def ranges(tables: Tables, rung: int, path: Came, board: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Both ranges ``[hand]`` after a path in a tree; weights are at most 1, and rare hands are dropped."""
+    """Compute both ranges after a path in a rung's tree.
+
+    Returns:
+        The ranges of player 0 and player 1, each ``[hand]``; weights are at most 1, and rare hands get 0.
+    """
     tree = tables.tree(rung)
     there: Floats = np.where(np.isin(HANDS, board).any(axis=1), 0.0, 1.0)
     weights = there, there.copy()
@@ -205,7 +212,7 @@ def ranges(tables: Tables, rung: int, path: Came, board: tuple[int, ...]) -> tup
 
 
 def nearest(stacks: tuple[int, ...], stack: int) -> int:
-    """Number of the stack with the nearest ratio; of two equally near ones, the smaller.
+    """Index of the stack with the nearest ratio to a stack; of two equally near stacks, the smaller.
 
     >>> nearest((12, 20, 40), 15), nearest((12, 20, 40), 16), nearest((12, 20, 40), 500)
     (0, 1, 2)
@@ -215,7 +222,12 @@ def nearest(stacks: tuple[int, ...], stack: int) -> int:
 
 
 def taken_for(size: float, sizes: list[float], draw: float) -> int:
-    """Number of the size that a bet is translated to: pseudo-harmonic between two sizes, else the nearest.
+    """Index of the size that a bet is translated to: pseudo-harmonic between two sizes, else the nearest size.
+
+    Args:
+        size: the bet as a share of the pot.
+        sizes: shares of the pot, ascending.
+        draw: a random number from [0, 1).
 
     >>> taken_for(0.75, [0.5, 1.0], 0.42), taken_for(0.75, [0.5, 1.0], 0.43), taken_for(9.0, [0.5, 1.0], 0.0)
     (0, 1, 1)
@@ -229,17 +241,22 @@ def taken_for(size: float, sizes: list[float], draw: float) -> int:
 
 
 def spent(tree: Tree, node: int) -> int:
-    """Larger of both players' chips put in at a decision."""
+    """The larger of the two amounts of chips that the players have put in before a decision."""
     return max(int(tree.nodes[node, SPENT_0]), int(tree.nodes[node, SPENT_1]))
 
 
 def share(total: int, highest: int) -> float:
-    """Convert a raise to a total into a share of the pot after a call."""
+    """Return a raise as a share of the pot after a call.
+
+    Args:
+        total: chips that the player has pushed after the raise.
+        highest: chips that the other player had pushed before the raise.
+    """
     return (total - highest) / (2 * highest)
 
 
 def _drawn(frequencies: Floats, draw: float) -> int:
-    """Number of the action that ``draw``, from [0, 1), selects."""
+    """Index of the action that a random number from [0, 1) selects."""
     total = 0.0
     for place, often in enumerate(frequencies.tolist()):
         total += often
@@ -249,7 +266,14 @@ def _drawn(frequencies: Floats, draw: float) -> int:
 
 
 def _at_table(tree: Tree, child: int, node: int, spot: Spot) -> str:
-    """Convert an action of a tree to an answer."""
+    """Convert an action of a tree to an answer at the table.
+
+    Args:
+        tree: the tree.
+        child: node after the action.
+        node: node before the action.
+        spot: the state at the table.
+    """
     total = int(tree.nodes[child, TOTAL])
     if total == FOLD:
         return "F" if spot.to_call else "C"
@@ -263,6 +287,6 @@ def _at_table(tree: Tree, child: int, node: int, spot: Spot) -> str:
 
 
 def _all_in(spot: Spot) -> str:
-    """A raise by all remaining chips, or a call if none remain."""
+    """Raise by all remaining chips, or call if no chips remain."""
     more = spot.effective - min(spot.pushed[1], spot.effective)
     return f"R{more}" if more else "C"

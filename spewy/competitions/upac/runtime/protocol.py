@@ -1,11 +1,11 @@
-"""Text of UPAC's protocol: reads the state of a hand from the engine's lines, and writes answers.
+"""Text of UPAC's protocol: read the state of a hand from the engine's lines, and record the bot's answers.
 
-Nothing here knows streams or strategies, and no line raises an error. The table reports invalid lines; the bot calls if
-it cannot read a question, since silence loses the game. Chips are the total that a player has pushed in the hand,
-blinds included. An action is ``c`` (check or call) or ``r8`` (raise to a total of 8).
+No line raises an error. The table reports invalid lines; if the bot cannot read a question, it calls, because a bot
+that does not answer loses the game. Numbers of chips are totals that a player has pushed in the hand, blinds included.
+An action is ``c`` (check or call) or, for example, ``r8`` (raise to a total of 8).
 
-The table ignores the label of START, because engines before October 2023 print the other blind. The first STACK of a
-hand tells the small blind: its owner has pushed 1 chip against 2.
+The table ignores whether START says SB or BB, because engines before October 2023 print the other blind. The first
+STACK of a hand shows who has the small blind: this player has pushed 1 chip, the other 2.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _NUMBER = re.compile(r"[0-9]{1,7}")
 
 @dataclass(frozen=True)
 class Spot:
-    """State of a hand in which the bot is asked for an answer.
+    """The state of a hand in which the bot must answer.
 
     Attributes:
         number: number of the hand, from 1.
-        hole: the own cards.
+        hole: the bot's own cards.
         board: public cards.
-        button: whether the bot is the small blind, who acts first before the flop and last after it.
-        pushed: chips that the bot and the other player have pushed.
-        stacks: stacks of the bot and the other player when the hand began.
-        rounds: actions so far by betting round; None if the lines contradict each other.
+        button: whether the bot has the small blind; this player acts first before the flop and last after it.
+        pushed: chips that the bot and the opponent have pushed.
+        stacks: stacks of the bot and the opponent when the hand began.
+        rounds: actions so far by betting round; None if the engine's lines contradict each other.
     """
 
     number: int
@@ -49,28 +49,28 @@ class Spot:
 
     @property
     def effective(self) -> int:
-        """The smaller stack, which is the most that a player can put in."""
+        """The smaller of both stacks, which is the most that a player can push."""
         return min(self.stacks)
 
     @property
     def to_call(self) -> int:
-        """Number of chips to call."""
+        """Number of chips that a call costs."""
         return max(min(self.pushed[1], self.effective) - self.pushed[0], 0)
 
     @property
     def is_settled(self) -> bool:
-        """Whether the only choice is to fold: there is nothing to call, or no chips to call with."""
+        """Whether the only alternative to a call is to fold: all chips are in, or there is nothing to call."""
         all_in = max(self.pushed) >= self.effective
         return self.pushed[0] >= self.effective or (all_in and not self.to_call)
 
 
 @dataclass(frozen=True)
 class Heard:
-    """Contents of a line from the engine.
+    """What a line from the engine says.
 
     Attributes:
-        spot: the state in which an answer is due; None if none is due, or the question cannot be read.
-        asked: whether an answer is due.
+        spot: the state in which the bot must answer; None if the line asks nothing, or the question cannot be read.
+        asked: whether the line asks for an answer.
         wrong: error text of an invalid line; empty for a valid line.
     """
 
@@ -81,7 +81,7 @@ class Heard:
 
 @dataclass
 class _Hand:
-    """State of the current hand, as far as the lines tell."""
+    """State of the current hand, as far as the engine's lines tell."""
 
     labelled: str = ""
     hole: tuple[int, ...] = ()
@@ -90,19 +90,19 @@ class _Hand:
     pushed: tuple[int, int] = (0, 0)
     rounds: list[list[str]] = field(default_factory=lambda: [[]])
     raised: bool = False
-    """Whether the last action is the bot's own raise, which the opponent has yet to answer."""
+    """Whether the last action is a raise by the bot, to which the opponent must still respond."""
     sound: bool = True
 
 
 class Table:
-    """A seat at the engine's table: reads lines, and records the answers."""
+    """The bot's seat at the engine's table: reads lines, and records answers."""
 
     def __init__(self) -> None:
         self.hands = 0
         self._hand = _Hand()
 
     def hear(self, line: str) -> Heard:
-        """Read a line."""
+        """Read a line of the engine."""
         word, *rest = line.split()[:16] or [""]
         if word == "STACK":
             return self._stack(rest, line)
@@ -116,7 +116,7 @@ class Table:
         return Heard(wrong=_wrong(line, "START, PREFLOP, FLOP, TURN, RIVER, STACK or END"))
 
     def answered(self, spot: Spot, text: str) -> None:
-        """Record the answer to a question."""
+        """Record the bot's answer to a question."""
         added = int(text[1:]) if text.startswith("R") else 0
         own, other = min(spot.pushed[0], spot.effective), min(spot.pushed[1], spot.effective)
         total = min(other + added, spot.effective)
@@ -153,7 +153,7 @@ class Table:
     def _stack(self, rest: list[str], line: str) -> Heard:
         hand = self._hand
         numbers = [int(text) for text in rest if _NUMBER.fullmatch(text)]
-        wanted = "STACK and four numbers of chips, pushed and in all, of which there is at least 1"
+        wanted = "STACK and four numbers: chips pushed and stack (at least 1) of each player"
         if len(rest) != 4 or len(numbers) != 4 or max(numbers) > MOST_CHIPS:
             hand.sound = False
             return Heard(asked=True, wrong=_wrong(line, wanted))
@@ -175,9 +175,16 @@ class Table:
 
 
 def _is_button(own: int, other: int, stacks: tuple[int, int], labelled: str) -> bool:
-    """Whether the owner of the first question has the small blind.
+    """Whether the bot has the small blind, by the first question of a hand.
 
-    If a stack is one chip, both players have pushed 1, and only the label tells; no decision depends on it then.
+    If a stack is one chip, both players have pushed 1 chip, and only the label of START tells. No decision depends on
+    the answer in such a hand.
+
+    Args:
+        own: chips that the bot has pushed.
+        other: chips that the opponent has pushed.
+        stacks: both stacks.
+        labelled: the label of START, ``SB`` or ``BB``.
     """
     if min(stacks) == 1:
         return labelled == "SB"
@@ -185,7 +192,16 @@ def _is_button(own: int, other: int, stacks: tuple[int, int], labelled: str) -> 
 
 
 def _follow(hand: _Hand, pushed: tuple[int, int], effective: int) -> str:
-    """Add the opponent's actions since the last answer; for an invalid line, return what was expected."""
+    """Add the opponent's actions since the bot's last answer to a hand.
+
+    Args:
+        hand: the hand before the question.
+        pushed: chips that the bot and the opponent have pushed, by the question.
+        effective: the smaller stack.
+
+    Returns:
+        What was expected in place of an invalid question; empty for a valid question.
+    """
     current = {0: 0, 3: 1, 4: 2, 5: 3}[len(hand.board)]
     own, other = min(pushed[0], effective), min(pushed[1], effective)
     first = hand.pushed == (0, 0)
@@ -204,7 +220,17 @@ def _follow(hand: _Hand, pushed: tuple[int, int], effective: int) -> str:
 
 
 def _closed(hand: _Hand, current: int, pushed: tuple[int, int], first: bool) -> str:
-    """Add the opponent's actions that lead to a round; return what was expected if no actions do."""
+    """Add the opponent's actions that explain a question.
+
+    Args:
+        hand: the hand before the question.
+        current: number of the betting round, by the board.
+        pushed: chips that the bot and the opponent have pushed, by the question.
+        first: whether this is the first question of the hand.
+
+    Returns:
+        What was expected if no actions explain the question; empty otherwise.
+    """
     own, other = pushed
     behind = max(hand.pushed)
     passed = len(hand.rounds) - 1

@@ -1,7 +1,7 @@
-"""Solve a river during play: both ranges hand by hand, with card removal, by CFR+ on a tree of the ladder.
+"""Solve a river during play, hand by hand with exact card removal, by CFR+ on the tree of a ladder's rung.
 
-A hand of one player meets the hands of the other player that share no card with it. Values are in the tree's chips,
-weighted by the other player's range and not by chance.
+Values are in chips of the tree. They are sums over the opponent's hands that share no card with the player's hand,
+weighted by the opponent's range.
 """
 
 from __future__ import annotations
@@ -21,26 +21,31 @@ ITERATIONS = 60
 
 
 class River:
-    """Betting tree of a river, below a node of a tree of the ladder.
+    """The betting of a river, from a node in the tree of a rung.
 
     Args:
-        tree: tree of a rung.
-        root: node where the river begins.
-        weights: both ranges ``[hand]``, by rows of `HANDS`.
-        strengths: ``[hand]``, strengths; those of blocked hands are not used.
+        tree: tree of the rung.
+        root: node at which the river begins.
+        weights: both ranges, each ``[hand]``; hands are rows of `HANDS`.
+        strengths: strength of each hand, ``[hand]``; values of hands that the board blocks do not matter.
+
+    Attributes:
+        held: hands with positive weight of each player, as rows of `HANDS`.
+        weights: weight of each of these hands.
+        decisions: the nodes at which a player acts, parents first.
     """
 
     def __init__(self, tree: Tree, root: int, weights: tuple[Floats, Floats], strengths: Ints) -> None:
         self.tree, self.root = tree, root
-        first, second = (np.flatnonzero(mine) for mine in weights)
+        first, second = (np.flatnonzero(player_range) for player_range in weights)
         self.held = first, second
         self.weights = weights[0][first], weights[1][second]
         self._met = _Met(first, second, strengths), _Met(second, first, strengths)
         self.decisions: list[int] = []
         self._ends: list[tuple[int, int]] = []
-        """Nodes where betting ends, with the player who folded; -1: a showdown."""
+        """Nodes at which the betting ends, each with the player who folded, or -1 before a showdown."""
         queue = [root]
-        for node in queue:  # it grows
+        for node in queue:  # the loop appends to the queue
             self.decisions.append(node)
             for child in tree.children(node):
                 if tree.nodes[child, PLAYER] >= 0:
@@ -50,11 +55,14 @@ class River:
                     self._ends.append((child, int(tree.nodes[node, PLAYER]) if folded else -1))
 
     def solve(self, seconds: float, iterations: int = ITERATIONS) -> dict[int, Floats]:
-        """Average strategies ``[action, hand]`` by node, hands as in ``held``.
+        """Solve the river.
 
         Args:
-            seconds: time after which no further iteration begins.
-            iterations: largest number of iterations; the least is 1.
+            seconds: time limit; no iteration starts later.
+            iterations: largest number of iterations; at least one is done.
+
+        Returns:
+            The average strategy at each decision, ``[action, hand]``, with hands as in ``held``.
         """
         until = time.monotonic() + seconds
         shapes = {
@@ -78,7 +86,12 @@ class River:
         return int(self.tree.nodes[node, PLAYER])
 
     def reach(self, play: dict[int, Floats], p: int) -> dict[int, Floats]:
-        """Reach ``[hand]`` of a player at each node."""
+        """Compute a player's reach of each node, ``[hand]``.
+
+        Args:
+            play: strategy at each decision, ``[action, hand]``.
+            p: the player.
+        """
         reach = {self.root: self.weights[p]}
         for node in self.decisions:
             for number, child in enumerate(self.tree.children(node)):
@@ -86,7 +99,12 @@ class River:
         return reach
 
     def ends(self, reach: dict[int, Floats], p: int) -> dict[int, Floats]:
-        """Values ``[hand]`` of a player at the ends of the betting, given the other player's reach."""
+        """Compute a player's values at the nodes where the betting ends, ``[hand]``.
+
+        Args:
+            reach: reach of each node by the opponent.
+            p: the player.
+        """
         out: dict[int, Floats] = {}
         for folds, sums_over in ((True, self._met[p].all), (False, self._met[p].beaten)):
             ends = [(node, folded) for node, folded in self._ends if (folded >= 0) == folds]
@@ -99,7 +117,12 @@ class River:
         return out
 
     def best(self, play: dict[int, Floats], p: int) -> Floats:
-        """``[hand]``, values of a player's best response to the other player's strategy."""
+        """Return a player's best-response value of each hand against the opponent's strategy, ``[hand]``.
+
+        Args:
+            play: strategy at each decision, ``[action, hand]``.
+            p: the player who responds.
+        """
         values = self.ends(self.reach(play, 1 - p), p)
         for node in reversed(self.decisions):
             action_values = np.stack([values[child] for child in self.tree.children(node)])
@@ -109,7 +132,17 @@ class River:
     def _values(
         self, play: dict[int, Floats], reach: dict[int, Floats], p: int
     ) -> list[tuple[int, Floats, Floats]]:
-        """A player's decisions, the last first: values of actions ``[action, hand]`` and of the strategy ``[hand]``."""
+        """Compute the values of a player's actions at all decisions of this player.
+
+        Args:
+            play: strategy at each decision, ``[action, hand]``.
+            reach: reach of each node by the opponent.
+            p: the player.
+
+        Returns:
+            For each decision, the last first: its node, the values of its actions ``[action, hand]``, and the values of
+            the strategy ``[hand]``.
+        """
         values, out = self.ends(reach, p), []
         for node in reversed(self.decisions):
             action_values = np.stack([values[child] for child in self.tree.children(node)])
@@ -122,19 +155,20 @@ class River:
 
 
 class _Met:
-    """Sums over the opponent's hands that share no card with a hand.
+    """For each hand of a player, sums over the opponent's hands that share no card with it.
 
     Args:
-        mine: the player's hands, as rows of `HANDS`.
-        theirs: the other player's hands, as rows of `HANDS`.
-        strengths: ``[hand]``, strengths of all hands.
+        own_hands: the player's hands, as rows of `HANDS`.
+        other_hands: the opponent's hands, as rows of `HANDS`.
+        strengths: strength of each hand, ``[hand]``.
     """
 
-    def __init__(self, mine: Ints, theirs: Ints, strengths: Ints) -> None:
-        self._order = np.argsort(strengths[theirs], kind="stable")
-        ordered = theirs[self._order]
-        self._cards, self._with_card = HANDS[mine], np.full((NUM_CARDS, NUM_CARDS), len(theirs))
-        own, other = strengths[mine], strengths[ordered]
+    def __init__(self, own_hands: Ints, other_hands: Ints, strengths: Ints) -> None:
+        self._order = np.argsort(strengths[other_hands], kind="stable")
+        ordered = other_hands[self._order]
+        self._cards = HANDS[own_hands]
+        self._with_card = np.full((NUM_CARDS, NUM_CARDS), len(other_hands))
+        own, other = strengths[own_hands], strengths[ordered]
         self._low, self._high = np.searchsorted(other, own, "left"), np.searchsorted(other, own, "right")
         self._card_low, self._card_high = np.empty_like(self._cards), np.empty_like(self._cards)
         for card in range(NUM_CARDS):
@@ -144,13 +178,20 @@ class _Met:
             asked = own[at.any(axis=1)]
             self._card_low[at] = np.searchsorted(other[held], asked, "left")
             self._card_high[at] = np.searchsorted(other[held], asked, "right")
-        place = np.full(len(HANDS), len(theirs))
-        place[ordered] = np.arange(len(theirs))
-        self._same = place[mine]
-        """Position of the own hand among the opponent's hands, the weakest first; behind all if absent."""
+        place = np.full(len(HANDS), len(other_hands))
+        place[ordered] = np.arange(len(other_hands))
+        self._same = place[own_hands]
+        """Position of each own hand among the opponent's hands, ordered by strength; their number if absent."""
 
     def all(self, reach: Floats) -> Floats:
-        """``[hand, column]``: sums of ``[hand, column]`` over the opponent's compatible hands."""
+        """Sum each column of ``reach`` over the opponent's hands that share no card with each own hand.
+
+        Args:
+            reach: ``[hand of the opponent, column]``.
+
+        Returns:
+            The sums ``[own hand, column]``.
+        """
         ordered = self._ordered(reach)
         by_card = ordered[self._with_card].sum(axis=1)
         first, second = self._cards.T
@@ -158,7 +199,16 @@ class _Met:
         return out
 
     def beaten(self, reach: Floats) -> Floats:
-        """``[hand, column]``: sums over weaker compatible hands minus sums over stronger ones."""
+        """Sum each column of ``reach`` over weaker hands, and subtract the sum over stronger hands.
+
+        Only the opponent's hands that share no card with the own hand count.
+
+        Args:
+            reach: ``[hand of the opponent, column]``.
+
+        Returns:
+            The differences ``[own hand, column]``.
+        """
         ordered = self._ordered(reach)
         sums = _sums(ordered[:-1])
         out: Floats = sums[self._low] + sums[self._high] - sums[-1]
@@ -168,18 +218,18 @@ class _Met:
         return out
 
     def _ordered(self, reach: Floats) -> Floats:
-        """Rows sorted by strength, the weakest first, with a row of zeros at the end."""
+        """Sort the rows of ``reach`` by the hands' strength, the weakest first, and append a row of zeros."""
         return np.vstack([reach[self._order], np.zeros((1, reach.shape[1]))])
 
 
 def _sums(rows: Floats) -> Floats:
-    """Prefix sums of rows: the first 0, 1, 2, ... rows."""
+    """Sums of the first 0, 1, 2, ... rows."""
     out = np.zeros((len(rows) + 1, *rows.shape[1:]))
     np.cumsum(rows, axis=0, out=out[1:])
     return out
 
 
 def _shares(positive: Floats) -> Floats:
-    """Divide each column by its sum; uniform if the sum is 0."""
+    """Divide each column by its sum; a column with sum 0 becomes uniform."""
     total = positive.sum(axis=0)
     return np.where(total > 0, positive / np.where(total > 0, total, 1), 1 / len(positive))

@@ -1,4 +1,4 @@
-"""Run the bot between two streams: read the engine's lines, write answers, and log everything."""
+"""Run the bot between two streams: read the engine's lines, write answers, and log both."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from spewy.competitions.upac.runtime.player import Player
 from spewy.competitions.upac.runtime.protocol import Table
 
 MOST_OF_LINE = 4096
-"""Largest number of bytes in a line; a longer line is cut into pieces."""
+"""Largest number of bytes that are read as one line; a longer line is cut into several lines."""
 
 Note = Callable[[str], None]
 
 
 class Source(Protocol):
-    """Source of the engine's lines."""
+    """A stream of the engine's lines."""
 
     def readline(self, size: int, /) -> bytes:
-        """Return the next line, or the beginning of a longer line; empty after the last line."""
+        """Return the next line, or the next ``size`` bytes of a longer line; empty after the last line."""
         ...
 
 
 class Sink(Protocol):
-    """Receiver of answers."""
+    """A stream that receives answers."""
 
     def write(self, data: bytes, /) -> object:
         """Write bytes."""
@@ -35,13 +35,13 @@ class Sink(Protocol):
 
 
 def serve(source: Source, sink: Sink, player: Player, note: Note) -> int:
-    """Answer the engine's lines until it closes a stream.
+    """Answer the engine's lines until the engine closes a stream.
 
-    After a failure the bot calls, and notes a line that begins with ``WARNING``.
+    If the player fails, the bot calls, and notes a line that begins with ``WARNING``.
 
     Args:
-        source: source of the engine's lines.
-        sink: receiver of answers, each of which is flushed at once.
+        source: stream of the engine's lines.
+        sink: stream for answers; each answer is flushed at once.
         player: decides the answers.
         note: called with every line that is read or written.
 
@@ -66,7 +66,7 @@ def serve(source: Source, sink: Sink, player: Player, note: Note) -> int:
 
 
 def _answer(table: Table, text: str, player: Player, note: Note) -> str:
-    """Answer to a line; empty if the line asks for none."""
+    """Return the answer to a line; empty if the line does not ask for one."""
     heard = table.hear(text)
     if heard.wrong:
         note(f"WARNING {heard.wrong}")
@@ -76,8 +76,8 @@ def _answer(table: Table, text: str, player: Player, note: Note) -> str:
         return "C"
     try:
         answer = player.answer(heard.spot)
-    except Exception as error:  # whatever it is, silence would lose the game
-        note(f"WARNING answer to {text!r}: expected one, found {type(error).__name__}: {error}")
+    except Exception as error:  # a missing answer would lose the game
+        note(f"WARNING no answer to {text!r} because of {type(error).__name__}: {error}; the bot calls")
         answer = "C"
     table.answered(heard.spot, answer)
     return answer

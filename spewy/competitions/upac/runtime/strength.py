@@ -1,7 +1,8 @@
-"""Strengths of many hands of seven cards at once: a larger number is stronger, and equal numbers tie.
+"""Strengths of many seven-card hands at once: a larger number is stronger, and equal numbers tie.
 
-A strength is ``category << 26 | main << 13 | kickers``, where both sets of ranks have bit r for rank r: the ranks that
-make the category, then those that break ties, as `buckets.cards.strength` has it.
+A strength is ``category << 26 | main << 13 | kickers``. Both ``main``, the ranks that make the category, and
+``kickers``, the ranks that break ties, are sets of ranks in which bit r stands for rank r. `buckets.cards.strength`
+uses the same numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _SHIFT = 26
 
 
 def _tops() -> Ints:
-    """``[k, set]``, the highest k ranks of a set, k from 0 to 5."""
+    """The highest k ranks of each set of ranks, ``[k, set]``, for k from 0 to 5."""
     out = np.zeros((6, _SETS), dtype=np.int64)
     rest = np.arange(_SETS)
     for k in range(1, 6):
@@ -30,7 +31,7 @@ def _tops() -> Ints:
 
 
 def _straights() -> Ints:
-    """``[set]``, the highest rank of the best straight in a set, as a set; 0 without a straight."""
+    """Highest rank of the best straight in each set of ranks, as a set, ``[set]``; 0 without a straight."""
     sets = np.arange(_SETS)
     out = np.zeros(_SETS, dtype=np.int64)
     for top, ranks in [(3, 0b1000000001111), *((low + 4, 0b11111 << low) for low in range(9))]:
@@ -41,14 +42,14 @@ def _straights() -> Ints:
 _TOP = _tops()
 _STRAIGHT_TOP = _straights()
 _FIVE = _TOP[5] != _TOP[4]
-"""``[set]``, whether a set has at least five ranks."""
+"""Whether each set of ranks has at least five ranks, ``[set]``."""
 
 
 def strengths(cards: Sequence[Ints]) -> Ints:
-    """The strength of the best five of seven cards.
+    """Strength of the best five of seven cards.
 
     Args:
-        cards: seven arrays with shapes that broadcast; board cards first, which saves time.
+        cards: seven arrays of cards that broadcast to one shape; it is fastest if the board's cards come first.
     """
     once, twice, thrice, four = (np.zeros((), dtype=np.int64) for _ in range(4))
     suited = [np.zeros((), dtype=np.int64) for _ in range(4)]
@@ -62,28 +63,37 @@ def strengths(cards: Sequence[Ints]) -> Ints:
     out = _of_ranks(once, twice, thrice, four)
     for ranks in suited:
         five = _FIVE[ranks]
-        some = ranks[five]
-        straight = _STRAIGHT_TOP[some]
-        flush = np.where(straight > 0, _made(_STRAIGHT_FLUSH, straight, 0), _made(_FLUSH, 0, _TOP[5][some]))
+        suited_ranks = ranks[five]
+        straight = _STRAIGHT_TOP[suited_ranks]
+        flush = np.where(
+            straight > 0, _strength(_STRAIGHT_FLUSH, straight, 0), _strength(_FLUSH, 0, _TOP[5][suited_ranks])
+        )
         out[five] = np.maximum(out[five], flush)
     return out
 
 
 def _of_ranks(once: Ints, twice: Ints, thrice: Ints, four: Ints) -> Ints:
-    """Strength without flushes, from the ranks that appear at least once, twice, three and four times."""
+    """Strength of hands without flushes.
+
+    Args:
+        once: set of the ranks that appear at least once.
+        twice: set of the ranks that appear at least twice.
+        thrice: set of the ranks that appear at least three times.
+        four: set of the ranks that appear four times.
+    """
     pairs = _TOP[2][twice]
     top_pair = _TOP[1][twice]
     trips = _TOP[1][thrice]
     with_trips = _TOP[1][twice & ~trips]
     straight = _STRAIGHT_TOP[once]
-    out = _made(_HIGH, 0, _TOP[5][once])
-    out = np.where(twice > 0, _made(_PAIR, top_pair, _TOP[3][once & ~top_pair]), out)
-    out = np.where(pairs != top_pair, _made(_TWO_PAIR, pairs, _TOP[1][once & ~pairs]), out)
-    out = np.where(thrice > 0, _made(_TRIPS, trips, _TOP[2][once & ~trips]), out)
-    out = np.where(straight > 0, _made(_STRAIGHT, straight, 0), out)
-    out = np.where((thrice > 0) & (with_trips > 0), _made(_FULL, trips, with_trips), out)
-    return np.where(four > 0, _made(_QUADS, four, _TOP[1][once & ~four]), out)
+    out = _strength(_HIGH, 0, _TOP[5][once])
+    out = np.where(twice > 0, _strength(_PAIR, top_pair, _TOP[3][once & ~top_pair]), out)
+    out = np.where(pairs != top_pair, _strength(_TWO_PAIR, pairs, _TOP[1][once & ~pairs]), out)
+    out = np.where(thrice > 0, _strength(_TRIPS, trips, _TOP[2][once & ~trips]), out)
+    out = np.where(straight > 0, _strength(_STRAIGHT, straight, 0), out)
+    out = np.where((thrice > 0) & (with_trips > 0), _strength(_FULL, trips, with_trips), out)
+    return np.where(four > 0, _strength(_QUADS, four, _TOP[1][once & ~four]), out)
 
 
-def _made(category: int, main: Ints | int, kickers: Ints | int) -> Ints:
+def _strength(category: int, main: Ints | int, kickers: Ints | int) -> Ints:
     return np.asarray(category << _SHIFT | np.asarray(main) << 13 | np.asarray(kickers))

@@ -1,18 +1,20 @@
-"""The bot's tables in one file: push or fold, board buckets, and betting trees for several stacks (the ladder).
+"""The bot's tables in one file: push or fold, board buckets, and betting trees for several stacks.
 
-The file is NumPy's ``.npz``, compressed; a member is read at its first use. Its members:
+A *rung* is the tree and the strategy for one stack; all rungs together are the *ladder*. The file is NumPy's compressed
+``.npz``; each array is read when it is first needed. In the names below, N is a number of board cards, R the number of
+a rung, and T a betting round.
 
 =====================  =====================================================================================
-``push``, ``call``     ``[stack, class]``, frequencies with which a starting hand goes all in, and calls all in
-``equity``             ``[class]``, equity of a starting hand against all others
-``N-keys``             ``[board]``, differences of the numbers of boards of N cards (`cards.canonical`)
-``N-classes``          ``[board]``, bucket of each board
-``3-rows``             ``[board, hand]``, row of each hand; 255 for blocked hands
-``4-curves``           ``[class, row, point]``, mean curves of rows on turns; 32,767 means 1
-``5-rows``             ``[class, grade]``, row of each grade on rivers
-``stacks``             ``[rung]``, effective stacks of the trees in chips, ascending
-``R-tree``             ``[node, column]``, tree of a rung, see `Tree`
-``R-play-T``           ``[slot, class, row]``, strategy in round T; 15 means always
+``push``, ``call``     ``[stack, starting hand]``, frequencies of going all in, and of calling an all-in
+``equity``             ``[starting hand]``, equity against all other hands
+``stacks``             ``[rung]``, effective stacks in chips, ascending
+``N-keys``             ``[board]``, differences of successive numbers of canonical boards (`cards.canonical`)
+``N-classes``          ``[board]``, board bucket of each board
+``3-rows``             ``[board, hand]``, row of each hand on each flop; 255 for blocked hands
+``4-curves``           ``[board bucket, row, point]``, mean curve of each row on turns; 32,767 means 1
+``5-rows``             ``[board bucket, grade]``, row of each grade on rivers
+``R-tree``             ``[node, column]``, betting tree, see `Tree`
+``R-play-T``           ``[action, board bucket, row]``, frequency of each action but a decision's last; 15 means 1
 =====================  =====================================================================================
 """
 
@@ -38,13 +40,13 @@ from spewy.competitions.upac.runtime.cards import (
 from spewy.competitions.upac.runtime.odds import Floats, all_curves, all_grades, curve, grades
 
 ALWAYS = 15
-"""Number that represents a frequency of 1."""
+"""Number in the file that means a frequency of 1."""
 CURVE_ONE = 32767
 FLOP, TURN, RIVER = 3, 4, 5
-"""Number of cards on a board."""
+"""Number of cards on the board of each round."""
 (PLAYER, ROUND, FIRST_CHILD, N_CHILDREN, TOTAL, SLOT, SPENT_0, SPENT_1) = range(8)
 FOLD, CALL = -1, 0
-"""Values in the column of totals; other values are the total of a raise."""
+"""Values in column `TOTAL` for a fold and a call; other values are the total of a raise."""
 _MOST_KEPT = 24
 
 
@@ -57,15 +59,16 @@ class Tree(NamedTuple):
 
     Attributes:
         stack: effective stack in chips.
-        nodes: ``[node, column]``: player to act (-1: none), round, first child, number of children, total of the last
-            action, first slot, and chips that both players have put in.
+        nodes: ``[node, column]``. The columns are: player to act, or -1; betting round; first child; number of
+            children; total of the last action; index of the decision's first action in the table of its round; chips
+            that player 0 has put in; chips that player 1 has put in.
     """
 
     stack: int
     nodes: Ints
 
     def children(self, node: int) -> range:
-        """Nodes after the actions; a fold comes first."""
+        """Nodes after the actions of a node; a fold comes first."""
         first = int(self.nodes[node, FIRST_CHILD])
         return range(first, first + int(self.nodes[node, N_CHILDREN]))
 
@@ -75,7 +78,7 @@ class Tables:
 
     Args:
         file: path or content of the file.
-        name: name of the file in errors.
+        name: name of the file in error messages.
 
     Raises:
         TablesError: the file is missing or damaged.
@@ -97,11 +100,11 @@ class Tables:
         self.stacks: tuple[int, ...] = tuple(self._array("stacks").tolist())
 
     def tree(self, rung: int) -> Tree:
-        """The betting tree of a rung of the ladder."""
+        """Return the betting tree of a rung of the ladder."""
         return self._tree(rung)
 
     def _row(self, hole: tuple[int, ...], board: tuple[int, ...]) -> tuple[int, int]:
-        """Bucket of a board, and row of a hand there."""
+        """Board bucket of a board, and row of a hand on it."""
         if not board:
             return 0, start_class(hole)
         n = len(board)
@@ -119,7 +122,7 @@ class Tables:
         return class_, int(self._array(f"{RIVER}-rows")[class_, grade])
 
     def _rows(self, board: tuple[int, ...]) -> tuple[int, Ints]:
-        """Bucket of a board, and rows ``[hand]`` of all hands there; rows of blocked hands are arbitrary."""
+        """Board bucket of a board, and rows of all hands on it, ``[hand]``; rows of blocked hands mean nothing."""
         if not board:
             return 0, np.array([start_class(hole) for hole in HANDS.tolist()])
         n = len(board)
@@ -137,12 +140,12 @@ class Tables:
         return class_, self._array(f"{RIVER}-rows")[class_, all_grades(np.array([board]))[0]].astype(np.int64)
 
     def all_frequencies(self, rung: int, node: int, board: tuple[int, ...]) -> Floats:
-        """``[action, hand]``, frequencies of all hands at a decision of a rung's tree."""
+        """Strategy of all hands at a decision in a rung's tree, ``[action, hand]``."""
         class_, rows = self.rows(board)
         return self._whole(rung, node, class_, rows)
 
     def frequencies(self, rung: int, node: int, hole: tuple[int, ...], board: tuple[int, ...]) -> Floats:
-        """``[action]``, frequencies of a hand at a decision of a rung's tree."""
+        """Strategy of a hand at a decision in a rung's tree, ``[action]``."""
         class_, row = self.row(hole, board)
         return self._whole(rung, node, class_, np.array([row]))[:, 0]
 
@@ -151,7 +154,7 @@ class Tables:
         self._found.close()
 
     def _whole(self, rung: int, node: int, class_: int, rows: Ints) -> Floats:
-        """``[action, hand]``, frequencies of hands in these rows."""
+        """Strategy at a decision of hands with given rows, ``[action, hand]``."""
         nodes = self.tree(rung).nodes
         first, n = int(nodes[node, SLOT]), int(nodes[node, N_CHILDREN])
         table = self._array(f"{rung}-play-{nodes[node, ROUND]}")[first : first + n - 1, class_]
