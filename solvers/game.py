@@ -143,7 +143,7 @@ A *slot* is one action of one of the player's decisions.
 LeafValues = dict[tuple[int, int], tuple[Floats, Floats]]
 """Counterfactual values of the chance leaves by (round, board): for each player ``[chance leaf, hand]``.
 
-The values are not normalised. Numbers behind the hands of a board are undefined.
+The values are not normalised. Numbers after the last hand of a board are undefined.
 """
 
 

@@ -84,7 +84,7 @@ class BettingArrays(Protocol):
 
     @property
     def sequence(self) -> Ints:
-        """The last action that each player has taken before each node, as a sequence's number: ``[player, node]``."""
+        """Number of each player's sequence (the player's last action) at each node: ``[player, node]``."""
         ...
 
 

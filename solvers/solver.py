@@ -69,7 +69,7 @@ class Solver(Protocol):
         """Return player p's values at the root in the last iteration, when both play that iteration's strategies.
 
         Returns:
-            ``[hand]``: counterfactual values, as in `solvers.game`; undefined behind the player's hands.
+            ``[hand]``: counterfactual values, as in `solvers.game`; numbers after the player's last hand are undefined.
         """
         ...
 

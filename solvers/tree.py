@@ -199,7 +199,7 @@ class Forest:
 
     @property
     def n_roots(self) -> int:
-        """Number of trees: of betting lines that enter the round."""
+        """Number of betting trees, one for each line that enters the round."""
         return self.arrays.n_roots
 
     def n_sequences(self, player: int) -> int:

@@ -1,1 +1,1 @@
-"""Questions about methods, each with the script that measured the answer; most write figures into ``docs/``."""
+"""Studies: each script measures the answer to a question about methods; most write figures into ``docs/``."""

@@ -1,12 +1,12 @@
-"""A whole game in board buckets, learnt chunk by chunk through stored payoff matrices, as Spewy Louie was.
+"""Measures how well visits of chunks with stored payoff matrices, as in Spewy Louie Jr., solve a game in board buckets.
 
     python -m benchmarks.studies.averaging [JOB.toml] [--sweeps 4] [--flops 10] [--set KEY=VALUE ...]
 
-A *visit* takes all chunks of one board bucket. On a board of the bucket that is dealt for this visit, both ranges are
-played down by the averages, a local optimum is found against the payoff matrices of the buckets below, and is added to
-the sums, weighted by the number of the visit and by own reach. A sweep visits every bucket once, the last round first.
-Measured (docs/whole-games.md): with sixty times the work this is four times as exploitable as deals, so the product has
-deals alone.
+Here a *visit* improves all chunks of one board bucket. It deals a board of the bucket, plays down both ranges by the
+average strategies, and computes a local optimum against the payoff matrices of the board buckets that follow. The
+optimum is added to the strategy sums, weighted by the number of the visit and the player's own reach. A sweep visits
+every board bucket once, starting with the last round. Result (docs/whole-games.md): with sixty times the work this is
+four times as exploitable as deals, so Spewy offers deals only.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from spewy.learn.visit import VisitSettings, local_optimum
 
 
 class Averaging(SampledEngine):
-    """Visits of board buckets in place of deals, in memory."""
+    """An engine in memory that visits board buckets in place of deals."""
 
     def __init__(self, job: Job, found: Abstraction, settings: VisitSettings) -> None:
         rounds = line_forests(job.betting_tree)
@@ -54,17 +54,17 @@ class Averaging(SampledEngine):
 
     @property
     def n_classes(self) -> tuple[int, ...]:
-        """Number of board buckets per round."""
+        """Number of board buckets of each round."""
         return tuple(self._abstraction.n_classes)
 
     def deal(self, n: int, stop: object) -> None:
-        """Make ``n`` visits."""
+        """Visit the next ``n`` board buckets."""
         for _ in range(n):
             self._visit(*self._next())
             self._cfr.iteration += 1
 
     def _next(self) -> tuple[int, int, int]:
-        """The visit that comes next: its sweep, from 0, its round and class."""
+        """Return the next visit: the number of its sweep (from 0), its round and its board bucket."""
         sizes = self._abstraction.n_classes[::-1]
         sweep, position = divmod(self.done, sum(sizes))
         for t, (size, end) in enumerate(zip(sizes, accumulate(sizes), strict=True)):
@@ -73,7 +73,7 @@ class Averaging(SampledEngine):
         raise AssertionError("a position within a sweep")
 
     def _visit(self, sweep: int, t: int, class_: int) -> None:
-        """Improve all chunks of a class, and keep what they are worth."""
+        """Improve all chunks of a board bucket, and store their payoff matrices."""
         visits = self.numbers.visits[t]
         number = int(visits[0, class_]) + 1
         chunks = bucket_chunks(
@@ -98,23 +98,23 @@ class Averaging(SampledEngine):
             self._matrices[t, class_] = np.array(worth, dtype=np.float32)
 
     def _draw(self, sweep: int, t: int) -> list[Drawn]:
-        """Boards of all classes of a round, for a sweep."""
+        """Draw boards for a sweep: for each board bucket of round t the boards on which it is visited."""
         return drawn_boards(self._abstraction, t, self._seed, 1, sweep)
 
     def _slots(self, t: int, class_: int, r: int, p: int) -> Floats:
-        """Player p's sums in a chunk as they lie in memory, ``[slot, row]``."""
+        """Return a writable array of player p's strategy sums in line r's chunk of a board bucket: ``[slot, row]``."""
         batch, lane = self._cfr.batches[t].place[r]
         first, k = self._first[t][p], self._n_rows[t]
         begin, end = (class_ * first[-1] + first[s] for s in (batch, batch + 1))
         return self.numbers.sums[t][p][begin:end].reshape(k, -1, WIDTH)[:, :, lane].T
 
     def _strategies(self, t: int, class_: int, r: int) -> ChunkStrategy:
-        """The averages of a chunk, to be normalised."""
+        """Return both players' strategy sums in line r's chunk of a board bucket."""
         first, second = (np.ascontiguousarray(self._slots(t, class_, r, p), dtype=np.float64) for p in (0, 1))
         return first, second
 
     def _below(self, t: int, class_: int, r: int) -> Floats:
-        """The payoff matrix of a chunk; made, if there is none yet."""
+        """Return the payoff matrix of line r's chunk of a board bucket; compute it if no visit has stored one."""
         found = self._matrices.get((t, class_))
         if found is None:
             boards = self._drawn(self._next()[0], t)[class_]
@@ -125,16 +125,25 @@ class Averaging(SampledEngine):
 
 
 def main() -> None:
-    """Solve, and print the exploitability after each doubling of the sweeps."""
+    """Solve a game, and print its exploitability after 1, 2, 4, ... sweeps."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "job", nargs="?", default=ROOT / "examples/flop-holdem.toml", help="a job with [boards]"
     )
-    parser.add_argument("--set", dest="changes", action="append", default=[], help="a key of the job")
+    parser.add_argument(
+        "--set",
+        dest="changes",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change a key of the job",
+    )
     parser.add_argument("--sweeps", type=int, default=4, help="number of sweeps over all board buckets")
-    parser.add_argument("--flops", type=int, default=10, help="number of flops that are measured")
-    parser.add_argument("--iterations", type=int, default=50, help="iterations of CFR in a visit")
-    parser.add_argument("--method", choices=["cfr", "lp"], default="cfr", help="how a visit solves its chunk")
+    parser.add_argument(
+        "--flops", type=int, default=10, help="number of flops on which exploitability is measured"
+    )
+    parser.add_argument("--iterations", type=int, default=50, help="number of CFR iterations in a visit")
+    parser.add_argument("--method", choices=["cfr", "lp"], default="cfr", help="method that solves a chunk")
     args = parser.parse_args()
     job = Job.load(args.job, args.changes)
     settings = VisitSettings("average", args.method, DEFAULT_VARIANT, args.iterations)

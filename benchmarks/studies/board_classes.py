@@ -1,12 +1,12 @@
-"""Classes of boards on which rounds, remembering or not: limit hold'em with 24 cards, judged on all flops.
+"""Measures which numbers of board buckets are best, and whether later ones should remember the flop's board bucket.
 
     python -m benchmarks.studies.board_classes [--deals 30000] [--ranks 6] [--workers 2] [--data FILE] [--quick]
     python -m benchmarks.studies.board_classes table
 
-The whole game with four rounds and the betting of limit hold'em, but with six ranks, so that all flops are judged
-within a minute or two. One abstraction after another learns from as many deals; their tables are of about the same
-size, but for the last one's. What is found is kept in the data file at once, and is not looked for again; ``table``
-prints it.
+The game is limit hold'em with 24 cards (six ranks), so that best responses on all flops take only a minute or two. It
+is solved with several abstractions, for the same number of deals; all but the last need about the same memory. Each
+result is added to the data file at once, and results that the file has already are not computed again. ``table`` prints
+the data file.
 """
 
 import argparse
@@ -29,7 +29,13 @@ LIMIT = ROOT / "examples/limit-holdem.toml"
 
 
 class Case(NamedTuple):
-    """Classes of flop, turn and river, rows of each, and whether later ones remember the flop's."""
+    """An abstraction to measure.
+
+    Attributes:
+        classes: numbers of board buckets of flop, turn and river.
+        rows: number of rows of each board bucket.
+        remember: whether each board bucket of turns and rivers belongs to one board bucket of flops.
+    """
 
     classes: tuple[int | str, int, int]
     rows: int = 40
@@ -53,13 +59,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("command", nargs="?", choices=["measure", "table"], default="measure")
-    parser.add_argument("--deals", type=int, default=30_000)
-    parser.add_argument("--ranks", type=int, default=6)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument(
-        "--quick", action="store_true", help="the first case, few deals, five ranks; not kept"
+        "command",
+        nargs="?",
+        choices=["measure", "table"],
+        default="measure",
+        help="measure what is missing, or only print the table",
+    )
+    parser.add_argument("--deals", type=int, default=30_000, help="number of deals of each solve")
+    parser.add_argument("--ranks", type=int, default=6, help="number of ranks in the deck")
+    parser.add_argument("--workers", type=int, default=2, help="number of threads")
+    parser.add_argument("--data", type=Path, default=DATA, help="file of the results")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="only the first abstraction, with few deals and five ranks; results are not saved",
     )
     args = parser.parse_args()
     found: list[dict[str, Any]] = json.loads(args.data.read_text()) if args.data.exists() else []
@@ -79,7 +93,7 @@ def main() -> None:
 
 
 def _measured(case: Case, args: argparse.Namespace) -> dict[str, Any]:
-    """Deal, and judge on all flops."""
+    """Solve the game with an abstraction; return its exploitability, measured on all flops, with sizes and times."""
     names = ("flop", "turn", "river")
     limit = Job.load(LIMIT)
     text = re.sub(r"numRanks = \d+", f"numRanks = {args.ranks}", format_game(limit.rules))
@@ -116,11 +130,13 @@ def _measured(case: Case, args: argparse.Namespace) -> dict[str, Any]:
 
 
 class _Unheard:
+    """A listener that ignores the progress of best responses."""
+
     def begin(self, *told: object) -> None:
-        """Nobody hears."""
+        """Ignore the start."""
 
     def judged(self, *told: object) -> None:
-        """Nobody hears."""
+        """Ignore a finished flop."""
 
 
 def _head() -> list[str]:

@@ -1,10 +1,10 @@
-"""Best responses to a bot that re-solves its last rounds, hand by hand on one first board.
+"""Best responses to a bot that re-solves its last rounds, for each hand on one flop.
 
-Betting and boards are walked from the first board on. Where the bot reads its locker, its answers are taken; where it
-would solve a subgame to the end of the hand, that is done once, and both players respond to what was solved. Which
-subgame it is follows from the public state alone, so that best responses know it: what they win is exact, as in
-`spewy.learn.real_game`. Values are counterfactual: chips that a hand wins in all, times the other player's hands, by
-the other's reach.
+The computation traverses all betting lines and boards after the flop. Where the bot plays its stored strategy, this
+strategy is used. Where the bot would re-solve a subgame to the end of the hand, the subgame is solved once, and both
+players' best responses to its solution are computed. The bot's choice of the subgame depends on the public state only,
+so best responses know it, and their values are exact, as in `spewy.learn.real_game`. Values are counterfactual: the
+chips that a hand wins, weighted by the opponent's reach and summed over the opponent's hands.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ Key = tuple[str, tuple[int, ...]]
 """A public state: betting and board."""
 
 Found = Callable[[Key], Pair]
-"""The result of `BotJudge.below` at a state where a subgame begins."""
+"""A function that returns the result of `BotJudge.below` for a state where a subgame begins."""
 
 
 class Judged(NamedTuple):
-    """The result on a first board.
+    """Values of each hand at the beginning of a flop, after each betting line that leads to the flop.
 
     Attributes:
-        best: ``[player, line, hand of the deck]``: where lines enter the board, of best responses.
-        own: the same of those who play like the bot until a later round, and respond from then on.
+        best: ``[player, line, hand of the deck]``, values of best responses.
+        own: ``[player, line, hand of the deck]``, values of players who play like the bot until a later round, and
+            play a best response from that round on.
     """
 
     best: Floats
@@ -55,7 +56,7 @@ class BotJudge(Closing):
 
     Args:
         bot: a bot with one thread and no time limit, so that its strategy is repeatable; `close` closes it.
-        perms: permutations of suits that do not change its strategy.
+        perms: permutations of suits that do not change the bot's strategy.
 
     Raises:
         InputError: the bot has a time limit or several threads.
@@ -79,7 +80,10 @@ class BotJudge(Closing):
         self.bot.close()
 
     def subgames(self, flop: tuple[int, ...], lines: list[str]) -> list[Key]:
-        """List the states, up to suits, where subgames begin after lines that enter a first board."""
+        """List the states where the bot solves a subgame, after a flop and the betting lines that lead to the flop.
+
+        States that are equal up to suits are listed once.
+        """
         out = dict[Key, None]()
         for line in lines:
             out |= dict.fromkeys(self._roots(self._entered(line, flop)))
@@ -89,20 +93,20 @@ class BotJudge(Closing):
         """Solve the subgame that begins at a state, and return both players' best-response values.
 
         Raises:
-            InputError: no subgame begins there, or it is too large.
+            InputError: the bot solves no subgame at this state, or the subgame is too large.
         """
         hand = Hand(parse_line(self.game, key[0]), board=key[1])
         self.bot.new_hand(hand, 0, 0)
         return self.bot.best_values(hand, 0), self.bot.best_values(hand, 1)
 
     def judged(self, flop: tuple[int, ...], lines: list[str], found: Found, later: int) -> Judged:
-        """Compute the values on a first board from those of its subgames.
+        """Compute the values on a flop from the values of its subgames.
 
         Args:
-            flop: the first board, in canonical suits.
-            lines: lines that enter it.
-            found: values at all `subgames`.
-            later: the round from which players respond in `Judged.own`.
+            flop: the flop, in canonical suits.
+            lines: the betting lines that lead to the flop.
+            found: returns the values of each of the `subgames`.
+            later: the round from which players play a best response in `Judged.own`.
         """
         out = []
         for first in (0, later):
@@ -114,7 +118,7 @@ class BotJudge(Closing):
         return Judged(*out)
 
     def reach(self, line: str) -> Pair:
-        """Return the reaches of both players at the first board, by their average strategies."""
+        """Return both players' reach at the flop after a betting line, by their average strategies."""
         state, reach = Hand.start(self.game), self.bot.initial_ranges
         for action in parse_line(self.game, line).rounds[0]:
             player, answer = state.to_act, self.answer(state)
@@ -128,19 +132,23 @@ class BotJudge(Closing):
         return self._answers(state.betting.line, state.board)
 
     def begins(self, state: Hand) -> bool:
-        """Whether the bot solves a subgame that begins at a state."""
+        """Return whether the bot solves a subgame that begins at a state."""
         return state.to_act is not None and self.bot.begins_subgame(state)
 
     def dealt(self, state: Hand) -> list[tuple[Hand, Ints]]:
-        """List the next cards up to suits, each with ``[member, hand]``, the row maps of its members."""
+        """List the states after the next cards, one for all cards that are equal up to suits.
+
+        Each comes with ``[deal, hand]``: for all these deals the hand that each hand becomes under the renaming of
+        suits.
+        """
         return [(state.deal(cards), moved) for cards, moved in self._below(state.board, state.to_deal)]
 
     def power(self, board: tuple[int, ...]) -> Ints:
-        """Return ``[hand of the deck]``, the strength of hands; -1 for hands that the board blocks."""
+        """Return the strength of each hand of the deck on a board: ``[hand]``; -1: the board blocks the hand."""
         return self._power(board)
 
     def meets(self, board: tuple[int, ...], reach: Floats) -> Floats:
-        """Compute ``[hand of the deck]``, the mass of a range that shares no card with a hand; 0 for blocked hands."""
+        """Sum a range over the hands that share no card with each hand of the deck: ``[hand]``; 0 for blocked hands."""
         live = ~blocked(self._deck, board)
         mass = np.where(live, reach, 0.0)
         by_card = np.zeros(max(self.game.deck.cards) + 1)
@@ -151,7 +159,7 @@ class BotJudge(Closing):
         return out
 
     def showdown(self, board: tuple[int, ...], reach: Floats) -> Floats:
-        """Compute ``[hand of the deck]``, the mass of a range that a hand beats, minus the mass that beats the hand."""
+        """Compute, for each hand of the deck, the weight of a range that it beats minus the weight that beats it."""
         power = self.power(board)
         order = np.argsort(power, kind="stable")
         order = order[power[order] >= 0]
@@ -200,16 +208,16 @@ class BotJudge(Closing):
 
 
 def open_judge(folder: Path, options: Options, *, symmetric: bool) -> BotJudge:
-    """Open the judge of a bot that plays from a folder.
+    """Open a `BotJudge` for a bot that plays from a folder.
 
     Args:
         folder: folder of a whole game, or its strategy locker.
         options: options of the bot.
-        symmetric: whether hands that differ in suits alone share rows.
+        symmetric: whether hands that are equal up to suits share rows.
 
     Raises:
-        lockers.LockerError: the folder has no strategy, or it is damaged.
-        InputError: the folder is not that of a whole game, or as `BotJudge`.
+        lockers.LockerError: the folder has no strategy, or is damaged.
+        InputError: the folder does not hold a whole game, or the bot has a time limit or several threads.
     """
     bot = bot_of(folder, options)
     try:
@@ -221,24 +229,24 @@ def open_judge(folder: Path, options: Options, *, symmetric: bool) -> BotJudge:
 
 @lru_cache(1)
 def kept_judge(folder: Path, options: Options, *, symmetric: bool) -> BotJudge:
-    """Open a judge once for a process that works through subgames."""
+    """Open a `BotJudge`, or return the one that this process opened before with the same arguments."""
     return open_judge(folder, options, symmetric=symmetric)
 
 
 class _Walk:
-    """Values of both players below a state.
+    """Computes both players' values at a state from all that can follow.
 
     Args:
-        judge: judge of the bot.
-        found: values at states where subgames begin.
-        first: the first round in which a player responds; before that round the player plays as the bot does.
+        judge: the bot's judge.
+        found: returns the values of states where subgames begin.
+        first: the first round in which players play a best response; before it they play as the bot does.
     """
 
     def __init__(self, judge: BotJudge, found: Found, first: int) -> None:
         self._judge, self._found, self._first = judge, found, first
 
     def values(self, state: Hand, reach: Pair) -> Pair:
-        """Return both players' counterfactual values against the opponent's range."""
+        """Return both players' counterfactual values at a state, given both players' reach."""
         if state.betting.folded is not None:
             return self._folded(state, reach)
         if state.to_deal:

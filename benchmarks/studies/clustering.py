@@ -1,12 +1,11 @@
-"""The cost of clustering hands: real exploitability of spots solved with k rows a board, in % of the pot.
+"""Measures what each clustering of hands costs: the exploitability of spots that are solved with k rows on each board.
 
     python -m benchmarks.studies.clustering [--quick] [--sweeps 200] [--workers 2] [--csv FILE]
 
-For every clustering, for uniform and for range weights, and for k = 5 to 160 rows on every board of the spot, the spot
-is solved with regret integration and live leaves for a fixed number of sweeps, long enough that what is left is the
-abstraction's. Exploitability is measured by exact best responses in the real game. The last column is the exact solve
-after as many sweeps. Ward's linkage is Equation 1 without its max factor
-(`test_agglomeration.py` proves it), so one line stands for both.
+Each spot is solved with every clustering, with uniform and with range weights, and with k = 5 to 160 rows on every
+board. All solves have the same number of sweeps, so many that the remaining exploitability comes from the abstraction.
+It is measured by exact best responses in the full game, in % of the pot. The last column is a solve with a row for each
+hand after as many sweeps. Ward's linkage is Equation 1 without its max factor (`test_agglomeration.py` tests this).
 """
 
 import argparse
@@ -35,10 +34,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="the river spot with 5 and 40 rows")
-    parser.add_argument("--sweeps", type=int, default=200, help="sweeps per solve (default 200)")
-    parser.add_argument("--workers", type=int, default=2, help="solves at once (default 2)")
-    parser.add_argument("--csv", type=Path, help="write the numbers there too")
+    parser.add_argument("--quick", action="store_true", help="only the river spot, with 5 and 40 rows")
+    parser.add_argument(
+        "--sweeps", type=int, default=200, help="number of sweeps of each solve (default 200)"
+    )
+    parser.add_argument("--workers", type=int, default=2, help="number of solves at a time (default 2)")
+    parser.add_argument("--csv", type=Path, help="CSV file to which the numbers are also written")
     options = parser.parse_args()
     spots, rows = (("R1",), (5, 40)) if options.quick else (tuple(FILES), ROWS)
     cases = [
@@ -61,7 +62,7 @@ def main() -> None:
 
 
 def exploitability(spot: str, clustering: str, weights: str, k: int, sweeps: int) -> float:
-    """Solve one case; exploitability in % of the pot."""
+    """Solve a spot with k rows on each board (0: a row for each hand); return its exploitability in % of the pot."""
     overrides = [f"solve.max_sweeps={sweeps}", f"solve.check_every={sweeps}", "solve.target=0%"]
     overrides += ["solve.leaves=live", "solve.workers=1"]
     if k:
@@ -77,7 +78,7 @@ def exploitability(spot: str, clustering: str, weights: str, k: int, sweeps: int
 
 
 def table(frame: pd.DataFrame, spot: str) -> str:
-    """A spot's numbers as a markdown table."""
+    """Return a spot's exploitabilities as a Markdown table."""
     exact = float(frame[frame.rows == 0].exploitability_pct.iloc[0])
     cases = frame[frame.rows > 0]
     rows = sorted(cases.rows.unique())
@@ -96,7 +97,10 @@ def table(frame: pd.DataFrame, spot: str) -> str:
 
 
 def summary(frame: pd.DataFrame) -> str:
-    """Geometric mean over spots and k of each clustering's exploitability, relative to Equation 1's uniform."""
+    """Return a table of each clustering's exploitability divided by that of Equation 1 with uniform weights.
+
+    The ratios are geometric means over spots and numbers of rows.
+    """
     wide = frame[frame.rows > 0].pivot_table(
         index=["spot", "rows"], columns=["clustering", "weights"], values="exploitability_pct"
     )

@@ -1,11 +1,13 @@
-"""The textbook tableau simplex on a dense array: what an LP costs when zeros are stored and multiplied too.
+"""The textbook simplex algorithm on a dense tableau, to measure what it costs to store and multiply zeros.
 
-    maximise c·z   subject to   A_ub z ≤ 0,   A_eq z = b ≥ 0,   z[:n_positive] ≥ 0, the others free
+It solves
 
-Two phases, Dantzig's rule; free variables share one negative part. That is the layout of the SimplexSolver
-in Apache Commons Math, the package of the paper's experiment, in compiled code. Against cycling (all those
-zeros on the right) the ratio test reads a slightly perturbed right-hand side; the exact one is carried beside
-it. It has no place in a solver: it is here to be compared with HiGHS on the same linear programs.
+    maximise c·z   subject to   A_ub z ≤ 0,   A_eq z = b ≥ 0,   z[:n_positive] ≥ 0, the other z free
+
+in two phases with Dantzig's rule; all free variables share one negative part. The SimplexSolver of Apache Commons Math,
+which the paper used, works in the same way; this is compiled code. To avoid cycles, the ratio test uses a slightly
+perturbed right-hand side; the tableau also has the exact one. No solver of this project uses the algorithm:
+`lp_or_cfr` compares it with HiGHS.
 """
 
 import numba
@@ -16,7 +18,11 @@ TOLERANCE = 1e-9
 
 
 def maximise(c, A_ub, A_eq, b, n_positive, max_pivots=100_000):
-    """Return (value, z, pivots). Raises ValueError where no optimum is found within ``max_pivots``."""
+    """Solve the linear program; return the optimal value, the variables z, and the number of pivots.
+
+    Raises:
+        ValueError: the program has no optimum, or ``max_pivots`` pivots do not reach it.
+    """
     n, n_ub, n_eq = len(c), len(A_ub), len(A_eq)
     m, width = n_ub + n_eq, n + 1 + n_ub + n_eq  # columns: z, the shared negative part, slacks, artificials
     tableau = np.zeros((m + 2, width + 2))  # last columns: right-hand sides, perturbed and exact
@@ -50,7 +56,7 @@ def maximise(c, A_ub, A_eq, b, n_positive, max_pivots=100_000):
 
 @numba.njit(cache=True)
 def _pivot_to_optimum(tableau, basis, columns, objective, max_pivots):
-    """Pivot until none of the first ``columns`` improves the objective row."""
+    """Pivot until no variable among the first ``columns`` improves the objective; return a status and the pivots."""
     m, width = len(basis), tableau.shape[1]
     for made in range(max_pivots):
         enter, lowest = -1, -TOLERANCE

@@ -1,16 +1,20 @@
-"""Counts what jobs do when workers are killed or stopped, schedulers vanish, addresses are silent, and parents die.
+"""Tests whether batches behave correctly when processes are killed or stopped, and when a Dask scheduler fails.
 
     python -m benchmarks.studies.failures [--solves 8] [--kills 3] [--quick]
 
-Each line tells a trial, how often it was made, and how often it ended as it should; the exit code is 1 if one did not.
+The table has a line for each kind of trial: how often it ran, and how often it ended as it should. The exit code is 1
+if a trial did not. The kinds are:
 
-- *killed*: batches of three turns on two workers; three times in each batch a worker that runs a job gets SIGKILL.
-  The batch ends with the result of one that nobody disturbs.
-- *stopped*: a worker gets SIGSTOP. The batch ends as before, some seconds later.
-- *interrupted*: a batch gets Ctrl-C. It ends within two seconds with exit code 130, and what was solved is saved.
-- *parent killed*: a batch gets SIGKILL. Three seconds later no worker is left, and nothing of it in ``/dev/shm``.
-- *vanished*: the scheduler of a Dask cluster is killed during a batch. It ends within ten seconds with one line.
-- *silent*, *gigabytes*: an address where something else listens than a scheduler. Refused within ten seconds.
+- *killed*: a batch of three turns runs on two workers, and three times a worker that runs a job gets SIGKILL. The
+  result of the batch must be the result of an undisturbed batch.
+- *stopped*: a worker gets SIGSTOP. The result must be the same, too; the batch may take some seconds longer.
+- *interrupted*: a batch gets Ctrl-C. It must end within two seconds with exit code 130, with everything saved.
+- *parent killed*: a batch gets SIGKILL. After three seconds none of its workers may be alive, and ``/dev/shm`` may have
+  none of its files.
+- *vanished*: the scheduler of a Dask cluster is killed during a batch. The batch must end within ten seconds with an
+  error message of one line.
+- *silent*, *gigabytes*: the address of the scheduler belongs to a program that sends nothing, or endless data. The
+  batch must refuse the address within ten seconds.
 """
 
 from __future__ import annotations
@@ -58,9 +62,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--solves", type=int, default=8)
-    parser.add_argument("--kills", type=int, default=3, help="in each solve")
-    parser.add_argument("--quick", action="store_true", help="one solve, one kill, nothing on clusters")
+    parser.add_argument("--solves", type=int, default=8, help="number of batches in which workers are killed")
+    parser.add_argument("--kills", type=int, default=3, help="number of workers to kill in each batch")
+    parser.add_argument("--quick", action="store_true", help="one batch, one kill, no clusters")
     args = parser.parse_args(argv)
     if args.quick:
         args.solves = args.kills = 1
@@ -80,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Trials:
-    """Makes trials and counts them."""
+    """Runs trials, and counts how many end as they should."""
 
     def __init__(self, scratch: Path) -> None:
         self._scratch, self._number = scratch, 0
@@ -91,7 +95,7 @@ class _Trials:
         self._whole = _figures(out)
 
     def killed(self, kills: int) -> int:
-        """Kill workers of a batch; return how many."""
+        """Kill workers of a batch while they run jobs; return how many were killed."""
         running, done, rng = self._begun("--jobs", "2"), 0, random.Random(self._number)
         while done < kills and running.poll() is None:
             time.sleep(rng.uniform(0.5, 1.5))
@@ -152,7 +156,7 @@ class _Trials:
         self._count("vanished", good, f"{took:.1f} s, {err}")
 
     def nobody(self, kind: str) -> None:
-        """Ask an address where no scheduler listens."""
+        """Start a batch with the address of a program that is not a scheduler: ``kind`` is "silent" or "gigabytes"."""
         with socket.create_server(("127.0.0.1", 0)) as server:
             threading.Thread(target=_answer, args=(server, kind), daemon=True).start()
             begun = time.monotonic()
@@ -164,7 +168,7 @@ class _Trials:
 
     def told(self) -> int:
         """Print the counts; return the exit code."""
-        print("| trial | made | as it should |\n|---|---|---|")
+        print("| trial | runs | ended as it should |\n|---|---|---|")
         for name, ends in self._counts.items():
             print(f"| {name} | {len(ends)} | {sum(ends)} |")
         return int(not all(map(all, self._counts.values())))
@@ -193,7 +197,7 @@ class _Trials:
         except subprocess.TimeoutExpired:
             os.killpg(running.pid, signal.SIGKILL)
             out, err = running.communicate()
-            err += f"\nit had not ended after {PATIENCE:.0f} s"
+            err += f"\nthe batch was still running after {PATIENCE:.0f} s"
         return running.returncode, out, err
 
     def _wait_for_workers(self, running: subprocess.Popen[str], delay: float) -> None:
@@ -211,7 +215,7 @@ def _figures(out: str) -> list[tuple[int, float]]:
 
 
 def _workers(parent: int) -> list[int]:
-    """Workers of joblib's pool among the children of a process."""
+    """List the workers of joblib's pool among the children of a process."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, ValueError, IndexError):
@@ -222,7 +226,7 @@ def _workers(parent: int) -> list[int]:
 
 
 def _seconds(process: int) -> float:
-    """Processor time of a process; 0 if it has ended."""
+    """Return the processor time of a process in seconds; 0 if it has ended."""
     with suppress(OSError, IndexError):
         ticks = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
         return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
@@ -245,7 +249,11 @@ def _answer(server: socket.socket, kind: str) -> None:
 
 @contextmanager
 def _cluster(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A scheduler and a worker, by Dask's own commands."""
+    """Run a Dask scheduler and a worker until the block ends.
+
+    Yields:
+        The scheduler's address and its process.
+    """
     folder.mkdir()
     file = folder / "scheduler.json"
     processes = []

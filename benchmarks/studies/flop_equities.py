@@ -1,8 +1,8 @@
-"""Equities of the hands of all 1,755 flops against several ranges, in one pass over the rivers up to suits.
+"""Equities of all hands on all 1,755 flops against several ranges, from one pass over the canonical rivers.
 
-A river of multiplicity m is a run-out of each of its ten flops; what a hand wins on it is counted m times for each of
-them, under the renaming of suits that makes the flop the one that stands for it. Sixteen ranges take a minute or two
-of a core.
+Three of a river's five cards make a flop, so a river belongs to ten flops. A canonical river that stands for m rivers
+counts m times for each of them; the hands are converted to the suits of the canonical flop. Sixteen ranges take a
+minute or two of one core.
 """
 
 from itertools import combinations
@@ -25,9 +25,14 @@ AT_ONCE = 512
 
 
 def totals(ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weight that each hand beats and meets on each flop, both ``[flop, hand, range]``, over all run-outs.
+    """Sum the showdowns of each hand on each flop against several ranges, over all rivers that can follow.
 
-    ``ranges[hand, range]`` give hands that suits alone tell apart the same weight.
+    Args:
+        ranges: ``[hand, range]``; hands that are equal up to suits must have equal weights.
+
+    Returns:
+        The weight of the opposing hands that each hand beats (ties count half), and the weight of all opposing hands:
+        both ``[flop, hand, range]``.
     """
     deck = Deck()
     rivers, flops = board_map(deck, (5,)), board_map(deck, (3,))
@@ -53,7 +58,7 @@ def totals(ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @njit(cache=True)
 def add_rivers(strength, counts, flop_of, perm_of, moved, hands, ranges, won, met):
-    """Add some rivers to the flops that they follow."""
+    """Add the showdowns on some rivers to the totals of their flops, `won` and `met`: ``[flop, hand, range]``."""
     n_hands, n_ranges = ranges.shape
     here, against = np.zeros((n_hands, n_ranges), np.float32), np.zeros((n_hands, n_ranges), np.float32)
     order = np.empty(n_hands, np.int64)
@@ -72,7 +77,7 @@ def add_rivers(strength, counts, flop_of, perm_of, moved, hands, ranges, won, me
 
 @njit(cache=True)
 def showdown(strength, hands, ranges, won, met, order, by_card, total):
-    """One river: opposing weight below each hand and half of that which ties, in one pass upward."""
+    """Compute the showdowns on one river: `won` and `met`, as in `totals`, but ``[hand, range]``."""
     n_hands, n_ranges = ranges.shape
     n = 0
     for h in range(n_hands):

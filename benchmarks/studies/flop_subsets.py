@@ -1,14 +1,15 @@
-"""How far averages over a weighted subset of flops are from those over all 1,755, beside flops drawn at random.
+"""Measures how well a weighted subset of flops represents all 1,755 flops, compared with flops drawn at random.
 
-    python -m benchmarks.studies.flop_subsets --json docs/data/flop-subsets.json    what docs/reports.md shows
-    python -m benchmarks.studies.flop_subsets --make buckets/data/flops.npy    the table that subsets are chosen from
+    python -m benchmarks.studies.flop_subsets --json docs/data/flop-subsets.json    figures of docs/reports.md
+    python -m benchmarks.studies.flop_subsets --make buckets/data/flops.npy    features from which subsets are chosen
 
-Of sixteen pairs of realistic ranges, none of which the table was made from: the error of one range's equity against
-the other, averaged over flops as both ranges come to them, in percentage points; and the error of the distribution of
-the range's hands over equity, the mean over fifty steps of how much too many hands are below, which is how far in
-equity hands are misplaced. Both are means over the pairs, with their spread (standard deviation). Drawn flops are
-drawn as often as there are of each, and weigh the same; their figures are means over 200 draws, with the spread of
-draws' means. ``--totals FILE`` keeps what takes two minutes of a core, to be read again.
+Two errors are measured for sixteen pairs of realistic ranges, which differ from the ranges behind the features. The
+error of equity is the difference between one range's average equity over the subset and over all flops, in percentage
+points. The error of the distribution says how far the equities of the range's hands are misplaced on average: the mean
+difference of both cumulative distributions at fifty equities. Both are means over the pairs, with standard deviations.
+The figures of random flops are means over 200 draws, with the standard deviation over the draws; a flop is drawn with
+the probability that it has in the game. ``--totals FILE`` stores intermediate results, which take two minutes of a
+core.
 """
 
 import argparse
@@ -57,9 +58,9 @@ PAIRS = (
     ("small blind limps", "button opens"),
     ("cutoff calls a 3-bet", "big blind calls"),
 )
-"""Each is measured from both sides."""
+"""Pairs of ranges that are measured, each for both of its ranges."""
 N_DRAWN, N_PAIRS, DRAWN_STEPS, N_AXES, LARGEST = 16, 60, 20, 64, 8191
-"""Print the table."""
+"""Sizes of the features: random ranges, pairs of them, steps of equity, principal axes, and the largest number."""
 STEPS = 50
 
 
@@ -67,9 +68,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--make", type=Path)
-    parser.add_argument("--totals", type=Path)
+    parser.add_argument("--json", type=Path, help="file to which the figures are written")
+    parser.add_argument("--make", type=Path, help="compute the features instead, and write them to this file")
+    parser.add_argument("--totals", type=Path, help="file in which intermediate results are stored")
     options = parser.parse_args()
     if options.make is not None:
         ranges = drawn_ranges()
@@ -101,7 +102,11 @@ def kept_totals(path: Path | None, ranges: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def outcome(won: np.ndarray, met: np.ndarray, own: np.ndarray, steps: int) -> np.ndarray:
-    """``[flop, 2 + steps]``: how likely the ranges come to it, that times equity, and hands in each step of equity."""
+    """Compute how a range does against another on each flop: ``[flop, 2 + steps]``.
+
+    The columns are the weight of all pairs of hands, that weight times the range's equity, and the weight of the hands
+    in each of ``steps`` steps of equity.
+    """
     equity = np.divide(won, met, out=np.zeros(won.shape), where=met > 0)
     weight = met * own
     step = np.minimum((equity * steps).astype(np.int64), steps - 1)
@@ -112,7 +117,11 @@ def outcome(won: np.ndarray, met: np.ndarray, own: np.ndarray, steps: int) -> np
 
 
 def drawn_ranges() -> np.ndarray:
-    """``[hand, range]``: hands from some quantile of playability to another, with soft ends and tastes of their own."""
+    """Draw random ranges: ``[hand, range]``.
+
+    A range has the hands between two random quantiles of playability, which is varied at random for each range; weights
+    fade out at both ends.
+    """
     rng = np.random.default_rng(1)
     classes, names = preflop_classes()
     share = np.bincount(classes) / len(classes)
@@ -130,7 +139,7 @@ def drawn_ranges() -> np.ndarray:
 
 
 def playability(name: str) -> float:
-    """How gladly a class of hands is played, roughly: high cards, pairs, suits, straights."""
+    """Return a rough score of how good a starting hand is, from its ranks, pairs, suits and gaps."""
     high, low = (RANKS.index(rank) for rank in name[:2])
     if high == low:
         return 12 + 1.5 * high
@@ -138,7 +147,7 @@ def playability(name: str) -> float:
 
 
 def features(won: np.ndarray, met: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-    """The table of `buckets.flop_subset`."""
+    """Compute the features of all flops for `buckets.abstraction.flop_subset`: ``[flop, axis]``."""
     counts = canonical_flops()[1]
     share = counts / counts.sum()
     rng = np.random.default_rng(2)
@@ -150,7 +159,9 @@ def features(won: np.ndarray, met: np.ndarray, ranges: np.ndarray) -> np.ndarray
         shares = np.column_stack([found[:, 1], np.cumsum(found[:, 2:], axis=1)[:, :-1]]) / (
             share @ found[:, 0]
         )
-        off = shares - likely * (share @ shares)  # of mean 0, and 0 where a flop is as all flops are
+        off = shares - likely * (
+            share @ shares
+        )  # the mean is 0; 0 for a flop that is like the average of all flops
         off[:, 1:] /= np.sqrt(DRAWN_STEPS - 1)  # the whole distribution counts as much as the equity
         columns.append(off)
     rows = np.hstack(columns)
@@ -160,7 +171,7 @@ def features(won: np.ndarray, met: np.ndarray, ranges: np.ndarray) -> np.ndarray
 
 
 def measured(n: int, outcomes: list[np.ndarray]) -> list[dict[str, object]]:
-    """The row of a subset and that of drawn flops."""
+    """Measure the subset of n flops, and n random flops; return one row of the table for each."""
     flops, counts = canonical_flops()
     number = {tuple(flop): f for f, flop in enumerate(flops.tolist())}
     subset = flop_subset(n)

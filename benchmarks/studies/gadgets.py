@@ -1,12 +1,12 @@
-"""Ways to re-solve turns, judged exactly on whole flops of a small game.
+"""Compares re-solving of turns without a gadget and with each gadget, by exact best responses on flops of a small game.
 
     python -m benchmarks.studies.gadgets [--deals 300,3000] [--iterations 100]
 
-Limit hold'em with 15 cards, five ranks of three suits, is solved in few classes for so many deals. Then every turn of
-two flops is re-solved, in each way, with a row per hand and to the end of the hand; best responses know all of it
-(`benchmarks.studies.bot_judge`). Figures are in mbb per hand on a flop: what best responses win who respond from the
-flop on, and from the turn on. The first is what an opponent can do about it; the second keeps to the ranges that were
-believed.
+Limit hold'em with 15 cards (five ranks, three suits) is solved with few board buckets for a number of deals. Then every
+turn of two flops is re-solved to the end of the hand, with a row for each hand. Each cell of the table has two figures
+in mbb per hand on the flop: what a best response from the flop on wins, and what a best response from the turn on wins.
+The opponent of the first can come to the turn with any range, the opponent of the second has the range that the bot
+expects. Best responses know the re-solved strategies (`benchmarks.studies.bot_judge`).
 """
 
 import argparse
@@ -52,11 +52,14 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--deals", type=lambda text: [int(part) for part in text.split(",")], default=[300, 3000]
+        "--deals",
+        type=lambda text: [int(part) for part in text.split(",")],
+        default=[300, 3000],
+        help="numbers of deals of the stored strategies, with commas between them",
     )
-    parser.add_argument("--iterations", type=int, default=100, help="iterations of a solve")
+    parser.add_argument("--iterations", type=int, default=100, help="number of iterations of each re-solve")
     args = parser.parse_args()
-    print("| deals | flop | locker alone | " + " | ".join(WAYS) + " |")
+    print("| deals | flop | stored strategy | " + " | ".join(WAYS) + " |")
     print("|---|---|---|" + "---|" * len(WAYS))
     with tempfile.TemporaryDirectory(prefix="spewy-") as temporary:
         for deals in args.deals:
@@ -65,14 +68,14 @@ def main() -> None:
 
 
 def solved(file: Path, folder: Path, deals: int) -> Job:
-    """Solve a game into a folder."""
+    """Solve the game of a file for a number of deals; return the job."""
     job = Job.of({**JOB, "game": {"file": str(file)}, "solve": {"target": "0 mbb", "max_sweeps": deals}})
     solve(job, folder)
     return job
 
 
 def rows(temporary: Path, deals: int, iterations: int) -> list[str]:
-    """Yield rows of the table, one for each flop."""
+    """Solve the game, re-solve its turns, and return the rows of the table, one for each flop."""
     file, folder, decoded = temporary / "fifteen.game", temporary / str(deals), temporary / f"decoded-{deals}"
     file.write_text(GAME)
     job = solved(file, folder, deals)

@@ -1,14 +1,14 @@
-"""Estimates of a chunk's payoffs where none are stored: the paper's open question, measured.
+"""Measures how good estimates of payoff matrices are where none are stored, which the paper left open.
 
-    python -m benchmarks.studies.leaf_estimates make FOLDER      # solves the small game and its matrices: minutes
-    python -m benchmarks.studies.leaf_estimates errors FOLDER    # estimates against stored matrices
-    python -m benchmarks.studies.leaf_estimates costs FOLDER     # what a flop that is solved with them loses
-    python -m benchmarks.studies.leaf_estimates tables           # writes docs/leaf-estimates.md anew
+    python -m benchmarks.studies.leaf_estimates make FOLDER      # solve the small game; store its matrices (minutes)
+    python -m benchmarks.studies.leaf_estimates errors FOLDER    # compare estimates with the stored matrices
+    python -m benchmarks.studies.leaf_estimates costs FOLDER     # measure what flops lose if solved with estimates
+    python -m benchmarks.studies.leaf_estimates tables           # write the tables of docs/leaf-estimates.md
 
-The game is limit hold'em with 24 cards that ends on the turn, small enough that a re-solved flop is judged exactly. Of
-its turn matrices a share is taken as stored, the others are estimated. What a flop's strategy costs is half the sum of
-what both players lose when they keep to it on the flop and play the turn as well as can be, against an opponent who
-knows it: the value of the game with one player's flop locked, beside that of the game without a lock.
+The game is limit hold'em with 24 cards that ends on the turn, so small that costs can be computed exactly. A random
+share of its turn matrices counts as stored, and the others are estimated. The cost of a flop's strategy is half the sum
+of what both players lose by it: a player is locked to the strategy on the flop and plays the turn as well as possible,
+against an opponent who knows this.
 """
 
 import argparse
@@ -77,14 +77,14 @@ workers = 1
 BOARDS, SEED = 4, 0
 FLOP, TURN = 1, 2
 SHARES = 0.05, 0.3
-"""Shares of the turn matrices that count as stored."""
+"""Shares of the turn's payoff matrices that count as stored."""
 ITERATIONS = 300
 SHARES_KEPT = 4096
 Matrices = Callable[[int, int, int], Floats]
 
 
 class Game:
-    """The solved game, its stored matrices, and boards of its turn classes."""
+    """The solved game with its stored matrices, and boards for each board bucket of the turn."""
 
     def __init__(self, folder: Path) -> None:
         self.work, self.kept = (
@@ -102,19 +102,23 @@ class Game:
 
     @property
     def chunks(self) -> list[tuple[int, int]]:
-        """All (class, line) of the turn."""
+        """The turn's chunks, each as (board bucket, number of the line that enters it)."""
         return [(c, r) for c in self._read for r in range(self.work.shape(TURN)[0])]
 
     def plain(self, t: int, class_: int, r: int) -> Floats:
-        """The matrix without more betting."""
+        """Return the payoff matrix of a chunk if all betting were over."""
         return self.lines.stake(t, r) * self.share(t, class_)
 
     def stored(self, t: int, class_: int, r: int) -> Floats:
-        """The matrix that is stored."""
+        """Return the stored payoff matrix of a chunk."""
         return self._read[class_][r]
 
     def estimates(self, share: float) -> tuple[dict[str, Matrices], set[tuple[int, int]]]:
-        """By name, where such a share of matrices is stored; and which are."""
+        """Make estimates for the case that a random share of the matrices is stored.
+
+        Returns:
+            The estimates by name, and the chunks that count as stored.
+        """
         rng = np.random.default_rng(SEED)
         known = {chunk for chunk in self.chunks if rng.random() < share}
 
@@ -132,15 +136,16 @@ class Game:
 
 
 def bucket_shares(game: BucketGame, boards: Callable[[int, int], Drawn]) -> Callable[[int, int], Floats]:
-    """Make a function (t, class) → ``[row, row]``: what player 0 wins of a stake of 1 without more betting.
+    """Return a function that computes what player 0 wins per chip of the stake if all betting is over.
 
-    Shares are means over boards of a class of the last two rounds.
+    The function gets one of the last two rounds and a board bucket, and returns means over boards of the bucket:
+    ``[row of player 0, row of player 1]``.
     """
 
     @lru_cache(SHARES_KEPT)
     def share(t: int, class_: int) -> Floats:
         if t < game.n_rounds - 2:
-            raise ValueError(f"round {t}: expected one of the last two, found an earlier one")
+            raise ValueError(f"round {t}: expected one of the last two rounds")
         total = joint = np.zeros(())
         for cards, times in boards(t, class_):
             layout = game.board(t, cards).layout
@@ -162,7 +167,7 @@ def _or_stored(some: Callable[[int, int, int], Floats | None], estimate: Matrice
 
 
 def make(folder: Path) -> None:
-    """Solve the game and make its matrices."""
+    """Solve the game, and compute its payoff matrices."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "small.game").write_text(GAME)
     (folder / "job.toml").write_text(JOB.format(folder=folder.resolve()))
@@ -176,7 +181,7 @@ def make(folder: Path) -> None:
 
 
 def errors(folder: Path) -> None:
-    """The root mean square of estimates' errors over chunks that are not stored, in % of the pot."""
+    """Measure the root mean square error of each estimate over chunks that are not stored, in % of the pot."""
     game = Game(folder)
     out = []
     for share in SHARES:
@@ -204,7 +209,7 @@ def errors(folder: Path) -> None:
 
 
 def costs(folder: Path, flops: int) -> None:
-    """Measure the cost of flops that are solved with estimates as leaves, in % of the pot."""
+    """Measure the cost of flops whose chance leaves have estimated payoffs, in % of the pot."""
     game = Game(folder)
     boards = [boards[0][0] for boards in drawn_boards(game.work.abstraction, FLOP, SEED + 1, 1)[:flops]]
     leaves: dict[str, tuple[float, Matrices]] = {"all stored": (1.0, game.stored)}
@@ -236,13 +241,13 @@ def _stderr(values: Sequence[float]) -> float:
 
 
 def _lines(game: Game) -> list[int]:
-    """Limped, raised once, and raised twice."""
+    """Return the numbers of three lines before the flop: limped, raised once, and raised twice."""
     lines = [chunk.line for chunk in game.game.betting[FLOP].chunks]
     return [lines.index(line) for line in ("cc/", "rc/", "rrc/")]
 
 
 class Flop:
-    """One flop and one line that enters it, with the ranges of the averages; a row for each hand."""
+    """One flop after one line, with the ranges of the average strategies and a row for each hand."""
 
     def __init__(self, game: Game, cards: Sequence[int], r: int) -> None:
         self._game, self._r = game, r
@@ -260,7 +265,7 @@ class Flop:
         self._live: LiveGame = with_ranges(part.live, (self._ranges[0][None], self._ranges[1][None]))
 
     def solved(self, leaves: Matrices) -> tuple[Floats, Floats]:
-        """The flop's strategy ``[slot, hand]`` of both players, with these leaves."""
+        """Solve the flop with given payoffs of its chance leaves; return both players' strategies ``[slot, hand]``."""
         layout, classes = self._by_hand, self._board.buckets
         weighing = trembling(layout, FLOP, self._ranges)
         chunk = build_chunk(
@@ -271,7 +276,7 @@ class Flop:
         return normalise(chunk, sums)
 
     def averages(self) -> tuple[Floats, Floats]:
-        """Return the strategy of the solve's averages on a flop."""
+        """Return both players' average strategies of the solve on this flop: ``[slot, hand]``."""
         layout = self._board.layout
         found = self._game.work.strategies(FLOP, int(self._board.buckets[FLOP][0]), self._r)
         rows = layout.board(FLOP, 0).hands
@@ -283,7 +288,7 @@ class Flop:
         return out[0], out[1]
 
     def cost(self, strategy: tuple[Floats, Floats]) -> float:
-        """Half of what both lose by a flop's strategy, in % of the pot."""
+        """Return the cost of a strategy of the flop, half of what both players lose by it, in % of the pot."""
         first, second = (self._solve(self._locked(p, strategy)) for p in (0, 1))
         return 100 * (second - first) / 2 / self.pot
 
@@ -299,7 +304,7 @@ class Flop:
         return replace(self._live, locks=tuple(locks))
 
     def _solve(self, game: LiveGame) -> float:
-        """The value for player 0, in chips: the middle of what best responses leave."""
+        """Return the value of a game for player 0 in chips: the middle between the bounds from best responses."""
         solver = new_solver(game)
         try:
             solver.run(ITERATIONS)
@@ -310,7 +315,7 @@ class Flop:
 
 
 def _by_hand(layout: Layout, rounds: Sequence[int]) -> Layout:
-    """The layout with a row for each hand on the boards of some rounds."""
+    """Return a copy of a layout that has a row for each hand on the boards of some rounds."""
     tables = []
     for t, table in enumerate(layout.boards):
         boards = table.boards
@@ -334,7 +339,7 @@ def _keep(name: str, rows: list[dict]) -> None:
 
 
 def tables(page: Path = PAGE) -> None:
-    """Write the page's tables anew."""
+    """Replace the tables of the page by tables of the stored results."""
     found, text = json.loads(DATA.read_text()), page.read_text()
     errors_rows = [
         f"| {row['stored']:.0%} | {row['estimate']} | {row['error']:.1f} | {row['bias']:+.1f} | {row['ms']:.1f} |"
@@ -359,9 +364,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("step", choices=["make", "errors", "costs", "tables"])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("results/leaf-estimates"))
-    parser.add_argument("--flops", type=int, default=6, help="flops that are solved again (default 6)")
+    parser.add_argument(
+        "step", choices=["make", "errors", "costs", "tables"], help="step of the study, in this order"
+    )
+    parser.add_argument(
+        "folder",
+        type=Path,
+        nargs="?",
+        default=Path("results/leaf-estimates"),
+        help="folder of the solved game",
+    )
+    parser.add_argument("--flops", type=int, default=6, help="number of flops to solve for costs (default 6)")
     options = parser.parse_args()
     if options.step == "make":
         make(options.folder)

@@ -1,13 +1,12 @@
-"""Linear programming or CFR for one chunk? The paper's open question, measured on the same chunks.
+"""Measures whether linear programming or CFR solves a chunk faster, which the paper left open.
 
     python -m benchmarks.studies.lp_or_cfr --write docs/lp-or-cfr.md
 
-times both on a river chunk (``examples/R1.toml``) and on a turn chunk (``examples/T1.toml``, payoffs below
-from ten sweeps) and rewrites the tables and the picture of the page. Accuracy is the local exploitability in
-% of the pot. Machine code is warm before anything is timed. ``--games`` times whole games instead: one linear program
-(``method = "lp"``) against the job's CFR. CFR: the iterations to an accuracy are found by a
-run with checks, then runs of that many iterations without checks are timed. LP: building the program and
-solving it. Times are medians of processor time: all methods use one core, and others may use the machine.
+solves a river chunk (``examples/R1.toml``) and a turn chunk (``examples/T1.toml``, with payoffs of rivers after ten
+sweeps) by both methods, and writes the tables and the picture of the page. Accuracy is the local exploitability in % of
+the pot. The time of CFR is that of the iterations that reach an accuracy; a run before finds their number. The time of
+LP is that of building the program and solving it. Times are medians of processor time on one core, after a warm-up.
+``--games`` measures whole games instead: one linear program (``method = "lp"``) against the job's CFR.
 """
 
 import argparse
@@ -79,20 +78,30 @@ GAMES: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def main() -> int:
-    """Parse the command line, measure, print, write."""
+    """Run the measurements that the command line asks for; print their tables, and write them to the page."""
     parser = argparse.ArgumentParser(description="Time LP against CFR on a river and on a turn chunk.")
     rows = ["10", "20", "40", "80", "160", "hands"]
-    parser.add_argument("--rows", nargs="+", default=rows, help="rows of the scaling")
-    parser.add_argument("--main", default="40", help="rows of the main table")
-    parser.add_argument("--repeats", type=int, default=5, help="timed runs; the median counts")
     parser.add_argument(
-        "--sweeps", type=int, default=10, help="sweeps of the turn solve before its chunk is taken"
+        "--rows", nargs="+", default=rows, help="numbers of rows in the table of times by size"
     )
-    parser.add_argument("--limit", type=int, default=30_000, help="CFR iterations to give up at")
-    parser.add_argument("--budget", type=float, default=120.0, help="start no LP that would take longer")
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="rewrite the page's tables and PAGE.png")
-    parser.add_argument("--games", action="store_true", help="whole games, not chunks; about half an hour")
-    parser.add_argument("--quick", action="store_true", help="few rows and repeats: does it run?")
+    parser.add_argument("--main", default="40", help="number of rows in the main table")
+    parser.add_argument(
+        "--repeats", type=int, default=5, help="number of timed runs, of which the median counts"
+    )
+    parser.add_argument(
+        "--sweeps", type=int, default=10, help="number of sweeps that compute the payoffs of the turn chunk"
+    )
+    parser.add_argument("--limit", type=int, default=30_000, help="largest number of CFR iterations")
+    parser.add_argument(
+        "--budget", type=float, default=120.0, help="skip linear programs that would take more seconds"
+    )
+    parser.add_argument(
+        "--write", type=Path, metavar="PAGE", help="replace the tables of a page, and its picture (PAGE.png)"
+    )
+    parser.add_argument(
+        "--games", action="store_true", help="measure whole games in place of chunks (about half an hour)"
+    )
+    parser.add_argument("--quick", action="store_true", help="few rows and one run each, as a smoke test")
     args = parser.parse_args()
     if args.quick:
         args.rows, args.main, args.repeats, args.sweeps, args.limit = ["5", "10"], "10", 1, 1, 2_000
@@ -123,7 +132,7 @@ def _river(rows: str, sweeps: int) -> OneChunk:
 
 
 def _turn(rows: str, sweeps: int) -> OneChunk:
-    """Return the first chunk of T1; ``sweeps`` stored sweeps, rivers in 40 rows, leave the payoffs below."""
+    """Return the turn chunk of T1; its payoffs come from a number of sweeps over the rivers."""
     changes = [f"rows.turn={rows}", f"rows.river={40 if sweeps > 1 else 10}"]
     changes += ["solve.integrate=average", f"solve.max_sweeps={sweeps}", f"solve.check_every={sweeps}"]
     session = Session(Job.load(ROOT / "examples/T1.toml", changes))
@@ -134,13 +143,17 @@ def _turn(rows: str, sweeps: int) -> OneChunk:
 def _measure_sizes(
     make: Callable[[str, int], OneChunk], sizes: list[str], args: argparse.Namespace
 ) -> dict[str, Measured]:
-    """Smallest first, so that an LP's growth says whether to start the next; sizes that change nothing are left out."""
+    """Measure all methods on a chunk with each number of rows, from the smallest up.
+
+    Linear programs whose forecast time exceeds the budget are skipped, and so are numbers of rows that exceed the
+    number of different hands.
+    """
     out: dict[str, Measured] = {}
     for rows in sizes:
         _note(f"{make.__name__[1:]}, rows {rows}: build")
         measured = Measured(make(rows, args.sweeps))
         if any(m.held == measured.held for m in out.values()):
-            continue  # the board has no more classes of hands than that
+            continue  # the board has no more groups of hands than with fewer rows
         measured.chunk.by_cfr("dcfr", 0.0, 2)  # warm: machine code is loaded
         measured.chunk.by_cfr("pcfr+", 0.0, 2)
         for name in VARIANTS if rows == args.main else ("cfr+", "dcfr"):
@@ -166,7 +179,11 @@ def _time_cfr(chunk: OneChunk, name: str, goals: tuple[float, ...], args: argpar
 
 
 def _trace(chunk: OneChunk, name: str, goal: float, limit: int) -> list[tuple[int, float]]:
-    """Local exploitability at iterations that grow by 5 %, down to the goal."""
+    """Run CFR until its local exploitability reaches the goal or its iterations the limit.
+
+    Returns:
+        (iterations, local exploitability in % of the pot), measured each time the iterations have grown by 5 %.
+    """
     arrays = _blank(chunk, name)
     done, out = 0, []
     while done < limit and (not out or out[-1][1] > goal):
@@ -193,7 +210,10 @@ def _time_lp(chunk: OneChunk, name: str, dense: bool, args: argparse.Namespace) 
 
 
 def _forecast(past: list[Measured], measured: Measured, label: str) -> float:
-    """Seconds that the method will take: at least the cube of the rows, as between the last two sizes if steeper."""
+    """Forecast the seconds of a linear program from those of smaller sizes.
+
+    The time grows with the cube of the rows, or faster if it did so between the last two sizes.
+    """
     if not past:
         return 0.0
     if label not in past[-1].lp:
@@ -206,7 +226,7 @@ def _forecast(past: list[Measured], measured: Measured, label: str) -> float:
 
 
 def _sparsity_table(chunks: list[tuple[str, OneChunk]], args: argparse.Namespace) -> list[str]:
-    """Solve the same programs by a simplex that skips zeros and by one that does not."""
+    """Return the table that compares a simplex algorithm that skips zeros with one that does not."""
     lines = [
         "| rows | variables × constraints | nonzeros | HiGHS simplex, sparse | HiGHS simplex, dense arrays "
         "| dense tableau simplex | dense tableau / sparse |",
@@ -242,7 +262,10 @@ def _sparsity_table(chunks: list[tuple[str, OneChunk]], args: argparse.Namespace
 
 
 def _games_table(names: list[str]) -> list[str]:
-    """Whole games by one linear program, and by the job's CFR to a thousandth of a percent of the pot or 0.01 mbb."""
+    """Return the table that compares one linear program for a whole game with the job's CFR.
+
+    The target of CFR is 0.001 % of the pot, or 0.01 mbb per hand for games without a pot at the root.
+    """
     lines = [
         "| game | variables | constraints | nonzeros | LP, interior point | exploitability "
         "| forecast | LP, simplex | CFR to 0.001 % |",
@@ -275,7 +298,7 @@ def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def _program(form: SequenceForm) -> tuple[Floats, sparse.csr_matrix, sparse.csr_matrix]:
-    """``solvers.matrix.lp``'s program: objective, inequalities and equalities."""
+    """Return the objective, the inequalities and the equalities of the linear program in `solvers.matrix.lp`."""
     (n_x, _), (E, F) = form.payoff.shape, form.flow
     upper = sparse.hstack([-form.payoff.T, F.T]).tocsr()
     equal = sparse.hstack([E, sparse.csr_matrix((E.shape[0], F.shape[0]))]).tocsr()
@@ -293,7 +316,7 @@ def _machine(args: argparse.Namespace) -> str:
 
 
 def _median(run: Callable[[], object], args: argparse.Namespace) -> float:
-    """Median of ``args.repeats`` runs, of fewer where they take long."""
+    """Return the median processor time of ``args.repeats`` runs in seconds; long runs are repeated less often."""
     seconds: list[float] = []
     while len(seconds) < args.repeats and sum(seconds) < args.budget / 8:
         started = time.process_time()

@@ -1,4 +1,4 @@
-"""Records, tables and the picture of `lp_or_cfr`, for ``docs/lp-or-cfr.md``."""
+"""Results of `lp_or_cfr`, and their tables and picture for ``docs/lp-or-cfr.md``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from spewy.look.chunk_game import OneChunk
 
 PARTS = {"chunks": "measured", "games": "whole games"}
-"""Names of the page's marks."""
+"""Names in the comments of the page between which the tables stand."""
 TARGETS = (1.0, 0.1, 0.01, 0.001)  # % of the pot
 COLOURS = {"cfr": "#8c8c8c", "lcfr": "#c98bdb", "pcfr+": "#2a9d8f", "cfr+": "#1f77b4", "dcfr": "#d1495b"}
 LP = {"simplex": "highs-ds", "interior point": "highs-ipm"}
@@ -19,15 +19,21 @@ LP = {"simplex": "highs-ds", "interior point": "highs-ipm"}
 
 @dataclass(frozen=True)
 class CfrRun:
-    """Iterations and seconds of a CFR variant to each target on a chunk; None if the limit came first."""
+    """Results of a CFR variant on a chunk.
+
+    Attributes:
+        iterations: number of iterations to each target (in % of the pot); None: the target was not reached.
+        seconds: time to each target; None: the target was not reached.
+        trace: (iterations, local exploitability in % of the pot).
+    """
 
     iterations: dict[float, int | None]
     seconds: dict[float, float | None]
-    trace: list[tuple[int, float]]  # (iterations, % of the pot)
+    trace: list[tuple[int, float]]
 
     @property
     def pace(self) -> float:
-        """Seconds per iteration, from the longest timed run."""
+        """Seconds of an iteration, from the longest timed run."""
         timed = [
             (n, s) for n, s in zip(self.iterations.values(), self.seconds.values(), strict=True) if n and s
         ]
@@ -36,7 +42,7 @@ class CfrRun:
 
 @dataclass(frozen=True)
 class LpRun:
-    """Result of an LP method on a chunk."""
+    """Result of an LP method on a chunk; the accuracy is a local exploitability in % of the pot."""
 
     seconds: float
     accuracy: float
@@ -53,13 +59,13 @@ class Measured:
 
     @property
     def held(self) -> tuple[int, int]:
-        """Rows that the two ranges hold: the others cost an LP nothing."""
+        """Number of rows with weight in both ranges; a linear program's time does not depend on the other rows."""
         first, second = (int(np.sum(weights > 0)) for weights in self.chunk.ranges)
         return first, second
 
     @property
     def size(self) -> float:
-        """Geometric mean of the rows held."""
+        """Geometric mean of both numbers of rows with weight."""
         return float(np.sqrt(self.held[0] * self.held[1]))
 
 

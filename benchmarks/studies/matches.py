@@ -1,13 +1,13 @@
-"""A solved whole game against every opponent by rules, and against Local Best Response, at duplicate hands.
+"""Duplicate matches of a solved whole game against all opponents that play by rules, and against Local Best Response.
 
     python -m benchmarks.studies.matches play FOLDER [--hands 10000] [--opponents equity,lbr:fc]
                                               [--resolve never] [--safe HOW] [--seed 1] [--no-aivat] [--logs DIR]
     python -m benchmarks.studies.matches table
 
-Each match is two runs of ``--hands`` hands with the same cards, one with the seats swapped. Logs are kept, so that a
-match that was interrupted goes on; its score is added to the data file (``--data``), in the place of an earlier one of
-the same folder, opponent and way to re-solve. The figures are what the folder's bot wins; ``width`` is AIVAT's interval
-beside that of plain hands. ``table`` prints them all.
+A match has two runs of ``--hands`` hands with the same cards, the second with the seats swapped. An interrupted match
+continues from its logs. Its score is added to the data file (``--data``), where it replaces an earlier score with the
+same folder, opponent and re-solving. Scores are what the folder's bot wins; ``width`` is the width of AIVAT's interval
+divided by that of plain hands. ``table`` prints all scores of the data file.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from spewy.system.textfile import replace_text
 
 DATA = ROOT / "docs/data/matches.json"
 SECONDS = 600.0
-"""Seconds for one answer."""
+"""Time limit of one decision in seconds."""
 KEY = ("folder", "opponent", "resolve", "safe")
 
 
@@ -32,27 +32,41 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--data", type=Path, default=DATA, help="file of the scores")
     commands = parser.add_subparsers(required=True)
-    play = commands.add_parser("play")
+    play = commands.add_parser("play", help="play matches, and add their scores to the data file")
     play.set_defaults(run=play_all)
-    play.add_argument("folder", type=Path)
-    play.add_argument("--hands", type=int, default=10000)
-    play.add_argument("--opponents", default=",".join(OPPONENTS))
-    play.add_argument("--resolve", default="never", choices=("never", "off-tree", "always"))
-    play.add_argument("--safe", nargs="?", const="mixed", default=False, choices=("cfr-d", "mixed"))
-    play.add_argument("--seed", type=int, default=1)
-    play.add_argument("--aivat", default=True, action=argparse.BooleanOptionalAction)
-    play.add_argument("--workers", type=int)
-    play.add_argument("--logs", type=Path, default=ROOT / "results/matches")
-    table = commands.add_parser("table")
+    play.add_argument("folder", type=Path, help="folder of a solved whole game")
+    play.add_argument("--hands", type=int, default=10000, help="number of hands of each run")
+    play.add_argument("--opponents", default=",".join(OPPONENTS), help="opponents, with commas between them")
+    play.add_argument(
+        "--resolve",
+        default="never",
+        choices=("never", "off-tree", "always"),
+        help="when the bot re-solves: never, only after bets that the tree lacks, or on every turn and river",
+    )
+    play.add_argument(
+        "--safe",
+        nargs="?",
+        const="mixed",
+        default=False,
+        choices=("cfr-d", "mixed"),
+        help="gadget of safe re-solving (default without a name: mixed)",
+    )
+    play.add_argument("--seed", type=int, default=1, help="seed of the cards")
+    play.add_argument(
+        "--aivat", default=True, action=argparse.BooleanOptionalAction, help="reduce the variance by AIVAT"
+    )
+    play.add_argument("--workers", type=int, help="number of processes (default: all cores)")
+    play.add_argument("--logs", type=Path, default=ROOT / "results/matches", help="folder of the logs")
+    table = commands.add_parser("table", help="print all scores of the data file")
     table.set_defaults(run=tell_table)
     args = parser.parse_args()
     args.run(args)
 
 
 def play_all(args: argparse.Namespace) -> None:
-    """Play the matches one after the other; the figures are what the folder's bot wins."""
+    """Play the matches one after the other; print each score, and add it to the data file."""
     for name in args.opponents.split(","):
         row = _played(args, name)
         rows = [old for old in _rows(args.data) if any(old[key] != row[key] for key in KEY)]
@@ -62,7 +76,7 @@ def play_all(args: argparse.Namespace) -> None:
 
 
 def tell_table(args: argparse.Namespace) -> None:
-    """Print the table of what was played."""
+    """Print the table of all scores in the data file."""
     print(
         "| locker | re-solving | opponent | hands | it wins, mbb per hand: AIVAT | plain, duplicate | width |"
     )

@@ -1,8 +1,9 @@
-"""Stored chunks, stored chunks over live ones, and live chunks only: exploitability and seconds after so many sweeps.
+"""Compares stored, mixed and live chance leaves by exploitability and time after a number of sweeps.
 
     python -m benchmarks.studies.mixed_leaves [--sweeps 50 100]
 
-T1 at 40 + 40 rows and Leduc, in memory, each from nothing.
+T1 with 40 rows on each turn and river, and Leduc hold'em, are solved from scratch in memory: with stored chunks in both
+rounds, with stored chunks in the first and live ones in the second, and with live chunks only.
 """
 
 import argparse
@@ -22,7 +23,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--sweeps", type=int, nargs="+", default=[50, 100], help="checks (default 50 100)")
+    parser.add_argument(
+        "--sweeps",
+        type=int,
+        nargs="+",
+        default=[50, 100],
+        help="numbers of sweeps after which exploitability is printed, multiples of 10 (default 50 100)",
+    )
     options = parser.parse_args()
     print("| game | leaves | sweeps | exploitability | seconds |\n|---|---|---|---|---|")
     for game, (name, unit, settings, mixed) in GAMES.items():

@@ -1,6 +1,8 @@
-"""The picture in docs/buckets.md: a nut flush draw, a weak pair and a gutshot on a flop, and the buckets they fall in.
+"""Draws the picture in docs/buckets.md: outcome curves of three hands on a flop, and the buckets to which they belong.
 
-python -m benchmarks.studies.outcome_curves docs/outcome-curves.png
+    python -m benchmarks.studies.outcome_curves docs/outcome-curves.png
+
+The hands are a nut flush draw, a weak pair and a gutshot.
 """
 
 import sys

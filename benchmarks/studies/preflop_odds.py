@@ -1,10 +1,11 @@
-"""Count exactly how often each of the 169 starting hands beats each of the 1,326 hands: `spewy/look/preflop_wins.npz`.
+"""Counts how often each of the 169 starting hands beats each of the 1,326 hands, on all boards.
 
     python -m benchmarks.studies.preflop_odds
 
-Compares all pairs of hands on the 134,459 final boards that differ by more than a renaming of suits, which takes two
-minutes, and writes the file again. ``wins[class, hand]`` is the number of final boards on which the first hand of a
-class (`buckets.cards.preflop_classes`) beats a hand of the deck; suits make all other pairs the same.
+The results go to `spewy/look/preflop_wins.npz`. ``wins[starting hand, hand]`` is the number of final boards on which
+the first hand of the deck that belongs to a starting hand (`buckets.cards.preflop_classes`) beats a hand. All other
+pairs of hands are equal to one of these pairs up to suits. The script compares all pairs of hands on the 134,459
+canonical final boards, which takes two minutes.
 """
 
 import argparse

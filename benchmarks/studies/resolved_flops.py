@@ -1,18 +1,19 @@
-"""Exploitability on whole flops of a bot that re-solves turns and rivers, beside that of its stored strategy.
+"""Exploitability, on whole flops, of a bot that re-solves turns and rivers, compared with that of its stored strategy.
 
     python -m benchmarks.studies.resolved_flops FOLDER --flops "Ks 9s 4d,8h 5h 2h" [--iterations 30]
                                                 [--safe HOW] [--rounds 2] [--cold]
                                                 [--workers 2] [--keep DIR] [--data FILE]
     python -m benchmarks.studies.resolved_flops table
 
-Every line of the betting and every turn and river of a flop is judged, with every hand as it is. A subgame begins
-with each turn (``--rounds 2``) that each line enters: limit hold'em has 63 lines and 23 to 49 turns up to suits. It is
-solved with the ranges that the locker plays down to, as at the table but to a number of iterations, and both players'
-best responses to what was solved are found; what comes before is the locker's. Figures are in mbb per hand on that
-flop: what best responses win, half of both players' together, who respond from the first round that is named on and
-play like the bot before. The locker's figures come from the judge of whole games. What was found of a subgame is kept
-in ``--keep``, so that a run goes on where it was interrupted; finished flops are added to the data file, from which
-``table`` prints.
+Best responses are computed for every hand, on every turn and river of a flop and after every betting line. The bot
+re-solves a subgame on each turn (``--rounds 2``) or each river (``--rounds 1``) after each line that leads to it: limit
+hold'em has 63 lines to the turn, and a flop has 23 to 49 turns up to suits. Each subgame is solved for a number of
+iterations, with both ranges played down from the stored strategy; before it the bot plays the stored strategy.
+
+Figures are in mbb per hand on the flop: half the sum of what both players' best responses win. A best response begins
+at the flop, or in the round that the column names; before that it plays like the bot. Results of subgames are stored in
+the folder of ``--keep``, so that an interrupted run can continue; results of finished flops are added to the data file,
+which ``table`` prints.
 """
 
 import argparse
@@ -50,26 +51,28 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "folder", help="folder of a whole game that is solved with [boards]; or the word table"
+        "folder", help="folder of a solved whole game, or the word `table` to print the data file"
     )
     parser.add_argument("--flops", help="flops, with commas between them")
-    parser.add_argument("--iterations", type=int, default=30, help="iterations of a solve")
+    parser.add_argument("--iterations", type=int, default=30, help="number of iterations of each re-solve")
     parser.add_argument("--rounds", type=int, default=2, help="number of last rounds that are re-solved")
     parser.add_argument("--safe", choices=get_args(Gadget), help="gadget of safe re-solving")
-    parser.add_argument("--cold", action="store_true", help="solves begin with nothing, not with the locker")
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--keep", type=Path, default=KEEP)
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument(
+        "--cold", action="store_true", help="start re-solves from scratch, not from the stored strategy"
+    )
+    parser.add_argument("--workers", type=int, default=2, help="number of processes")
+    parser.add_argument("--keep", type=Path, default=KEEP, help="folder for results of subgames")
+    parser.add_argument("--data", type=Path, default=DATA, help="file of the results")
     args = parser.parse_args()
     if args.folder != "table":
         if args.flops is None:
-            parser.error("--flops: expected some, found none")
+            parser.error("--flops: expected flops, such as 'Ks 9s 4d,8h 5h 2h', found none")
         judge_all(args)
     print(table(_rows(args.data)))
 
 
 def judge_all(args: argparse.Namespace) -> None:
-    """Judge one flop after the other, each beside the locker alone."""
+    """Measure the flops one after the other, and add the results to the data file."""
     play = strategy_folder(args.folder)
     options = Options("always", args.rounds, args.safe, args.iterations, seconds=None, warm=not args.cold)
     with (
@@ -113,7 +116,12 @@ def _judged(
     lines: list[str],
     args: argparse.Namespace,
 ) -> tuple[list[float], float]:
-    """Chips that best responses win from the flop, and from the first round that is solved on; and core-seconds."""
+    """Solve the subgames of a flop, and compute best responses to the bot.
+
+    Returns:
+        What best responses win from the flop on, and from the first re-solved round on, both in chips per hand on the
+        flop; and the core-seconds of all solves.
+    """
     told = f"{mark} {options} {flop}"
     keep = args.keep / hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
     keep.mkdir(parents=True, exist_ok=True)
@@ -142,7 +150,10 @@ def _judged(
 
 
 def _below(play: Path, options: Options, symmetric: bool, key: Key, file: Path) -> None:
-    """Solve a subgame in a worker; its file has both players' values, and the time in a row of its own."""
+    """Solve a subgame in a worker, and write a file.
+
+    The file is an array with three rows: both players' values ``[hand]``, and the seconds of processor time.
+    """
     begun = time.process_time()
     first, second = kept_judge(play, options, symmetric=symmetric).below(key)
     seconds = np.full(len(first), time.process_time() - begun)
@@ -150,11 +161,11 @@ def _below(play: Path, options: Options, symmetric: bool, key: Key, file: Path) 
     with partial.open("wb") as out:
         np.save(out, np.array([first, second, seconds], dtype=np.float32))
     partial.replace(file)
-    gc.collect()  # of subgames that know their hands, and hands that know their subgames
+    gc.collect()  # subgames and hands refer to each other
 
 
 def _canonical(game: RealGame, flop: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    """The number and the cards of a flop, or of the one that suits make of it."""
+    """Return the number and the cards of the canonical flop that is equal to a flop up to suits."""
     history = canonical((tuple(sorted(flop)),), game.trees.deck, game.trees.perms)[0]
     return game.trees.firsts[0].index(history), history[-1]
 

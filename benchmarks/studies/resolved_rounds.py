@@ -1,26 +1,27 @@
-"""The effect of re-solving on a whole game's strategy: the win of a best response from a round on.
+"""Measures how much re-solving improves a whole game's strategy, by best responses from a round on.
 
     python -m benchmarks.studies.resolved_rounds FOLDER [--from river|turn] [--hands 400] [--seed 0]
                                                  [--iterations 100] [--safe HOW] [--json]
     python -m benchmarks.studies.resolved_rounds FOLDER --few 1,3,6,12,30 [--from river|turn] [--bet 150]
                                                  [--hands 40] [--seed 0] [--json]
 
-Hands are dealt and played by the locker against itself until the round begins. There the public state is judged in the
-real game: each hand of either player responds as well as it can, from there on, to what the other plays, on all
-boards that can follow and with exact card removal; both ranges are those that the locker plays down to. Half of the
-sum of both gains, 0 for hands that end before, is the figure of one hand; its mean over hands is what exploitability
-loses from that round on, in mbb per hand, to somebody who plays like the locker until then. That is a part of the
-exploitability, not a bound on it; but it is exact for the sampled states and unbiased over them, and the same states
-are judged for every way to play, so that differences are known better than each figure. Unsafe re-solving is made for
-just these ranges, and looks its best here; against others it may lose, which safe re-solving does not.
+Hands are dealt, and the stored strategy plays them against itself until the river or the turn (--from) begins. At this
+public state both players' best responses for the rest of the hand are computed in the full game, on all boards that can
+follow and with exact card removal, against ranges that are played down from the stored strategy. The figure of a hand
+is half the sum of what both win, or 0 if the hand ends earlier. The mean over hands is the part of the exploitability
+that belongs to play from that round on, in mbb per hand, for opponents who play like the stored strategy before. It is
+an unbiased estimate of this part, not a bound on the exploitability. All ways to play are measured in the same states,
+so differences are more accurate than the figures. Re-solving without a gadget is made for just these ranges and looks
+best here; against opponents with other ranges it may lose, unlike re-solving with a gadget.
 
-Ways: the locker alone; each river re-solved as at the table; with ``--from turn`` also each turn, to the end of the
-hand. To judge rivers below one turn of limit hold'em, 432 of them are re-solved.
+The ways to play are the stored strategy ("locker"), re-solving of each river, and with ``--from turn`` also re-solving
+of each turn to the end of the hand. For one turn of limit hold'em, 432 rivers are re-solved.
 
-With ``--few`` ways are the subgame that begins with the round, solved in so many iterations that begin with nothing or
-with what the locker plays, and whatever that is worth: at the table the locker is played where it is better. With
-``--bet`` the subgame has one more bet at its root, of so many per cent of the pot or all-in, which the locker's tree
-lacks, and "locker" is what it plays with such bets taken for others.
+With ``--few`` the ways to play are the stored strategy, and the subgame at the beginning of the round solved in a few
+iterations, from scratch or from the stored strategy. The bot at the table would compare a solution with the stored
+strategy and play the better one; here the solution is played in any case. With ``--bet`` the subgame also has a bet at
+its root that the stored tree lacks, of a given part of the pot or all-in; the stored strategy then reads this bet as a
+bet of its tree.
 """
 
 import argparse
@@ -48,30 +49,43 @@ from spewy.game.hand import Hand
 from spewy.records.policy import Stacked
 
 Pair = tuple[np.ndarray, np.ndarray]
-"""A number for each hand of both players, ``[hand of the deck]``."""
+"""Numbers of both players' hands: two arrays ``[hand of the deck]``."""
 LAST = {"river": 1, "turn": 2}
-"""How many rounds are left where the judge begins."""
+"""Number of rounds from the beginning of the river or the turn to the end of the hand."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", help="folder of a whole game that is solved with [boards]")
-    parser.add_argument("--from", dest="start", choices=LAST, default="river")
-    parser.add_argument("--hands", type=int, default=400)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--iterations", type=int, default=Options.iterations, help="iterations of a solve")
-    parser.add_argument("--safe", choices=get_args(Gadget), help="re-solve with this gadget, too")
-    parser.add_argument("--few", type=lambda text: [int(part) for part in text.split(",")], default=[])
-    parser.add_argument("--bet", type=int, help="per cent of the pot, at the root beside the tree's bets")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("folder", help="folder of a solved whole game")
+    parser.add_argument(
+        "--from", dest="start", choices=LAST, default="river", help="round in which best responses begin"
+    )
+    parser.add_argument("--hands", type=int, default=400, help="number of hands to deal")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first hand")
+    parser.add_argument(
+        "--iterations", type=int, default=Options.iterations, help="number of iterations of each re-solve"
+    )
+    parser.add_argument(
+        "--safe", choices=get_args(Gadget), help="gadget; re-solving is measured without and with it"
+    )
+    parser.add_argument(
+        "--few",
+        type=lambda text: [int(part) for part in text.split(",")],
+        default=[],
+        help="small numbers of iterations to measure, with commas between them",
+    )
+    parser.add_argument(
+        "--bet", type=int, help="size of an extra bet at the root of the subgame, in %% of the pot"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON in place of a table")
     options = parser.parse_args()
     if options.bet and not options.few:
-        parser.error("--bet: expected --few beside it")
+        parser.error("--bet has an effect only with --few; add --few")
     with open_policy(options.folder) as policy:
         if options.bet and policy.problem.game.limit:
-            parser.error("--bet: expected a no-limit game, found a limit game")
+            parser.error("--bet needs a no-limit game, and this is a limit game; remove --bet")
         judge = Judge(SubgameBuilder(policy.problem.tree.config), LAST[options.start], options.bet)
         bots = {
             name: LockerBot(policy, how)
@@ -99,7 +113,7 @@ def main() -> None:
 
 
 def ways(start: str, iterations: int, safe: Gadget | None) -> list[tuple[str, Options]]:
-    """The ways to play that are compared, by name."""
+    """List the ways to play to compare, each as (name, options of the bot)."""
     locker = Options(resolve="never", iterations=iterations, seconds=None)
     out = [("locker", locker)]
     for rounds in range(1, LAST[start] + 1):
@@ -112,14 +126,23 @@ def ways(start: str, iterations: int, safe: Gadget | None) -> list[tuple[str, Op
 
 
 class Judge:
-    """Plays hands to the beginning of a round, and judges what is played from there on."""
+    """Plays hands to the beginning of a round, and measures what best responses win from there on.
+
+    Args:
+        games: builder of subgames.
+        left: number of rounds from the beginning of the round to the end of the hand.
+        bet: size of an extra bet at the root of subgames in % of the pot; None: no extra bet.
+    """
 
     def __init__(self, games: SubgameBuilder, left: int, bet: int | None = None) -> None:
         self.games, self.game, self.bet = games, games.game, bet
         self.round = self.game.num_rounds - left
 
     def reached(self, bot: LockerBot, seed: int) -> Hand | None:
-        """The state where the round begins in a hand that a bot plays against itself; None: it ends before."""
+        """Deal a hand that a bot plays against itself; return the state where the round begins.
+
+        The result is None if the hand ends earlier.
+        """
         rng = random.Random(seed)
         cards = rng.sample(self.game.deck.cards, 2 * self.game.num_hole_cards + self.game.board_sizes[-1])
         n = self.game.num_hole_cards
@@ -134,7 +157,7 @@ class Judge:
         return None if hand.is_over else Hand(hand.betting, board=hand.board)
 
     def gain(self, bot: LockerBot, state: Hand, seed: int) -> float:
-        """Half of what best responses of both win from a state on, in mbb per hand that comes here."""
+        """Return half the sum of what both players' best responses to a bot win from a state on, in mbb per hand."""
         bot.new_hand(state, 0, seed)
         root, ranges = self.root(state), bot.ranges(state)
 
@@ -150,7 +173,7 @@ class Judge:
     def solved_gain(
         self, locker: LockerBot, blueprint: Blueprint, few: int, warm: bool, state: Hand, seed: int
     ) -> float:
-        """Measure a subgame that is re-solved in a few iterations."""
+        """Measure the solution of a subgame after a few iterations; ``warm``: it starts from the stored strategy."""
         locker.new_hand(state, 0, seed)
         ranges, plays = locker.ranges(state), self.stored(blueprint, state)
         begin = (plays, plays) if warm else None
@@ -158,7 +181,7 @@ class Judge:
         return self.lost(state, ranges, (solved.best_values(0), solved.best_values(1)))
 
     def taken_gain(self, locker: LockerBot, blueprint: Blueprint, state: Hand, seed: int) -> float:
-        """Measure the stored strategy with an extra bet, which it translates to a bet of its tree."""
+        """Measure the stored strategy in a subgame with an extra bet, which it reads as a bet of its tree."""
         locker.new_hand(state, 0, seed)
         root, ranges, plays = self.root(state), locker.ranges(state), self.stored(blueprint, state)
 
@@ -168,7 +191,7 @@ class Judge:
         return self.lost(state, ranges, (best(0), best(1)))
 
     def stored(self, blueprint: Blueprint, state: Hand) -> PlayerStrategy:
-        """Return the stored strategy of the subgame that begins at a state; an added bet is translated."""
+        """Return the stored strategy of the subgame at a state, which reads an extra bet as a bet of its tree."""
         root, begun = self.root(state), state.betting.line
 
         def plays(lines: list[str], board: tuple[int, ...]) -> Stacked:
@@ -183,7 +206,7 @@ class Judge:
         )
 
     def root(self, state: Hand) -> Root:
-        """The subgame that begins at a state."""
+        """Return the root of the subgame that begins at a state, with the extra bet if there is one."""
         base, least = max(state.betting.spent), min(self.game.stacks or (0,))
         stack = least - base if least else None
         if not self.bet or stack == 0:
@@ -194,7 +217,7 @@ class Judge:
         )
 
     def lost(self, state: Hand, ranges: Pair, best: Pair) -> float:
-        """Half of what best responses make of a state, in mbb per hand that comes here."""
+        """Return half the sum of both players' best-response values at a state, in mbb per hand that comes here."""
         layout = self.games.layout(self.root(state), state.board)
         both, total = live_game(layout, ranges), 0.0
         for p in (0, 1):
@@ -204,7 +227,7 @@ class Judge:
 
 
 def going_on(state: Hand, line: str, board: tuple[int, ...]) -> Hand:
-    """The hand after a line from a state, on a board."""
+    """Continue a hand from a state by a betting line, with the cards of a board."""
     hand = state
     for token in re.findall(r"[fc]|r\d*", line):
         if hand.to_deal:
@@ -214,7 +237,7 @@ def going_on(state: Hand, line: str, board: tuple[int, ...]) -> Hand:
 
 
 def tell(found: dict[str, list[float]], seconds: dict[str, float], options: argparse.Namespace) -> None:
-    """Print what was found, each with its 95 % interval, and the difference to the locker alone."""
+    """Print the mean of each way to play with its 95 % interval, and its difference from the stored strategy."""
     alone = np.array(found["locker"])
     rows = []
     for name, gains in found.items():
@@ -225,15 +248,17 @@ def tell(found: dict[str, list[float]], seconds: dict[str, float], options: argp
         print(json.dumps([dict(zip(names, row, strict=True)) for row in rows]))
         return
     reached = np.count_nonzero(alone)
-    print(f"from the {options.start} on: {len(alone)} hands, {reached} come there")
-    print("| way | mbb per hand | less than the locker | s per state |")
+    print(
+        f"best responses from the {options.start} on: {len(alone)} hands, {reached} come to the {options.start}"
+    )
+    print("| way to play | mbb per hand | less than the locker | seconds per state |")
     print("|---|---|---|---|")
     for name, mbb, about, saved, within, each in rows:
         print(f"| {name} | {mbb:.1f} ± {about:.1f} | {saved:.1f} ± {within:.1f} | {each:.2f} |")
 
 
 def mean(numbers: np.ndarray) -> tuple[float, float]:
-    """The mean, and half of its 95 % interval."""
+    """Return the mean of numbers, and half the width of its 95 % interval."""
     return float(numbers.mean()), 1.96 * float(numbers.std(ddof=1)) / len(numbers) ** 0.5
 
 

@@ -1,9 +1,9 @@
-"""Rhode Island hold'em: exploitability over time, and a bracket of the game's value.
+"""Solves Rhode Island hold'em: exploitability over time, and bounds on the game's value.
 
     python -m benchmarks.studies.rhode_island [--target 0.00005] [--folder FOLDER]
 
-Solves with suit symmetry (a row per hand, live leaves), then unfolds the average strategies onto all boards and takes
-best responses once more in the game *without* symmetry: the bracket there must be the same.
+The game is solved with suit symmetry, a row for each hand and live leaves. Then the average strategies are converted to
+all boards, and best responses are computed again in the game *without* symmetry: the bounds must be the same.
 """
 
 import argparse
@@ -32,8 +32,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--target", type=float, default=0.00005, help="chips (default 0.00005)")
-    parser.add_argument("--folder", type=Path, help="keep (and resume) the lockers here")
+    parser.add_argument(
+        "--target", type=float, default=0.00005, help="target exploitability in chips (default 0.00005)"
+    )
+    parser.add_argument("--folder", type=Path, help="folder of the solve; the solve continues if it exists")
     options = parser.parse_args()
     overrides = [f"solve.target={options.target} chips", "solve.max_sweeps=100000"]
     with tempfile.TemporaryDirectory() as scratch:
@@ -45,7 +47,7 @@ def main() -> None:
         for sweep, seconds, gap in result.trace:
             print(f"| {sweep} | {seconds:.1f} | {gap:.6f} |")
         low, high = result.value_bracket or (np.nan, np.nan)
-        print(f"value between {low:.6f} and {high:.6f} chips per hand for player 0")
+        print(f"value of the game between {low:.6f} and {high:.6f} chips per hand for player 0")
         started = time.perf_counter()
         with Solution.open(folder) as solution:
             layout, sums = unfolded(solution)
@@ -56,7 +58,7 @@ def main() -> None:
 
 
 def unfolded(solution: Solution) -> tuple[Layout, Strategies]:
-    """The stored averages on every board of the game without symmetry, hand by hand."""
+    """Convert the stored average strategies to the game without symmetry: every board, a row for each hand."""
     layout = Layout.of(Job.load(JOB, ["solve.symmetry=false"]).problem)
     folded, game = Chunks(solution.layout, solution.store).whole(), layout.problem.game
     out = layout.live.zeros()

@@ -1,11 +1,12 @@
-"""Which discounts need the fewest iterations of the exact engine.
+"""Measures how many iterations the exact engine needs with different discounts of earlier iterations.
 
     python -m benchmarks.studies.schedules [--random 0] [--seed 0] [--most 400]
 
-A schedule has five numbers: regrets above 0 are multiplied by t^a / (t^a + c), those below by t^b / (t^b + d), sums by
-((t - 1) / t)^g; DCFR has c = d = 1. Each line gives the geometric means, over seven spots, of the iterations to 0.5 and
-0.1 % of the pot (checked every ten, interpolated, at most ``--most``), and those to 0.1 % by spot. ``--random`` tries
-so many at random and prints the fifteen best. About a second and a half per schedule.
+A schedule of discounts has five numbers a, b, c, d and g: after t iterations positive regrets are multiplied by
+t^a / (t^a + c), negative regrets by t^b / (t^b + d), and sums by ((t - 1) / t)^g. DCFR has c = d = 1. A line of the
+table has the geometric means, over seven spots, of the iterations to 0.5 and to 0.1 % of the pot, and the iterations to
+0.1 % for each spot. Exploitability is measured every ten iterations and interpolated. ``--random`` also measures random
+schedules and prints the fifteen best. A schedule takes about a second and a half.
 """
 
 import argparse
@@ -38,25 +39,25 @@ TARGETS = (0.5, 0.1)
 
 
 class Schedule(Variant):
-    """Discounts of a, c, b, d, g."""
+    """A variant of CFR whose name has the numbers a, c, b, d and g of a schedule."""
 
     def table(self, first: int, count: int) -> np.ndarray:
-        """See `Variant`."""
+        """Return the factors of iterations, as `Variant.table` says."""
         a, c, b, d, g = map(float, self.name.split())
         t = np.arange(first - 1, first - 1 + count, dtype=float)
         with np.errstate(divide="ignore", invalid="ignore"):
             columns = [t**a / (t**a + c), t**b / (t**b + d), (t / (t + 1)) ** g]
-        return np.nan_to_num(np.stack(columns, axis=1))  # t = 0: there is nothing yet to discount
+        return np.nan_to_num(np.stack(columns, axis=1))  # before the first iteration all numbers are 0
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--random", type=int, default=0, help="schedules to try at random")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--most", type=int, default=400, help="iterations")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--random", type=int, default=0, help="number of random schedules")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the random schedules")
+    parser.add_argument("--most", type=int, default=400, help="largest number of iterations of a solve")
+    parser.add_argument("--threads", type=int, default=2, help="number of threads")
     options = parser.parse_args()
     games = []
     for file, board in FILES.values():
@@ -85,7 +86,7 @@ def main() -> None:
 
 
 def needed(numbers: tuple[float, ...], games: list, options: argparse.Namespace) -> list[list[float]]:
-    """Iterations by spot and target."""
+    """Solve each spot with a schedule; return the iterations to each target, a list for each spot."""
     out = []
     for game, pot in games:
         engine = ExactCfr(game, Schedule(" ".join(map(str, numbers))), threads=options.threads)
@@ -95,7 +96,11 @@ def needed(numbers: tuple[float, ...], games: list, options: argparse.Namespace)
 
 
 def course(engine: ExactCfr, pot: float, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Run to the last target; iterations from here on, every ten, and exploitability in % of the pot."""
+    """Run an engine to the last target, with a check every ten iterations.
+
+    Returns:
+        For each check the number of iterations of this run, and the exploitability in % of the pot.
+    """
     before = engine.iteration
     checks = engine.run_to(0.99 * TARGETS[-1] / 100 * pot, most, 10)
     engine.close()
@@ -105,7 +110,7 @@ def course(engine: ExactCfr, pot: float, most: int) -> tuple[np.ndarray, np.ndar
 
 
 def crossing(iterations: np.ndarray, pct: np.ndarray, target: float, most: int) -> float:
-    """Return the iteration that reaches the target; exploitability is interpolated logarithmically between checks."""
+    """Return the number of iterations to the target; between checks exploitability is interpolated geometrically."""
     below = np.flatnonzero(pct <= target)
     if not len(below):
         return float(most)

@@ -1,15 +1,15 @@
-"""Size and time of UPAC's bot, and the loss of its tables against the lockers.
+"""Measures the bot of UPAC: size and time of its package, and how well its tables and its rivers play.
 
     python -m benchmarks.studies.upac measure PACKAGE.zip [--games 10]
     python -m benchmarks.studies.upac agreement PACKAGE.zip LADDER [--boards 300]
     python -m benchmarks.studies.upac rivers PACKAGE.zip [--hands 400] [--seed 1]
 
-"measure" plays games against the equity rule in an environment of its own that has NumPy and nothing else: size,
-memory, seconds of the wall's clock (start of the interpreter and other work on the machine included) and of the
-processor.
-"agreement" compares the class of a board and the row of a hand there by the bot's tables with the solve's.
-"rivers" plays hands of each rung by the tables, and tells what best responses win from the river on, with the ranges
-that come there: from the tables, and from the river solved as at the table. Exact for a river, a sample of rivers.
+"measure" plays games against the rule `equity` in a Python environment that has NumPy only, and prints the package's
+size, its memory, its wall time (with the start of the interpreter and other work on the machine) and its processor
+time. "agreement" compares the board buckets and rows that the package's tables give with those of the solve. "rivers"
+plays hands of each rung (a stack size with tables of its own) by the tables, and prints what best responses win from
+the river on: against the tables, and against the river as the bot re-solves it. The figures are exact for each river,
+and means over a sample of rivers.
 """
 
 import argparse
@@ -47,28 +47,28 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    each = commands.add_parser("measure")
-    each.add_argument("package", type=Path)
-    each.add_argument("--games", type=int, default=10)
-    each = commands.add_parser("agreement")
-    each.add_argument("package", type=Path)
-    each.add_argument("ladder", type=Path)
-    each.add_argument("--boards", type=int, default=300)
-    each = commands.add_parser("rivers")
-    each.add_argument("package", type=Path)
-    each.add_argument("--hands", type=int, default=400)
-    each.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    if asked.command == "measure":
-        measure(asked.package, asked.games)
-    elif asked.command == "agreement":
-        agreement(asked.package, asked.ladder, asked.boards)
+    each = commands.add_parser("measure", help="size, memory and time of a package")
+    each.add_argument("package", type=Path, help="package of the bot, a zip file")
+    each.add_argument("--games", type=int, default=10, help="number of games")
+    each = commands.add_parser("agreement", help="how often board buckets and rows of the tables are right")
+    each.add_argument("package", type=Path, help="package of the bot, a zip file")
+    each.add_argument("ladder", type=Path, help="folder of the solves, one for each rung")
+    each.add_argument("--boards", type=int, default=300, help="number of boards of each round")
+    each = commands.add_parser("rivers", help="best responses to the bot from the river on")
+    each.add_argument("package", type=Path, help="package of the bot, a zip file")
+    each.add_argument("--hands", type=int, default=400, help="number of hands of each rung")
+    each.add_argument("--seed", type=int, default=1, help="seed of the cards")
+    args = parser.parse_args()
+    if args.command == "measure":
+        measure(args.package, args.games)
+    elif args.command == "agreement":
+        agreement(args.package, args.ladder, args.boards)
     else:
-        rivers(asked.package, asked.hands, asked.seed)
+        rivers(args.package, args.hands, args.seed)
 
 
 def measure(package: Path, games: int) -> None:
-    """Size, memory and time of a package in a clean environment."""
+    """Print the size, memory and time of a package that plays in a clean environment."""
     with TemporaryDirectory() as temporary:
         python = clean_environment(Path(temporary) / "environment")
         package_bot = unpack(package, Path(temporary) / "package")
@@ -91,7 +91,7 @@ def measure(package: Path, games: int) -> None:
 
 
 def clean_environment(folder: Path) -> Path:
-    """A Python that has NumPy and nothing else."""
+    """Make a Python environment that has NumPy only; return its interpreter."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     site = next(folder.glob("lib/python*/site-packages"))
     own = Path(np.__file__).parent
@@ -102,7 +102,10 @@ def clean_environment(folder: Path) -> Path:
 
 
 def processor_times(package: Path, heard: list[str]) -> list[float]:
-    """Seconds of the processor of each answer to what one seat of some games heard, in this process."""
+    """Let the bot answer the messages of some games again, in this process; return the processor time of each answer.
+
+    ``heard`` are lines of a log of games; the bot takes the seat of the defender.
+    """
     times = []
     with closing(open_tables(package)) as tables:
         player, table = Player(tables, 1), Table()
@@ -120,7 +123,7 @@ def processor_times(package: Path, heard: list[str]) -> list[float]:
 
 
 def agreement(package: Path, ladder: Path, n_boards: int) -> None:
-    """How often the bot finds the class and the row that the solve had."""
+    """Print how often the tables give the board bucket and the row that the solve has, on random boards."""
     rng = Random(1)
     with closing(open_tables(package)) as tables, open_policy(rung_folders(ladder)[0]) as policy:
         abstraction = board_abstraction(policy.problem.game, policy.strategies.arrays())
@@ -136,14 +139,14 @@ def agreement(package: Path, ladder: Path, n_boards: int) -> None:
                 same_row += found == (classes[0], row)
                 near_row += found[0] == classes[0] and abs(found[1] - row) <= 1
             print(
-                f"{n_cards} cards: class {same_class / n_boards:.3f}, row {same_row / n_boards:.3f}, "
-                f"row or the one beside {near_row / n_boards:.3f}"
+                f"{n_cards} cards: same board bucket {same_class / n_boards:.3f}, same row "
+                f"{same_row / n_boards:.3f}, same or next row {near_row / n_boards:.3f}"
             )
 
 
 def rivers(package: Path, n_hands: int, seed: int) -> None:
-    """Return the win of best responses from the river on, in mbb per dealt hand, with its standard error."""
-    print("| big blinds | rivers | from the tables, mbb | solved, mbb | seconds to solve, median, slowest |")
+    """Print what best responses win from the river on, in mbb per dealt hand, with standard errors, for each rung."""
+    print("| big blinds | rivers | by the tables, mbb | re-solved, mbb | seconds to solve: median, slowest |")
     print("|---|---|---|---|---|")
     with closing(open_tables(package)) as tables:
         for rung, stack in enumerate(tables.stacks):
@@ -177,7 +180,10 @@ def rivers(package: Path, n_hands: int, seed: int) -> None:
 
 
 def walk(tables: Tables, rung: int, cards: tuple[int, ...], rng: Random) -> Came | None:
-    """How two players by the tables come to the river's first decision; None: they do not."""
+    """Play a hand by the tables to the first decision on the river; return the way there.
+
+    The result is None if the hand ends earlier, or goes all-in.
+    """
     tree, node, path = tables.tree(rung), 0, []
     while (player := int(tree.nodes[node, PLAYER])) >= 0:
         if tree.nodes[node, ROUND] == RIVER_ROUND:
@@ -191,7 +197,7 @@ def walk(tables: Tables, rung: int, cards: tuple[int, ...], rng: Random) -> Came
 
 
 def won(game: River, play: dict[int, np.ndarray]) -> float:
-    """Chips that best responses win of a river, half of both players' together, for each time that it comes."""
+    """Return half the sum of what both players' best responses win on a river, in chips per hand that comes there."""
     total = sum(float(game.weights[p] @ game.best(play, p)) for p in (0, 1))
     first, second = (HANDS[held] for held in game.held)
     apart = (first[:, None, :, None] != second[None, :, None, :]).all(axis=(2, 3))

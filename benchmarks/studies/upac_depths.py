@@ -1,12 +1,13 @@
-"""The loss of playing a stack by the nearest rung of UPAC's ladder.
+"""Measures what UPAC's bot loses when it plays a stack by the solve of another stack, the nearest rung of its ladder.
 
     python -m benchmarks.studies.upac_depths push [--stacks 12,16,20,30,40,50,70,100]
     python -m benchmarks.studies.upac_depths trees LADDER STACK,RUNG ... [--flops 6] [--seed 1]
 
-"push" takes push or fold, which is exact: the exploitability of the nearest rung's solution, for each stack between.
-"trees" takes a stack (in chips) of which the ladder has a solve too, and plays that solve's betting tree by another
-rung, as the bot does: classes and rows are the same, bets are translated. Best responses judge both in the real game,
-on the same flops. Where the rung's tree has nothing, the bot goes by odds, and checks and calls here.
+"push" computes the exact exploitability of push-or-fold solutions: each stack between two rungs plays the solution of
+the nearest rung. "trees" needs a stack (in chips) for which the ladder has a solve. It plays the betting tree of this
+solve by the strategy of another rung, as the bot does: board buckets and rows are the same, and bets are translated.
+Then it measures the exploitability of both in the full game, on the same flops. Where the rung's tree has no decision
+to translate to, the bot would play by pot odds; here it checks or calls.
 """
 
 import argparse
@@ -33,7 +34,7 @@ from spewy.records.strategy_locker import FOLDER, MOST, write_class
 
 BIG_BLIND = 2
 EVEN = 0.5
-"""In place of what the bot draws between two sizes."""
+"""Number that replaces the bot's random choice between two sizes."""
 
 
 def main() -> None:
@@ -41,22 +42,26 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    each = commands.add_parser("push")
-    each.add_argument("--stacks", default="12,16,20,30,40,50,70,100")
-    each = commands.add_parser("trees")
-    each.add_argument("ladder", type=Path)
-    each.add_argument("pairs", nargs="+", help="stacks and rungs in chips")
-    each.add_argument("--flops", type=int, default=6)
-    each.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    if asked.command == "push":
-        push(tuple(int(stack) for stack in asked.stacks.split(",")))
+    each = commands.add_parser("push", help="push or fold")
+    each.add_argument(
+        "--stacks", default="12,16,20,30,40,50,70,100", help="rungs in chips, with commas between them"
+    )
+    each = commands.add_parser("trees", help="betting trees")
+    each.add_argument("ladder", type=Path, help="folder of the solves, one for each rung")
+    each.add_argument(
+        "pairs", nargs="+", metavar="STACK,RUNG", help="a stack, and the rung that plays it, in chips"
+    )
+    each.add_argument("--flops", type=int, default=6, help="number of flops")
+    each.add_argument("--seed", type=int, default=1, help="seed of the flops")
+    args = parser.parse_args()
+    if args.command == "push":
+        push(tuple(int(stack) for stack in args.stacks.split(",")))
     else:
-        trees(asked.ladder, asked.pairs, asked.flops, asked.seed)
+        trees(args.ladder, args.pairs, args.flops, args.seed)
 
 
 def push(stacks: tuple[int, ...]) -> None:
-    """The exploitability of push or fold by the nearest rung, for each stack between the rungs."""
+    """Print the stacks that lose most if they push or fold by the nearest rung, and the mean loss of all stacks."""
     print("| stack, bb | rung, bb | exploitability, mbb |\n|---|---|---|")
     worst = []
     for stack in range(stacks[0], stacks[-1] + 1):
@@ -70,13 +75,13 @@ def push(stacks: tuple[int, ...]) -> None:
 
 
 def trees(ladder: Path, pairs: list[str], flops: int, seed: int) -> None:
-    """The exploitability of a stack's tree by its own solve and by another rung."""
+    """Print the exploitability of a stack's betting tree played by its own solve, and by another rung."""
     folders = {}
     for folder in rung_folders(ladder):
         with open_policy(folder) as policy:
             folders[(policy.problem.game.stacks or (0,))[0]] = folder
     print(
-        "| stack, bb | rung, bb | by its own solve, mbb | by the rung, mbb | decisions that the rung has not |"
+        "| stack, bb | rung, bb | by its own solve, mbb | by the rung, mbb | decisions without a translation |"
     )
     print("|---|---|---|---|---|")
     for pair in pairs:
@@ -94,12 +99,12 @@ def trees(ladder: Path, pairs: list[str], flops: int, seed: int) -> None:
 
 
 class Move(NamedTuple):
-    """The decision of another tree that a decision is played by.
+    """Translation of a decision to a decision of another tree, whose strategy plays it.
 
     Attributes:
-        node: the other tree's decision; None: it has none.
-        places: per action there, the action here that is taken for it.
-        call: the action here that checks or calls.
+        node: the other tree's decision; None: the other tree has no such decision.
+        places: for each action of the other tree's decision the number of the action that is played in its place.
+        call: number of the action that checks or calls.
     """
 
     node: int | None
@@ -108,7 +113,11 @@ class Move(NamedTuple):
 
 
 def play_by(play: Path, rung: Path) -> float:
-    """Put what a rung does into another solve's play locker; the part of decisions for which it has nothing."""
+    """Replace the strategies in a solve's strategy locker by those of a rung.
+
+    Returns:
+        The share of decisions for which the rung's tree has no decision.
+    """
     with open_policy(rung) as theirs, open_policy(play) as mine:
         (tree, own), (other, known) = _tree(mine), _tree(theirs)
         moves = [dict(_moves(tree, other, p)) for p in (0, 1)]
@@ -132,7 +141,7 @@ def _played(
     key: tuple[int, int, int],
     asked: Sequence[tuple[Decides, Move]],
 ) -> np.ndarray:
-    """The bytes of a round's class and a player, as another solve plays."""
+    """Return the bytes of a player's strategies in a board bucket, as another solve plays."""
     t, class_, p = key
     lines = mine.strategies.lines(t)
     flat, begins = (
@@ -161,7 +170,7 @@ def _played(
 
 
 def _tree(policy: BucketPolicy) -> tuple[Tree, dict[int, Decides]]:
-    """A solve's tree as the bot has it, and where its decisions lie."""
+    """Return a solve's betting tree in the form of the bot, and the place of each decision in the strategy locker."""
     nodes, decisions = tree_tables(policy.problem.tree.root)
     stacks = policy.problem.game.stacks
     assert stacks is not None
@@ -170,7 +179,7 @@ def _tree(policy: BucketPolicy) -> tuple[Tree, dict[int, Decides]]:
 
 
 def _moves(tree: Tree, other: Tree, p: int) -> Iterator[tuple[int, Move]]:
-    """Each decision of player p, with what stands for it in another tree as the player goes down both."""
+    """Translate each decision of player p to another tree, by following both trees from the root."""
     queue: deque[tuple[int, int | None]] = deque([(0, 0)])
     while queue:
         node, there = queue.popleft()
@@ -189,13 +198,13 @@ def _moves(tree: Tree, other: Tree, p: int) -> Iterator[tuple[int, Move]]:
         if tree.nodes[node, PLAYER] == p:
             yield node, Move(there, places, call)
             for number, place in reversed([*enumerate(places)]):
-                below[place] = number  # of actions there that are the same one here, the first
+                below[place] = number  # if several actions translate to one action, the first
         for child, number in zip(children, below, strict=True):
             queue.append((child, None if there is None or number is None else other.children(there)[number]))
 
 
 def _places(tree: Tree, node: int, other: Tree, there: int) -> list[int | None]:
-    """Per action of a decision, the action of another tree's that it is taken for; None: there is none of its kind."""
+    """Translate each action of a decision to an action of another tree's decision; None: it has no such action."""
     theirs = [int(other.nodes[child, TOTAL]) for child in other.children(there)]
     raises = [(total, place) for place, total in enumerate(theirs) if total > CALL]
     sizes = [share(total, spent(other, there)) for total, _ in raises]
@@ -214,21 +223,21 @@ def _places(tree: Tree, node: int, other: Tree, there: int) -> list[int | None]:
 
 
 def _judged(folder: Path, flops: int, seed: int) -> str:
-    """Exploitability of a folder's strategy locker with its standard error, in mbb per hand."""
+    """Measure the exploitability of a folder's strategy locker; return it with its standard error in mbb per hand."""
     found = judge_folder(folder, _Quiet(), flops=flops, seed=seed)
     assert found.sample is not None  # a whole game with board buckets
     return f"{found.exploitability_mbb:.0f} ± {found.sample.stderr_mbb or 0.0:.0f}"
 
 
 class _Quiet:
-    """Hears how judging goes."""
+    """A listener that prints how many flops are measured, and no progress."""
 
     def begin(self, name: str, cost: JudgingCost) -> None:
-        """Before the first flop."""
-        print(f"{name}: {cost.to_judge} flops to judge", file=sys.stderr)
+        """Print the number of flops."""
+        print(f"{name}: best responses on {cost.to_judge} flops", file=sys.stderr)
 
     def judged(self, board: str, seconds: float, done: int, total: int, seconds_left: float) -> None:
-        """One more."""
+        """Ignore a finished flop."""
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Every command of `docs/walk-through.md`, run in its order.
+"""Runs all commands of `docs/walk-through.md`, from the top of the page to the bottom.
 
     python -m benchmarks.studies.walk_through [FOLDER] [--pictures]
 
-FOLDER (default: a temporary one) gets the jobs, results, tables and pictures. The page is followed from top to
-bottom: lines that begin with ``$`` are run, and a block of TOML goes to the end of the file that its first line names.
-All flops take ten minutes of processor time; in a folder that has them nothing is solved again. ``--pictures`` puts the
-new pictures into the page's.
+FOLDER (default: a temporary folder) gets the jobs, results, tables and pictures. Lines of the page that begin with
+``$`` are run as commands. A block of TOML is appended to the file that its first line names. The solves of all flops
+take ten minutes of processor time; if FOLDER has their results, they are not solved again. ``--pictures`` replaces the
+pictures of the page.
 """
 
 import argparse
@@ -29,8 +29,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", nargs="?", type=Path)
-    parser.add_argument("--pictures", action="store_true")
+    parser.add_argument("folder", nargs="?", type=Path, help="folder in which the commands run")
+    parser.add_argument("--pictures", action="store_true", help="replace the pictures of the page")
     options = parser.parse_args()
     with TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def steps(page: str) -> Iterator[tuple[str | None, str]]:
-    """The page's steps: a command (no file), or a file and what goes to its end."""
+    """List the steps of the page: (None, command), or (file, text to append to the file)."""
     for kind, text in BLOCK.findall(page):
         named = NAMED.match(text)
         if kind == "toml" and named:
@@ -53,7 +53,10 @@ def steps(page: str) -> Iterator[tuple[str | None, str]]:
 
 
 def follow(folder: Path, file: str | None, text: str) -> None:
-    """Run a command, or add to a file; a job that is there already has been written by an earlier run."""
+    """Do a step of the page: run a command, or append text to a file.
+
+    Texts that an earlier run has appended, and `spewy new` for a job file that exists, are skipped.
+    """
     if file is not None:
         with (folder / file).open("a+") as out:
             out.seek(0)

@@ -42,7 +42,7 @@ class Steps:
 
     Attributes:
         files: paths below the repository's root.
-        deepest: by package (or room of spewy), the largest number of its frames that were on the stack at once.
+        deepest: for each package (for spewy: each room) the largest number of its frames on the stack at a time.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Steps:
             self.stop()
 
     def stop(self) -> None:
-        """Record no more."""
+        """Stop recording."""
         sys.setprofile(None)
 
     def _entered(self, frame: FrameType, event: str, argument: Any) -> None:
@@ -77,7 +77,7 @@ class Steps:
         self.deepest[room] = max(self.deepest[room], depth)
 
     def _path(self, code: CodeType) -> str | None:
-        """The file of a function below the repository's root; None if the function is not one of ours."""
+        """Return the file of a function, relative to the repository's root; None if it is not in a package of Spewy."""
         if code not in self._known:
             path = Path(code.co_filename)
             ours = code.co_name != "<module>" and path.is_relative_to(ROOT)
@@ -88,7 +88,7 @@ class Steps:
 
 
 def room_of(path: str) -> str:
-    """The package of a file, and for spewy the room.
+    """Return the package of a file; for spewy the package and the room.
 
     >>> room_of("solvers/exact/engine.py"), room_of("spewy/bot/resolving/resolve.py"), room_of("spewy/errors.py")
     ('solvers', 'spewy/bot', 'spewy')
@@ -101,8 +101,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("walks", nargs="*", metavar="WALK", default=list(WALKS))
-    parser.add_argument("--files", action="store_true", help="list the files of each walk")
+    parser.add_argument(
+        "walks", nargs="*", metavar="WALK", default=list(WALKS), help="names of calls (default: all)"
+    )
+    parser.add_argument("--files", action="store_true", help="also list the files of each call")
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
         for name in options.walks:
@@ -116,17 +118,17 @@ def main() -> None:
 
 
 def solving(folder: Path) -> Steps:
-    """A spot, to the end of its first iterations."""
+    """Record a solve of a spot, up to the end of its first iterations."""
     return _to_first_run(ExactCfr, "run_to", T1, folder / "T1-begun")
 
 
 def dealing(folder: Path) -> Steps:
-    """A whole game, to the end of its first deals."""
+    """Record a solve of a whole game, up to the end of its first deals."""
     return _to_first_run(SampledCfr, "run", small_job(folder), folder / "deals-begun")
 
 
 def showing(folder: Path) -> Steps:
-    """A decision of a solved spot, printed."""
+    """Record the command that shows a decision of a solved spot."""
     _spewy("solve", str(T1), "--out", str(folder / "T1"))
     steps = Steps()
     with steps.recorded():
@@ -135,7 +137,7 @@ def showing(folder: Path) -> Steps:
 
 
 def acting(folder: Path) -> Steps:
-    """A decision on a turn, for which the rest of the hand is re-solved."""
+    """Record a bot's decision on a turn, for which the bot re-solves the rest of the hand."""
     with open_bot(small_folder(folder), resolve="always", seconds=None, iterations=5) as bot:
         cards = bot.game.deck.cards
         hand = Hand.start(bot.game, (cards[-2:], None))
@@ -152,7 +154,7 @@ WALKS = {"solve": solving, "deals": dealing, "show": showing, "act": acting}
 
 
 def _to_first_run(engine: type[Any], method: str, job: Path, out: Path) -> Steps:
-    """Solve a job by the command line; record up to the end of the first call of the engine's ``method``."""
+    """Record a solve by the command line, up to the end of the first call of the engine's ``method``."""
     steps, run = Steps(), getattr(engine, method)
 
     def first(*arguments: Any) -> Any:
@@ -170,7 +172,7 @@ def _to_first_run(engine: type[Any], method: str, job: Path, out: Path) -> Steps
 
 
 def _spewy(*arguments: str) -> None:
-    """Run a command of the command line, whose output goes nowhere."""
+    """Run a command of `spewy` in this process, and discard its output."""
     with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
         code = command(list(arguments), standalone_mode=False)
     assert not code, f"spewy {' '.join(arguments)} exited with {code}"

@@ -1,11 +1,12 @@
-"""Whether the bucketed solution of a spot is a good place for the exact engine to start from.
+"""Measures whether the exact engine needs fewer iterations if it starts from a solution of the spot with buckets.
 
     python -m benchmarks.studies.warm_start [--rows 40] [--sweeps 60] [--most 300]
 
-A spot is solved with few rows a board (range weights). Every hand's strategy there, times a weight, becomes its
-regrets, and the engine goes on as if some iterations were done. Each line gives the iterations after that to 0.5, 0.3
-and 0.1 % of the pot (checked every ten, interpolated), and what the first ten lead to. The weight is in pots times the
-opponent's range, the scale of counterfactual values. What the start itself costs is printed, and not counted.
+Each spot is solved with few rows on each board. Then the strategy of every hand's row, times a weight, becomes the
+hand's regrets in the exact engine, which continues as if a number of iterations were done. A line of the table has the
+further iterations to 0.5, 0.3 and 0.1 % of the pot (measured every ten iterations and interpolated), and the
+exploitability after the first ten. The unit of the weight is the pot times the total weight of the opponent's range,
+the scale of counterfactual values. The time of the solve with buckets is printed, but is not part of the table.
 """
 
 import argparse
@@ -30,9 +31,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rows", type=int, default=40, help="rows a board of the bucketed solve")
-    parser.add_argument("--sweeps", type=int, default=60, help="its sweeps")
-    parser.add_argument("--most", type=int, default=300, help="iterations after the start")
+    parser.add_argument(
+        "--rows", type=int, default=40, help="number of rows on each board in the solve with buckets"
+    )
+    parser.add_argument("--sweeps", type=int, default=60, help="number of sweeps of the solve with buckets")
+    parser.add_argument(
+        "--most", type=int, default=300, help="largest number of iterations of the exact engine"
+    )
     options = parser.parse_args()
     for spot in ("R1", "T1", "T2"):
         file, _ = FILES[spot]
@@ -45,7 +50,8 @@ def main() -> None:
         solved = time.perf_counter()
         print(f"\n{spot}: layout with buckets {laid_out - started:.2f} s, solve {solved - laid_out:.2f} s\n")
         print(
-            "| iterations as if done | weight | 0.5 % | 0.3 % | 0.1 % | after ten |\n|---|---|---|---|---|---|"
+            "| pretended iterations | weight | 0.5 % | 0.3 % | 0.1 % | after ten iterations |\n"
+            "|---|---|---|---|---|---|"
         )
         game, start = Layout.of(job.problem).live, by_hand(bucketed)
         for done, weight in STARTS:
@@ -53,11 +59,11 @@ def main() -> None:
 
 
 Hands = list[tuple[list[np.ndarray], list[np.ndarray]]]
-"""Per round, player and board: ``[slot, hand]``."""
+"""Strategies of each round, player and board: ``[slot, hand]``, where a slot is one action of one decision."""
 
 
 def by_hand(bucketed: Cfr) -> Hands:
-    """The average strategy of every hand's bucket."""
+    """Return the average strategy of a solve with buckets, for each hand instead of each bucket."""
 
     def on_board(t: int, p: int, b: int) -> np.ndarray:
         r, own = bucketed.game.rounds[t], bucketed.sums[t][p][b]
@@ -70,7 +76,7 @@ def by_hand(bucketed: Cfr) -> Hands:
 
 
 def line(game: LiveGame, start: Hands, pot: float, done: int, weight: float, most: int) -> str:
-    """One start's row of the table."""
+    """Solve a spot from one start, and return its line of the table."""
     engine = ExactCfr(game, variant(EXACT_VARIANT))
     engine.iteration = done
     for t, r in enumerate(game.rounds):

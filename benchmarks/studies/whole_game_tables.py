@@ -1,4 +1,4 @@
-"""Tables and the picture that `whole_games` writes for ``docs/whole-games.md``."""
+"""Tables and the picture of ``docs/whole-games.md``, from the results of `whole_games`."""
 
 from pathlib import Path
 from typing import Any
@@ -91,7 +91,7 @@ def _told(value: float | None, form: str) -> str:
 
 
 def draw_curves(data: dict[str, Any], picture: Path) -> None:
-    """Draw exploitability against core-minutes into a file, with one chart for each game."""
+    """Draw a picture of exploitability against core-minutes, with one chart for each game."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 

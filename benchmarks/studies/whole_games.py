@@ -1,4 +1,4 @@
-"""Whole games solved by dealt boards: how exploitable after how long, and with which abstraction.
+"""Measures how fast the exploitability of whole games falls, with different abstractions and settings.
 
     python -m benchmarks.studies.whole_games curve JOB FOLDER [--minutes 10,60,240] [--flops 20] [--seed 1] [--set ...]
     python -m benchmarks.studies.whole_games study [--seconds 30,120] [--quick]
@@ -7,12 +7,13 @@
     python -m benchmarks.studies.whole_games tables
     python -m benchmarks.studies.whole_games plot
 
-Times are processor time, all threads together, so that work beside them does not count. ``curve`` solves a job in a
-folder and judges what was saved after each budget of core-minutes, always on the same flops; it goes on where it was
-killed or interrupted. ``study`` solves flop-holdem with one abstraction after another for the same core-seconds, in
-memory, and judges each on all flops; ``schedules`` with one weighing of earlier visits after another, for as many
-deals; ``answers`` against an opponent who answers best on the dealt board, more or less. All are kept in a data file as
-they go (``--data``), from which ``tables`` writes the tables of docs/whole-games.md, and ``plot`` its picture.
+Times are processor time of all threads together (core-seconds, core-minutes), so other work on the machine does not
+count. ``curve`` solves a job in a folder, and measures exploitability after each budget of core-minutes, always on the
+same flops; after an interruption it continues. The other commands solve flop-holdem in memory and measure
+exploitability on all flops: ``study`` with different abstractions for the same core-seconds, ``schedules`` with
+different discounts of earlier visits for the same number of deals, ``answers`` with different shares of CFR-BR (an
+opponent that plays best responses on the dealt board). Results are added to a data file at once (``--data``); from it
+``tables`` writes the tables of docs/whole-games.md, and ``plot`` its picture.
 """
 
 import argparse
@@ -21,16 +22,16 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from math import inf
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import numpy as np
 
 from benchmarks.paths import EXAMPLES, ROOT
 from benchmarks.sampled_games import abstraction_spec, note, progress_note, real_game, sampled_cfr
+from benchmarks.studies.whole_game_runs import Budget, Flops, Notes
 from benchmarks.studies.whole_game_tables import (
     answers_table,
     curve_table,
@@ -43,11 +44,10 @@ from lockers import holds_store, open_store
 from solvers.discount import Discount
 from spewy import Job, open_policy
 from spewy.chunks.abstractions import abstraction
-from spewy.look.exploit import ExploitResult, JudgingCost
+from spewy.look.exploit import ExploitResult
 from spewy.look.judging import judge_folder
 from spewy.look.status import status_of
 from spewy.records.bucket_numbers import Mark, read_mark
-from spewy.run.reporter import Silent
 from spewy.run.session import Session
 from spewy.system.interrupts import INTERRUPTED, interruptible
 from spewy.system.textfile import replace_text
@@ -55,7 +55,7 @@ from spewy.system.textfile import replace_text
 DATA, PAGE = ROOT / "docs/data/whole-games.json", ROOT / "docs/whole-games.md"
 PICTURE = ROOT / "docs/whole-games.png"
 CASES = ((20, 800), (40, 400), (80, 200), (40, "all"))
-"""Rows and classes of the flop; the first three have equal tables."""
+"""Abstractions of the flop, each as (rows, board buckets); the first three need equal memory."""
 SCHEDULES = (
     Discount(gamma=1.0, clip=True),
     Discount(gamma=2.0, clip=True),
@@ -66,7 +66,7 @@ SCHEDULES = (
     Discount(beta=1.0, gamma=2.0),
 )
 ANSWERED = ((50, 20), (100, 20), (400, 40))
-"""Classes and rows of the flop that `answers` compares."""
+"""Abstractions of the flop that `answers` compares, each as (board buckets, rows)."""
 ANSWERS = (0.0, 0.1, 0.25, 0.5)
 
 
@@ -77,61 +77,85 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     one = commands.add_parser("curve", help="exploitability after budgets of core-minutes")
-    one.add_argument("job", type=Path)
-    one.add_argument("folder", type=Path, help="folder of the solve; a solve that is there goes on")
-    one.add_argument("--minutes", type=_numbers, default=[10, 60, 240], help="budgets of core-minutes")
-    one.add_argument("--flops", type=int, default=20, help="number of flops to judge on; 0: all")
+    one.add_argument("job", type=Path, help="a job with [boards]")
+    one.add_argument("folder", type=Path, help="folder of the solve; the solve continues if it exists")
+    one.add_argument(
+        "--minutes",
+        type=_numbers,
+        default=[10, 60, 240],
+        help="budgets of core-minutes, with commas between them",
+    )
+    one.add_argument(
+        "--flops", type=int, default=20, help="number of flops on which exploitability is measured; 0: all"
+    )
     one.add_argument("--seed", type=int, default=1, help="seed of the flops")
-    one.add_argument("--set", action="append", default=[], dest="changes", metavar="KEY=VALUE")
-    one.add_argument("--name", help="name of the curve in the data; default: the folder's name")
+    one.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="changes",
+        metavar="KEY=VALUE",
+        help="change a key of the job",
+    )
+    one.add_argument("--name", help="name of the curve in the data file (default: the folder's name)")
     one.add_argument(
         "--start-from",
         type=Path,
         metavar="FOLDER",
-        help="folder of another curve that this curve goes on from",
+        help="folder of another curve, from whose strategies this curve starts",
     )
-    one.add_argument("--start-name", metavar="NAME", help="name of that curve; default: its folder's name")
-    one.add_argument("--data", type=Path, default=DATA)
+    one.add_argument(
+        "--start-name",
+        metavar="NAME",
+        help="name in the data file of the curve of --start-from (default: its folder's name)",
+    )
     one.set_defaults(run=curve)
 
-    one = commands.add_parser("study", help="abstractions of flop-holdem, judged on all flops")
-    one.add_argument("--seconds", type=_numbers, default=[30, 120], help="core-seconds, ascending")
+    one = commands.add_parser("study", help="exploitability of flop-holdem with different abstractions")
     one.add_argument(
-        "--quick", action="store_true", help="the first abstraction, a core-second; nothing is kept"
+        "--seconds",
+        type=_numbers,
+        default=[30, 120],
+        help="core-seconds after which exploitability is measured, with commas between them",
     )
-    one.add_argument("--data", type=Path, default=DATA)
+    one.add_argument(
+        "--quick",
+        action="store_true",
+        help="only the first abstraction, for one core-second; results are not saved",
+    )
     one.set_defaults(run=study)
 
     one = commands.add_parser(
-        "schedules", help="how much earlier visits count, on flop-holdem, judged on all flops"
+        "schedules", help="exploitability of flop-holdem with different discounts of earlier visits"
     )
-    one.add_argument("--deals", type=int, default=32768)
-    one.add_argument("--data", type=Path, default=DATA)
+    one.add_argument("--deals", type=int, default=32768, help="number of deals of each solve")
     one.set_defaults(run=schedules)
 
-    one = commands.add_parser(
-        "answers", help="opponents who answer best on the dealt flop, on flop-holdem, judged on all flops"
+    one = commands.add_parser("answers", help="exploitability of flop-holdem with different shares of CFR-BR")
+    one.add_argument(
+        "--deals",
+        type=_numbers,
+        default=[16384, 32768],
+        help="numbers of deals after which exploitability is measured, with commas between them",
     )
-    one.add_argument("--deals", type=_numbers, default=[16384, 32768], help="ascending")
-    one.add_argument("--data", type=Path, default=DATA)
     one.set_defaults(run=answers)
 
-    one = commands.add_parser("tables", help="write the tables of docs/whole-games.md from the data")
-    one.add_argument("--data", type=Path, default=DATA)
-    one.add_argument("--page", type=Path, default=PAGE)
+    one = commands.add_parser("tables", help="write the tables of docs/whole-games.md from the data file")
+    one.add_argument("--page", type=Path, default=PAGE, help="page whose tables are replaced")
     one.set_defaults(run=tables)
 
-    one = commands.add_parser("plot", help="draw the curves of each game")
-    one.add_argument("--data", type=Path, default=DATA)
-    one.add_argument("--out", type=Path, default=PICTURE)
+    one = commands.add_parser("plot", help="draw the picture of docs/whole-games.md from the data file")
+    one.add_argument("--out", type=Path, default=PICTURE, help="file of the picture")
     one.set_defaults(run=lambda args: draw_curves(_data(args.data), args.out))
 
+    for command in commands.choices.values():
+        command.add_argument("--data", type=Path, default=DATA, help="file of the results")
     args = parser.parse_args(argv)
     return int(args.run(args) or 0)
 
 
 def curve(args: argparse.Namespace) -> int:
-    """Solve for one budget after another, and judge after each."""
+    """Solve a job for one budget after another, and measure exploitability after each."""
     job = Job.load(args.job, [*args.changes, "solve.max_time=10000 h", "solve.target=0 mbb"])
     name = args.name or args.folder.name
     with interruptible() as interrupted:
@@ -143,15 +167,15 @@ def curve(args: argparse.Namespace) -> int:
             if args.start_from is not None and not holds_store(args.folder):
                 earlier = args.start_name or args.start_from.name
                 spent = _spent(args.start_from, args.data, earlier, job.solve.workers)
-            stop = _Budget(60 * minutes - spent, interrupted)
+            stop = Budget(60 * minutes - spent, interrupted)
             with Session(job, args.folder, start_from=args.start_from) as session:
-                result = session.solve(_Notes(), stop)
+                result = session.solve(Notes(), stop)
             if interrupted.is_set():
                 return INTERRUPTED
             spent += stop.spent
             learnt = [{"core_minutes": spent / 60, "seconds": _mark(args.folder).seconds}]
             _keep(args.data, lambda data, learnt=learnt: data.setdefault("learnt", {}).update({name: learnt}))
-            judged = judge_folder(args.folder, _Flops(), flops=args.flops or None, seed=args.seed)
+            judged = judge_folder(args.folder, Flops(), flops=args.flops or None, seed=args.seed)
             point = {
                 "budget": minutes,
                 "core_minutes": spent / 60,
@@ -222,7 +246,7 @@ def answers(args: argparse.Namespace) -> None:
 
 
 def tables(args: argparse.Namespace) -> None:
-    """Write the page's tables, each between the two comments that name it."""
+    """Replace the tables of the page, each between the two comments with its name."""
     data = _data(args.data)
     page = args.page.read_text()
     parts = {
@@ -241,7 +265,7 @@ def tables(args: argparse.Namespace) -> None:
 
 
 def _answered(job: Job, found: Abstraction, share: float, deals: list[float]) -> list[dict[str, Any]]:
-    """Return the results of one share of best responses after each number of deals."""
+    """Solve with a share of CFR-BR; return the results after each number of deals."""
     cfr, points = sampled_cfr(job, found, 1, cfr_br=share), []
     game = real_game(job, found, cfr)
     cfr.run(1)  # machine code is loaded
@@ -258,7 +282,7 @@ def _answered(job: Job, found: Abstraction, share: float, deals: list[float]) ->
 
 
 def _studied(job: Job, found: Abstraction, budgets: list[float]) -> list[dict[str, Any]]:
-    """Return the results of one abstraction after each budget."""
+    """Solve with an abstraction; return the results after each budget of core-seconds."""
     cfr, points = sampled_cfr(job, found, 1), []
     game = real_game(job, found, cfr)
     cfr.run(1)  # machine code is loaded
@@ -285,49 +309,12 @@ def _studied(job: Job, found: Abstraction, budgets: list[float]) -> list[dict[st
     return points
 
 
-@dataclass
-class _Budget:
-    """Ends a solve after so many core-seconds, or when a signal comes; counted from the first time it is asked."""
-
-    seconds: float
-    interrupted: Event
-    begun: float | None = None
-
-    def is_set(self) -> bool:
-        """Whether to stop."""
-        if self.begun is None:
-            self.begun = time.process_time()
-        return self.interrupted.is_set() or self.spent >= self.seconds
-
-    @property
-    def spent(self) -> float:
-        """Core-seconds."""
-        return 0.0 if self.begun is None else time.process_time() - self.begun
-
-
-class _Notes(Silent):
-    """Hears a solve."""
-
-    def note(self, text: str) -> None:
-        """Tell it."""
-        note(text)
-
-
-class _Flops:
-    """Hears a judge."""
-
-    def begin(self, name: str, cost: JudgingCost) -> None:
-        """Before the first flop."""
-        note(f"{name}: {cost.to_judge:,} flops to judge")
-
-    def judged(self, board: str, seconds: float, done: int, total: int, seconds_left: float) -> None:
-        """After each flop."""
-        if total < 100 or done % 100 == 0:
-            note(f"flop {done:,} of {total:,}: {seconds:.1f} s")
-
-
 def _spent(folder: Path, data: Path, name: str, threads: int) -> float:
-    """Core-seconds behind what a folder holds; since they were known last at most its seconds times threads."""
+    """Return the core-seconds that the solve of a folder has taken.
+
+    The data file has them at the time of the last measurement. After it, the solve's seconds times its threads count,
+    which is an upper bound.
+    """
     if not holds_store(folder):
         return 0.0
     known = _data(data).get("learnt", {}).get(name) or _curve(data, name)["points"][-1:]
@@ -341,7 +328,7 @@ def _mark(folder: Path) -> Mark:
 
 
 def _judged(finding: Any, chips_mbb: float) -> dict[str, float | int | None]:
-    """Return a measured exploitability in mbb per hand; the value is the dealer's."""
+    """Return the results of best responses for the data file, in mbb per hand; the value is the dealer's."""
     found = {
         "exploitability_mbb": finding.exploitability,
         "stderr_mbb": finding.stderr,
@@ -355,7 +342,7 @@ def _judged(finding: Any, chips_mbb: float) -> dict[str, float | int | None]:
 
 
 def _point(judged: ExploitResult) -> dict[str, float | int | None]:
-    """Return the keys of `_judged` from a result of `judge_folder`."""
+    """Return the results of `judge_folder` for the data file, with the keys of `_judged`."""
     assert judged.sample is not None  # a whole game with board buckets
     sample = asdict(judged.sample)
     seconds = sample.pop("core_seconds")
@@ -363,7 +350,7 @@ def _point(judged: ExploitResult) -> dict[str, float | int | None]:
 
 
 def _preflop(folder: Path) -> dict[str, float]:
-    """Return the dealer's first action frequencies over all hands."""
+    """Return how often the dealer folds, limps and raises at the first decision, over all hands."""
     with open_policy(folder) as policy:
         decision = policy.decision()
     shares = {"fold": 0.0, "limp": 0.0, "raise": 0.0}
@@ -384,7 +371,7 @@ def _data(path: Path) -> dict[str, Any]:
 
 
 def _keep(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the data file; whoever kills it meanwhile finds the old one."""
+    """Change the data file by a function; if the process is killed meanwhile, the old file remains."""
     data = _data(path)
     change(data)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -392,7 +379,7 @@ def _keep(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 
 def _numbers(text: str) -> list[float]:
-    """Ascending numbers with commas between them."""
+    """Parse numbers with commas between them, and sort them."""
     return sorted(float(part) for part in text.split(","))
 
 

@@ -5,7 +5,7 @@ card one for each rank. A board has two features for each starting hand: the mea
 outcomes (`percentiles`) of its hands that the board does not block. The deviation shows the effect of suits. Features
 are scaled by the square root of the starting hand's share of all hands, so that the squared distance of two boards is
 the mean squared difference over a random hand. If a board blocks all hands of a starting hand, the mean over the other
-boards is used. At last the features are projected on their longest principal axes.
+boards is used. Finally the features are projected on their longest principal axes.
 """
 
 from typing import NamedTuple

@@ -154,7 +154,7 @@ GROUPINGS: dict[str, Grouping] = {
 def quantile_groups(mass: NDArray[np.number], k: int) -> Labels:
     """Cut a sequence of items into min(k, n_items) runs of nearly equal mass; return the run of each item, from 0.
 
-    The run of an item is the quantile in which the middle of its mass lies, but no run is empty.
+    An item belongs to the quantile that contains the middle of its mass, but no run is left empty.
     """
     n_items, n_runs = len(mass), min(k, len(mass))
     middle = (np.cumsum(mass) - mass / 2) / mass.sum() if n_items else mass

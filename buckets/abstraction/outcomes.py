@@ -92,7 +92,7 @@ def _levels(boards: NDArray[np.int64], hands: NDArray[np.integer]) -> NDArray[np
 
 
 def _quantiles(levels: NDArray[np.int16], n: int) -> NDArray[np.int16]:
-    """Return n quantiles, at (k + 1/2) / n for k < n, of all levels that are not -1."""
+    """Return n quantiles, at (k + 1/2) / n for k < n, of all numbers of half wins; -1 does not count."""
     pool = np.sort(levels[levels >= 0], kind="stable")
     ranks = len(pool) * (2 * np.arange(n) + 1) // (2 * n)
     picked: NDArray[np.int16] = pool[ranks]

@@ -90,7 +90,7 @@ class Percentiles:
     def seen(
         self, boards: NDArray[np.int64], counts: NDArray[np.int64], classes: NDArray[np.integer]
     ) -> NDArray[np.int64]:
-        """Count the hands of each grade on the final boards of each board bucket: ``[board bucket, grade]``.
+        """Count the hands of each grade of strength on the boards of each bucket: ``[board bucket, grade]``.
 
         Args:
             boards: ``[board, card]``.

@@ -98,9 +98,9 @@ def merge_distinct(
 
 @kernel
 def _find_nearest(clusters: _Clusters, place: int, n_left: int, max_factor: bool) -> None:
-    """Find the nearest cluster with a smaller number for the cluster at a place of `order`.
+    """Find the nearest cluster, among those with smaller numbers, of the cluster in slot ``clusters.order[place]``.
 
-    The search goes outward from this place.
+    The search goes outward from this place, since neighbours in the order are likely to be near.
     """
     slot = clusters.order[place]
     number, mean, weight = clusters.numbers[slot], clusters.means[slot], clusters.weights[slot]

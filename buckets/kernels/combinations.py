@@ -35,7 +35,7 @@ def set_number(places: Ints, start: int, end: int, n: int, choose: Ints) -> int:
 
 @kernel
 def numbered_set(number: int, n: int, k: int, choose: Ints, out: Ints, start: int) -> None:
-    """Write the ascending places of the set of k of n cards that has a number into ``out[start : start + k]``."""
+    """Write the ascending places of set number `number` of k of n cards into ``out[start : start + k]``."""
     rest = choose[n, k] - 1 - number
     x = n - 1
     for i in range(k):
@@ -99,7 +99,7 @@ def fill_map(
 
 @kernel
 def write_places(number: int, groups: Ints, n: int, choose: Ints, places: Ints) -> None:
-    """Write into `places` the place of each card of the board that has a number."""
+    """Write the places in the deck of the cards of board number `number` into `places`."""
     end = len(places)
     for g in range(len(groups) - 1, -1, -1):
         size = groups[g]
@@ -117,7 +117,7 @@ def fill_boards(numbers: Ints, groups: Ints, n: int, choose: Ints, out: Ints) ->
 
 @kernel
 def _twice(places: Ints) -> bool:
-    """Return whether a place occurs twice."""
+    """Return whether a number occurs twice in `places`."""
     for i in range(len(places)):
         for j in range(i):
             if places[i] == places[j]:

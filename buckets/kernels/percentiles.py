@@ -82,7 +82,10 @@ def live_hands(strength: Array, order: Array) -> int:
 
 @kernel
 def write_grades(strength: Array, order: Array, n: int, out: Array) -> None:
-    """Write the grade of each of the n hands in `order`, which are sorted by strength: ``out[hand]``."""
+    """Write the grade (percentile of strength, 0 to 254) of each of the n hands in `order`: ``out[hand]``.
+
+    The hands are sorted by strength.
+    """
     start = 0
     while start < n:
         value = strength[order[start]]
@@ -99,7 +102,10 @@ def write_grades(strength: Array, order: Array, n: int, out: Array) -> None:
 
 @kernel
 def fill_grades(boards: Ints, hands: Ints, out: Array) -> None:
-    """Write the grade of each hand on each final board: ``out[board, hand]``; `NONE`: the board blocks the hand."""
+    """Write the grade (percentile of strength, 0 to 254) of each hand on each final board: ``out[board, hand]``.
+
+    Hands that the board blocks get `NONE`.
+    """
     n_hands = len(hands)
     strength = np.empty((1, n_hands), dtype=np.int32)
     order, spare = np.empty(n_hands + 1, dtype=np.int16), np.empty(n_hands + 1, dtype=np.int16)
@@ -114,7 +120,7 @@ def fill_grades(boards: Ints, hands: Ints, out: Array) -> None:
 
 @kernel
 def count_grades(grades: Array, counts: Ints, classes: Ints, out: Ints) -> None:
-    """Count the hands of each grade on the boards of each board bucket: ``out[board bucket, grade]``.
+    """Count the hands of each grade of strength on the boards of each board bucket: ``out[board bucket, grade]``.
 
     Args:
         grades: ``[board, hand]``.

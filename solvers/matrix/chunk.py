@@ -151,7 +151,8 @@ def reach_of(chunk: Chunk, strategy: ChunkStrategy, p: int, entering: Floats | N
         entering: ``[row]``, the player's reach at the root; None: 1 for each row.
 
     Returns:
-        ``[sequence, row]``; sequence 0 is the root, sequence ``1 + s`` follows the player's slot s.
+        ``[sequence, row]``; sequence 0 is the root, sequence ``1 + s`` follows row s of the player's strategy array
+        (one action of one decision).
     """
     forest = chunk.forest
     n = chunk.n_rows[p]
@@ -195,8 +196,8 @@ def root_matrices(chunk: Chunk, strategy: ChunkStrategy) -> tuple[Floats, Floats
     weight get payoffs, too.
 
     Returns:
-        For each player ``[row of player 0, row of player 1]``, player 0's payoffs times the joint weights of the rows,
-        summed over the leaves; the two differ as `Chunk.matrices` do.
+        For each player ``[row of player 0, row of player 1]``: player 0's payoffs times the joint weights of the rows,
+        by the player's matrices.
     """
     a = chunk.forest.arrays
     reach = [reach_of(chunk, strategy, p) for p in (0, 1)]

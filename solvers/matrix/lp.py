@@ -34,8 +34,8 @@ class SequenceForm:
 
     Attributes:
         payoff: ``[variable of player 0's plan, variable of player 1's plan]``, player 0's chips.
-        flow: for each player ``[constraint, variable]``; a plan satisfies ``flow @ plan = inflow``. There is one
-            constraint for each row at the root, and one for each row at each of the player's decisions.
+        flow: for each player ``[constraint, variable]``; a realisation plan satisfies ``flow @ plan = inflow``. There
+            is one constraint for each row at the root, and one for each row at each of the player's decisions.
         inflow: for each player ``[constraint]``: the row's weight at the root, and 0 at decisions.
     """
 
@@ -46,7 +46,7 @@ class SequenceForm:
 
 @dataclass(frozen=True)
 class LpResult:
-    """An optimal pair of plans.
+    """An optimal pair of realisation plans.
 
     Attributes:
         value: the value of the game for player 0, in the units of the payoffs.
@@ -117,7 +117,10 @@ def chunk_form(chunk: Chunk) -> SequenceForm:
 
 
 def chunk_strategy(chunk: Chunk, result: LpResult) -> ChunkStrategy:
-    """Return both players' plans in the form of strategy sums, ``[slot, row]``."""
+    """Return both players' realisation plans in the form of strategy sums: ``[slot, row]``.
+
+    A slot is one action of one decision.
+    """
     first, second = (result.plans[p].reshape(-1, chunk.n_rows[p])[1:].copy() for p in (0, 1))
     return first, second
 
@@ -168,7 +171,10 @@ def live_form(game: LiveGame) -> SequenceForm:
 
 
 def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
-    """Return both players' plans in the form of strategy sums: for each round ``[board, slot, hand]``."""
+    """Return both players' realisation plans in the form of strategy sums: for each round ``[board, slot, hand]``.
+
+    A slot is one action of one decision.
+    """
     out = game.zeros()
     offset = [0, 0]
     for t, r in enumerate(game.rounds):
@@ -294,7 +300,7 @@ def _source(game: LiveGame, t: int, p: int, parent: tuple[int, int], root: int, 
         game: the game.
         t: the round of the board.
         p: the player.
-        parent: the board before, and the link of the deal.
+        parent: the board before, and the number of the deal's link between both boards (see `solvers.game.Deal`).
         root: the betting line that enters the board.
         h: the hand on the board.
     """

@@ -50,7 +50,7 @@ class Cfr:
 
     @cached_property
     def judge(self) -> Walker:
-        """Walker for measurements, always in double precision."""
+        """The `Walker` that computes measurements, always in double precision."""
         if self.walker.dtype is np.float64:
             return self.walker
         return Walker(self.game, self._threads)
@@ -100,7 +100,7 @@ class Cfr:
         return values
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
-        """Copy the regrets, sums or guesses of board b of round t: for each player ``[slot, row]``."""
+        """Copy the regrets, sums or guesses of board b of round t, as `Solver.read` says."""
         first, second = self._whole(part)[t]
         return first[b].copy(), second[b].copy()
 

@@ -18,12 +18,11 @@ Arrays are ``[sequence, hand]``, ``[node, hand]`` or ``[slot, row]``. ``group`` 
 not read. Kernels do not check their arguments. ``tests/naive.py`` has slow, obvious versions for the tests.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from compiled import kernel
 from solvers.discount import Factors
+from solvers.reference.locks import LockArrays
 from solvers.state import FLOOR
 from solvers.tree import DECISION, Floats, ForestArrays, Ints, Lanes
 
@@ -31,26 +30,9 @@ UPDATE, BEST, EVALUATE = range(3)
 """Modes: regrets are updated, the player plays a best response, or both players' strategies are evaluated."""
 
 
-class LockArrays(NamedTuple):
-    """One player's locked hands on all boards of a round; the arrays are empty if no hand is locked.
-
-    Attributes:
-        node: ``[lock]``, the locked decisions.
-        first: ``[node]``, the index of a decision's first action in ``frequencies``; -1: the decision is not locked.
-        frequencies: ``[board, locked action, hand]``; NaN: the hand is not locked.
-    """
-
-    node: Ints
-    first: Ints
-    frequencies: Floats
-
-
 @kernel
 def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> None:
-    """Write player p's strategy ``[slot, row]`` by regret matching on the regrets or sums ``source[slot, row]``.
-
-    The strategy is uniform where the positive numbers of a decision add up to at most `FLOOR`.
-    """
+    """Write player p's strategy by regret matching on regrets or sums, for each row and each action."""
     groups = source.shape[1]
     zero, floor = source.dtype.type(0), source.dtype.type(FLOOR)
     total = np.empty(groups, source.dtype)
@@ -71,7 +53,7 @@ def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> Non
 
 @kernel
 def impose(forest: ForestArrays, locks: LockArrays, b: int, count: int, strategy: Floats) -> None:
-    """Replace the strategy ``[slot, hand]`` of locked hands on board b by their frequencies."""
+    """Replace the strategy of locked hands on board b by the locked frequencies, at the locked decisions."""
     for n in locks.node:
         for a in range(forest.n_actions[n]):
             given, s = locks.frequencies[b, locks.first[n] + a], forest.slot[n] + a
@@ -84,7 +66,7 @@ def impose(forest: ForestArrays, locks: LockArrays, b: int, count: int, strategy
 def reach_down(
     forest: ForestArrays, q: int, strategy: Floats, group: Ints, direct: bool, count: int, reach: Floats
 ) -> None:
-    """Compute player q's reach ``[sequence, hand]``, except at the roots, where the caller has set it."""
+    """Compute player q's reach ``[sequence, hand]`` from the reach at the roots, which the caller has written."""
     for n in range(len(forest.kind)):
         if forest.kind[n] != DECISION or forest.player[n] != q:
             continue
@@ -103,7 +85,7 @@ def reach_down(
 def add_to_sums(
     n_roots: int, group: Ints, direct: bool, count: int, reach: Floats, decay: float, sums: Floats
 ) -> None:
-    """Multiply strategy sums ``[slot, row]`` by ``decay``, and add the reach of the row's hands after each slot."""
+    """Multiply strategy sums by ``decay``, and add the reach of each row's hands after each action of each decision."""
     factor = sums.dtype.type(decay)
     for a in range(sums.shape[0]):
         if direct:
@@ -356,7 +338,7 @@ def update_regrets(
     regrets: Floats,
     guess: Floats,
 ) -> None:
-    """Update player p's regrets ``[slot, row]`` by the rule of the variant.
+    """Update player p's regrets ``[slot, row]`` by the rule of the variant; a slot is one action of one decision.
 
     The instantaneous regret of a row is ``Σ_h weight[h] (values[child, h] − values[node, h])`` over the row's hands h.
     A predictive variant writes its predicted regrets to ``guess``; other variants do not use ``guess``.

@@ -24,7 +24,6 @@ from solvers.reference.kernels import (
     BEST,
     EVALUATE,
     UPDATE,
-    LockArrays,
     add_to_sums,
     gather_rows,
     impose,
@@ -36,6 +35,7 @@ from solvers.reference.kernels import (
     update_regrets,
     values_up,
 )
+from solvers.reference.locks import LockArrays, lock_arrays
 from solvers.stopping import Stopped, go_on, never
 from solvers.tree import Floats, ForestArrays, Ints, Lanes
 
@@ -203,7 +203,7 @@ class Walker:
         return -1
 
     def _entries(self, job: _Pass, t: int, entries: range, outgoing: Floats) -> Floats:
-        """Compute the part of the values ``[chance leaf, own hand]`` that comes from some links of round t's deal."""
+        """Sum the values ``[chance leaf, own hand]`` over some of the boards that can follow a board of round t."""
         this, below = self.game.rounds[t], self.game.rounds[t + 1]
         p, q, deal = job.player, 1 - job.player, this.deal
         assert deal is not None
@@ -233,22 +233,8 @@ class Walker:
 class _Bundle(NamedTuple):
     """Input of the kernels that traverse one round for one player: betting, hands, locks, regrets and sums.
 
-    Attributes:
-        forest: the betting trees.
-        lanes: the opponent's sequences that lead to folds and showdowns.
-        player: the player.
-        mode: `UPDATE`, `BEST` or `EVALUATE`.
-        factors: the factors of the iteration.
-        n_ids: number of different cards.
-        own: the player's hands.
-        other: the opponent's hands.
-        own_locks: the player's locks.
-        other_locks: the opponent's locks.
-        own_current: ``[board, slot, row]``, the regrets or sums that the player's strategy follows from.
-        other_current: ``[board, slot, row]``, the regrets or sums that the opponent's strategy follows from.
-        regrets: ``[board, slot, row]``, the player's regrets.
-        guesses: ``[board, slot, row]``, the player's predicted regrets.
-        other_sums: ``[board, slot, row]``, the opponent's strategy sums.
+    Regrets and sums are ``[board, slot, row]``, where a slot is one action of one decision. Both players' strategies
+    follow from ``own_current`` and ``other_current``, which are regrets or sums; the other arrays are updated.
     """
 
     forest: ForestArrays
@@ -331,20 +317,6 @@ class _Pass:
         )
 
 
-def lock_arrays(game: LiveGame, t: int, p: int, dtype: type = np.float64) -> LockArrays:
-    """Return player p's locks of round t in the form that the kernels need."""
-    locks = [lock for lock in game.locks if (lock.round, lock.player) == (t, p)]
-    if not locks:
-        nothing = np.zeros(0, dtype=np.int64)
-        return LockArrays(nothing, nothing, np.zeros((0, 0, 0), dtype))
-    first = np.full(game.rounds[t].forest.n_nodes, -1, dtype=np.int64)
-    sizes = [lock.frequencies.shape[1] for lock in locks]
-    nodes = np.array([lock.node for lock in locks], dtype=np.int64)
-    first[nodes] = np.cumsum([0, *sizes[:-1]])
-    frequencies = np.concatenate([lock.frequencies for lock in locks], axis=1)
-    return LockArrays(nodes, first, frequencies.astype(dtype))
-
-
 def _scratch(bundle: _Bundle, n_sequences: int, n_nodes: int, dtype: type) -> tuple[Floats, Floats]:
     reach: Floats = np.zeros((n_sequences, bundle.other.row.shape[1]), dtype)
     values: Floats = np.zeros((n_nodes, bundle.own.row.shape[1]), dtype)
@@ -352,7 +324,7 @@ def _scratch(bundle: _Bundle, n_sequences: int, n_nodes: int, dtype: type) -> tu
 
 
 def _strategies(bundle: _Bundle, dtype: type) -> tuple[Floats, Floats]:
-    """Allocate ``[slot, row]`` arrays for the strategies of the player and of the opponent."""
+    """Allocate arrays for the strategies of the player and of the opponent on one board."""
     return np.empty(bundle.own_current.shape[1:], dtype), np.empty(bundle.other_current.shape[1:], dtype)
 
 
@@ -415,10 +387,7 @@ def _last_boards(
     strategies: tuple[Floats, Floats],
     total: Floats,
 ) -> None:
-    """Traverse boards of the last round, and add their values to ``total[chance leaf, own hand]``.
-
-    The boards are the children of the links ``start .. stop - 1`` of a deal.
-    """
+    """Traverse boards of the last round, behind the links ``start .. stop - 1`` of a deal; add values to `total`."""
     n_roots = x.forest.n_roots
     for e in range(start, stop):
         b = passage.child[e]
