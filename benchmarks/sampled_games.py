@@ -35,7 +35,7 @@ def sampled_cfr(
     warm_up("sampled", found.n_rounds, job.solve.short, note)
     return SampledCfr(
         [one.forest for one in line_forests(job.betting_tree)],
-        found.n_classes,
+        found.n_board_buckets,
         found.n_rows,
         found.n_hands,
         len(found.deck) - sum(found.board_sizes),
@@ -54,7 +54,7 @@ def real_game(job: Job, found: Abstraction, cfr: SampledCfr) -> RealGame:
         [one.forest for one in line_forests(job.betting_tree)],
         cfr.batches,
         found,
-        found.n_classes,
+        found.n_board_buckets,
         found.n_rows,
         cfr.numbers.sums,
         symmetric=not rows_know_suits(found.arrays),

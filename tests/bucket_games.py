@@ -1,4 +1,4 @@
-"""A small game of three rounds in classes of boards, and random strategies for it."""
+"""A small game of three rounds in board buckets, and random strategies for it."""
 
 import numpy as np
 from fake_classes import CountedClasses
@@ -46,8 +46,8 @@ def two_suits(folder):
 def random_strategies(game):
     """Random ones, for any class."""
 
-    def of(t, class_, r):
-        rng = np.random.default_rng([t, class_, r])
+    def of(t, board_bucket, r):
+        rng = np.random.default_rng([t, board_bucket, r])
         n_slots = game.betting[t].chunks[r].forest.n_slots
         return tuple(rng.random((n, game.n_rows[t])) for n in n_slots)
 

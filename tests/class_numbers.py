@@ -12,9 +12,9 @@ from spewy.records.line_index import LineIndex
 class ClassSums:
     """Random sums ``[t][p][class, number]`` of a betting tree."""
 
-    def __init__(self, tree, classes, rows, seed=0):
+    def __init__(self, tree, board_buckets, rows, seed=0):
         rng = np.random.default_rng(seed)
-        self.rounds, self.classes, self.rows = betting_rounds(tree), classes, rows
+        self.rounds, self.board_buckets, self.rows = betting_rounds(tree), board_buckets, rows
         self.arrays = {"rows": rng.integers(0, 9, (3, 5), dtype=np.int16), "none": np.zeros(0, np.int32)}
         self.batches = line_batches([bets.forest for bets in self.rounds])
         self.tables = [
@@ -23,7 +23,7 @@ class ClassSums:
         ]
         self.sums = [
             [rng.exponential(size=(n, tables[p].first[-1])).astype(np.float32) for p in (0, 1)]
-            for n, tables in zip(classes, self.tables, strict=True)
+            for n, tables in zip(board_buckets, self.tables, strict=True)
         ]
         self.lines = [
             LineIndex.of([chunk.line for chunk in bets.chunks], batches, k)
@@ -32,19 +32,19 @@ class ClassSums:
 
     def create(self, folder, manifest):
         """A play locker with nothing in it yet."""
-        return strategy_locker.create(folder, manifest, self.lines, self.classes, self.arrays)
+        return strategy_locker.create(folder, manifest, self.lines, self.board_buckets, self.arrays)
 
     def write(self, store, deals=1):
-        """Save all classes."""
-        for t, n in enumerate(self.classes):
+        """Save all board buckets."""
+        for t, n in enumerate(self.board_buckets):
             for c in range(n):
-                self.write_class(store, t, c)
+                self.write_bucket(store, t, c)
         strategy_locker.finish_save(store, deals)
 
-    def write_class(self, store, t, c):
+    def write_bucket(self, store, t, c):
         """Save one class."""
         first, second = (quantise(self.sums[t][p][c], self.rows[t], self.tables[t][p]) for p in (0, 1))
-        strategy_locker.write_class(store, t, c, self.lines[t], (first, second))
+        strategy_locker.write_bucket(store, t, c, self.lines[t], (first, second))
 
     def decisions(self):
         """Of each decision: round, root's line, node, player, first free slot, sums ``[class, row, action]``."""

@@ -29,7 +29,7 @@ flop = 5
 target = "0 mbb"
 max_sweeps = 100
 """
-"""Limit hold'em that ends on the flop, with fewer classes than anybody would take."""
+"""Limit hold'em that ends on the flop, with fewer board buckets than anybody would take."""
 
 
 def exploitability_of(folder, name):
@@ -48,7 +48,7 @@ def numbers_in(folder):
         }
 
 
-def visits_by_class(folder):
+def visits_by_bucket(folder):
     """Visits of each class in a folder, ``{(round, class): [player 0, player 1]}``."""
     with open_store(folder, read_only=True) as store:
         return {
@@ -59,8 +59,8 @@ def visits_by_class(folder):
 
 
 def visits_in(folder):
-    """Visits in a folder, all classes together, ``{round: [player 0, player 1]}``."""
+    """Visits in a folder, all board buckets together, ``{round: [player 0, player 1]}``."""
     found = {}
-    for (t, _), both in visits_by_class(folder).items():
+    for (t, _), both in visits_by_bucket(folder).items():
         found[t] = [a + b for a, b in zip(found.get(t, [0, 0]), both, strict=True)]
     return found

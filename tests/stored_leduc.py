@@ -14,13 +14,13 @@ JOBS = {
 def stored(folder, boards, rows, deals=3, seed=0):
     """Random strategies for Leduc in a play locker."""
     job = Job.of({"name": "leduc", "game": {"file": "leduc"}, "boards": boards, "rows": rows})
-    classes = Abstraction.build(
+    board_buckets = Abstraction.build(
         AbstractionSpec(
             job.rules.deck, 1, job.rules.num_board_cards, ("all", boards["flop"]), tuple(rows.values())
         )
     )
-    sums = ClassSums(job.betting_tree, classes.n_classes, classes.n_rows, seed)
-    sums.arrays = classes.arrays
+    sums = ClassSums(job.betting_tree, board_buckets.n_board_buckets, board_buckets.n_rows, seed)
+    sums.arrays = board_buckets.arrays
     with sums.create(folder / "play", job.manifest()) as store:
         sums.write(store, deals)
     return folder

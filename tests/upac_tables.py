@@ -123,7 +123,7 @@ def betting_tree():
 
 
 def fake_tables(n_rungs=1):
-    """Two classes of boards by their numbers, three rows, and random play in a small tree."""
+    """Two board buckets by their numbers, three rows, and random play in a small tree."""
     rng = np.random.default_rng(5)
     tables = push_fold_tables()
     for n in (3, 4, 5):

@@ -61,7 +61,7 @@ def speed(args: argparse.Namespace) -> None:
     dealing = _dealing_seconds(found)
     for cfr in solves:
         cfr.close()
-    print(f"{job.name}: {', '.join(f'{k:,}' for k in found.n_classes)} board buckets in each round\n")
+    print(f"{job.name}: {', '.join(f'{k:,}' for k in found.n_board_buckets)} board buckets in each round\n")
     print("| threads | deals per core-second | deals per second |\n|---|---|---|")
     rates = [
         [statistics.median(column) for column in zip(*measurements, strict=True)] for measurements in paces

@@ -53,9 +53,9 @@ class Averaging(SampledEngine):
         ]
 
     @property
-    def n_classes(self) -> tuple[int, ...]:
+    def n_board_buckets(self) -> tuple[int, ...]:
         """Number of board buckets of each round."""
-        return tuple(self._abstraction.n_classes)
+        return tuple(self._abstraction.n_board_buckets)
 
     def deal(self, n: int, stop: object) -> None:
         """Visit the next ``n`` board buckets."""
@@ -65,21 +65,21 @@ class Averaging(SampledEngine):
 
     def _next(self) -> tuple[int, int, int]:
         """Return the next visit: the number of its sweep (from 0), its round and its board bucket."""
-        sizes = self._abstraction.n_classes[::-1]
+        sizes = self._abstraction.n_board_buckets[::-1]
         sweep, position = divmod(self.done, sum(sizes))
         for t, (size, end) in enumerate(zip(sizes, accumulate(sizes), strict=True)):
             if position < end:
                 return sweep, len(sizes) - 1 - t, position - end + size
         raise AssertionError("a position within a sweep")
 
-    def _visit(self, sweep: int, t: int, class_: int) -> None:
+    def _visit(self, sweep: int, t: int, board_bucket: int) -> None:
         """Improve all chunks of a board bucket, and store their payoff matrices."""
         visits = self.numbers.visits[t]
-        number = int(visits[0, class_]) + 1
+        number = int(visits[0, board_bucket]) + 1
         chunks = bucket_chunks(
             self._game_of_classes,
             t,
-            self._drawn(sweep, t)[class_],
+            self._drawn(sweep, t)[board_bucket],
             self._strategies,
             self._below,
             self._settings.tremble,
@@ -91,35 +91,39 @@ class Averaging(SampledEngine):
         with self.changing:
             for r, both in enumerate(played):
                 for p in (0, 1):
-                    self._slots(t, class_, r, p)[:] += both[p]
-            visits[:, class_] = number
-        worth = [one.payoffs(self._strategies(t, class_, r)) for r, one in enumerate(chunks)]
+                    self._slots(t, board_bucket, r, p)[:] += both[p]
+            visits[:, board_bucket] = number
+        worth = [one.payoffs(self._strategies(t, board_bucket, r)) for r, one in enumerate(chunks)]
         if self._abstraction.board_sizes[t]:
-            self._matrices[t, class_] = np.array(worth, dtype=np.float32)
+            self._matrices[t, board_bucket] = np.array(worth, dtype=np.float32)
 
     def _draw(self, sweep: int, t: int) -> list[Drawn]:
         """Draw boards for a sweep: for each board bucket of round t the boards on which it is visited."""
         return drawn_boards(self._abstraction, t, self._seed, 1, sweep)
 
-    def _slots(self, t: int, class_: int, r: int, p: int) -> Floats:
+    def _slots(self, t: int, board_bucket: int, r: int, p: int) -> Floats:
         """Return a writable array of player p's strategy sums in line r's chunk of a board bucket: ``[slot, row]``."""
         batch, lane = self._cfr.batches[t].place[r]
         first, k = self._first[t][p], self._n_rows[t]
-        begin, end = (class_ * first[-1] + first[s] for s in (batch, batch + 1))
+        begin, end = (board_bucket * first[-1] + first[s] for s in (batch, batch + 1))
         return self.numbers.sums[t][p][begin:end].reshape(k, -1, WIDTH)[:, :, lane].T
 
-    def _strategies(self, t: int, class_: int, r: int) -> ChunkStrategy:
+    def _strategies(self, t: int, board_bucket: int, r: int) -> ChunkStrategy:
         """Return both players' strategy sums in line r's chunk of a board bucket."""
-        first, second = (np.ascontiguousarray(self._slots(t, class_, r, p), dtype=np.float64) for p in (0, 1))
+        first, second = (
+            np.ascontiguousarray(self._slots(t, board_bucket, r, p), dtype=np.float64) for p in (0, 1)
+        )
         return first, second
 
-    def _below(self, t: int, class_: int, r: int) -> Floats:
+    def _below(self, t: int, board_bucket: int, r: int) -> Floats:
         """Return the payoff matrix of line r's chunk of a board bucket; compute it if no visit has stored one."""
-        found = self._matrices.get((t, class_))
+        found = self._matrices.get((t, board_bucket))
         if found is None:
-            boards = self._drawn(self._next()[0], t)[class_]
-            found = bucket_payoffs(self._game_of_classes, t, class_, boards, self._strategies, self._below)
-            self._matrices[t, class_] = found
+            boards = self._drawn(self._next()[0], t)[board_bucket]
+            found = bucket_payoffs(
+                self._game_of_classes, t, board_bucket, boards, self._strategies, self._below
+            )
+            self._matrices[t, board_bucket] = found
         matrix: Floats = found[r]
         return matrix
 
@@ -149,7 +153,7 @@ def main() -> None:
     settings = VisitSettings("average", args.method, DEFAULT_VARIANT, args.iterations)
     print("| sweeps | seconds | exploitability, mbb per hand |\n|---|---|---|")
     with Averaging(job, abstraction(abstraction_spec(job)), settings) as engine:
-        sweep, sweeps, started = sum(engine.n_classes), 1, time.perf_counter()
+        sweep, sweeps, started = sum(engine.n_board_buckets), 1, time.perf_counter()
         while sweeps <= args.sweeps:
             engine.deal(sweeps * sweep - engine.done, Event())
             finding = engine.judge(args.flops, Event(), progress_note("boards measured"))

@@ -32,12 +32,12 @@ class Case(NamedTuple):
     """An abstraction to measure.
 
     Attributes:
-        classes: numbers of board buckets of flop, turn and river.
+        board_buckets: numbers of board buckets of flop, turn and river.
         rows: number of rows of each board bucket.
         remember: whether each board bucket of turns and rivers belongs to one board bucket of flops.
     """
 
-    classes: tuple[int | str, int, int]
+    board_buckets: tuple[int | str, int, int]
     rows: int = 40
     remember: bool = False
 
@@ -82,7 +82,7 @@ def main() -> None:
     if args.command == "measure":
         for case in CASES[:1] if args.quick else CASES:
             key = {"ranks": args.ranks, "deals": args.deals, **case._asdict()}
-            key["classes"] = list(case.classes)
+            key["classes"] = list(case.board_buckets)
             if any({name: one[name] for name in key} == key for one in found):
                 continue
             found.append(key | _measured(case, args))
@@ -101,7 +101,7 @@ def _measured(case: Case, args: argparse.Namespace) -> dict[str, Any]:
         {
             "name": "board-classes",
             "game": {"text": text},
-            "boards": dict(zip(names, case.classes, strict=True)) | {"remember": case.remember},
+            "boards": dict(zip(names, case.board_buckets, strict=True)) | {"remember": case.remember},
             "rows": dict.fromkeys(names, case.rows),
             "solve": {
                 "target": "0 mbb",
@@ -117,11 +117,11 @@ def _measured(case: Case, args: argparse.Namespace) -> dict[str, Any]:
         with Session(job, scratch) as session:
             cost = session.plan.cost
             session.solve(Silent())
-            classes = session.classes(lambda done, of: None).n_classes[1:]
+            board_buckets = session.board_buckets(lambda done, of: None).n_board_buckets[1:]
         judged = judge_folder(Path(scratch), _Unheard(), flops=None, seed=1, workers=args.workers)
     assert judged.sample is not None  # a whole game with board buckets
     return {
-        "there_are": list(classes),
+        "there_are": list(board_buckets),
         "table_mib": cost.state_bytes / 2**20,
         "exploitability_mbb": judged.exploitability_mbb,
         "flops": judged.sample.flops,

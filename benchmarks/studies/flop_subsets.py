@@ -123,8 +123,8 @@ def drawn_ranges() -> np.ndarray:
     fade out at both ends.
     """
     rng = np.random.default_rng(1)
-    classes, names = preflop_classes()
-    share = np.bincount(classes) / len(classes)
+    board_buckets, names = preflop_classes()
+    share = np.bincount(board_buckets) / len(board_buckets)
     out = []
     for _ in range(N_DRAWN):
         score = np.array([playability(name) for name in names]) + rng.normal(0, 1.5, len(names))
@@ -134,7 +134,7 @@ def drawn_ranges() -> np.ndarray:
         last = rng.uniform(0.08, 0.8)
         first = rng.uniform(0, last / 2) if rng.random() < 0.5 else -1.0
         weights = 1 / (1 + np.exp((rank - last) / 0.03)) / (1 + np.exp((first - rank) / 0.01))
-        out.append(weights[classes])
+        out.append(weights[board_buckets])
     return np.array(out).T
 
 

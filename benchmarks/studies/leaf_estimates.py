@@ -95,7 +95,7 @@ class Game:
         self._drawn: list[Drawn] = drawn_boards(self.work.abstraction, TURN, SEED, BOARDS)
         self._read = {
             c: self.kept.matrices(TURN, c, self.work.shape(TURN)).astype(np.float64)
-            for c in range(self.work.n_classes[TURN])
+            for c in range(self.work.n_board_buckets[TURN])
         }
         self.lines = Lines(self.game.betting, 0.0)
         self.share = bucket_shares(self.game, lambda t, c: self._drawn[c])
@@ -105,13 +105,13 @@ class Game:
         """The turn's chunks, each as (board bucket, number of the line that enters it)."""
         return [(c, r) for c in self._read for r in range(self.work.shape(TURN)[0])]
 
-    def plain(self, t: int, class_: int, r: int) -> Floats:
+    def plain(self, t: int, board_bucket: int, r: int) -> Floats:
         """Return the payoff matrix of a chunk if all betting were over."""
-        return self.lines.stake(t, r) * self.share(t, class_)
+        return self.lines.stake(t, r) * self.share(t, board_bucket)
 
-    def stored(self, t: int, class_: int, r: int) -> Floats:
+    def stored(self, t: int, board_bucket: int, r: int) -> Floats:
         """Return the stored payoff matrix of a chunk."""
-        return self._read[class_][r]
+        return self._read[board_bucket][r]
 
     def estimates(self, share: float) -> tuple[dict[str, Matrices], set[tuple[int, int]]]:
         """Make estimates for the case that a random share of the matrices is stored.
@@ -122,8 +122,8 @@ class Game:
         rng = np.random.default_rng(SEED)
         known = {chunk for chunk in self.chunks if rng.random() < share}
 
-        def some(t: int, class_: int, r: int) -> Floats | None:
-            return self.stored(t, class_, r) if (class_, r) in known else None
+        def some(t: int, board_bucket: int, r: int) -> Floats | None:
+            return self.stored(t, board_bucket, r) if (board_bucket, r) in known else None
 
         closest = ClosestLine(self.lines, some, self.plain)
         regressed = Regression(self.lines, TURN, self.share).fit(sorted(known), some)
@@ -143,11 +143,11 @@ def bucket_shares(game: BucketGame, boards: Callable[[int, int], Drawn]) -> Call
     """
 
     @lru_cache(SHARES_KEPT)
-    def share(t: int, class_: int) -> Floats:
+    def share(t: int, board_bucket: int) -> Floats:
         if t < game.n_rounds - 2:
             raise ValueError(f"round {t}: expected one of the last two rounds")
         total = joint = np.zeros(())
-        for cards, times in boards(t, class_):
+        for cards, times in boards(t, board_bucket):
             layout = game.board(t, cards).layout
             own, other = layout.hands(t, 0, 0), layout.hands(t, 0, 1)
             first, second = layout.board(t, 0).hands
@@ -159,9 +159,9 @@ def bucket_shares(game: BucketGame, boards: Callable[[int, int], Drawn]) -> Call
 
 
 def _or_stored(some: Callable[[int, int, int], Floats | None], estimate: Matrices) -> Matrices:
-    def of(t: int, class_: int, r: int) -> Floats:
-        found = some(t, class_, r)
-        return estimate(t, class_, r) if found is None else found
+    def of(t: int, board_bucket: int, r: int) -> Floats:
+        found = some(t, board_bucket, r)
+        return estimate(t, board_bucket, r) if found is None else found
 
     return of
 
@@ -190,9 +190,9 @@ def errors(folder: Path) -> None:
         for name, estimate in estimates.items():
             begun = time.perf_counter()
             squares = []
-            for class_, r in left_out:
+            for board_bucket, r in left_out:
                 pot = 2 * float(min(game.game.betting[TURN].chunks[r].nodes[0].put_in))
-                gap = estimate(TURN, class_, r) - game.stored(TURN, class_, r)
+                gap = estimate(TURN, board_bucket, r) - game.stored(TURN, board_bucket, r)
                 squares.append((np.mean((gap / pot) ** 2), np.mean(gap / pot)))
             mean, bias = np.mean(squares, axis=0)
             row = {
@@ -252,8 +252,8 @@ class Flop:
     def __init__(self, game: Game, cards: Sequence[int], r: int) -> None:
         self._game, self._r = game, r
         self._board: BucketBoard = game.game.board(FLOP, cards)
-        layout, classes = self._board.layout, self._board.buckets
-        play_down = PlayDown(layout, lambda i, b, r: game.work.strategies(i, int(classes[i][b]), r))
+        layout, board_buckets = self._board.layout, self._board.buckets
+        play_down = PlayDown(layout, lambda i, b, r: game.work.strategies(i, int(board_buckets[i][b]), r))
         both = play_down.ranges(FLOP, 0)
         first, second = both[0][r], both[1][r]
         self._ranges = first / first.max(), second / second.max()
@@ -266,10 +266,10 @@ class Flop:
 
     def solved(self, leaves: Matrices) -> tuple[Floats, Floats]:
         """Solve the flop with given payoffs of its chance leaves; return both players' strategies ``[slot, hand]``."""
-        layout, classes = self._by_hand, self._board.buckets
+        layout, board_buckets = self._by_hand, self._board.buckets
         weighing = trembling(layout, FLOP, self._ranges)
         chunk = build_chunk(
-            layout, FLOP, 0, self._r, weighing, lambda i, b, r: leaves(i, int(classes[i][b]), r)[None]
+            layout, FLOP, 0, self._r, weighing, lambda i, b, r: leaves(i, int(board_buckets[i][b]), r)[None]
         )
         regrets, sums = chunk.zeros(), chunk.zeros()
         iterate(chunk, variant("dcfr"), 0, ITERATIONS, regrets, sums)

@@ -128,18 +128,18 @@ def agreement(package: Path, ladder: Path, n_boards: int) -> None:
     with closing(open_tables(package)) as tables, open_policy(rung_folders(ladder)[0]) as policy:
         abstraction = board_abstraction(policy.problem.game, policy.strategies.arrays())
         for n_cards in (3, 4, 5):
-            same_class = same_row = near_row = 0
+            same_bucket = same_row = near_row = 0
             for _ in range(n_boards):
                 dealt = rng.sample(range(52), n_cards + 2)
                 hole, board = tuple(sorted(dealt[:2])), tuple(dealt[2:])
-                classes, rows = abstraction.boards(n_cards - 2, np.array([board]))
+                board_buckets, rows = abstraction.boards(n_cards - 2, np.array([board]))
                 row = int(rows[0][(hole == HANDS).all(axis=1)][0])
                 found = tables.row(hole, board)
-                same_class += found[0] == classes[0]
-                same_row += found == (classes[0], row)
-                near_row += found[0] == classes[0] and abs(found[1] - row) <= 1
+                same_bucket += found[0] == board_buckets[0]
+                same_row += found == (board_buckets[0], row)
+                near_row += found[0] == board_buckets[0] and abs(found[1] - row) <= 1
             print(
-                f"{n_cards} cards: same board bucket {same_class / n_boards:.3f}, same row "
+                f"{n_cards} cards: same board bucket {same_bucket / n_boards:.3f}, same row "
                 f"{same_row / n_boards:.3f}, same or next row {near_row / n_boards:.3f}"
             )
 

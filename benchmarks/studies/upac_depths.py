@@ -30,7 +30,7 @@ from spewy.look.exploit import JudgingCost
 from spewy.look.folder import open_policy
 from spewy.look.judging import judge_folder
 from spewy.records.bucket_policy import BucketPolicy
-from spewy.records.strategy_locker import FOLDER, MOST, write_class
+from spewy.records.strategy_locker import FOLDER, MOST, write_bucket
 
 BIG_BLIND = 2
 EVEN = 0.5
@@ -122,14 +122,16 @@ def play_by(play: Path, rung: Path) -> float:
         (tree, own), (other, known) = _tree(mine), _tree(theirs)
         moves = [dict(_moves(tree, other, p)) for p in (0, 1)]
         with open_store(play, mine.strategies.manifest) as store:
-            for t, n_classes in enumerate(mine.strategies.saved.classes):
+            for t, n_board_buckets in enumerate(mine.strategies.saved.board_buckets):
                 asked = [
                     [(own[node], move) for node, move in each.items() if own[node].round == t]
                     for each in moves
                 ]
-                for class_ in range(n_classes):
-                    of_0, of_1 = (_played(mine, theirs, known, (t, class_, p), asked[p]) for p in (0, 1))
-                    write_class(store, t, class_, mine.strategies.lines(t), (of_0, of_1))
+                for board_bucket in range(n_board_buckets):
+                    of_0, of_1 = (
+                        _played(mine, theirs, known, (t, board_bucket, p), asked[p]) for p in (0, 1)
+                    )
+                    write_bucket(store, t, board_bucket, mine.strategies.lines(t), (of_0, of_1))
         every = [move.node for each in moves for move in each.values()]
         return every.count(None) / len(every)
 
@@ -142,16 +144,16 @@ def _played(
     asked: Sequence[tuple[Decides, Move]],
 ) -> np.ndarray:
     """Return the bytes of a player's strategies in a board bucket, as another solve plays."""
-    t, class_, p = key
+    t, board_bucket, p = key
     lines = mine.strategies.lines(t)
     flat, begins = (
-        mine.strategies.class_bytes(t, class_, p).copy(),
+        mine.strategies.bucket_bytes(t, board_bucket, p).copy(),
         np.concatenate([[0], np.cumsum(lines.sizes(p))]),
     )
     wanted = [known[move.node] for _, move in asked if move.node is not None]
     free = iter(
         theirs.strategies.free_slots(
-            t, class_, p, [(each.enters, each.first_free, each.n_actions) for each in wanted]
+            t, board_bucket, p, [(each.enters, each.first_free, each.n_actions) for each in wanted]
         )
     )
     for decision, move in asked:

@@ -188,8 +188,8 @@ def curve(args: argparse.Namespace) -> int:
                 "deals_per_core_second": result.sweeps / spent,
             }
             kept["points"].append(point)
-            classes, rows = job.dealing.classes, job.dealing.rows
-            kept |= {"job": job.name, "classes": list(classes[1:]), "rows": list(rows[1:])}
+            board_buckets, rows = job.dealing.board_buckets, job.dealing.rows
+            kept |= {"job": job.name, "classes": list(board_buckets[1:]), "rows": list(rows[1:])}
             _keep(args.data, lambda data, kept=kept: data["curves"].update({name: kept}))
             note(curve_table({name: kept}).splitlines()[-1])
     print(curve_table({name: _curve(args.data, name)}))
@@ -203,11 +203,11 @@ def study(args: argparse.Namespace) -> None:
     job = Job.load(EXAMPLES / "flop-holdem.toml")
     features: dict[str, Any] = {}
     found = []
-    for rows, classes in CASES[:1] if args.quick else CASES:
-        note(f"{classes} classes, {rows} rows")
-        spec = replace(abstraction_spec(job), classes=("all", classes), rows=(169, rows))
+    for rows, board_buckets in CASES[:1] if args.quick else CASES:
+        note(f"{board_buckets} board buckets, {rows} rows")
+        spec = replace(abstraction_spec(job), board_buckets=("all", board_buckets), rows=(169, rows))
         points = _studied(job, Abstraction.build(spec, cache=features), args.seconds)
-        found.append({"rows": rows, "classes": classes, "points": points})
+        found.append({"rows": rows, "classes": board_buckets, "points": points})
         if not args.quick:
             _keep(args.data, lambda data: data.update(study=found))
     print(study_table(found))
@@ -234,12 +234,12 @@ def answers(args: argparse.Namespace) -> None:
     """Solve with each abstraction and each share of CFR-BR, and measure exploitability."""
     job = Job.load(EXAMPLES / "flop-holdem.toml")
     found = []
-    for classes, rows in ANSWERED:
-        spec = replace(abstraction_spec(job), classes=("all", classes), rows=(169, rows))
+    for board_buckets, rows in ANSWERED:
+        spec = replace(abstraction_spec(job), board_buckets=("all", board_buckets), rows=(169, rows))
         made = abstraction(spec, progress_note("boards"))
         for share in ANSWERS:
             points = _answered(job, made, share, args.deals)
-            found.append({"classes": classes, "rows": rows, "answers": share, "points": points})
+            found.append({"classes": board_buckets, "rows": rows, "answers": share, "points": points})
             note(answers_table(found).splitlines()[-1])
             _keep(args.data, lambda data: data.update(answers=found))
     print(answers_table(found))
@@ -302,7 +302,7 @@ def _studied(job: Job, found: Abstraction, budgets: list[float]) -> list[dict[st
                 "deals": cfr.iteration,
                 "visits": float(np.median(numbers.visits[-1][0])),
                 "table_mib": size / 2**20,
-                "classes": found.n_classes[-1],
+                "classes": found.n_board_buckets[-1],
                 **_judged(finding, 1000 / job.rules.big_blind),
             }
         )

@@ -36,7 +36,7 @@ class Dealt(NamedTuple):
     """Deals with board buckets, rows and strengths; the hands of a deal are those that the full board does not block.
 
     Attributes:
-        classes: ``[deal, round]``, the board bucket.
+        board_buckets: ``[deal, round]``, the board bucket.
         rows: ``[deal, round, hand]``.
         cards: ``[deal, hand, 2]``, the hand's cards, numbered from 0 among the N cards that are not on the board; the
             second card of one-card hands is N.
@@ -46,7 +46,7 @@ class Dealt(NamedTuple):
         boards: ``[deal, card]``, in order of the rounds, ascending within a round.
     """
 
-    classes: NDArray[np.int32]
+    board_buckets: NDArray[np.int32]
     rows: NDArray[np.int16]
     cards: NDArray[np.int32]
     strength: NDArray[np.int32]
@@ -96,7 +96,7 @@ class Abstraction:
         return len(self.board_sizes)
 
     @property
-    def n_classes(self) -> tuple[int, ...]:
+    def n_board_buckets(self) -> tuple[int, ...]:
         """Number of board buckets of each round."""
         return tuple(self.arrays["n_classes"].tolist())
 
@@ -143,10 +143,10 @@ class Abstraction:
         if not 0 <= t < self.n_rounds:
             raise BoardError(f"round: expected 0 to {self.n_rounds - 1}, got {t!r}")
         cards = self._checked(boards, sum(self.board_sizes[: t + 1]))
-        classes = np.empty(len(cards), dtype=np.int32)
+        board_buckets = np.empty(len(cards), dtype=np.int32)
         rows = np.empty((len(cards), len(hands(self.deck, self.hole))), dtype=np.int16)
-        fill_boards(self._maps, t, cards, classes, rows)
-        return classes, rows
+        fill_boards(self._maps, t, cards, board_buckets, rows)
+        return board_buckets, rows
 
     def deal(self, seed: int, numbers: Sequence[int] | NDArray[np.int64], out: Dealt | None = None) -> Dealt:
         """Return the deals with the given numbers.
@@ -164,7 +164,7 @@ class Abstraction:
         indices = np.asarray(numbers, dtype=np.int64)
         if (indices < 0).any():
             raise BoardError(f"deals: expected numbers of at least 0, got {indices.min()}")
-        if out is None or len(out.classes) != len(indices):
+        if out is None or len(out.board_buckets) != len(indices):
             out = self.room(len(indices))
         fill_deals(self._maps, self._sizes, _seed(seed), indices, *out)
         return out
@@ -181,9 +181,9 @@ class Abstraction:
 
         if first < 0 or n < 0:
             raise BoardError(f"deals: expected a first and a count of at least 0, got {first} and {n}")
-        classes = np.empty((n, self.n_rounds), dtype=np.int32)
-        fill_classes(self._maps, self._sizes, _seed(seed), first, classes)
-        return classes
+        board_buckets = np.empty((n, self.n_rounds), dtype=np.int32)
+        fill_classes(self._maps, self._sizes, _seed(seed), first, board_buckets)
+        return board_buckets
 
     def room(self, n: int) -> Dealt:
         """Allocate arrays for n deals."""

@@ -70,7 +70,7 @@ class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             ValueError: X is not finite, a weight is negative, all weights are 0, or `n_clusters` is below 1.
         """
         if self.n_clusters < 1:
-            raise BoardError(f"classes: expected at least 1, got {self.n_clusters!r}")
+            raise BoardError(f"board_buckets: expected at least 1, got {self.n_clusters!r}")
         rows = validate_data(self, X, dtype=np.float64)
         weights = positive_weights(sample_weight, len(rows))
         distinct, of = np.unique(rows, axis=0, return_inverse=True)

@@ -35,43 +35,43 @@ class Pairs(NamedTuple):
     counts: Ints
 
 
-def require_pairs(n_classes: int, n_boards: int) -> None:
+def require_pairs(n_board_buckets: int, n_boards: int) -> None:
     """Check that the table of pairs has at most `MAX_PAIRS` entries.
 
     Args:
-        n_classes: number of board buckets of flops.
+        n_board_buckets: number of board buckets of flops.
         n_boards: number of canonical boards.
 
     Raises:
         BoardError: the table would have more than `MAX_PAIRS` entries.
     """
-    if n_classes * n_boards > MAX_PAIRS:
+    if n_board_buckets * n_boards > MAX_PAIRS:
         raise BoardError(
             f"boards that remember the flop: expected at most {MAX_PAIRS:,} pairs of a flop class and a board, "
-            f"got {n_classes:,} by {n_boards:,}"
+            f"got {n_board_buckets:,} by {n_boards:,}"
         )
 
 
-def board_pairs(deck: Deck, firsts: BoardMap, classes: NDArray[np.int32], later: BoardMap) -> Pairs:
+def board_pairs(deck: Deck, firsts: BoardMap, board_buckets: NDArray[np.int32], later: BoardMap) -> Pairs:
     """List all pairs of a board bucket of flops and a canonical board of a later round.
 
     Args:
         deck: the cards of the game.
         firsts: index of the flops.
-        classes: ``[canonical flop]``, the board bucket of each flop.
+        board_buckets: ``[canonical flop]``, the board bucket of each flop.
         later: index of the boards of the later round, in which the order of the cards does not matter.
 
     Raises:
         BoardError: there are more than `MAX_PAIRS` pairs.
     """
-    n_classes, n_boards = int(classes.max()) + 1, len(later.boards)
-    require_pairs(n_classes, n_boards)
+    n_board_buckets, n_boards = int(board_buckets.max()) + 1, len(later.boards)
+    require_pairs(n_board_buckets, n_boards)
     n_first, n_cards = int(firsts.groups.sum()), later.boards.shape[1]
     places = np.searchsorted(np.array(deck.cards), later.boards)
-    weights = np.zeros((n_classes, n_boards), dtype=np.int64)
+    weights = np.zeros((n_board_buckets, n_boards), dtype=np.int64)
     for chosen in sets_of(n_cards, n_first):
         canonical = firsts.canonical[_numbers(places[:, chosen], len(deck))]
-        weights[classes[canonical], np.arange(n_boards)] += later.counts
+        weights[board_buckets[canonical], np.arange(n_boards)] += later.counts
     first, board = np.nonzero(weights)
     numbers = np.full(weights.shape, -1, dtype=np.int32)
     numbers[first, board] = np.arange(len(first))

@@ -44,7 +44,7 @@ class _Round(NamedTuple):
     Attributes:
         map: the boards of the round.
         kind: how rows are looked up, see `row_kinds`.
-        classes: ``[canonical board or pair]``, the board bucket.
+        board_buckets: ``[canonical board or pair]``, the board bucket.
         rows: ``[canonical board or pair, hand]`` or ``[board bucket, grade]``.
         n_rows: number of rows of each board bucket.
         pairs: numbers of the pairs as in `Pairs`; empty if the round does not remember the flop.
@@ -52,7 +52,7 @@ class _Round(NamedTuple):
 
     map: BoardMap
     kind: int
-    classes: NDArray[np.int32]
+    board_buckets: NDArray[np.int32]
     rows: NDArray[np.uint8]
     n_rows: int
     pairs: NDArray[np.int32]
@@ -72,7 +72,7 @@ def build_arrays(spec: AbstractionSpec, progress: Progress, cache: Cache) -> Arr
     builder = _Builder(spec, progress, cache)
     builder.check()
     rounds = builder.rounds()
-    sizes = [(len(r.map.canonical), len(r.classes), r.rows.size) for r in rounds]
+    sizes = [(len(r.map.canonical), len(r.board_buckets), r.rows.size) for r in rounds]
     groups = np.zeros((len(rounds), max(len(rounds), 1)), dtype=np.int64)
     for t, r in enumerate(rounds):
         groups[t, : len(r.map.groups)] = r.map.groups
@@ -82,7 +82,7 @@ def build_arrays(spec: AbstractionSpec, progress: Progress, cache: Cache) -> Arr
         "starts": np.cumsum([(0, 0, 0), *sizes[:-1]], axis=0, dtype=np.int64),
         "canonical": np.concatenate([r.map.canonical for r in rounds]),
         "perm_of": np.concatenate([r.map.perm_of for r in rounds]),
-        "classes": np.concatenate([r.classes for r in rounds]),
+        "classes": np.concatenate([r.board_buckets for r in rounds]),
         "rows": np.concatenate([r.rows.ravel() for r in rounds]),
         "memory": np.array(
             [
@@ -95,7 +95,7 @@ def build_arrays(spec: AbstractionSpec, progress: Progress, cache: Cache) -> Arr
             dtype=np.int64,
         ),
         "pairs": np.concatenate([r.pairs for r in rounds]),
-        "n_classes": np.array([r.classes.max() + 1 for r in rounds], dtype=np.int64),
+        "n_classes": np.array([r.board_buckets.max() + 1 for r in rounds], dtype=np.int64),
         "n_rows": np.array([r.n_rows for r in rounds], dtype=np.int64),
     }
 
@@ -134,21 +134,21 @@ class _Builder:
             BoardError: there are too few boards for the board buckets, or too many boards.
         """
         spec = self.spec
-        for t, n_classes in enumerate(spec.classes):
+        for t, n_board_buckets in enumerate(spec.board_buckets):
             n_boards = len(self._map(spec.groups(t)).boards)
-            if n_classes != "all" and n_classes > n_boards:
+            if n_board_buckets != "all" and n_board_buckets > n_boards:
                 raise BoardError(
-                    f"classes of round {t}: expected 1 to {n_boards:,}, the number of its boards, got {n_classes:,}"
+                    f"board buckets of round {t}: expected 1 to {n_boards:,}, the number of its boards, got {n_board_buckets:,}"
                 )
             if spec.remembers(t):
-                n_flop = spec.classes[spec.first]
+                n_flop = spec.board_buckets[spec.first]
                 if n_flop == "all":
                     n_flop = len(self._map(spec.groups(spec.first)).boards)
                 require_pairs(n_flop, n_boards)
-                if n_classes != "all" and n_classes < n_flop:
+                if n_board_buckets != "all" and n_board_buckets < n_flop:
                     raise BoardError(
-                        f"classes of round {t}: expected at least 1 for each of {n_flop:,} flop classes that are "
-                        f"remembered, got {n_classes:,}"
+                        f"board buckets of round {t}: expected at least 1 for each of {n_flop:,} board buckets of the flop that are "
+                        f"remembered, got {n_board_buckets:,}"
                     )
 
     def rounds(self) -> list[_Round]:
@@ -165,31 +165,31 @@ class _Builder:
         boards, counts, pairs = table.boards, table.counts, np.empty(0, dtype=np.int32)
         if spec.remembers(t):
             flop = before[spec.first]
-            all_pairs = board_pairs(spec.deck, flop.map, flop.classes, table)
+            all_pairs = board_pairs(spec.deck, flop.map, flop.board_buckets, table)
             boards, counts, pairs = table.boards[all_pairs.board], all_pairs.counts, all_pairs.numbers
-            classes = self._classes_of_pairs(t, table, all_pairs)
+            board_buckets = self._classes_of_pairs(t, table, all_pairs)
         else:
-            classes = self._classes(t, table)
+            board_buckets = self._classes(t, table)
         if k == "hands":
             n_rows = comb(len(spec.deck) - spec.n_cards(t), spec.hole)
-            return _Round(table, BY_HAND, classes, np.empty(0, dtype=np.uint8), n_rows, pairs)
+            return _Round(table, BY_HAND, board_buckets, np.empty(0, dtype=np.uint8), n_rows, pairs)
         kind = BY_BOARD
         if not spec.n_cards(t):
             rows = self._start_rows(k)
         elif t < len(spec.board_sizes) - 1:
-            rows = self._clustered(t, k, boards, counts, classes, len(table.boards))
+            rows = self._clustered(t, k, boards, counts, board_buckets, len(table.boards))
         else:
             kind = BY_GRADE
             from buckets.abstraction.class_rows import interval_rows
 
-            rows = interval_rows(self._percentiles.seen(boards, counts, classes), k)
-        return _Round(table, kind, classes, rows, int(rows[rows != NO_ROW].max()) + 1, pairs)
+            rows = interval_rows(self._percentiles.seen(boards, counts, board_buckets), k)
+        return _Round(table, kind, board_buckets, rows, int(rows[rows != NO_ROW].max()) + 1, pairs)
 
     @cached_property
     def total(self) -> int:
         """Number of boards that the progress counts: for grades of final boards, for features and for rows."""
         features, n_rows, tabled = {}, 0, False
-        for t, (k, rows) in enumerate(zip(self.spec.classes, self.spec.rows, strict=True)):
+        for t, (k, rows) in enumerate(zip(self.spec.board_buckets, self.spec.rows, strict=True)):
             n_boards, n_cards = len(self._map(self.spec.groups(t)).boards), self.spec.n_cards(t)
             if k not in ("all", n_boards) and _feature_name(n_cards) not in self.cache:
                 features[n_cards] = n_boards
@@ -213,10 +213,10 @@ class _Builder:
 
     def _classes(self, t: int, table: BoardMap) -> NDArray[np.int32]:
         """Return the board bucket of each canonical board of round t."""
-        n_classes, n_boards = self.spec.classes[t], len(table.boards)
-        if n_classes == "all" or n_classes == n_boards:
+        n_board_buckets, n_boards = self.spec.board_buckets[t], len(table.boards)
+        if n_board_buckets == "all" or n_board_buckets == n_boards:
             return np.arange(n_boards, dtype=np.int32)
-        return self._alike(self._features(table), table.counts, n_classes)
+        return self._alike(self._features(table), table.counts, n_board_buckets)
 
     def _classes_of_pairs(self, t: int, table: BoardMap, pairs: Pairs) -> NDArray[np.int32]:
         """Return the board bucket of each pair of a flop's board bucket and a canonical board of round t.
@@ -224,22 +224,22 @@ class _Builder:
         The boards are clustered separately for each board bucket of flops. Each of these gets a number of board buckets
         in proportion to the number of deals that lead through it.
         """
-        features, n_classes = self._features(table), self.spec.classes[t]
-        assert n_classes != "all"
-        shares = shared_out(n_classes, np.bincount(pairs.first, weights=pairs.counts))
-        classes, n_before = np.empty(len(pairs.board), dtype=np.int32), 0
+        features, n_board_buckets = self._features(table), self.spec.board_buckets[t]
+        assert n_board_buckets != "all"
+        shares = shared_out(n_board_buckets, np.bincount(pairs.first, weights=pairs.counts))
+        board_buckets, n_before = np.empty(len(pairs.board), dtype=np.int32), 0
         for first, n in enumerate(shares.tolist()):
             own = pairs.first == first
-            classes[own] = n_before + self._alike(features[pairs.board[own]], pairs.counts[own], n)
-            n_before = int(classes[own].max()) + 1
-        return classes
+            board_buckets[own] = n_before + self._alike(features[pairs.board[own]], pairs.counts[own], n)
+            n_before = int(board_buckets[own].max()) + 1
+        return board_buckets
 
-    def _alike(self, features: Array, counts: Array, n_classes: int) -> NDArray[np.int32]:
+    def _alike(self, features: Array, counts: Array, n_board_buckets: int) -> NDArray[np.int32]:
         """Cluster boards by their features ``[board, axis]``; return the cluster of each board."""
         from buckets.abstraction.board_clustering import BoardClustering
 
         n_distinct = len(np.unique(features, axis=0))
-        model = BoardClustering(min(n_classes, n_distinct), random_state=self.spec.seed)
+        model = BoardClustering(min(n_board_buckets, n_distinct), random_state=self.spec.seed)
         return model.fit(features, sample_weight=counts).labels_
 
     def _features(self, table: BoardMap) -> NDArray[Any]:
@@ -260,7 +260,7 @@ class _Builder:
         return tree.labels((), n_rows).astype(np.uint8)[None]
 
     def _clustered(
-        self, t: int, n_rows: int, boards: Array, counts: Array, classes: NDArray[np.int32], n_told: int
+        self, t: int, n_rows: int, boards: Array, counts: Array, board_buckets: NDArray[np.int32], n_told: int
     ) -> NDArray[np.uint8]:
         """Compute the row of each hand on the boards, or pairs, of round t, which is not the last: ``[board, hand]``.
 
@@ -268,8 +268,8 @@ class _Builder:
         """
         from buckets.abstraction.class_rows import clustered_rows
 
-        order = np.argsort(classes, kind="stable")
-        members = np.split(order, np.cumsum(np.bincount(classes))[:-1])
+        order = np.argsort(board_buckets, kind="stable")
+        members = np.split(order, np.cumsum(np.bincount(board_buckets))[:-1])
         n_points = min(N_POINTS, self._percentiles.n_outcomes(self.spec.n_cards(t)))
         done = told = 0
 

@@ -30,7 +30,7 @@ def clustered_rows(
     percentiles: Percentiles,
     boards: Ints,
     counts: Ints,
-    classes: Sequence[Ints],
+    board_buckets: Sequence[Ints],
     n_rows: int,
     n_points: int,
     seed: int,
@@ -42,7 +42,7 @@ def clustered_rows(
         percentiles: the grades on the game's final boards.
         boards: ``[board, card]``.
         counts: ``[board]``, number of boards that each board stands for.
-        classes: for each board bucket the indices of its boards.
+        board_buckets: for each board bucket the indices of its boards.
         n_rows: largest number of rows of each board bucket.
         n_points: number of points of a curve.
         seed: seed of the samples.
@@ -52,7 +52,7 @@ def clustered_rows(
         The row of each hand: ``[board, hand]``; `NO_ROW`: the board blocks the hand.
     """
     rows = np.full((len(boards), percentiles.grades.shape[1]), NO_ROW, dtype=np.uint8)
-    for number, members in enumerate(classes):
+    for number, members in enumerate(board_buckets):
         generator = np.random.default_rng((seed, number))
         order = generator.permutation(members)
         means = None

@@ -29,7 +29,7 @@ def overlaps(old: Abstraction, new: Abstraction, seed: int = 0, n_deals: int = D
     if (old.deck, old.hole, old.board_sizes) != (new.deck, new.hole, new.board_sizes):
         raise BoardError("abstractions: expected two abstractions of one game, got different games")
     rounds = range(new.n_rounds)
-    sizes = [tuple(each.n_classes[t] * each.n_rows[t] for each in (new, old)) for t in rounds]
+    sizes = [tuple(each.n_board_buckets[t] * each.n_rows[t] for each in (new, old)) for t in rounds]
     counts = [sp.csr_array(size, dtype=np.float32) for size in sizes]
     for first in range(0, n_deals, AT_ONCE):
         n = min(AT_ONCE, n_deals - first)
@@ -47,7 +47,7 @@ def _row_indices(abstraction: Abstraction, seed: int, first: int, n: int) -> lis
     order = np.argsort(dealt.hands, axis=1)
     return [
         np.take_along_axis(dealt.rows[:, t].astype(np.int64), order, axis=1)
-        + abstraction.n_rows[t] * dealt.classes[:, t, None].astype(np.int64)
+        + abstraction.n_rows[t] * dealt.board_buckets[:, t, None].astype(np.int64)
         for t in range(abstraction.n_rounds)
     ]
 

@@ -88,26 +88,26 @@ class Percentiles:
         return out
 
     def seen(
-        self, boards: NDArray[np.int64], counts: NDArray[np.int64], classes: NDArray[np.integer]
+        self, boards: NDArray[np.int64], counts: NDArray[np.int64], board_buckets: NDArray[np.integer]
     ) -> NDArray[np.int64]:
         """Count the hands of each grade of strength on the boards of each bucket: ``[board bucket, grade]``.
 
         Args:
             boards: ``[board, card]``.
             counts: ``[board]``, number of boards that each board stands for.
-            classes: ``[board]``, the board bucket.
+            board_buckets: ``[board]``, the board bucket.
         """
         from buckets.kernels.percentiles import count_grades, fill_grades
 
         all_hands = hands(self.deck, self.hole).astype(np.int64)
-        out = np.zeros((int(classes.max()) + 1, GRADES + 1), dtype=np.int64)
+        out = np.zeros((int(board_buckets.max()) + 1, GRADES + 1), dtype=np.int64)
         for start in range(0, len(boards), BOARDS_AT_ONCE):
             batch = slice(start, start + BOARDS_AT_ONCE)
             grades = self.grades[batch]
             if boards is not self.finals.boards:
                 grades = np.empty((len(boards[batch]), len(all_hands)), dtype=np.uint8)
                 fill_grades(boards[batch], all_hands, grades)
-            count_grades(grades, counts[batch], classes[batch].astype(np.int64), out)
+            count_grades(grades, counts[batch], board_buckets[batch].astype(np.int64), out)
         return out[:, :GRADES]
 
     @cached_property

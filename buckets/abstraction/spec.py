@@ -23,8 +23,8 @@ class AbstractionSpec:
         deck: the cards of the game.
         hole: number of hole cards.
         board_sizes: ``[round]``, number of public cards that each round deals.
-        classes: ``[round]``, number of board buckets of each round.
-        rows: ``[round]``, largest number of rows of each board bucket; "hands" is only possible if `classes` is "all".
+        board_buckets: ``[round]``, number of board buckets of each round.
+        rows: ``[round]``, largest number of rows of each board bucket; "hands" is only possible if `board_buckets` is "all".
         seed: seed of the clusterings.
         remember: whether each board bucket of later rounds belongs to one board bucket of flops (that is of boards
             after the first deal).
@@ -36,14 +36,14 @@ class AbstractionSpec:
     deck: Deck
     hole: int
     board_sizes: tuple[int, ...]
-    classes: tuple[Classes, ...]
+    board_buckets: tuple[Classes, ...]
     rows: tuple[Rows, ...]
     seed: int = 0
     remember: bool = False
 
     def __post_init__(self) -> None:
         n_rounds, n_cards = len(self.board_sizes), self.hole + sum(self.board_sizes)
-        for name, values in (("classes", self.classes), ("rows", self.rows)):
+        for name, values in (("board buckets", self.board_buckets), ("rows", self.rows)):
             if len(values) != n_rounds:
                 raise BoardError(
                     f"{name}: expected a number for each of {n_rounds} rounds, got {len(values)}"
@@ -58,19 +58,21 @@ class AbstractionSpec:
             self._check_round(t)
 
     def _check_round(self, t: int) -> None:
-        classes, rows = self.classes[t], self.rows[t]
-        if classes != "all" and classes < 1:
-            raise BoardError(f"classes of round {t}: expected at least 1, or 'all', got {classes}")
+        board_buckets, rows = self.board_buckets[t], self.rows[t]
+        if board_buckets != "all" and board_buckets < 1:
+            raise BoardError(
+                f"board buckets of round {t}: expected at least 1, or 'all', got {board_buckets}"
+            )
         if rows != "hands" and not 1 <= rows <= MAX_ROWS:
             raise BoardError(f"rows of round {t}: expected 1 to {MAX_ROWS}, or 'hands', got {rows}")
-        if rows == "hands" and classes != "all" and self.n_cards(t):
+        if rows == "hands" and board_buckets != "all" and self.n_cards(t):
             raise BoardError(
-                f"rows of round {t}: 'hands' is only possible with classes 'all', got {classes} classes"
+                f"rows of round {t}: 'hands' is only possible with board buckets 'all', got {board_buckets} board buckets"
             )
 
     def remembers(self, t: int) -> bool:
         """Return whether each board bucket of round t belongs to one board bucket of flops."""
-        return self.remember and self.classes[t] != "all" and t > self.first
+        return self.remember and self.board_buckets[t] != "all" and t > self.first
 
     @property
     def first(self) -> int:
@@ -89,9 +91,9 @@ class AbstractionSpec:
     def groups(self, t: int) -> tuple[int, ...]:
         """Return the numbers of cards of the groups that make a board of round t (see `buckets.cards.boards`).
 
-        With classes "all" there is a group for each round that dealt cards; otherwise all cards are one group.
+        With board buckets "all" there is a group for each round that dealt cards; otherwise all cards are one group.
         """
-        groups = self.board_sizes[: t + 1] if self.classes[t] == "all" else (self.n_cards(t),)
+        groups = self.board_sizes[: t + 1] if self.board_buckets[t] == "all" else (self.n_cards(t),)
         return tuple(size for size in groups if size)
 
 

@@ -32,15 +32,15 @@ class Maps(NamedTuple):
         n_cards: ``[round]``, number of cards of a board.
         groups: ``[round, group]``, number of cards of each group of a board (see `buckets.cards.boards`), then 0.
         kinds: ``[round]``, how rows are looked up, see `buckets.abstraction.row_kinds`.
-        starts: ``[round, 3]``, where the round begins in `canonical` and `perm_of`, in `classes`, and in `rows`.
+        starts: ``[round, 3]``, where the round begins in `canonical` and `perm_of`, in `board_buckets`, and in `rows`.
         canonical: the canonical board of each board, by board numbers.
         perm_of: the permutation that maps each board onto its canonical board, by board numbers.
-        classes: the board bucket of each canonical board.
+        board_buckets: the board bucket of each canonical board.
         rows: the rows of a round ``[canonical board, hand]`` or ``[board bucket, grade]``.
         memory: ``[round, 2]``, number of canonical boards of a round that remembers the flop (0 for other rounds), and
             where the round begins in `pairs`.
         pairs: for rounds that remember the flop ``[board bucket of the flop, canonical board]``: the number that
-            replaces the canonical board's number in `classes` and `rows`.
+            replaces the canonical board's number in `board_buckets` and `rows`.
     """
 
     hands: Ints
@@ -55,7 +55,7 @@ class Maps(NamedTuple):
     starts: Ints
     canonical: NDArray[np.int32]
     perm_of: NDArray[np.uint8]
-    classes: NDArray[np.int32]
+    board_buckets: NDArray[np.int32]
     rows: NDArray[np.uint8]
     memory: Ints
     pairs: NDArray[np.int32]
@@ -132,7 +132,7 @@ def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]
     """Look up a board of round t; if each hand is a row, also write the index of each hand into ``s.rank``.
 
     Returns:
-        The number of the canonical board in `Maps.classes`, the permutation onto the canonical board, and the board
+        The number of the canonical board in `Maps.board_buckets`, the permutation onto the canonical board, and the board
         bucket.
     """
     at = _number(maps, t, board, s)
@@ -145,9 +145,11 @@ def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]
         _write_rank(maps.hands, places, s.rank)
     if maps.memory[t, 0]:
         first = int(np.count_nonzero(maps.n_cards == 0))
-        class_ = maps.classes[maps.starts[first, 1] + maps.canonical[_number(maps, first, board, s)]]
-        canonical = maps.pairs[maps.memory[t, 1] + class_ * maps.memory[t, 0] + canonical]
-    return canonical, perm, maps.classes[maps.starts[t, 1] + canonical]
+        board_bucket = maps.board_buckets[
+            maps.starts[first, 1] + maps.canonical[_number(maps, first, board, s)]
+        ]
+        canonical = maps.pairs[maps.memory[t, 1] + board_bucket * maps.memory[t, 0] + canonical]
+    return canonical, perm, maps.board_buckets[maps.starts[t, 1] + canonical]
 
 
 @kernel
@@ -180,7 +182,7 @@ def _sort(maps: Maps, board: Ints, s: Scratch) -> int:
 
 
 @kernel
-def fill_boards(maps: Maps, t: int, boards: Ints, classes: Array, rows: Array) -> None:
+def fill_boards(maps: Maps, t: int, boards: Ints, board_buckets: Array, rows: Array) -> None:
     """Write the bucket of each board of round t, and the row of each hand on it; -1: the board blocks the hand."""
     n_hands, hole = maps.hands.shape
     s = _scratch(n_hands, boards.shape[1])
@@ -197,7 +199,7 @@ def fill_boards(maps: Maps, t: int, boards: Ints, classes: Array, rows: Array) -
                 s.order[n] = h
                 n += not (hit[maps.hands[h, 0]] or hit[maps.hands[h, hole - 1]])
         found = _locate(maps, t, boards[b], s)
-        classes[b] = found[2]
+        board_buckets[b] = found[2]
         _write_rows(maps, t, found, s, n, s.row)
         rows[b] = -1
         for i in range(n):
@@ -210,7 +212,7 @@ def fill_deals(
     sizes: Ints,
     seed: int,
     numbers: Ints,
-    classes: Array,
+    board_buckets: Array,
     rows: Array,
     cards: Array,
     strength: Array,
@@ -236,7 +238,7 @@ def fill_deals(
             _sort_by_row(maps, last, s, n)
         for t in range(n_rounds):
             found = _locate(maps, t, s.board[0], s)
-            classes[b, t] = found[2]
+            board_buckets[b, t] = found[2]
             _write_rows(maps, t, found, s, n, rows[b, t])
         for i in range(n_left):
             number[maps.cards[left[i]]] = i
@@ -249,14 +251,14 @@ def fill_deals(
 
 
 @kernel
-def fill_classes(maps: Maps, sizes: Ints, seed: int, first: int, classes: Array) -> None:
+def fill_classes(maps: Maps, sizes: Ints, seed: int, first: int, board_buckets: Array) -> None:
     """Write the board buckets ``[deal, round]`` of consecutive deals, from deal number `first` on."""
     s = _scratch(len(maps.hands), sizes.sum())
     left = np.empty(len(maps.cards), dtype=np.int64)
-    for b in range(len(classes)):
+    for b in range(len(board_buckets)):
         _deal(maps, sizes, seed, first + b, left, s)
         for t in range(len(sizes)):
-            classes[b, t] = _locate(maps, t, s.board[0], s)[2]
+            board_buckets[b, t] = _locate(maps, t, s.board[0], s)[2]
 
 
 @kernel

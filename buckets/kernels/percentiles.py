@@ -119,18 +119,18 @@ def fill_grades(boards: Ints, hands: Ints, out: Array) -> None:
 
 
 @kernel
-def count_grades(grades: Array, counts: Ints, classes: Ints, out: Ints) -> None:
+def count_grades(grades: Array, counts: Ints, board_buckets: Ints, out: Ints) -> None:
     """Count the hands of each grade of strength on the boards of each board bucket: ``out[board bucket, grade]``.
 
     Args:
         grades: ``[board, hand]``.
         counts: ``[board]``, number of boards that each board stands for.
-        classes: ``[board]``, the board bucket.
+        board_buckets: ``[board]``, the board bucket.
         out: ``[board bucket, grade]``, to which the counts are added.
     """
     for b in range(len(grades)):
         for grade in grades[b]:
-            out[classes[b], grade] += counts[b]
+            out[board_buckets[b], grade] += counts[b]
 
 
 @kernel

@@ -103,7 +103,7 @@ def _choose(c: Cursor, row: int) -> None:
     """Fill one row of ``work.own`` with the reach of the opponent's best response."""
     x, work, batch, program = c.round, c.work, c.batch, c.round.program
     to = row * own_width(c)
-    numbers = c.board.class_ * program.own_size + batch.own_first + WIDTH * row * batch.own_slots
+    numbers = c.board.board_bucket * program.own_size + batch.own_first + WIDTH * row * batch.own_slots
     leaf_values(c, row)
     for k in range(batch.up, batch.up + batch.n_up):
         step = record_at(program.value_steps, k)

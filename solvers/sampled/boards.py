@@ -27,7 +27,7 @@ class Board:
 
     Attributes:
         round: number of the round, from 0.
-        class_: number of the board bucket in the round.
+        board_bucket: number of the board bucket in the round.
         cards: ``[hand, 2]``, numbers 0 .. n_cards - 1; hands of one card have n_cards in the second place.
         n_cards: number of cards that are not on the board.
         rows: ``[hand]``, the row of each hand.
@@ -37,7 +37,7 @@ class Board:
     """
 
     round: int
-    class_: int
+    board_bucket: int
     cards: Ints
     n_cards: int
     rows: Ints
@@ -45,11 +45,11 @@ class Board:
     parent_hand: Ints
 
 
-def paths(classes: Ints, rows: Ints, cards: Ints, strength: Ints, n_cards: int) -> Boards:
+def paths(board_buckets: Ints, rows: Ints, cards: Ints, strength: Ints, n_cards: int) -> Boards:
     """Make the boards of deals of R rounds; board ``R * d + t`` is the board of round t in deal d.
 
     Args:
-        classes: ``[deal, round]``, the board buckets.
+        board_buckets: ``[deal, round]``, the board buckets.
         rows: ``[deal, round, hand]``, the row of each hand.
         cards: ``[deal, hand, 2]``, the cards of each hand.
         strength: ``[deal, hand]``, ascending.
@@ -60,7 +60,7 @@ def paths(classes: Ints, rows: Ints, cards: Ints, strength: Ints, n_cards: int) 
     nodes = np.zeros((n_deals * n_rounds, len(BoardNode._fields)), dtype=np.int64)
     deal, t = number // n_rounds, number % n_rounds
     for column, values in enumerate(
-        (t, classes.ravel(), n_hands, deal * n_hands, number * n_hands, n_cards, -1, 1)
+        (t, board_buckets.ravel(), n_hands, deal * n_hands, number * n_hands, n_cards, -1, 1)
     ):
         nodes[:, column] = values
     return Boards(
@@ -80,7 +80,7 @@ def tree(boards: Sequence[Board]) -> Boards:
     first_hand = np.concatenate([[0], np.cumsum(n_hands)])
     n_images = np.array([len(board.parent_hand) for board in boards])
     first_parent = np.concatenate([[0], np.cumsum(n_hands * n_images)])
-    numbers = np.array([(board.round, board.class_, board.n_cards) for board in boards])
+    numbers = np.array([(board.round, board.board_bucket, board.n_cards) for board in boards])
     for column, values in enumerate(
         (
             numbers[:, 0],

@@ -46,7 +46,7 @@ class Dealt(Protocol):
     """Boards of several deals, as `paths` takes them; the hands of each deal ascend by strength."""
 
     @property
-    def classes(self) -> Ints:
+    def board_buckets(self) -> Ints:
         """Board bucket of each deal in each round: ``[deal, round]``."""
         ...
 
@@ -78,7 +78,7 @@ class SampledCfr:
 
     Args:
         forests: the betting of each round.
-        n_classes: number of board buckets, per round.
+        n_board_buckets: number of board buckets, per round.
         n_rows: number of rows of a board bucket, per round.
         n_hands: number of hands that are possible on a full board.
         n_cards: number of cards that are not on a full board.
@@ -97,7 +97,7 @@ class SampledCfr:
     def __init__(
         self,
         forests: Sequence[Forest],
-        n_classes: Sequence[int],
+        n_board_buckets: Sequence[int],
         n_rows: Sequence[int],
         n_hands: int,
         n_cards: int,
@@ -110,7 +110,7 @@ class SampledCfr:
         numbers: Numbers | None = None,
     ) -> None:
         self.batches = line_batches(forests)
-        self.numbers = numbers or Numbers.zeros(self.batches, n_classes, n_rows, short=short)
+        self.numbers = numbers or Numbers.zeros(self.batches, n_board_buckets, n_rows, short=short)
         self.iteration = 0
         n_rounds = len(forests)
         context = Context(
@@ -163,7 +163,7 @@ class SampledCfr:
         works, out = self._buffers[thread]
         for first, n in tasks:
             dealt = self._deal(first, n)
-            boards = paths(dealt.classes, dealt.rows, dealt.cards, dealt.strength, self._n_cards)
+            boards = paths(dealt.board_buckets, dealt.rows, dealt.cards, dealt.strength, self._n_cards)
             self._context.learn(self._discount, self._cfr_br, works, Packed(boards), n, out, first)
 
 

@@ -54,13 +54,15 @@ def _spread(
     old: np.ndarray,
     new: np.ndarray,
     shares: sp.csr_array,
-    n_classes: tuple[int, int],
+    n_board_buckets: tuple[int, int],
     scale: np.float32,
 ) -> None:
     """Fill player p's regrets or averages of a new abstraction, one batch of lines after another."""
-    n_old, n_new = n_classes
+    n_old, n_new = n_board_buckets
     old_numbers, new_numbers = old.reshape(n_old, -1), new.reshape(n_new, -1)
-    starts = [batches.first(p, size // n) for size, n in zip(shares.shape[::-1], n_classes, strict=True)]
+    starts = [
+        batches.first(p, size // n) for size, n in zip(shares.shape[::-1], n_board_buckets, strict=True)
+    ]
     for s in range(len(batches)):
         (old_first, old_end), (new_first, new_end) = starts[0][s : s + 2], starts[1][s : s + 2]
         if old_first == old_end:

@@ -63,7 +63,7 @@ class BoardJudge:
     Args:
         forests: the betting of each round.
         batches: the batches of lines of each round.
-        n_classes: number of board buckets, per round.
+        n_board_buckets: number of board buckets, per round.
         n_rows: number of rows of a board bucket, per round.
         sums: average strategies per round and player, as in `Numbers`.
         most_hands: largest number of hands that are possible on a board, per round.
@@ -75,14 +75,14 @@ class BoardJudge:
         self,
         forests: Sequence[Forest],
         batches: Sequence[LineBatches],
-        n_classes: Sequence[int],
+        n_board_buckets: Sequence[int],
         n_rows: Sequence[int],
         sums: tuple[Pair, ...],
         most_hands: Sequence[int],
         n_cards: int,
         probabilities: Sequence[float],
     ) -> None:
-        visits = tuple(np.zeros((2, n), dtype=np.int64) for n in n_classes)
+        visits = tuple(np.zeros((2, n), dtype=np.int64) for n in n_board_buckets)
         numbers = Numbers(sums, sums, visits, visits)
         gains = [1.0] * len(forests)
         self._context = Context(forests, batches, n_rows, numbers, most_hands, n_cards, probabilities, gains)

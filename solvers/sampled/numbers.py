@@ -39,28 +39,35 @@ class Numbers:
 
     @classmethod
     def zeros(
-        cls, batches: Sequence[LineBatches], n_classes: Sequence[int], n_rows: Sequence[int], *, short: bool
+        cls,
+        batches: Sequence[LineBatches],
+        n_board_buckets: Sequence[int],
+        n_rows: Sequence[int],
+        *,
+        short: bool,
     ) -> Numbers:
         """Make the state before the first deal.
 
         Args:
             batches: the batches of lines, per round.
-            n_classes: number of board buckets, per round.
+            n_board_buckets: number of board buckets, per round.
             n_rows: number of rows of a board bucket, per round.
             short: whether regrets and averages have 16 bits instead of 32.
         """
         dtype = np.float16 if short else np.float32
 
         def pair(t: int) -> Pair:
-            sizes = [class_size(batches[t], p, n_rows[t]) for p in (0, 1)]
-            return aligned(n_classes[t] * sizes[0], dtype), aligned(n_classes[t] * sizes[1], dtype)
+            sizes = [bucket_size(batches[t], p, n_rows[t]) for p in (0, 1)]
+            return aligned(n_board_buckets[t] * sizes[0], dtype), aligned(
+                n_board_buckets[t] * sizes[1], dtype
+            )
 
         rounds = range(len(batches))
         return cls(
             tuple(pair(t) for t in rounds),
             tuple(pair(t) for t in rounds),
-            tuple(np.zeros((2, n_classes[t]), dtype=np.int64) for t in rounds),
-            tuple(np.zeros((2, n_classes[t]), dtype=np.int64) for t in rounds),
+            tuple(np.zeros((2, n_board_buckets[t]), dtype=np.int64) for t in rounds),
+            tuple(np.zeros((2, n_board_buckets[t]), dtype=np.int64) for t in rounds),
         )
 
     @property
@@ -69,6 +76,6 @@ class Numbers:
         return bool(self.regrets[0][0].dtype == np.float16)
 
 
-def class_size(batches: LineBatches, p: int, n_rows: int) -> int:
+def bucket_size(batches: LineBatches, p: int, n_rows: int) -> int:
     """Number of player p's regrets in a board bucket with ``n_rows`` rows."""
     return int(batches.first(p, n_rows)[-1])

@@ -145,9 +145,9 @@ def rounding(visits: int) -> np.floating[Any]:
 
 
 @inlined
-def _factors(discount: Discount, x: RoundView, class_: int, dither: int) -> VisitFactors:
+def _factors(discount: Discount, x: RoundView, board_bucket: int, dither: int) -> VisitFactors:
     """Weights of the next visit of a board bucket."""
-    visits = int64_at(x.visits, class_)
+    visits = int64_at(x.visits, board_bucket)
     keep = _retained(visits, discount.alpha)
     sink = 0.0 if discount.clip else _retained(visits, discount.beta)
     part = np.float32(share(visits + 1, discount.gamma))
@@ -170,8 +170,8 @@ def _go_down(w: Walk, t: int, dither: int) -> None:
     views, works, mode = w.views[0], w.works[0], _mode_of(w, t)
     x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(w.boards)
     board = board_view(all_boards, int64_at(work.open, 0))
-    f = _factors(w.discount, x, board.class_, dither)
-    learns = mode == UPDATE and int64_at(x.ahead, board.class_) == 0
+    f = _factors(w.discount, x, board.board_bucket, dither)
+    learns = mode == UPDATE and int64_at(x.ahead, board.board_bucket) == 0
     for number in range(x.program.n_batches):
         c = cursor(x, work, board, number, False)
         enter_round(views, works, all_boards, t, c)
@@ -212,8 +212,8 @@ def _go_up(w: Walk, t: int, dither: int) -> None:
     views, works, mode, mode_above = w.views[0], w.works[0], _mode_of(w, t), _mode_of(w, t - 1)
     x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(w.boards)
     board, last, above = board_view(all_boards, int64_at(work.open, 0)), t == w.n_rounds - 1, max(t - 1, 0)
-    f = _factors(w.discount, x, board.class_, dither)
-    learns = mode == UPDATE and int64_at(x.ahead, board.class_) == 0
+    f = _factors(w.discount, x, board.board_bucket, dither)
+    learns = mode == UPDATE and int64_at(x.ahead, board.board_bucket) == 0
     n_groups = find_segments(work, board) if last else 0
     parent = parent_of(unpack_at(views, above), all_boards, unpack_at(works, above), mode_above)
     for number in range(x.program.n_batches):
@@ -248,9 +248,9 @@ def _go_up(w: Walk, t: int, dither: int) -> None:
         elif not link.aligned:
             hands_up(c, parent)
     if learns:
-        put_int64(x.visits, board.class_, int64_at(x.visits, board.class_) + 1)
+        put_int64(x.visits, board.board_bucket, int64_at(x.visits, board.board_bucket) + 1)
     elif mode == UPDATE:
-        put_int64(x.ahead, board.class_, max(0, int64_at(x.ahead, board.class_) - 1))
+        put_int64(x.ahead, board.board_bucket, max(0, int64_at(x.ahead, board.board_bucket) - 1))
 
 
 @inlined

@@ -35,7 +35,7 @@ Rounding then loses 2 ** -25 of the average, which is less than 3e-5 of the weig
 def own_reach(c: Cursor) -> None:
     """Fill ``work.own`` for a batch of lines: the traverser's reach within the round, for each row and sequence."""
     x, batch = c.round, c.batch
-    start = c.board.class_ * x.program.own_size + batch.own_first
+    start = c.board.board_bucket * x.program.own_size + batch.own_first
     _reach(c, x.own, start, batch.own_slots, batch.own_down, batch.n_own_down, c.work.own)
 
 
@@ -43,7 +43,7 @@ def own_reach(c: Cursor) -> None:
 def other_reach(c: Cursor) -> None:
     """Fill ``work.other`` for a batch of lines: the opponent's reach within the round, for each row and sequence."""
     x, batch = c.round, c.batch
-    start = c.board.class_ * x.program.other_size + batch.other_first
+    start = c.board.board_bucket * x.program.other_size + batch.other_first
     _reach(c, x.other, start, batch.other_slots, batch.other_down, batch.n_other_down, c.work.other)
 
 
@@ -68,7 +68,7 @@ def _reach(
 def update_averages(c: Cursor, f: VisitFactors) -> None:
     """Move the opponent's averages the fraction ``f.share`` of the way to its reach under the current strategy."""
     x, program = c.round, c.round.program
-    start, width = c.board.class_ * program.other_size + c.batch.other_first, other_width(c)
+    start, width = c.board.board_bucket * program.other_size + c.batch.other_first, other_width(c)
     for row in range(program.n_rows):
         arrived = load16(c.work.row_reach, WIDTH * row) * x.sum_scale
         from_, to = c.at_rows + row * width + WIDTH, start + row * (width - WIDTH)
@@ -112,10 +112,10 @@ def prefetch_row(c: Cursor, row: int) -> None:
     x, program = c.round, c.round.program
     batch = record_at(program.batches, c.number + 1)
     own, other = WIDTH * batch.own_slots, WIDTH * batch.other_slots
-    first = c.board.class_ * program.own_size + batch.own_first + row * own
+    first = c.board.board_bucket * program.own_size + batch.own_first + row * own
     for n in range(first, first + own, WIDTH):
         prefetch_as(x.kind, x.own, n)
-    first = c.board.class_ * program.other_size + batch.other_first + row * other
+    first = c.board.board_bucket * program.other_size + batch.other_first + row * other
     for n in range(first, first + other, WIDTH):
         prefetch_as(x.kind, x.other, n)
         prefetch_as(x.kind, x.other_sums, n)

@@ -29,7 +29,7 @@ _FLOOR: Any = np.float32(FLOOR)
 def update_regrets(c: Cursor, f: VisitFactors) -> None:
     """Update the traverser's regrets in all rows from the values at leaves: ``work.values``, ``work.row_exits``."""
     batch, program, node = c.batch, c.round.program, c.work.node
-    start = c.board.class_ * program.own_size + batch.own_first
+    start = c.board.board_bucket * program.own_size + batch.own_first
     for row in range(program.n_rows):
         leaf_values(c, row)
         for k in range(batch.up, batch.up + batch.n_up):

@@ -68,7 +68,7 @@ class BoardNode(NamedTuple):
 
     Attributes:
         round: number of the round.
-        class_: number of the board bucket in the round.
+        board_bucket: number of the board bucket in the round.
         n_hands: number of hands.
         first_hand: index of the board's first hand in `Boards.cards` and `Boards.strength`.
         first_row: index of the board's first hand in `Boards.rows`.
@@ -79,7 +79,7 @@ class BoardNode(NamedTuple):
     """
 
     round: int
-    class_: int
+    board_bucket: int
     n_hands: int
     first_hand: int
     first_row: int
@@ -112,7 +112,7 @@ class BoardView(NamedTuple):
 
     Attributes:
         number: index among the boards of the pass.
-        class_: number of the board bucket.
+        board_bucket: number of the board bucket.
         n_hands: number of hands.
         cards, rows, strength: as in `Boards`, for the hands of this board.
         parent_hand: as in `Boards`, for the dealt boards that this board stands for.
@@ -125,7 +125,7 @@ class BoardView(NamedTuple):
     """
 
     number: int
-    class_: int
+    board_bucket: int
     n_hands: int
     cards: Address
     rows: Address
@@ -272,7 +272,7 @@ def board_view(boards: Boards, number: int) -> BoardView:
     node = record_at(boards.nodes, number)
     return BoardView(
         number,
-        node.class_,
+        node.board_bucket,
         node.n_hands,
         boards.cards + 8 * node.first_hand,
         boards.rows + 4 * node.first_row,

@@ -61,9 +61,11 @@ def _key(spec: AbstractionSpec, name: str) -> bytes:
     An example is ``13x4.2.0-3-1-1.all-100-200-400.169-40-40-40.0.1|rows``: ranks and suits of the deck, hole cards,
     board sizes, board buckets, rows, seed, version of the clustering, and name of the array.
     """
-    sizes, classes, rows = ("-".join(map(str, part)) for part in (spec.board_sizes, spec.classes, spec.rows))
+    sizes, board_buckets, rows = (
+        "-".join(map(str, part)) for part in (spec.board_sizes, spec.board_buckets, spec.rows)
+    )
     how = f"{spec.seed}{'.remember' if spec.remember else ''}.{METHOD}"
-    return f"{_deck(spec)}.{sizes}.{classes}.{rows}.{how}|{name}".encode()
+    return f"{_deck(spec)}.{sizes}.{board_buckets}.{rows}.{how}|{name}".encode()
 
 
 def _deck(spec: AbstractionSpec) -> str:

@@ -76,7 +76,7 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       information_sets, memory_bytes (of the largest solves at the same time, with their processes), disk_bytes,
       most_disk_bytes, kept_bytes, seconds_per_sweep (of all boards together), budget_bytes (of each board), fits
     For a job with [boards]:
-      name, rounds [...], lines [...], classes [...] (board buckets), rows [...] (numbers per round), information_sets,
+      name, rounds [...], lines [...], board_buckets [...], rows [...] (numbers per round), information_sets,
       state_bytes, table_bytes, memory_bytes, process_bytes, disk_bytes, most_disk_bytes,
       play_bytes (part of disk_bytes: the strategy locker), judged_bytes (part of disk_bytes: results of exploit
       --flops all), seconds_per_deal (rough, on one core), making_seconds (rough, for computing board buckets and rows;
@@ -211,8 +211,10 @@ def _sampled(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     plan = SampledPlan.of(job)
     cost, fits, names = plan.cost, plan.refusal is None, job.rules.round_names
     rows = [("job", f"{job.name}, boards dealt"), *_amounts(job)]
-    for name, lines, classes, k in zip(names, cost.lines, cost.classes, cost.rows, strict=True):
-        rows.append((name, f"{count(lines, 'line')}, {count(classes, 'board bucket')}, {count(k, 'row')}"))
+    for name, lines, board_buckets, k in zip(names, cost.lines, cost.board_buckets, cost.rows, strict=True):
+        rows.append(
+            (name, f"{count(lines, 'line')}, {count(board_buckets, 'board bucket')}, {count(k, 'row')}")
+        )
     verdict = f"within the {job.solve.memory} allowed" if fits else _verdict(None, job.solve.memory)
     rows += [
         ("betting nodes", f"{job.tree_count.nodes:,}"),

@@ -66,7 +66,7 @@ def payoffs(
 
     \b
     --json prints one object:
-      name, sweeps (number of deals), rounds [...], classes [...] (board buckets) and lines [...] (numbers per round),
+      name, sweeps (number of deals), rounds [...], board_buckets [...] and lines [...] (numbers per round),
       boards (of each board bucket), bytes, seconds
     """  # noqa: D301
     from spewy.look.boards import require_one_solve
@@ -82,7 +82,7 @@ class _Lines(NowAndThen):
 
     def begin(self, name: str, cost: PayoffCost) -> None:
         """Print the cost."""
-        todo = sum(cost.classes) - cost.kept
+        todo = sum(cost.board_buckets) - cost.kept
         kept = f", {cost.kept:,} computed before" if cost.kept else ""
         say(
             f"{name}: {todo:,} board buckets of {' and '.join(cost.rounds)} to do{kept}, "
@@ -101,7 +101,7 @@ def _as_object(result: PayoffResult) -> dict[str, object]:
         "name": result.name,
         "sweeps": result.deals,
         "rounds": cost.rounds,
-        "classes": cost.classes,
+        "board_buckets": cost.board_buckets,
         "lines": cost.lines,
         "boards": cost.boards,
         "bytes": cost.disk_bytes,
@@ -112,8 +112,8 @@ def _as_object(result: PayoffResult) -> dict[str, object]:
 def _rows(result: PayoffResult) -> list[tuple[str, str]]:
     cost = result.cost
     rows = [("job", f"{result.name}, {result.deals:,} deals")]
-    for name, classes, lines in zip(cost.rounds, cost.classes, cost.lines, strict=True):
-        rows.append((name, f"{count(classes, 'board bucket')} of {count(lines, 'line')} each"))
+    for name, board_buckets, lines in zip(cost.rounds, cost.board_buckets, cost.lines, strict=True):
+        rows.append((name, f"{count(board_buckets, 'board bucket')} of {count(lines, 'line')} each"))
     rows.append(("boards", f"{cost.boards:,} random boards of each board bucket"))
     rows.append(("payoffs", f"{size(cost.disk_bytes)}, computed in {duration(result.seconds)}"))
     return rows

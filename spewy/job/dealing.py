@@ -22,7 +22,7 @@ class Dealing:
     """How the solve samples boards, when it checks exploitability, and when it stops.
 
     Attributes:
-        classes: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
+        board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
         rows: ``[round of the game]``, number of rows; None: a row per hand.
         remember: whether a bucket of a later round contains only boards that follow one bucket of the flop.
         seed: seed of the sampled boards.
@@ -33,7 +33,7 @@ class Dealing:
         most_seconds: largest number of seconds of work in all runs together; None: no limit.
     """
 
-    classes: tuple[int | None, ...]
+    board_buckets: tuple[int | None, ...]
     rows: tuple[int | None, ...]
     remember: bool
     seed: int
@@ -52,9 +52,9 @@ class Dealing:
                 round with board buckets.
         """
         names = game.round_names
-        classes = {"preflop": None} | boards.model_dump(exclude={"remember"})
+        board_buckets = {"preflop": None} | boards.model_dump(exclude={"remember"})
         dealing = cls(
-            tuple(_number(classes[name]) for name in names),
+            tuple(_number(board_buckets[name]) for name in names),
             _rows(game, rows),
             boards.remember,
             solve.seed,
@@ -75,9 +75,9 @@ class Dealing:
             t = names.index(name)
             _require_classes(name, number, count_boards(game.deck, game.board_sizes[t]), dealing.rows[t])
         if boards.remember:
-            _require_memory(game, dealing.classes)
+            _require_memory(game, dealing.board_buckets)
         elif solve.workers == "dask":
-            _require_no_numbers(game, dealing.classes)
+            _require_no_numbers(game, dealing.board_buckets)
         return dealing
 
 
@@ -94,45 +94,45 @@ def _number(value: int | str | None) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _require_memory(game: Game, classes: Sequence[int | None]) -> None:
+def _require_memory(game: Game, board_buckets: Sequence[int | None]) -> None:
     """Refuse ``boards.remember`` if no later round has buckets, or has fewer buckets than the first dealt board.
 
     Args:
         game: the rules.
-        classes: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
+        board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
 
     Raises:
         InputError: no bucket could remember the bucket of the first board.
     """
     dealt = [t for t, size in enumerate(game.num_board_cards) if size]
-    later = [t for t in dealt[1:] if classes[t] is not None]
+    later = [t for t in dealt[1:] if board_buckets[t] is not None]
     if not later:
         raise InputError(
             "boards.remember: expected a number of board buckets in a round after the first board of "
             f"{game.name}, found none; add the number or remove boards.remember"
         )
-    first = classes[dealt[0]] or count_boards(game.deck, game.board_sizes[dealt[0]])
+    first = board_buckets[dealt[0]] or count_boards(game.deck, game.board_sizes[dealt[0]])
     for t in later:
-        if (classes[t] or first) < first:
+        if (board_buckets[t] or first) < first:
             raise InputError(
                 f"boards.{game.round_names[t]}: expected at least {first:,} buckets, one for each bucket of the "
-                f"{game.round_names[dealt[0]]}, because boards.remember = true; found {classes[t]:,}"
+                f"{game.round_names[dealt[0]]}, because boards.remember = true; found {board_buckets[t]:,}"
             )
 
 
-def _require_no_numbers(game: Game, classes: Sequence[int | None]) -> None:
+def _require_no_numbers(game: Game, board_buckets: Sequence[int | None]) -> None:
     """Refuse buckets with boards after different flops, because a cluster's worker owns a flop with its later boards.
 
     Args:
         game: the rules.
-        classes: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
+        board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
 
     Raises:
         InputError: a round after the first board has such buckets.
     """
     dealt = [t for t, size in enumerate(game.num_board_cards) if size]
     for t in dealt[1:]:
-        if classes[t] is not None:
+        if board_buckets[t] is not None:
             raise InputError(
                 f'solve.workers = "dask" needs {game.round_names[t]} buckets that belong to one bucket of the '
                 f"{game.round_names[dealt[0]]}; set boards.remember = true, or a number of workers"

@@ -59,11 +59,11 @@ class Learner(Protocol):
         """Number of visits of each board bucket in finished deals, an array ``[player, bucket]`` for each round."""
         ...
 
-    def copied(self, t: int, class_: int) -> BucketNumbers:
+    def copied(self, t: int, board_bucket: int) -> BucketNumbers:
         """Copy the regrets and sums of a board bucket of round t; the caller must hold the lock `changing`."""
         ...
 
-    def class_bytes(self, t: int) -> int:
+    def bucket_bytes(self, t: int) -> int:
         """Size in bytes of the regrets and sums of a board bucket of round t."""
         ...
 
@@ -161,7 +161,7 @@ class BackgroundSaves(Closing):
                 with self._play() as play:
                     for numbers in buckets:
                         lines, strategy = self._engine.lines[numbers.t], self._engine.bytes_of(numbers)
-                        strategy_locker.write_class(play, numbers.t, numbers.class_, lines, strategy)
+                        strategy_locker.write_bucket(play, numbers.t, numbers.board_bucket, lines, strategy)
                 with self._store() as store:
                     write_buckets(store, buckets)
         if self._aborted.is_set():  # `_copies` ended early
@@ -182,7 +182,7 @@ class BackgroundSaves(Closing):
             for t, (now, before) in enumerate(zip(visits, self._seen, strict=True))
             for c in np.flatnonzero((now != before).any(axis=0)).tolist()
         ]
-        sizes = np.cumsum([self._engine.class_bytes(t) for t, _ in places])
+        sizes = np.cumsum([self._engine.bucket_bytes(t) for t, _ in places])
         at_once = max(BYTES_AT_ONCE, int(sizes[-1]) // PORTIONS if places else 0)
         first = 0
         while first < len(places):
@@ -198,10 +198,10 @@ class BackgroundSaves(Closing):
             first = end
 
 
-def _cut(classes: list[BucketNumbers], n_bytes: int) -> Iterator[list[BucketNumbers]]:
+def _cut(board_buckets: list[BucketNumbers], n_bytes: int) -> Iterator[list[BucketNumbers]]:
     """Split a list of board buckets into sublists of at most ``n_bytes``; a larger bucket forms its own sublist."""
     sublist, size = list[BucketNumbers](), 0
-    for numbers in classes:
+    for numbers in board_buckets:
         if sublist and size + numbers.nbytes > n_bytes:
             yield sublist
             sublist, size = [], 0

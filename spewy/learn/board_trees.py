@@ -38,7 +38,7 @@ class _Level:
 
     Attributes:
         boards: the canonical boards.
-        classes: the board bucket of each board.
+        board_buckets: the board bucket of each board.
         rows: ``[board, hand]``, the row of each possible hand.
         order: ``[board, hand]``, the deck's number of each possible hand; in the last round sorted by strength.
         strength: ``[board, hand]``, the strength of each possible hand in the last round, else 0.
@@ -49,7 +49,7 @@ class _Level:
     """
 
     boards: list[CanonicalBoard]
-    classes: Ints
+    board_buckets: Ints
     rows: Ints
     order: Ints
     strength: Ints
@@ -62,7 +62,7 @@ class BoardTrees:
 
     Args:
         game: the rules of the game.
-        classes: board buckets and rows of the game.
+        board_buckets: board buckets and rows of the game.
         symmetric: whether hands that are equal up to suits share rows. If so, boards that are equal up to suits are
             listed once.
 
@@ -72,9 +72,9 @@ class BoardTrees:
         first_round: the round of the flop: 1 if the game has a round without public cards, else 0.
     """
 
-    def __init__(self, game: Game, classes: BoardAbstraction, *, symmetric: bool) -> None:
+    def __init__(self, game: Game, board_buckets: BoardAbstraction, *, symmetric: bool) -> None:
         self.game, self.deck, self.hole = game, game.deck, game.num_hole_cards
-        self._classes = classes
+        self._classes = board_buckets
         self.hands = hands(game.deck, game.num_hole_cards).astype(np.int64)
         self.perms = suit_permutations(game.deck)[: None if symmetric else 1]
         self.first_round = int(game.num_rounds > 1 and game.num_board_cards[0] == 0)
@@ -178,7 +178,7 @@ class BoardTrees:
         """Look up hands, rows and strengths on the boards of round t."""
         boards = np.array([[card for group in board.history for card in group] for board in canonical])
         boards = boards.reshape(len(canonical), -1).astype(np.int64)
-        classes, rows = self._classes.boards(t, boards)
+        board_buckets, rows = self._classes.boards(t, boards)
         n, n_deck = len(boards), len(self.hands)
         if t == self.game.num_rounds - 1:
             power = strengths(boards, self.hands).astype(np.int64)
@@ -194,7 +194,7 @@ class BoardTrees:
         np.put_along_axis(position, order, np.arange(order.shape[1])[None], axis=1)
         return _Level(
             canonical,
-            classes,
+            board_buckets,
             np.take_along_axis(rows, order, axis=1),
             order,
             strength,
@@ -252,7 +252,7 @@ class BoardTrees:
         n_cards = len(self.deck) - sum(len(group) for group in board.history)
         return Board(
             depth,
-            int(level.classes[b]),
+            int(level.board_buckets[b]),
             level.numbers[b],
             n_cards,
             level.rows[b],

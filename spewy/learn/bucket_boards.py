@@ -156,13 +156,15 @@ def drawn_boards(abstraction: Abstraction, t: int, seed: int, n: int, turn: int 
     Raises:
         InputError: the deals contain no board of one of the buckets.
     """
-    size, n_buckets = sum(abstraction.board_sizes[: t + 1]), abstraction.n_classes[t]
+    size, n_buckets = sum(abstraction.board_sizes[: t + 1]), abstraction.n_board_buckets[t]
     drawn: list[list[tuple[int, ...]]] = [[] for _ in range(n_buckets)]
     most = MOST_DEALS * n_buckets * n
     first, last = turn * most, (turn + 1) * most
     while first < last and min(len(boards) for boards in drawn) < n:
         dealt = abstraction.deal(seed, range(first, first + DEALS_AT_ONCE))
-        for bucket, board in zip(dealt.classes[:, t].tolist(), dealt.boards[:, :size].tolist(), strict=True):
+        for bucket, board in zip(
+            dealt.board_buckets[:, t].tolist(), dealt.boards[:, :size].tolist(), strict=True
+        ):
             if len(drawn[bucket]) < n:
                 drawn[bucket].append(tuple(board))
         first += DEALS_AT_ONCE

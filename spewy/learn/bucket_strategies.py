@@ -51,17 +51,17 @@ class BucketStrategies:
         return np.ascontiguousarray(first), np.ascontiguousarray(second)
 
     @property
-    def class_bytes(self) -> int:
+    def bucket_bytes(self) -> int:
         """Bytes of memory of one player's decoded strategy in a board bucket of the largest round."""
         return max(8 * int(tables.first[-1]) for pair in self._tables for tables in pair)
 
     def mark(self) -> str:
         """Return a hash of all strategies in the locker."""
         mark, saved = hashlib.blake2b(digest_size=12), self._averages.saved
-        for t, n in enumerate(saved.classes):
+        for t, n in enumerate(saved.board_buckets):
             for bucket in range(n):
                 for p in (0, 1):
-                    mark.update(self._averages.class_bytes(t, bucket, p).tobytes())
+                    mark.update(self._averages.bucket_bytes(t, bucket, p).tobytes())
         return mark.hexdigest()
 
     def _decoded(self, t: int, bucket: int, p: int) -> list[Floats]:
@@ -73,7 +73,7 @@ class BucketStrategies:
         """
         tables, k, batches = self._tables[t][p], self._n_rows[t], self._batches[t]
         flat = np.zeros(int(tables.first[-1]))
-        restore(self._averages.class_bytes(t, bucket, p), k, tables, flat)
+        restore(self._averages.bucket_bytes(t, bucket, p), k, tables, flat)
         cuts = tables.first.tolist()
         return [
             flat[cuts[s] : cuts[s + 1]].reshape(k, int(tables.n_slots[s]), WIDTH) for s in range(len(batches))

@@ -35,7 +35,7 @@ def owner_of(abstraction: Abstraction, seed: int, t: int) -> Ints:
     Returns:
         Number of the flop bucket, by number of the bucket of round t.
     """
-    first, n = abstraction.first, abstraction.n_classes
+    first, n = abstraction.first, abstraction.n_board_buckets
     if t <= first:
         return np.arange(n[t], dtype=np.int64)
     memory, arrays = abstraction.arrays["memory"][t], abstraction.arrays

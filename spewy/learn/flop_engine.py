@@ -218,7 +218,7 @@ class FlopEngine(SampledEngine):
         workers = sorted(self._cluster.workers(stop))
         if not workers:
             return False
-        n_flops = self._abstraction.n_classes[self._flop_round]
+        n_flops = self._abstraction.n_board_buckets[self._flop_round]
         n_shares = max(1, min(n_flops, self._asked_shares or len(workers)))
         dealt = self._abstraction.classes_of_deals(self._seed, 0, COUNTED)[:, self._flop_round]
         counts, work = np.bincount(dealt, minlength=n_flops), np.zeros(n_shares, dtype=np.int64)

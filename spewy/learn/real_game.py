@@ -58,8 +58,8 @@ class RealGame:
         game: the rules of the game.
         forests: the betting of each round.
         batches: for each round, its betting lines in batches of 16.
-        classes: board buckets and rows of the game.
-        n_classes: for each round, the number of board buckets.
+        board_buckets: board buckets and rows of the game.
+        n_board_buckets: for each round, the number of board buckets.
         n_rows: for each round, the number of rows in a board bucket.
         sums: strategy sums, see `solvers.sampled.numbers.Numbers`; they may change between two measurements.
         symmetric: whether hands that are equal up to suits share rows.
@@ -70,17 +70,24 @@ class RealGame:
         game: Game,
         forests: Sequence[Forest],
         batches: Sequence[LineBatches],
-        classes: BoardAbstraction,
-        n_classes: Sequence[int],
+        board_buckets: BoardAbstraction,
+        n_board_buckets: Sequence[int],
         n_rows: Sequence[int],
         sums: tuple[Pair, ...],
         *,
         symmetric: bool,
     ) -> None:
-        trees = BoardTrees(game, classes, symmetric=symmetric)
+        trees = BoardTrees(game, board_buckets, symmetric=symmetric)
         self.trees, self._forests, self._n_rows, self._sums = trees, forests, n_rows, sums
         self._judge = BoardJudge(
-            forests, batches, n_classes, n_rows, sums, trees.most_hands, trees.most_cards, trees.probabilities
+            forests,
+            batches,
+            n_board_buckets,
+            n_rows,
+            sums,
+            trees.most_hands,
+            trees.most_cards,
+            trees.probabilities,
         )
 
     @cached_property

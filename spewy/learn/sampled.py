@@ -82,7 +82,7 @@ class SampledEngine(Closing):
         self.discount = DEFAULT_DISCOUNT
         self._cfr = SampledCfr(
             [betting.forest for betting in rounds],
-            abstraction.n_classes,
+            abstraction.n_board_buckets,
             n_rows,
             abstraction.n_hands,
             len(abstraction.deck) - sum(abstraction.board_sizes),
@@ -183,25 +183,25 @@ class SampledEngine(Closing):
         from buckets.abstraction.overlap import overlaps
         from solvers.sampled.inherit import inherit
 
-        learnt = Numbers.zeros(self._cfr.batches, old.n_classes, old.n_rows, short=short)
+        learnt = Numbers.zeros(self._cfr.batches, old.n_board_buckets, old.n_rows, short=short)
         read_buckets(opened, learnt)
         inherit(self._cfr.batches, learnt, self.numbers, overlaps(old, new))
         self._cfr.iteration, self._inherited = mark.deals, mark.seconds
 
-    def copied(self, t: int, class_: int) -> BucketNumbers:
+    def copied(self, t: int, board_bucket: int) -> BucketNumbers:
         """Copy the regrets and sums of a board bucket of round t; the caller must hold the lock `changing`."""
         numbers = self.numbers
-        visits = numbers.visits[t][:, class_].copy()
+        visits = numbers.visits[t][:, board_bucket].copy()
 
         def both(pair: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
             """Copy the bucket's numbers from the arrays of both players."""
-            n_classes = len(numbers.visits[t][0])
-            first, second = (whole.reshape(n_classes, -1)[class_].copy() for whole in pair)
+            n_board_buckets = len(numbers.visits[t][0])
+            first, second = (whole.reshape(n_board_buckets, -1)[board_bucket].copy() for whole in pair)
             return first, second
 
-        return BucketNumbers(t, class_, both(numbers.regrets[t]), both(numbers.sums[t]), visits)
+        return BucketNumbers(t, board_bucket, both(numbers.regrets[t]), both(numbers.sums[t]), visits)
 
-    def class_bytes(self, t: int) -> int:
+    def bucket_bytes(self, t: int) -> int:
         """Size in bytes of the regrets and sums of a board bucket of round t."""
         wholes = (*self.numbers.regrets[t], *self.numbers.sums[t])
         n_bytes: int = sum(whole.nbytes for whole in wholes)
@@ -218,7 +218,7 @@ class SampledEngine(Closing):
             return quantise(numbers.sums[0], k, tables[0]), quantise(numbers.sums[1], k, tables[1])
         except SolverError as error:
             raise SolveError(
-                f"round {numbers.t}, board bucket {numbers.class_}: {error}; the bucket was not saved"
+                f"round {numbers.t}, board bucket {numbers.board_bucket}: {error}; the bucket was not saved"
             ) from None
 
     def visits(self) -> list[Ints]:
@@ -302,7 +302,7 @@ class SampledEngine(Closing):
             [betting.forest for betting in self._rounds],
             self._cfr.batches,
             board_buckets,
-            board_buckets.n_classes,
+            board_buckets.n_board_buckets,
             board_buckets.n_rows,
             self.numbers.sums,
             symmetric=not rows_know_suits(board_buckets.arrays),

@@ -172,7 +172,7 @@ def _bucket_frames(
     assert isinstance(policy, BucketPolicy)
     for t, chunks in selection.chunks.items():
         nodes = [node for chunk in chunks for node in chunk]
-        for bucket in range(policy.strategies.saved.classes[t]):
+        for bucket in range(policy.strategies.saved.board_buckets[t]):
             parts = []
             for p in (0, 1):
                 acting = [node for node in nodes if node.player == p]
@@ -202,7 +202,7 @@ def _bucket_frames(
 def _n_buckets(solution: Solution, selection: Selection) -> int:
     policy = solution.reads.policy
     assert isinstance(policy, BucketPolicy)
-    return sum(policy.strategies.saved.classes[t] for t in selection.chunks)
+    return sum(policy.strategies.saved.board_buckets[t] for t in selection.chunks)
 
 
 def _n_bucket_rows(solution: Solution, selection: Selection, wide: bool) -> int:
@@ -211,7 +211,7 @@ def _n_bucket_rows(solution: Solution, selection: Selection, wide: bool) -> int:
     saved, total = policy.strategies.saved, 0
     for t, chunks in selection.chunks.items():
         cells = sum(1 if wide else len(node.actions) for chunk in chunks for node in chunk)
-        total += saved.classes[t] * saved.rows[t] * cells
+        total += saved.board_buckets[t] * saved.rows[t] * cells
     return total
 
 

@@ -47,7 +47,7 @@ class PayoffCost:
 
     Attributes:
         rounds: names of the rounds that get matrices, the last first.
-        classes: number of board buckets of each round.
+        board_buckets: number of board buckets of each round.
         lines: number of lines that enter each round.
         boards: number of boards drawn from each board bucket.
         kept: number of board buckets whose matrices an earlier run has stored.
@@ -57,7 +57,7 @@ class PayoffCost:
     """
 
     rounds: tuple[str, ...]
-    classes: tuple[int, ...]
+    board_buckets: tuple[int, ...]
     lines: tuple[int, ...]
     boards: int
     kept: int
@@ -131,7 +131,7 @@ def make_payoffs(
         mark, home = f"{work.strategies.mark()}|{boards}|{seed}", _payoffs_home(folder)
         with BucketPayoffs.of(home, work.locker.manifest, "payoffs") as stored:
             stored.begin(mark)
-            missing = {t: sorted(set(range(work.n_classes[t])) - stored.done(t)) for t in rounds}
+            missing = {t: sorted(set(range(work.n_board_buckets[t])) - stored.done(t)) for t in rounds}
             total = sum(map(len, missing.values()))
             n = max(1, min(workers or joblib.cpu_count(), total))
             cost = _cost(work, rounds, boards, total, n)
@@ -172,14 +172,14 @@ def _rounds(game: BucketGame, name: str | None) -> list[int]:
 
 
 def _cost(work: Work, rounds: Sequence[int], boards: int, missing: int, processes: int) -> PayoffCost:
-    classes = tuple(work.n_classes[t] for t in rounds)
+    board_buckets = tuple(work.n_board_buckets[t] for t in rounds)
     shapes = [work.shape(t) for t in rounds]
-    n_bytes = sum(4 * n * a * b * c for n, (a, b, c) in zip(classes, shapes, strict=True))
+    n_bytes = sum(4 * n * a * b * c for n, (a, b, c) in zip(board_buckets, shapes, strict=True))
     lines = tuple(shape[0] for shape in shapes)
     names = tuple(ROUND_NAMES[t] for t in rounds)
-    process_bytes = CLASSES * (max(4 * a * b * c for a, b, c in shapes) + work.strategies.class_bytes)
+    process_bytes = CLASSES * (max(4 * a * b * c for a, b, c in shapes) + work.strategies.bucket_bytes)
     return PayoffCost(
-        names, classes, lines, boards, sum(classes) - missing, n_bytes, processes, process_bytes
+        names, board_buckets, lines, boards, sum(board_buckets) - missing, n_bytes, processes, process_bytes
     )
 
 
@@ -195,7 +195,7 @@ def _made(
                 raise KeyboardInterrupt
 
 
-def _task(parent: Parent, play: Path, home: Path, t: int, class_: int, boards: Drawn) -> Floats:
+def _task(parent: Parent, play: Path, home: Path, t: int, board_bucket: int, boards: Drawn) -> Floats:
     """Compute the payoff matrices of a board bucket in a worker process.
 
     Args:
@@ -203,18 +203,20 @@ def _task(parent: Parent, play: Path, home: Path, t: int, class_: int, boards: D
         play: folder of the strategy locker.
         home: folder of the solve.
         t: round of the game.
-        class_: board bucket of the round.
+        board_bucket: board bucket of the round.
         boards: boards that were drawn from the board bucket.
     """
     work = _opened(play)
     if t + 1 == work.game.n_rounds:
-        return bucket_payoffs(work.game, t, class_, boards, work.strategies, _nothing_below)
+        return bucket_payoffs(work.game, t, board_bucket, boards, work.strategies, _nothing_below)
     with BucketPayoffs.of_solve(home) as stored:
         read = lru_cache(CLASSES)(lambda t, c: stored.matrices(t, c, work.shape(t)))
-        return bucket_payoffs(work.game, t, class_, boards, work.strategies, lambda t, c, r: read(t, c)[r])
+        return bucket_payoffs(
+            work.game, t, board_bucket, boards, work.strategies, lambda t, c, r: read(t, c)[r]
+        )
 
 
-def _nothing_below(t: int, class_: int, r: int) -> Floats:
+def _nothing_below(t: int, board_bucket: int, r: int) -> Floats:
     raise AssertionError("no round follows the last")
 
 
@@ -238,7 +240,7 @@ class Work:
             betting = betting_rounds(job.betting_tree)
             symmetry = not rows_know_suits(self.abstraction.arrays)
             self.game = BucketGame(job.problem, betting, self.abstraction, saved.rows, symmetry)
-            self.n_classes = saved.classes
+            self.n_board_buckets = saved.board_buckets
             self.strategies = BucketStrategies(self.locker, decoder.batches)
         except BaseException:
             self.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from solvers.sampled.batches import LineBatches, line_batches
-from solvers.sampled.numbers import Pair, class_size
+from solvers.sampled.numbers import Pair, bucket_size
 from solvers.sampled.quantise import Bytes, byte_tables, restore
 from solvers.tree import Forest
 from spewy.chunks.rounds import betting_rounds
@@ -70,12 +70,12 @@ class Decoder:
             n_rows = self.strategies.saved.rows[t]
             for p in (0, 1):
                 tables = byte_tables(batches, p, n_rows)
-                sums = np.zeros(class_size(batches, p, n_rows), dtype=np.float32)
+                sums = np.zeros(bucket_size(batches, p, n_rows), dtype=np.float32)
                 with _file(folder, t, p).open(
                     "wb"
                 ) as file:  # a write to a mapped file would crash the process if the disk is full
-                    for class_ in range(self.strategies.saved.classes[t]):
-                        packed = self.strategies.class_bytes(t, class_, p)
+                    for board_bucket in range(self.strategies.saved.board_buckets[t]):
+                        packed = self.strategies.bucket_bytes(t, board_bucket, p)
                         mark.update(packed.tobytes())
                         restore(packed, n_rows, tables, sums)
                         file.write(sums.astype(self._dtype).tobytes())
@@ -101,7 +101,7 @@ class Decoder:
             self.job.rules,
             tuple(self.forests),
             dict(self.strategies.arrays()),
-            tuple(saved.classes),
+            tuple(saved.board_buckets),
             tuple(saved.rows),
             self._dtype,
             packed,
@@ -109,8 +109,8 @@ class Decoder:
 
     def _bytes(self, t: int, p: int) -> Bytes:
         """Strategies of player p in round t as bytes (an array ``[board bucket, byte]``)."""
-        classes = range(self.strategies.saved.classes[t])
-        return np.stack([self.strategies.class_bytes(t, class_, p) for class_ in classes])
+        board_buckets = range(self.strategies.saved.board_buckets[t])
+        return np.stack([self.strategies.bucket_bytes(t, board_bucket, p) for board_bucket in board_buckets])
 
     @property
     def _dtype(self) -> np.dtype[np.floating]:
@@ -122,7 +122,7 @@ class Decoder:
 
     def _size(self, t: int, p: int) -> int:
         saved = self.strategies.saved
-        return saved.classes[t] * class_size(self.batches[t], p, saved.rows[t])
+        return saved.board_buckets[t] * bucket_size(self.batches[t], p, saved.rows[t])
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ class Parcel:
         rules: rules of the game.
         forests: betting of each round.
         arrays: arrays that map boards to board buckets and hands to rows, by name.
-        classes: number of board buckets of each round.
+        board_buckets: number of board buckets of each round.
         rows: number of hand rows of each round.
         dtype: number type of decoded strategies.
         packed: strategies of each round and player, ``[board bucket, byte]``.
@@ -142,7 +142,7 @@ class Parcel:
     rules: Game
     forests: tuple[Forest, ...]
     arrays: dict[str, np.ndarray]
-    classes: tuple[int, ...]
+    board_buckets: tuple[int, ...]
     rows: tuple[int, ...]
     dtype: np.dtype[np.floating]
     packed: tuple[tuple[Bytes, Bytes], ...]
@@ -154,14 +154,17 @@ class Parcel:
 
     def game(self, sums: tuple[Pair, ...] | None = None) -> RealGame:
         """Return the game for measuring exploitability; ``sums`` are its decoded strategies if they exist already."""
-        classes, symmetric = board_abstraction(self.rules, self.arrays), not rows_know_suits(self.arrays)
+        board_buckets, symmetric = (
+            board_abstraction(self.rules, self.arrays),
+            not rows_know_suits(self.arrays),
+        )
         unpacked = self._unpacked() if sums is None else sums
         return RealGame(
             self.rules,
             self.forests,
             self.batches,
-            classes,
-            self.classes,
+            board_buckets,
+            self.board_buckets,
             self.rows,
             unpacked,
             symmetric=symmetric,
@@ -174,12 +177,12 @@ class Parcel:
             for p in (0, 1):
                 tables, sums = (
                     byte_tables(batches, p, n_rows),
-                    np.zeros(class_size(batches, p, n_rows), np.float32),
+                    np.zeros(bucket_size(batches, p, n_rows), np.float32),
                 )
                 whole = np.empty((len(pair[p]), len(sums)), dtype=self.dtype)
-                for class_, bytes_ in enumerate(pair[p]):
+                for board_bucket, bytes_ in enumerate(pair[p]):
                     restore(bytes_, n_rows, tables, sums)
-                    whole[class_] = sums
+                    whole[board_bucket] = sums
                 both.append(whole.ravel())
             out.append((both[0], both[1]))
         return tuple(out)

@@ -47,7 +47,7 @@ class BucketNumbers(NamedTuple):
     """Regrets, strategy sums and numbers of visits of one board bucket, for each player."""
 
     t: int
-    class_: int
+    board_bucket: int
     regrets: Pair
     sums: Pair
     visits: Ints
@@ -58,7 +58,7 @@ class BucketNumbers(NamedTuple):
         Raises:
             SolveError: a number is infinite or NaN.
         """
-        require_finite(f"round {self.t}, board bucket {self.class_}", *self.regrets, *self.sums)
+        require_finite(f"round {self.t}, board bucket {self.board_bucket}", *self.regrets, *self.sums)
 
     @property
     def nbytes(self) -> int:
@@ -80,22 +80,22 @@ def read_mark(store: Reads) -> Mark:
     return Mark(saved_sweeps(store), 0.0 if seconds is None else float(seconds))
 
 
-def write_buckets(store: Store, classes: Sequence[BucketNumbers]) -> None:
+def write_buckets(store: Store, board_buckets: Sequence[BucketNumbers]) -> None:
     """Write the regrets, strategy sums and visits of some board buckets in one transaction.
 
     Raises:
         SolveError: a number is not finite.
     """
-    for bucket in classes:
+    for bucket in board_buckets:
         bucket.require_finite()
 
     def write(txn: Transaction) -> None:
-        for bucket in classes:
+        for bucket in board_buckets:
             for locker, arrays in ((REGRET, bucket.regrets), (STRATEGY, bucket.sums)):
                 for p, array in enumerate(arrays):
                     if array.size:
-                        txn.put(locker, _key(bucket.t, bucket.class_, p), array)
-            txn.put(VISITS, _visits_key(bucket.t, bucket.class_), bucket.visits)
+                        txn.put(locker, _key(bucket.t, bucket.board_bucket, p), array)
+            txn.put(VISITS, _visits_key(bucket.t, bucket.board_bucket), bucket.visits)
 
     store.transact(write)
 
@@ -144,16 +144,16 @@ def read_buckets(opened: Callable[[], AbstractContextManager[Store]], numbers: N
         return
     for t, visits in enumerate(numbers.visits):
         pairs = (numbers.regrets[t], numbers.sums[t])
-        n_classes, n_bytes = visits.shape[1], sum(whole.nbytes for pair in pairs for whole in pair)
-        at_once = max(1, READ_AT_ONCE * n_classes // max(n_bytes, 1))
-        for first in range(0, n_classes, at_once):
-            buckets = range(first, min(first + at_once, n_classes))
+        n_board_buckets, n_bytes = visits.shape[1], sum(whole.nbytes for pair in pairs for whole in pair)
+        at_once = max(1, READ_AT_ONCE * n_board_buckets // max(n_bytes, 1))
+        for first in range(0, n_board_buckets, at_once):
+            buckets = range(first, min(first + at_once, n_board_buckets))
             with opened() as store:
                 _read_visits(store, t, buckets, visits)
                 visited = [c for c in buckets if visits[:, c].any()]
                 for locker, pair in zip((REGRET, STRATEGY), pairs, strict=True):
                     for p, whole in enumerate(pair):
-                        _read_player(store, locker, (t, p), visited, whole.reshape(n_classes, -1))
+                        _read_player(store, locker, (t, p), visited, whole.reshape(n_board_buckets, -1))
     with opened() as store:
         _read_ahead(store, deals, numbers)
     was_visited = [bool(visits.any()) for visits in numbers.visits]
@@ -200,9 +200,9 @@ def require_numbers(store: Reads, subject: str) -> None:
         )
 
 
-def _read_visits(store: Reads, t: int, classes: Sequence[int], visits: Ints) -> None:
-    keys = [_visits_key(t, c) for c in classes]
-    for c, key, counts in zip(classes, keys, store.get_many(VISITS, keys), strict=True):
+def _read_visits(store: Reads, t: int, board_buckets: Sequence[int], visits: Ints) -> None:
+    keys = [_visits_key(t, c) for c in board_buckets]
+    for c, key, counts in zip(board_buckets, keys, store.get_many(VISITS, keys), strict=True):
         if counts is None:
             continue
         if counts.shape != (2,) or counts.dtype != np.int64 or (counts < 0).any():
@@ -227,12 +227,12 @@ def _read_ahead(store: Reads, deals: int, numbers: Numbers) -> None:
 
 
 def _read_player(
-    store: Reads, locker: str, place: tuple[int, int], classes: Sequence[int], whole: Array
+    store: Reads, locker: str, place: tuple[int, int], board_buckets: Sequence[int], whole: Array
 ) -> None:
     """Read one player's arrays of some board buckets into the rows of ``whole``, ``[board bucket, number]``."""
     if not whole.shape[1]:
         return
-    for c in classes:
+    for c in board_buckets:
         key = _key(place[0], c, place[1])
         array = store.get(locker, key)
         if array is None or array.shape != whole[c].shape or array.dtype != whole.dtype:
@@ -248,8 +248,8 @@ def _damaged(locker: str, key: bytes, expected: str, array: Array | None) -> Dam
     )
 
 
-def _key(t: int, class_: int, p: int) -> bytes:
-    return f"{t}.{class_}|{p}".encode()
+def _key(t: int, board_bucket: int, p: int) -> bytes:
+    return f"{t}.{board_bucket}|{p}".encode()
 
 
 def _marked_key(t: int) -> bytes:
@@ -257,5 +257,5 @@ def _marked_key(t: int) -> bytes:
     return f"{t}|".encode()
 
 
-def _visits_key(t: int, class_: int) -> bytes:
-    return f"{t}.{class_}|".encode()
+def _visits_key(t: int, board_bucket: int) -> bytes:
+    return f"{t}.{board_bucket}|".encode()

@@ -57,20 +57,20 @@ def with_leaves(size: DiskSize, key: bytes, n_exits: int, n_hands: np.ndarray) -
     return size.plus(LEAVES, key, 4 * n_exits * n_hands) if n_exits else size
 
 
-def with_class_numbers(size: DiskSize, t: int, n_classes: int, n_bytes: Sequence[int]) -> DiskSize:
+def with_bucket_numbers(size: DiskSize, t: int, n_board_buckets: int, n_bytes: Sequence[int]) -> DiskSize:
     """Add the regrets, strategy sums and visits of a round's board buckets.
 
     Args:
         size: size of the other entries.
         t: round of the game.
-        n_classes: number of board buckets.
+        n_board_buckets: number of board buckets.
         n_bytes: per player, bytes of the regrets of one board bucket, as many as of its strategy sums.
     """
-    key = f"{t}.{n_classes}|0".encode()
+    key = f"{t}.{n_board_buckets}|0".encode()
     for n_player_bytes in n_bytes:
         for locker in (REGRET, STRATEGY):
-            size = size.plus(locker, key, np.full(n_classes, n_player_bytes))
-    return size.plus(VISITS, key, np.full(n_classes, 16))
+            size = size.plus(locker, key, np.full(n_board_buckets, n_player_bytes))
+    return size.plus(VISITS, key, np.full(n_board_buckets, 16))
 
 
 def judged_size(n_boards: int, lines: int, kinds: int) -> DiskSize:
@@ -85,21 +85,23 @@ def judged_size(n_boards: int, lines: int, kinds: int) -> DiskSize:
     return DiskSize().plus(JUDGED, b"0" * 24 + f"|{n_boards}".encode(), np.full(n_boards, n_bytes))
 
 
-def with_class_bytes(size: DiskSize, t: int, n_classes: int, batches: LineBatches, n_rows: int) -> DiskSize:
+def with_class_bytes(
+    size: DiskSize, t: int, n_board_buckets: int, batches: LineBatches, n_rows: int
+) -> DiskSize:
     """Add the strategies of a round's board buckets in a strategy locker.
 
     Args:
         size: size of the other entries.
         t: round of the game.
-        n_classes: number of board buckets.
+        n_board_buckets: number of board buckets.
         batches: betting lines of the round.
         n_rows: number of hand rows of a board bucket.
     """
     from solvers.sampled.quantise import byte_tables
 
-    key = f"{t}.{n_classes}|0.0".encode()
+    key = f"{t}.{n_board_buckets}|0.0".encode()
     for p in (0, 1):
         n_bytes = int(byte_tables(batches, p, n_rows).free_first[-1])
         portions = max(1, n_bytes // PORTION)
-        size = size.plus(PLAY, key, np.full(n_classes * portions, n_bytes // portions))
+        size = size.plus(PLAY, key, np.full(n_board_buckets * portions, n_bytes // portions))
     return size

@@ -43,13 +43,13 @@ class Saved:
     """Size and progress of a strategy locker.
 
     Attributes:
-        classes: number of board buckets per round.
+        board_buckets: number of board buckets per round.
         rows: number of hand rows per round.
         deals: deals that the strategies average.
         saved_at: time of the last save, in seconds since 1970.
     """
 
-    classes: tuple[int, ...]
+    board_buckets: tuple[int, ...]
     rows: tuple[int, ...]
     deals: int
     saved_at: float
@@ -152,13 +152,13 @@ class StrategyLocker(Closing):
         return self.chunk(t, bucket, line, p, [(first_free, n_actions)])[0]
 
     def free_slots(
-        self, t: int, class_: int, p: int, decisions: Sequence[tuple[str, int, int]]
+        self, t: int, board_bucket: int, p: int, decisions: Sequence[tuple[str, int, int]]
     ) -> list[Bytes]:
         """Read the bytes of player p's strategies at several decisions of a board bucket.
 
         Args:
             t: round of the game.
-            class_: board bucket of the round.
+            board_bucket: board bucket of the round.
             p: player who acts.
             decisions: for each decision, the line that enters its chunk, its first free slot in the chunk (see
                 `chunk`), and its number of actions.
@@ -170,7 +170,7 @@ class StrategyLocker(Closing):
             InputError: nothing is stored for the board bucket, or a line enters no chunk of the round.
             lockers.DamagedLockerError: the stored bytes are not those that were written.
         """
-        lines, stored = self.lines(t), self.class_bytes(t, class_, p)
+        lines, stored = self.lines(t), self.bucket_bytes(t, board_bucket, p)
         begins = np.concatenate([[0], np.cumsum(lines.sizes(p))])
         out = []
         for line, first_free, n_actions in decisions:
@@ -179,14 +179,14 @@ class StrategyLocker(Closing):
         return out
 
     def many_frequencies(
-        self, t: int, class_: int, p: int, decisions: Sequence[tuple[str, int, int]]
+        self, t: int, board_bucket: int, p: int, decisions: Sequence[tuple[str, int, int]]
     ) -> Floats:
         """Read player p's strategies at several decisions of a board bucket; arguments are those of `free_slots`.
 
         Returns:
             Frequencies ``[action, row]``, with the actions of the first decision, then of the second, and so on.
         """
-        free = self.free_slots(t, class_, p, decisions)
+        free = self.free_slots(t, board_bucket, p, decisions)
         ends = np.cumsum([decision_bytes.shape[1] + 1 for decision_bytes in free])
         is_last = np.zeros(ends[-1], dtype=bool)
         is_last[ends - 1] = True
@@ -196,7 +196,7 @@ class StrategyLocker(Closing):
         out /= MOST
         return out
 
-    def class_bytes(self, t: int, class_: int, p: int) -> Bytes:
+    def bucket_bytes(self, t: int, board_bucket: int, p: int) -> Bytes:
         """Read all bytes of player p in a board bucket of round t, in the order of `solvers.sampled.quantise`.
 
         Raises:
@@ -206,15 +206,18 @@ class StrategyLocker(Closing):
         lines = self.lines(t)
         cuts = np.concatenate([[0], np.cumsum(lines.sizes(p))])[lines.portions[p]]
         parts = [
-            self._portion(t, class_, p, portion, int(size)) for portion, size in enumerate(np.diff(cuts))
+            self._portion(t, board_bucket, p, portion, int(size))
+            for portion, size in enumerate(np.diff(cuts))
         ]
         return np.concatenate(parts)
 
-    def _portion(self, t: int, class_: int, p: int, portion: int, size: int) -> Bytes:
-        key = _key(t, class_, p, portion)
+    def _portion(self, t: int, board_bucket: int, p: int, portion: int, size: int) -> Bytes:
+        key = _key(t, board_bucket, p, portion)
         stored = self.store.get(PLAY, key)
         if stored is None:
-            raise InputError(f"round {t}, board bucket {class_}: expected stored strategies, found none yet")
+            raise InputError(
+                f"round {t}, board bucket {board_bucket}: expected stored strategies, found none yet"
+            )
         if stored.shape != (size,) or stored.dtype != np.uint8:
             raise DamagedLockerError(
                 f"locker {PLAY!r}, key {key.decode()}: expected {size:,} bytes, "
@@ -231,7 +234,7 @@ def create(
     folder: Path,
     manifest: Mapping[str, Any],
     rounds: Sequence[LineIndex],
-    classes: Sequence[int],
+    board_buckets: Sequence[int],
     arrays: Mapping[str, np.ndarray],
 ) -> Store:
     """Open a strategy locker for writing; create it if it is missing.
@@ -240,7 +243,7 @@ def create(
         folder: folder that holds nothing but the locker.
         manifest: manifest, which names the job and its board buckets.
         rounds: for each round, the index of its lines.
-        classes: for each round, the number of board buckets.
+        board_buckets: for each round, the number of board buckets.
         arrays: arrays that map boards to board buckets and hands to rows, by name.
 
     Raises:
@@ -249,7 +252,7 @@ def create(
     """
     store = open_store(folder, manifest)
     try:
-        begin(store, rounds, classes, arrays)
+        begin(store, rounds, board_buckets, arrays)
     except BaseException:
         store.close()
         raise
@@ -257,14 +260,14 @@ def create(
 
 
 def begin(
-    store: Store, rounds: Sequence[LineIndex], classes: Sequence[int], arrays: Mapping[str, np.ndarray]
+    store: Store, rounds: Sequence[LineIndex], board_buckets: Sequence[int], arrays: Mapping[str, np.ndarray]
 ) -> None:
     """Write the arrays of board buckets and rows and the index of lines into a strategy locker, if it is new.
 
     Args:
         store: store of the locker.
         rounds: for each round, the index of its lines.
-        classes: for each round, the number of board buckets.
+        board_buckets: for each round, the number of board buckets.
         arrays: arrays that map boards to board buckets and hands to rows, by name.
 
     Raises:
@@ -273,7 +276,7 @@ def begin(
     store.require_sound()
     if found_saved(store) is not None:
         return
-    first = Saved(tuple(classes), tuple(lines.n_rows for lines in rounds), 0, time.time())
+    first = Saved(tuple(board_buckets), tuple(lines.n_rows for lines in rounds), 0, time.time())
 
     def write(txn: Transaction) -> None:
         for t, lines in enumerate(rounds):
@@ -305,13 +308,15 @@ def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarr
         return None if found_saved(locker.store) is None else locker.arrays()
 
 
-def write_class(store: Store, t: int, class_: int, lines: LineIndex, both: tuple[Bytes, Bytes]) -> None:
+def write_bucket(
+    store: Store, t: int, board_bucket: int, lines: LineIndex, both: tuple[Bytes, Bytes]
+) -> None:
     """Store the strategies of a board bucket of round t.
 
     Args:
         store: store of the strategy locker.
         t: round of the game.
-        class_: board bucket of the round.
+        board_bucket: board bucket of the round.
         lines: index of the lines that enter the round.
         both: each player's strategies, as `solvers.sampled.quantise.quantise` returns them.
     """
@@ -320,7 +325,7 @@ def write_class(store: Store, t: int, class_: int, lines: LineIndex, both: tuple
         for p, player_bytes in enumerate(both):
             cuts = np.concatenate([[0], np.cumsum(lines.sizes(p))])[lines.portions[p]]
             for portion, (first, end) in enumerate(pairwise(cuts)):
-                txn.put(PLAY, _key(t, class_, p, portion), player_bytes[first:end])
+                txn.put(PLAY, _key(t, board_bucket, p, portion), player_bytes[first:end])
 
     store.transact(write)
 
@@ -350,7 +355,9 @@ def found_saved(store: Reads) -> Saved | None:
     if array is None:
         return None
     content = json.loads(array.tobytes())
-    return Saved(tuple(content["classes"]), tuple(content["rows"]), content["deals"], content["saved_at"])
+    return Saved(
+        tuple(content["board_buckets"]), tuple(content["rows"]), content["deals"], content["saved_at"]
+    )
 
 
 def saved_deals(store: Reads) -> int:
@@ -382,8 +389,8 @@ def _whole(free: Bytes) -> Floats:
     return out
 
 
-def _key(t: int, class_: int, p: int, portion: int) -> bytes:
-    return f"{t}.{class_}|{p}.{portion}".encode()
+def _key(t: int, board_bucket: int, p: int, portion: int) -> bytes:
+    return f"{t}.{board_bucket}|{p}.{portion}".encode()
 
 
 def _part(t: int, name: str) -> bytes:

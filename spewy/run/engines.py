@@ -109,7 +109,7 @@ def sampled_engine(
             mark = start_from(start, plan, engine, board_buckets)
             note(f"{plan.job.name}: starting from {mark.deals:,} deals of {start}")
         with stores.play_or_new() as store:
-            strategy_locker.begin(store, engine.lines, board_buckets.n_classes, board_buckets.arrays)
+            strategy_locker.begin(store, engine.lines, board_buckets.n_board_buckets, board_buckets.arrays)
         engine.save_to(stores.use, stores.play)
         opened.pop_all()
     return engine

@@ -19,7 +19,7 @@ from spewy.chunks.rounds import LineForest
 from spewy.job.job import Job
 from spewy.job.sections import SolveSection
 from spewy.records.bucket_numbers import BYTES_AT_ONCE, PORTIONS
-from spewy.records.disk import judged_size, with_class_bytes, with_class_numbers
+from spewy.records.disk import judged_size, with_bucket_numbers, with_class_bytes
 from spewy.run.cost import Cost, Count
 from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 
@@ -47,7 +47,7 @@ class SampledCost(Cost):
 
     Attributes:
         lines: number of betting lines that lead to each round.
-        classes: number of board buckets of each round.
+        board_buckets: number of board buckets of each round.
         rows: number of rows of a board bucket of each round.
         play_bytes: bytes of the strategy locker in the folder.
         judged_bytes: bytes that a measurement on all flops stores in the folder.
@@ -56,7 +56,7 @@ class SampledCost(Cost):
     """
 
     lines: tuple[int, ...]
-    classes: tuple[int, ...]
+    board_buckets: tuple[int, ...]
     rows: tuple[int, ...]
     play_bytes: int
     judged_bytes: int
@@ -68,7 +68,7 @@ class SampledCost(Cost):
         """Numbers of lines, board buckets and information sets, with their nouns."""
         return (
             (sum(self.lines), "line", "lines"),
-            (sum(self.classes), "board bucket", "board buckets"),
+            (sum(self.board_buckets), "board bucket", "board buckets"),
             *super().counts,
         )
 
@@ -77,7 +77,7 @@ def sampled_cost(
     job: Job,
     spec: AbstractionSpec,
     rounds: Sequence[LineForest],
-    classes: Sequence[int],
+    board_buckets: Sequence[int],
     rows: Sequence[int],
     *,
     made: bool,
@@ -88,22 +88,22 @@ def sampled_cost(
         job: the job.
         spec: the board buckets and rows that the job asks for.
         rounds: the betting lines of each round.
-        classes: number of board buckets of each round.
+        board_buckets: number of board buckets of each round.
         rows: number of rows of a board bucket of each round.
         made: whether board buckets and rows exist already.
     """
     from solvers.sampled.batches import line_batches
-    from solvers.sampled.numbers import class_size
+    from solvers.sampled.numbers import bucket_size
 
     batches = line_batches([one.forest for one in rounds])
-    sizes = [[class_size(s, p, k) for p in (0, 1)] for s, k in zip(batches, rows, strict=True)]
+    sizes = [[bucket_size(s, p, k) for p in (0, 1)] for s, k in zip(batches, rows, strict=True)]
     item = itemsize(job)
-    state = 2 * item * int(np.dot(classes, [sum(pair) for pair in sizes]))
+    state = 2 * item * int(np.dot(board_buckets, [sum(pair) for pair in sizes]))
     disk, play = DiskSize(), DiskSize()
-    for t, (n, pair, s, k) in enumerate(zip(classes, sizes, batches, rows, strict=True)):
-        disk = with_class_numbers(disk, t, n, [item * size for size in pair])
+    for t, (n, pair, s, k) in enumerate(zip(board_buckets, sizes, batches, rows, strict=True)):
+        disk = with_bucket_numbers(disk, t, n, [item * size for size in pair])
         play = with_class_bytes(play, t, n, s, k)
-    boards = _abstraction_bytes(spec, classes, rows)
+    boards = _abstraction_bytes(spec, board_buckets, rows)
     play_bytes, (judged, found) = play.total + boards + STORE_BYTES, _judged_bytes(spec, rounds, job.solve)
     tables = boards + _buffer_bytes(rounds, batches, rows, spec, job.solve) + found
     final = 0 if made else count_boards(spec.deck, spec.n_board)
@@ -111,14 +111,15 @@ def sampled_cost(
     seconds = _seconds_per_deal(spec, batches) * (ANSWERING if job.solve.cfr_br > 0 else 1.0)
     memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + COPIES)
     memory += 2 * state // PORTIONS  # a save writes one part of the state while it copies the next
-    clusters = not made and any(k not in ("all", "hands") for k in (*spec.classes, *spec.rows))
+    clusters = not made and any(k not in ("all", "hands") for k in (*spec.board_buckets, *spec.rows))
     rest = boards + STORE_BYTES + judged + STORE_BYTES
     return SampledCost(
         lines=tuple(len(one.lines) for one in rounds),
-        classes=tuple(classes),
+        board_buckets=tuple(board_buckets),
         rows=tuple(rows),
         information_sets=sum(
-            n * k * sum(one.decisions) for n, k, one in zip(classes, rows, job.tree_count.rounds, strict=True)
+            n * k * sum(one.decisions)
+            for n, k, one in zip(board_buckets, rows, job.tree_count.rounds, strict=True)
         ),
         state_bytes=state,
         table_bytes=tables,
@@ -133,10 +134,10 @@ def sampled_cost(
     )
 
 
-def n_classes(spec: AbstractionSpec) -> tuple[int, ...]:
+def n_board_buckets(spec: AbstractionSpec) -> tuple[int, ...]:
     """Upper bound on the number of board buckets of each round."""
     numbers = []
-    for t, asked in enumerate(spec.classes):
+    for t, asked in enumerate(spec.board_buckets):
         groups = spec.groups(t)
         if asked != "all":
             numbers.append(asked)
@@ -187,16 +188,16 @@ def _seconds_per_deal(spec: AbstractionSpec, batches: Sequence[LineBatches]) -> 
     )
 
 
-def _abstraction_bytes(spec: AbstractionSpec, classes: Sequence[int], rows: Sequence[int]) -> int:
+def _abstraction_bytes(spec: AbstractionSpec, board_buckets: Sequence[int], rows: Sequence[int]) -> int:
     """Bytes of the arrays that map boards to board buckets and hands to rows."""
-    hands, total, last = comb(len(spec.deck), spec.hole), 0, len(classes) - 1
+    hands, total, last = comb(len(spec.deck), spec.hole), 0, len(board_buckets) - 1
     for t, k in enumerate(spec.rows):
         groups = spec.groups(t)
         ways = prod(comb(len(spec.deck), size) for size in groups)
-        boards = classes[t] if len(groups) > 1 else count_boards(spec.deck, sum(groups))
+        boards = board_buckets[t] if len(groups) > 1 else count_boards(spec.deck, sum(groups))
         total += 5 * ways + 4 * boards  # a canonical number and a permutation; a bucket
         if k != "hands":
-            total += 256 * classes[t] if t == last and spec.n_cards(t) else boards * hands
+            total += 256 * board_buckets[t] if t == last and spec.n_cards(t) else boards * hands
     return total
 
 

@@ -18,7 +18,7 @@ from spewy.job.job import Job
 from spewy.job.units import parse_memory
 from spewy.run.cost import mib
 from spewy.run.plan import Plan
-from spewy.run.sampled_cost import SampledCost, itemsize, n_classes, n_rows, sampled_cost
+from spewy.run.sampled_cost import SampledCost, itemsize, n_board_buckets, n_rows, sampled_cost
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,10 +53,10 @@ class SampledPlan(Plan):
         assert job.dealing is not None
         dealing, spec = job.dealing, spec_of(job.rules, job.dealing)
         made = made or kept_sizes(spec)
-        classes, rows = made or (n_classes(spec), n_rows(spec))
-        _require_possible(job, classes, rows)
+        board_buckets, rows = made or (n_board_buckets(spec), n_rows(spec))
+        _require_possible(job, board_buckets, rows)
         rounds = line_forests(job.betting_tree)
-        cost = sampled_cost(job, spec, rounds, classes, rows, made=made is not None)
+        cost = sampled_cost(job, spec, rounds, board_buckets, rows, made=made is not None)
         if in_memory:
             cost = replace(
                 cost,
@@ -82,7 +82,7 @@ def spec_of(game: Game, dealing: Dealing) -> AbstractionSpec:
         game.deck,
         game.num_hole_cards,
         tuple(game.num_board_cards),
-        tuple("all" if k is None else k for k in dealing.classes),
+        tuple("all" if k is None else k for k in dealing.board_buckets),
         tuple("hands" if k is None else k for k in dealing.rows),
         remember=dealing.remember,
     )
@@ -99,12 +99,12 @@ def _refusal(job: Job, cost: SampledCost) -> str | None:
     )
 
 
-def _require_possible(job: Job, classes: Sequence[int], rows: Sequence[int]) -> None:
+def _require_possible(job: Job, board_buckets: Sequence[int], rows: Sequence[int]) -> None:
     """Refuse a job whose numbers of lines and rows alone show that it is too large; the tree is not built.
 
     Args:
         job: the job.
-        classes: number of board buckets of each round.
+        board_buckets: number of board buckets of each round.
         rows: number of rows of a board bucket of each round.
 
     Raises:
@@ -112,7 +112,7 @@ def _require_possible(job: Job, classes: Sequence[int], rows: Sequence[int]) -> 
     """
     count = job.tree_count
     per_class = [k * sum(one.slots) for k, one in zip(rows, count.rounds, strict=False)]
-    least = 2 * itemsize(job) * int(np.dot(per_class, classes[: len(per_class)]))
+    least = 2 * itemsize(job) * int(np.dot(per_class, board_buckets[: len(per_class)]))
     if least > parse_memory(job.solve.memory):
         lines = ", ".join(f"{one.lines:,}" for one in count.rounds)
         more = "" if count.complete else f" (more than {MAX_NODES:,} betting nodes)"

@@ -292,7 +292,7 @@ class Session(Closing):
 def _plan(job: Job, folder: Path | None, cost: WalkedCost | None, made: Abstraction | None) -> Plan:
     if not job.sampled:
         return WalkedPlan.of(job, streaming=folder is not None, cost=cost)
-    sizes = None if made is None else (made.n_classes, made.n_rows)
+    sizes = None if made is None else (made.n_board_buckets, made.n_rows)
     return SampledPlan.of(job, made=sizes, in_memory=folder is None)
 
 

@@ -1,4 +1,4 @@
-"""What numbers of other classes and rows are made of: sums over rows, one by one."""
+"""What numbers of other board buckets and rows are made of: sums over rows, one by one."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,9 +15,9 @@ FORESTS = [
 STRIPS = line_batches(FORESTS)
 
 
-def numbers(classes, rows, seed, visits):
+def numbers(board_buckets, rows, seed, visits):
     rng = np.random.default_rng(seed)
-    out = Numbers.zeros(STRIPS, classes, rows, short=False)
+    out = Numbers.zeros(STRIPS, board_buckets, rows, short=False)
     for t in range(2):
         out.visits[t][:] = visits
         for p in (0, 1):

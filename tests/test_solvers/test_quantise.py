@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_averages import class_bytes, in_255ths
+from naive_averages import bucket_bytes, in_255ths
 
 from solvers.errors import SolverError
 from solvers.sampled.batches import line_batches
@@ -46,7 +46,7 @@ def test_a_class_as_one_decision_after_the_other(p, dtype):
     rng = np.random.default_rng(3)
     sums = rng.exponential(size=table.first[-1]) * (rng.random(table.first[-1]) < 0.7)
     sums = sums.astype(dtype)
-    np.testing.assert_array_equal(quantise(sums, n_rows, table), class_bytes(sums, batches, p, n_rows))
+    np.testing.assert_array_equal(quantise(sums, n_rows, table), bucket_bytes(sums, batches, p, n_rows))
 
 
 @given(st.lists(st.floats(0, 2.0**100, width=32), min_size=1, max_size=7))

@@ -23,7 +23,7 @@ DECK, N_ROWS = 9, (5, 7)
 class Game:
     """Two rounds, both players with all hands of a deck of nine, rows at random, a class per dealt card or fewer."""
 
-    def __init__(self, seed, k, *, n_classes=DECK, order="random", only=None):
+    def __init__(self, seed, k, *, n_board_buckets=DECK, order="random", only=None):
         rng = np.random.default_rng(seed)
         targets = []
 
@@ -40,8 +40,10 @@ class Game:
         every = np.array(list(combinations(range(DECK), k)))
         if only is not None:  # a path: hands that the dealt card leaves, in both rounds
             every = every[~(every == only).any(axis=1)]
-        self.classes = rng.permutation(np.arange(DECK) % n_classes) if only is None else np.zeros(DECK, int)
-        self.n_classes = n_classes
+        self.board_buckets = (
+            rng.permutation(np.arange(DECK) % n_board_buckets) if only is None else np.zeros(DECK, int)
+        )
+        self.n_board_buckets = n_board_buckets
         strength = rng.integers(0, 5, (DECK, len(every)))
         top_rows = rng.integers(0, N_ROWS[0], len(every))
         low_rows = rng.integers(0, N_ROWS[1], (DECK, len(every)))
@@ -106,7 +108,9 @@ class Game:
         cards[:, : self.k] = number[self.every[h]]
         rows = self.top_rows if t == 0 else self.low_rows[card][h]
         strength = np.zeros(len(h), int) if t == 0 else self.strength[card][h]
-        return Board(t, 0 if t == 0 else int(self.classes[card]), cards, len(left), rows, strength, h[None])
+        return Board(
+            t, 0 if t == 0 else int(self.board_buckets[card]), cards, len(left), rows, strength, h[None]
+        )
 
     def path(self, card):
         low = self._board(1, card)
@@ -121,7 +125,7 @@ class Game:
 
     def numbers(self, seed, short=False, floor=0.0):
         rng = np.random.default_rng(seed)
-        numbers = Numbers.zeros(self.batches, (1, self.n_classes), N_ROWS, short=short)
+        numbers = Numbers.zeros(self.batches, (1, self.n_board_buckets), N_ROWS, short=short)
         for pairs in (numbers.regrets, numbers.sums):
             for pair in pairs:
                 for a in pair:
@@ -135,8 +139,10 @@ class Game:
         """``[round][player][board, slot, row]``."""
         out = []
         for t in (0, 1):
-            classes = [0] if t == 0 else [int(self.classes[card]) for card in self.cards]
-            out.append(tuple(np.array([self.of_class(numbers, t, p, c) for c in classes]) for p in (0, 1)))
+            board_buckets = [0] if t == 0 else [int(self.board_buckets[card]) for card in self.cards]
+            out.append(
+                tuple(np.array([self.of_class(numbers, t, p, c) for c in board_buckets]) for p in (0, 1))
+            )
         return out
 
     def moved(self, averages, played, visits, averaging):
@@ -145,10 +151,10 @@ class Game:
         scale = LARGEST_SUM / max(len(self.every), *(len(h) for h in self.live))
         return averages + share * (scale * played - averages)
 
-    def of_class(self, numbers, t, p, class_):
+    def of_class(self, numbers, t, p, board_bucket):
         batches, forest = self.batches[t], self.forests[t]
         first = batches.first(p, N_ROWS[t])
-        mine = numbers[t][p].reshape(-1, first[-1])[class_].astype(float)
+        mine = numbers[t][p].reshape(-1, first[-1])[board_bucket].astype(float)
         out = np.zeros((forest.n_slots[p], N_ROWS[t]))
         for batch, lane in batches.place.values():
             shape = batches.shape_of(batch)
@@ -233,7 +239,7 @@ CASES = [
 
 @pytest.mark.parametrize(("seed", "k", "order"), CASES)
 def test_values_and_best_responses_are_those_of_loops_over_hands(seed, k, order):
-    one = Game(seed, k, n_classes=4, order=order)
+    one = Game(seed, k, n_board_buckets=4, order=order)
     numbers = one.numbers(seed)
     strategies = naive.normalised(one.game, one.unfolded(numbers.sums))
     rig, boards = one.rig(numbers), one.boards()
@@ -251,7 +257,7 @@ def test_values_and_best_responses_are_those_of_loops_over_hands(seed, k, order)
 @pytest.mark.parametrize(("seed", "k", "order"), CASES)
 @pytest.mark.parametrize(("only", "sinking"), [(None, -1.0), (4, -1.0), (4, 0.5)])
 def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only, sinking):
-    one = Game(seed, k, order=order, only=only, n_classes=DECK if only is None else 1)
+    one = Game(seed, k, order=order, only=only, n_board_buckets=DECK if only is None else 1)
     discount, gains = Discount(2.0, max(sinking, 0.0), 1.5, clip=sinking < 0), (0.5, 0.25)
     for p in (0, 1):
         numbers = one.numbers(seed)
@@ -266,8 +272,8 @@ def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only, sinkin
         learn_once(rig, discount, p, rig.packed_workspaces(), Packed(boards), 1 + len(one.cards), rig.out())
         after = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
         for t in (0, 1):
-            classes = [0] if t == 0 else [int(one.classes[card]) for card in one.cards]
-            n = visits[t][p][classes].astype(float)[:, None, None]
+            board_buckets = [0] if t == 0 else [int(one.board_buckets[card]) for card in one.cards]
+            n = visits[t][p][board_buckets].astype(float)[:, None, None]
             kept = n**2 / (n**2 + 1) * before[0][t][p]
             sink = 0.0 if sinking < 0 else n**sinking / (n**sinking + 1)
             regrets = kept + gains[t] * gained[t]
@@ -276,13 +282,15 @@ def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only, sinkin
             np.testing.assert_array_equal(after[0][t][1 - p], before[0][t][1 - p])
             moved = one.moved(before[1][t][1 - p], summed[t], n, 1.5)
             np.testing.assert_allclose(after[1][t][1 - p], moved, rtol=1e-4, atol=1e-4)
-            np.testing.assert_array_equal(numbers.visits[t][p][classes], visits[t][p][classes] + 1)
+            np.testing.assert_array_equal(
+                numbers.visits[t][p][board_buckets], visits[t][p][board_buckets] + 1
+            )
 
 
 @pytest.mark.parametrize(("seed", "k", "order"), CASES[: 2 * len(ORDERS)])
 @pytest.mark.parametrize(("only", "weight"), [(None, 1.0), (4, 0.4)])
 def test_a_visit_against_answers_learns_what_loops_over_hands_learn(seed, k, order, only, weight):
-    one = Game(seed, k, order=order, only=only, n_classes=DECK if only is None else 1)
+    one = Game(seed, k, order=order, only=only, n_board_buckets=DECK if only is None else 1)
     for p in (0, 1):
         numbers = one.numbers(seed, floor=0.1)  # of ties between answers each way would choose another
         before = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
@@ -301,8 +309,8 @@ def test_a_visit_against_answers_learns_what_loops_over_hands_learn(seed, k, ord
         for t in (0, 1):
             regrets = before[0][t][p] + (1 - weight) * gained[0][t] + weight * gained[1][t]
             np.testing.assert_allclose(after[0][t][p], np.maximum(regrets, 0), rtol=1e-4, atol=1e-4)
-            classes = [0] if t == 0 else [int(one.classes[card]) for card in one.cards]
-            n = visits[t][p][classes].astype(float)[:, None, None]
+            board_buckets = [0] if t == 0 else [int(one.board_buckets[card]) for card in one.cards]
+            n = visits[t][p][board_buckets].astype(float)[:, None, None]
             moved = one.moved(before[1][t][1 - p], summed[0][t], n, 1.0)
             np.testing.assert_allclose(after[1][t][1 - p], moved, rtol=1e-4, atol=1e-4)
 
@@ -347,7 +355,7 @@ def best_answers(one, q, strategies):
 
 
 def test_numbers_too_small_to_divide_by_are_played_evenly():
-    one = Game(0, 2, n_classes=4)
+    one = Game(0, 2, n_board_buckets=4)
     tiny, nothing = one.numbers(0), one.numbers(0)
     for pair in (*tiny.sums, *nothing.sums):
         for a in pair:

@@ -84,7 +84,7 @@ def test_a_thread_that_fails_ends_the_others_before_anybody_hears_of_it(error):
         ended.append(first)
         return made.deal(0, range(first, first + n))
 
-    cfr = SampledCfr(forests, made.n_classes, made.n_rows, made.n_hands, len(DECK) - 1, deal, threads=3)
+    cfr = SampledCfr(forests, made.n_board_buckets, made.n_rows, made.n_hands, len(DECK) - 1, deal, threads=3)
     with pytest.raises(error):
         cfr.run(300)
     assert sorted(begun) == [0, *sorted(ended)]

@@ -63,7 +63,7 @@ def ladder_tables(folders: Sequence[Path], progress: Progress = lambda text: Non
             tables |= board_tables(rungs[0][2])
         for number, (stack, policy, abstraction) in enumerate(rungs):
             progress(f"stacks of {stack} chips")
-            rung_arrays = _rung_tables(policy, abstraction.n_classes)
+            rung_arrays = _rung_tables(policy, abstraction.n_board_buckets)
             tables |= {f"{number}-{name}": array for name, array in rung_arrays.items()}
     return tables
 
@@ -102,19 +102,19 @@ def board_tables(abstraction: Abstraction) -> Arrays:
     finals = board_map(deck, (RIVER,))
     flops, turns = (board_map(deck, (n,)).boards for n in (FLOP, TURN))
     flop_keys, flop_boards = _in_order(flops)
-    classes, rows = abstraction.boards(1, flop_boards)
-    out: Arrays = {f"{FLOP}-keys": flop_keys, f"{FLOP}-classes": classes.astype(np.uint8)}
+    board_buckets, rows = abstraction.boards(1, flop_boards)
+    out: Arrays = {f"{FLOP}-keys": flop_keys, f"{FLOP}-classes": board_buckets.astype(np.uint8)}
     out[f"{FLOP}-rows"] = rows.astype(np.uint8)
     turn_keys, turn_boards = _in_order(turns)
-    classes, _ = abstraction.boards(2, turn_boards)
-    out |= {f"{TURN}-keys": turn_keys, f"{TURN}-classes": classes.astype(np.uint8)}
+    board_buckets, _ = abstraction.boards(2, turn_boards)
+    out |= {f"{TURN}-keys": turn_keys, f"{TURN}-classes": board_buckets.astype(np.uint8)}
     percentiles = Percentiles.of(deck, 2, finals)
-    out[f"{TURN}-curves"] = _mean_curves(percentiles, abstraction, turn_boards, classes)
+    out[f"{TURN}-curves"] = _mean_curves(percentiles, abstraction, turn_boards, board_buckets)
     river_keys, river_boards = _in_order(finals.boards)
-    classes, river_rows = _river_rows(abstraction, river_boards)
+    board_buckets, river_rows = _river_rows(abstraction, river_boards)
     return out | {
         f"{RIVER}-keys": river_keys,
-        f"{RIVER}-classes": classes.astype(np.uint8),
+        f"{RIVER}-classes": board_buckets.astype(np.uint8),
         f"{RIVER}-rows": river_rows,
     }
 
@@ -132,13 +132,13 @@ def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstracti
         raise InputError(
             f"folder {path_text(folder)}: expected no-limit hold'em with blinds 1 and 2, found {game.name}"
         )
-    classes = board_abstraction(game, policy.strategies.arrays())
-    if classes.remembers:
+    board_buckets = board_abstraction(game, policy.strategies.arrays())
+    if board_buckets.remembers:
         raise InputError(
             f"folder {path_text(folder)}: the bot cannot use board buckets that depend on the flop; "
             "solve without boards.remember"
         )
-    return stacks[0], policy, classes
+    return stacks[0], policy, board_buckets
 
 
 def _require_together(
@@ -170,7 +170,7 @@ def _in_order(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _mean_curves(
-    percentiles: Percentiles, abstraction: Abstraction, boards: np.ndarray, classes: np.ndarray
+    percentiles: Percentiles, abstraction: Abstraction, boards: np.ndarray, board_buckets: np.ndarray
 ) -> np.ndarray:
     """Compute the mean curve of each row's hands on some boards of each board bucket of turns.
 
@@ -178,21 +178,23 @@ def _mean_curves(
         percentiles: computes curves of hands.
         abstraction: board buckets and rows.
         boards: all turns.
-        classes: board bucket of each turn.
+        board_buckets: board bucket of each turn.
 
     Returns:
         The curves ``[board bucket, row, point]``; 32,767 means 1.
     """
-    n_classes, n_rows = abstraction.n_classes[2], abstraction.n_rows[2]
+    n_board_buckets, n_rows = abstraction.n_board_buckets[2], abstraction.n_rows[2]
     out = np.full(
-        (n_classes, n_rows, N_POINTS), 2.0
+        (n_board_buckets, n_rows, N_POINTS), 2.0
     )  # a row without hands gets a curve that is far from all others
-    for class_ in range(n_classes):
-        members = np.random.default_rng(class_).permutation(np.flatnonzero(classes == class_))[:TURNS]
+    for board_bucket in range(n_board_buckets):
+        members = np.random.default_rng(board_bucket).permutation(
+            np.flatnonzero(board_buckets == board_bucket)
+        )[:TURNS]
         _, rows = abstraction.boards(2, boards[members])
         curves = percentiles.curves(boards[members], N_POINTS)
         for row in np.unique(rows[rows >= 0]).tolist():
-            out[class_, row] = curves[rows == row].mean(axis=0)
+            out[board_bucket, row] = curves[rows == row].mean(axis=0)
     kept: np.ndarray = np.rint(out * CURVE_ONE).astype(np.uint16)
     return kept
 
@@ -200,28 +202,28 @@ def _mean_curves(
 def _river_rows(abstraction: Abstraction, boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the board bucket of each river, ``[board]``, and the row of each grade, ``[board bucket, grade]``."""
     arrays = abstraction.arrays
-    start, n = int(arrays["starts"][3, 2]), abstraction.n_classes[3]
+    start, n = int(arrays["starts"][3, 2]), abstraction.n_board_buckets[3]
     rows = arrays["rows"][start:].reshape(n, -1)
-    classes = np.concatenate(
+    board_buckets = np.concatenate(
         [abstraction.boards(3, boards[first : first + 4096])[0] for first in range(0, len(boards), 4096)]
     )
-    return classes, np.ascontiguousarray(rows)
+    return board_buckets, np.ascontiguousarray(rows)
 
 
-def _rung_tables(policy: BucketPolicy, n_classes: Sequence[int]) -> Arrays:
+def _rung_tables(policy: BucketPolicy, n_board_buckets: Sequence[int]) -> Arrays:
     """Make the tables of a rung: its tree, and its strategy in each round."""
     nodes, decisions = tree_tables(policy.problem.tree.root)
     out: Arrays = {"tree": nodes}
-    for t, n in enumerate(n_classes):
+    for t, n in enumerate(n_board_buckets):
         n_slots = sum(each.n_actions - 1 for each in decisions if each.round == t)
         play = np.zeros((n_slots, n, policy.strategies.lines(t).n_rows), dtype=np.uint8)
         for p in (0, 1):
             own = [each for each in decisions if (each.round, each.player) == (t, p)]
             places = [(each.enters, each.first_free, each.n_actions) for each in own]
-            for class_ in range(n):
-                slots = policy.strategies.free_slots(t, class_, p, places)
+            for board_bucket in range(n):
+                slots = policy.strategies.free_slots(t, board_bucket, p, places)
                 for each, free in zip(own, slots, strict=True):
-                    play[each.slot : each.slot + each.n_actions - 1, class_] = _coarse(free)
+                    play[each.slot : each.slot + each.n_actions - 1, board_bucket] = _coarse(free)
         out[f"play-{t}"] = play
     return out
 

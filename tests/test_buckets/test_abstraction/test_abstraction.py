@@ -30,7 +30,7 @@ GAMES = {
     "leduc": (Deck(3, 2), 1, (0, 1), ("all", "all"), ("hands", "hands")),
     "leduc, rows of ranks": (Deck(3, 2), 1, (0, 1), ("all", "all"), (3, 3)),
     "rhode island": (FULL, 1, (0, 1, 1), ("all", "all", "all"), (13, "hands", "hands")),
-    "rhode island, in classes": (FULL, 1, (0, 1, 1), ("all", 5, 20), (13, 8, 6)),
+    "rhode island, in board buckets": (FULL, 1, (0, 1, 1), ("all", 5, 20), (13, 8, 6)),
     "small hold'em": (SMALL, 2, (0, 2, 1), (1, 4, 9), (50, 6, 5)),
     "small hold'em, a round without a card": (
         SMALL,
@@ -68,14 +68,14 @@ def drawn(made, t, n=12, seed=0):
 def test_like_boards_have_a_class_and_their_hands_the_same_rows(made):
     for t in range(made.n_rounds):
         boards = drawn(made, t)
-        classes, rows = made.boards(t, boards)
+        board_buckets, rows = made.boards(t, boards)
         assert ((rows == -1) == [blocked(hands(made.deck, made.hole), board) for board in boards]).all()
         assert rows.max() < made.n_rows[t]
-        assert classes.max() < made.n_classes[t]
+        assert board_buckets.max() < made.n_board_buckets[t]
         by_hand = made.arrays["kinds"][t] == 2  # those of hands that mirror each other may differ
         for perm in suit_permutations(made.deck):
             turned_classes, turned = made.boards(t, permute_cards(boards, perm))
-            np.testing.assert_array_equal(turned_classes, classes)
+            np.testing.assert_array_equal(turned_classes, board_buckets)
             moved = turned[:, hand_permutation(made.deck, made.hole, perm)]
             if by_hand:
                 np.testing.assert_array_equal(np.sort(moved), np.sort(rows))
@@ -90,22 +90,24 @@ def test_a_class_that_remembers_has_one_class_before(name):
     first, _ = made.boards(1, boards[:, :2])
     for t in range(2, made.n_rounds):
         later, _ = made.boards(t, boards[:, : sum(made.board_sizes[: t + 1])])
-        before = {class_: set(first[later == class_].tolist()) for class_ in set(later.tolist())}
+        before = {
+            board_bucket: set(first[later == board_bucket].tolist()) for board_bucket in set(later.tolist())
+        }
         assert all(len(found) == 1 for found in before.values())
-        assert set.union(*before.values()) == set(range(made.n_classes[1]))
+        assert set.union(*before.values()) == set(range(made.n_board_buckets[1]))
     last, _ = made.boards(made.n_rounds - 1, np.sort(boards))
     assert (last != later).any()  # the same cards, another one last
 
 
 def test_pairs_are_counted_as_they_are_dealt():
     firsts, later = board_map(SMALL, (2,)), board_map(SMALL, (3,))
-    classes = np.arange(len(firsts.boards), dtype=np.int32) % 4
-    found = board_pairs(SMALL, firsts, classes, later)
+    board_buckets = np.arange(len(firsts.boards), dtype=np.int32) % 4
+    found = board_pairs(SMALL, firsts, board_buckets, later)
     numbers = {pair: i for i, pair in enumerate(combinations(SMALL.cards, 2))}
     seen = Counter()
     for i, board in enumerate(combinations(SMALL.cards, 3)):
         for pair in combinations(board, 2):
-            first = classes[firsts.canonical[numbers[pair]]]
+            first = board_buckets[firsts.canonical[numbers[pair]]]
             seen[int(first), int(later.canonical[i])] += 1
     pairs = zip(found.first.tolist(), found.board.tolist(), strict=True)
     assert dict(zip(pairs, found.counts.tolist(), strict=True)) == seen
@@ -121,8 +123,8 @@ def test_deals_are_what_boards_say(made):
     n_left = len(made.deck) - sum(made.board_sizes)
     all_hands = hands(made.deck, made.hole)
     for t in range(made.n_rounds):
-        classes, rows = made.boards(t, dealt.boards[:, : sum(made.board_sizes[: t + 1])])
-        np.testing.assert_array_equal(dealt.classes[:, t], classes)
+        board_buckets, rows = made.boards(t, dealt.boards[:, : sum(made.board_sizes[: t + 1])])
+        np.testing.assert_array_equal(dealt.board_buckets[:, t], board_buckets)
         np.testing.assert_array_equal(dealt.rows[:, t], np.take_along_axis(rows, dealt.hands, axis=1))
     power = strengths(dealt.boards, all_hands)
     for b, board in enumerate(dealt.boards.tolist()):
@@ -144,7 +146,7 @@ def test_deals_belong_to_their_numbers(made):
     room = made.room(4)
     assert made.deal(5, range(11, 15), room) is room
     np.testing.assert_array_equal(room.boards, part.boards)
-    np.testing.assert_array_equal(made.classes_of_deals(5, 11, 4), part.classes)
+    np.testing.assert_array_equal(made.classes_of_deals(5, 11, 4), part.board_buckets)
     if sum(made.board_sizes):
         assert (made.deal(6, range(30)).boards != whole.boards).any()
 
@@ -163,13 +165,13 @@ def test_rows_on_final_boards_never_fall_with_strength(made):
 def test_a_class_for_each_history():
     """Numbered as `canonical` orders them, hands of the canonical board one by one."""
     made = Abstraction.build(AbstractionSpec(*GAMES["rhode island"]))
-    assert made.n_classes == (1, 13, 325)
+    assert made.n_board_buckets == (1, 13, 325)
     assert made.n_rows == (13, 51, 50)
     found = board_map(FULL, (1, 1))
     for flop, turn in drawn(made, 2, 40).tolist():
         history, perm = canonical(((flop,), (turn,)), FULL)
-        classes, rows = made.boards(2, [(flop, turn)])
-        assert found.boards[classes[0]].tolist() == [card for group in history for card in group]
+        board_buckets, rows = made.boards(2, [(flop, turn)])
+        assert found.boards[board_buckets[0]].tolist() == [card for group in history for card in group]
         live = [card for card in FULL.cards if (card,) not in history]
         moved = hand_permutation(FULL, 1, perm)
         for hand, card in enumerate(FULL.cards):
@@ -181,12 +183,14 @@ def test_rows_of_a_class_are_nearest_means():
     """Hands of equal outcomes share a row, and rows ascend with the mean outcome, class by class."""
     made = Abstraction.build(AbstractionSpec(*GAMES["small hold'em"]))
     boards = board_map(SMALL, (2,)).boards
-    classes, rows = made.boards(1, boards)
-    assert sorted(set(classes.tolist())) == [0, 1, 2, 3]
+    board_buckets, rows = made.boards(1, boards)
+    assert sorted(set(board_buckets.tolist())) == [0, 1, 2, 3]
     all_hands = hands(SMALL, 2).tolist()
     for number in range(4):
         row_of, means = {}, [[] for _ in range(6)]
-        for board, own in zip(boards[classes == number].tolist(), rows[classes == number], strict=True):
+        for board, own in zip(
+            boards[board_buckets == number].tolist(), rows[board_buckets == number], strict=True
+        ):
             for outcome, row in zip(naive.outcomes(board, all_hands, SMALL.cards, 3), own, strict=True):
                 if outcome:
                     assert row_of.setdefault(tuple(outcome), row) == row
@@ -279,15 +283,21 @@ def test_progress_ends_where_it_said(name):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"classes": (1, 0)}, "classes of round 1: expected at least 1, or 'all', got 0"),
-        ({"classes": (1, 4)}, "classes of round 1: expected 1 to 3, the number of its boards, got 4"),
-        ({"classes": (2, 3)}, "classes of round 0: expected 1 to 1, the number of its boards, got 2"),
-        ({"classes": (1,)}, "classes: expected a number for each of 2 rounds, got 1"),
+        ({"board_buckets": (1, 0)}, "board buckets of round 1: expected at least 1, or 'all', got 0"),
+        (
+            {"board_buckets": (1, 4)},
+            "board buckets of round 1: expected 1 to 3, the number of its boards, got 4",
+        ),
+        (
+            {"board_buckets": (2, 3)},
+            "board buckets of round 0: expected 1 to 1, the number of its boards, got 2",
+        ),
+        ({"board_buckets": (1,)}, "board buckets: expected a number for each of 2 rounds, got 1"),
         ({"rows": (3, 0)}, "rows of round 1: expected 1 to 255, or 'hands', got 0"),
         ({"rows": (3, 256)}, "rows of round 1: expected 1 to 255, or 'hands', got 256"),
         (
-            {"rows": (3, "hands"), "classes": (1, 2)},
-            "rows of round 1: 'hands' is only possible with classes 'all', got 2 classes",
+            {"rows": (3, "hands"), "board_buckets": (1, 2)},
+            "rows of round 1: 'hands' is only possible with board buckets 'all', got 2 board buckets",
         ),
         ({"board_sizes": (0, 3)}, "hole and board cards: expected one of .* together, got 4"),
         ({"deck": Deck(2, 1)}, "deck: expected cards for two hands and a board, 3, got 2"),
@@ -298,7 +308,7 @@ def test_bad_wishes_are_refused(changed, message):
         "deck": Deck(3, 2),
         "hole": 1,
         "board_sizes": (0, 1),
-        "classes": ("all", 2),
+        "board_buckets": ("all", 2),
         "rows": (3, 3),
         **changed,
     }
@@ -310,7 +320,7 @@ def test_what_is_too_much_for_the_last_round_is_refused_at_once(monkeypatch):
     monkeypatch.setattr("buckets.abstraction.build.Percentiles", None)
     rows = (50, 6, 5)
     with pytest.raises(
-        BucketError, match="classes of round 2: expected 1 to 95, the number of its boards, got 96"
+        BucketError, match="board buckets of round 2: expected 1 to 95, the number of its boards, got 96"
     ):
         Abstraction.build(AbstractionSpec(SMALL, 2, (0, 2, 1), ("all", 4, 96), rows))
     with pytest.raises(BucketError, match=r"boards of \(3, 1, 1\) cards: expected at most 4,000,000"):
@@ -342,15 +352,15 @@ def test_hold_em_from_the_deal_to_the_river():
     made = Abstraction.build(
         AbstractionSpec(FULL, 2, (0, 3, 1, 1), ("all", 20, 40, 80), (169, 10, 10, 10)), cache=kept
     )
-    assert made.n_classes == (1, 20, 40, 80)
+    assert made.n_board_buckets == (1, 20, 40, 80)
     assert made.n_rows == (169, 10, 10, 10)
     dealt = made.deal(1, range(22_100))
     assert len({tuple(flop) for flop in dealt.boards[:, :3].tolist()}) == 22_100
     for t in (1, 2, 3):
         boards = dealt.boards[:50, : 2 + t]
-        classes, rows = made.boards(t, boards)
+        board_buckets, rows = made.boards(t, boards)
         shuffled = np.random.default_rng(t).permuted(boards, axis=1)
-        np.testing.assert_array_equal(made.boards(t, shuffled)[0], classes)
+        np.testing.assert_array_equal(made.boards(t, shuffled)[0], board_buckets)
         np.testing.assert_array_equal(made.boards(t, shuffled)[1], rows)
         held = np.bincount(dealt.rows[:1000, t].ravel(), minlength=10) / dealt.rows[:1000, t].size
         assert held.min() > 0.03

@@ -56,5 +56,5 @@ def test_more_classes_than_different_samples():
 
 
 def test_fewer_than_one_class_is_refused():
-    with pytest.raises(BucketError, match="classes: expected at least 1, got 0"):
+    with pytest.raises(BucketError, match="board_buckets: expected at least 1, got 0"):
         BoardClustering(0).fit([[0.0], [1.0]])

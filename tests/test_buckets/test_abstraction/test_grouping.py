@@ -74,8 +74,8 @@ class TestContract:
 
     def test_preflop_hands_of_a_class_stay_together(self, grouping):
         labels = grouping((), PAIRS, np.ones(1326), 20)
-        classes, names = preflop_classes()
-        by_class = [set(labels[classes == number].tolist()) for number in range(169)]
+        board_buckets, names = preflop_classes()
+        by_class = [set(labels[board_buckets == number].tolist()) for number in range(169)]
         assert all(len(found) == 1 for found in by_class)
         assert by_class[names.index("AA")] == {19}
         assert by_class[names.index("32o")] == {0}

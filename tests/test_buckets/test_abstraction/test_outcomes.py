@@ -77,10 +77,10 @@ def test_like_hands_have_the_same_outcomes():
 
 def test_preflop_outcomes_are_those_of_169_classes():
     found = outcomes((), PAIRS)
-    classes, names = preflop_classes()
+    board_buckets, names = preflop_classes()
     for number in range(169):
-        assert (found[classes == number] == found[classes == number][0]).all()
-    mean = dict(zip(names, (found[classes == n].mean() for n in range(169)), strict=True))
+        assert (found[board_buckets == number] == found[board_buckets == number][0]).all()
+    mean = dict(zip(names, (found[board_buckets == n].mean() for n in range(169)), strict=True))
     # Equities against a random hand, as published everywhere; a standard error is about 0.002.
     for name, equity in (("AA", 0.852), ("KK", 0.824), ("AKs", 0.670), ("72o", 0.346), ("22", 0.503)):
         assert mean[name] == pytest.approx(equity, abs=0.006)

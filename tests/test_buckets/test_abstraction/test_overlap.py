@@ -11,14 +11,14 @@ from buckets.errors import BoardError
 SMALL = (Deck(5, 3), 2, (0, 2, 1))
 
 
-def make(classes, rows):
-    return Abstraction.build(AbstractionSpec(*SMALL, ("all", *classes), (6, *rows)))
+def make(board_buckets, rows):
+    return Abstraction.build(AbstractionSpec(*SMALL, ("all", *board_buckets), (6, *rows)))
 
 
 def test_an_abstraction_lies_on_itself():
     one = make((4, 9), (6, 5))
     for t, shares in enumerate(overlaps(one, one, n_deals=600)):
-        assert shares.shape == (one.n_classes[t] * one.n_rows[t],) * 2
+        assert shares.shape == (one.n_board_buckets[t] * one.n_rows[t],) * 2
         met = shares.sum(axis=1) > 0
         np.testing.assert_allclose(shares.toarray(), np.diag(met.astype(float)))
         assert met.mean() > 0.9
@@ -33,7 +33,7 @@ def test_shares_are_counts_of_hands():
         for d in range(50):
             places = [
                 {
-                    int(hand): int(one.classes[d, t]) * made.n_rows[t] + int(row)
+                    int(hand): int(one.board_buckets[d, t]) * made.n_rows[t] + int(row)
                     for hand, row in zip(one.hands[d], one.rows[d, t], strict=True)
                 }
                 for one, made in zip(dealt, (old, new), strict=True)

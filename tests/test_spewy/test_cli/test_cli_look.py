@@ -241,7 +241,7 @@ NARROW = ("spot.oop=AA,KK,QQ,AKs,JTs", "spot.ip=QQ,JJ,TT,AQs,KJs")
     ],
 )
 def test_no_process_takes_more_than_was_estimated_nor_much_less(name, settings, tmp_path, monkeypatch):
-    """Jobs that make classes of boards are among them: they load scikit-learn."""
+    """Jobs that make board buckets are among them: they load scikit-learn."""
     monkeypatch.setenv("SPEWY_BUCKETS", str(tmp_path / "buckets"))
     job = EXAMPLES / f"{name}.toml"
     sets = [text for one in settings for text in ("--set", one)]

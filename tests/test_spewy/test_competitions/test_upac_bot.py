@@ -131,15 +131,15 @@ def test_five_big_blinds_and_less_are_played_as_the_exact_solution(tables, stack
     assert np.allclose(tables.call[stack], found.call, atol=1e-12)
     more = f"R{stack - 2}" if stack > 2 else "C"
     for name in ("AsAh", "7d2c", "Tc9c", "Kd4s", "3c2d"):
-        class_ = cards.start_class([cards.NUMBERS[name[:2]], cards.NUMBERS[name[2:]]])
+        board_bucket = cards.start_class([cards.NUMBERS[name[:2]], cards.NUMBERS[name[2:]]])
         hole = f"PREFLOP {name[:2]} {name[2:]}"
         pushed = answers(tables, "START SB", hole, f"STACK 1 {stack} 2 {100 - stack}", n=100)
         assert {"F", more} >= set(pushed)
-        assert pushed.count(more) == pytest.approx(100 * found.push[class_], abs=20)
+        assert pushed.count(more) == pytest.approx(100 * found.push[board_bucket], abs=20)
         called = answers(tables, "START BB", hole, f"STACK 2 {100 - stack} {stack} {stack}", n=100)
         assert {"F", "C"} >= set(called)
         if stack > 2:
-            assert called.count("C") == pytest.approx(100 * found.call[class_], abs=20)
+            assert called.count("C") == pytest.approx(100 * found.call[board_bucket], abs=20)
 
 
 def test_a_stack_between_two_rungs_keeps_shares_of_the_pot(tables):

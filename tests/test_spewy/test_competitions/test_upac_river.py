@@ -127,11 +127,11 @@ def test_seconds_are_kept(tree, root):
 @pytest.mark.parametrize("n_cards", [0, 3, 4, 5])
 def test_rows_of_all_hands_are_those_of_each(tables, n_cards):
     board = BOARD[:n_cards]
-    class_, rows = tables.rows(board)
+    board_bucket, rows = tables.rows(board)
     for hand in range(0, len(HANDS), 53):
         hole = tuple(HANDS[hand].tolist())
         if not {*hole} & {*board}:
-            assert tables.row(hole, board) == (class_, rows[hand])
+            assert tables.row(hole, board) == (board_bucket, rows[hand])
     if not board:
         assert [start_class(hole) for hole in HANDS.tolist()] == rows.tolist()
 

@@ -1,4 +1,4 @@
-"""Jobs with classes of boards: what they may say, what they stand for, and what they are refused for."""
+"""Jobs with board buckets: what they may say, what they stand for, and what they are refused for."""
 
 import pytest
 from cli_runs import TURN, refused, write
@@ -28,7 +28,7 @@ def test_a_section_of_boards_makes_a_job_dealt():
 
 def test_what_a_dealt_job_stands_for_when_it_says_nothing():
     job = limit()
-    assert job.dealing.classes == (None, 100, 200, 400)
+    assert job.dealing.board_buckets == (None, 100, 200, 400)
     assert job.dealing.rows == job.rows_by_round == job.problem.rows == (169, 40, 40, 40)
     assert (job.dealing.seed, job.dealing.check_flops, job.dealing.check_seconds) == (0, 5, 1800)
     assert job.dealing.last_deal is None
@@ -47,7 +47,7 @@ def test_what_a_dealt_job_says_itself():
         "precision": "16-bit",
     }
     job = limit(solve, {"flop": 10}, rows={"preflop": "hands", "turn": 20})
-    assert job.dealing.classes == (None, 10, None, None)
+    assert job.dealing.board_buckets == (None, 10, None, None)
     assert job.dealing.rows == (None, 40, 20, 40)
     told = job.dealing
     assert (
@@ -193,7 +193,10 @@ def test_a_folder_belongs_to_the_classes_and_not_to_the_deals():
     assert limit(boards=FEW | {"turn": 201}).manifest() != manifest
     back = Job.stored(manifest["job"], "folder")
     assert back.manifest() == manifest
-    assert (back.dealing.classes, back.dealing.rows) == (limit().dealing.classes, limit().dealing.rows)
+    assert (back.dealing.board_buckets, back.dealing.rows) == (
+        limit().dealing.board_buckets,
+        limit().dealing.rows,
+    )
 
 
 def test_a_folder_without_classes_has_no_key_of_deals():

@@ -37,7 +37,7 @@ def lines(game):
 @pytest.fixture
 def share(game):
     cards = some_cards(game, 4)
-    return leaf_estimates.bucket_shares(game, lambda t, class_: [(cards[: t + 2], 1)])
+    return leaf_estimates.bucket_shares(game, lambda t, board_bucket: [(cards[: t + 2], 1)])
 
 
 def line(game, t, text):
@@ -93,7 +93,7 @@ def test_bets_before_a_round_are_counted(game, lines):
 def test_the_closest_line_is_rescaled_to_the_pot(game, lines):
     asked, near, far = (line(game, TURN, text) for text in ("rc/rc/", "crc/rc/", "cc/cc/"))
     stored = {near: np.full((2, 2), 3.0), far: np.full((2, 2), 5.0)}
-    closest = ClosestLine(lines, lambda t, class_, r: stored.get(r), None)
+    closest = ClosestLine(lines, lambda t, board_bucket, r: stored.get(r), None)
     assert lines.stake(TURN, asked) == lines.stake(TURN, near)
     np.testing.assert_allclose(closest(TURN, 0, asked), 3.0)
     del stored[near]
@@ -105,20 +105,22 @@ def test_the_closest_line_is_rescaled_to_the_pot(game, lines):
 def test_of_lines_with_pots_alike_the_same_aggressor_is_closer(game, lines):
     asked, same, other = (line(game, TURN, text) for text in ("rc/rc/", "crc/rc/", "rc/crc/"))
     stored = {same: np.full((2, 2), 1.0), other: np.full((2, 2), 2.0)}
-    closest = ClosestLine(lines, lambda t, class_, r: stored.get(r), None)
+    closest = ClosestLine(lines, lambda t, board_bucket, r: stored.get(r), None)
     np.testing.assert_allclose(closest(TURN, 0, asked), 1.0)
 
 
 def test_where_no_line_is_stored_another_estimate_stands_in(lines):
-    closest = ClosestLine(lines, lambda t, class_, r: None, lambda t, class_, r: np.full((2, 2), 7.0))
+    closest = ClosestLine(
+        lines, lambda t, board_bucket, r: None, lambda t, board_bucket, r: np.full((2, 2), 7.0)
+    )
     np.testing.assert_allclose(closest(TURN, 0, 0), 7.0)
 
 
 def test_a_regression_learns_what_the_betting_before_is_worth(lines, share):
     numbers = range(lines.number(TURN))
 
-    def worth(t, class_, r):
-        return lines.stake(t, r) * (share(t, class_) + 0.3 * lines.bets(t, r).aggressor)
+    def worth(t, board_bucket, r):
+        return lines.stake(t, r) * (share(t, board_bucket) + 0.3 * lines.bets(t, r).aggressor)
 
     known = [(0, r) for r in numbers if r % 4 != 1]
     regressed = Regression(lines, TURN, share).fit(known, worth)
@@ -127,15 +129,15 @@ def test_a_regression_learns_what_the_betting_before_is_worth(lines, share):
     def error(estimate):
         return np.mean([np.abs(estimate(TURN, 0, r) - worth(TURN, 0, r)).mean() for r in left_out])
 
-    def plain(t, class_, r):
-        return lines.stake(t, r) * share(t, class_)
+    def plain(t, board_bucket, r):
+        return lines.stake(t, r) * share(t, board_bucket)
 
     assert error(regressed) < error(plain) / 3
 
 
 def test_a_regression_needs_something_to_learn_from(lines, share):
     with pytest.raises(InputError, match="round 2: no payoff matrices are stored to train a regression"):
-        Regression(lines, TURN, share).fit([(0, 0)], lambda t, class_, r: None)
+        Regression(lines, TURN, share).fit([(0, 0)], lambda t, board_bucket, r: None)
 
 
 def test_estimates_of_a_solves_chunks_learn_from_what_visits_have_stored():

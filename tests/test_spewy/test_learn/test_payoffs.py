@@ -57,8 +57,8 @@ def by_walks(board, t, strategies):
 
 def totals(board, t, strategies, below):
     """``A`` and ``W`` of all lines."""
-    class_, chunks = int(board.buckets[t][0]), board_chunks(board, t, strategies, below)
-    found = [one.totals(strategies(t, class_, r)) for r, one in enumerate(chunks)]
+    board_bucket, chunks = int(board.buckets[t][0]), board_chunks(board, t, strategies, below)
+    found = [one.totals(strategies(t, board_bucket, r)) for r, one in enumerate(chunks)]
     return tuple(np.array(part) for part in zip(*found, strict=True))
 
 
@@ -73,18 +73,20 @@ def test_a_round_above_is_worth_what_walks_through_both_rounds_say(game, strateg
     cards = some_cards(game, 3)
     board = game.board(1, cards)
     below = {
-        int(class_): bucket_payoffs(game, 2, int(class_), [((*cards, int(class_)), 1)], strategies, None)
-        for class_ in board.buckets[2]
+        int(board_bucket): bucket_payoffs(
+            game, 2, int(board_bucket), [((*cards, int(board_bucket)), 1)], strategies, None
+        )
+        for board_bucket in board.buckets[2]
     }
-    gains, _ = totals(board, 1, strategies, lambda t, class_, r: below[class_][r])
+    gains, _ = totals(board, 1, strategies, lambda t, board_bucket, r: below[board_bucket][r])
     np.testing.assert_allclose(gains, by_walks(board, 1, strategies), rtol=1e-6, atol=1e-9)
 
 
 def test_boards_of_a_class_count_as_often_as_they_were_drawn(game, strategies):
     some, other = some_cards(game, 4), some_cards(game, 5)[1:]
 
-    def same(t, class_, r):  # as these boards are of different classes
-        return strategies(t, class_ if t < 2 else 0, r)
+    def same(t, board_bucket, r):  # as these boards are of different board_buckets
+        return strategies(t, board_bucket if t < 2 else 0, r)
 
     found = bucket_payoffs(game, 2, 0, [(some, 1), (other, 2)], same, None)
     (a, w), (b, v) = (totals(game.board(2, cards), 2, same, None) for cards in (some, other))
@@ -152,9 +154,9 @@ def test_one_process_and_two_make_the_same(folder, tmp_path_factory):
     good("payoffs", folder, "--workers", 1)
     good("payoffs", copy, "--workers", 2)
     with BucketPayoffs.of_solve(folder) as alone, BucketPayoffs.of_solve(copy) as together:
-        for class_ in (0, 1):
+        for board_bucket in (0, 1):
             np.testing.assert_array_equal(
-                alone.matrices(1, class_, (5, 3, 3)), together.matrices(1, class_, (5, 3, 3))
+                alone.matrices(1, board_bucket, (5, 3, 3)), together.matrices(1, board_bucket, (5, 3, 3))
             )
 
 

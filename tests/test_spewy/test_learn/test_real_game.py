@@ -1,4 +1,4 @@
-"""Judging games with classes of boards on boards as they are: against the exact walk over all hands, and samples."""
+"""Judging games with board buckets on boards as they are: against the exact walk over all hands, and samples."""
 
 from collections import Counter
 from functools import cache
@@ -51,8 +51,8 @@ FOUR_ROUNDS = (
 )
 GAMES = {
     "leduc, hands": ({"file": "leduc"}, ("all", "all"), ("hands", "hands")),
-    "leduc, classes": ({"file": "leduc"}, ("all", 2), (2, 3)),
-    "two cards, classes": ({"text": TWO_CARDS}, (1, 7), (9, 5)),
+    "leduc, board buckets": ({"file": "leduc"}, ("all", 2), (2, 3)),
+    "two cards, board buckets": ({"text": TWO_CARDS}, (1, 7), (9, 5)),
     "two cards, hands on the flop": ({"text": TWO_CARDS}, (1, "all"), (9, "hands")),
 }
 LONG_GAMES = {
@@ -66,24 +66,26 @@ LONG_GAMES = {
 class Judged:
     """A game, random strategies by class and row, and its judge."""
 
-    def __init__(self, game, classes, rows):
+    def __init__(self, game, board_buckets, rows):
         self.job = Job.of({"name": "game", "game": game, "solve": {"symmetry": False, "leaves": "live"}})
         rules = self.job.rules
-        self.classes = Abstraction.build(
-            AbstractionSpec(rules.deck, rules.num_hole_cards, rules.num_board_cards, classes, rows)
+        self.board_buckets = Abstraction.build(
+            AbstractionSpec(rules.deck, rules.num_hole_cards, rules.num_board_cards, board_buckets, rows)
         )
-        self.sums = ClassSums(self.job.betting_tree, self.classes.n_classes, self.classes.n_rows)
+        self.sums = ClassSums(
+            self.job.betting_tree, self.board_buckets.n_board_buckets, self.board_buckets.n_rows
+        )
         flat = tuple(tuple(mine.ravel() for mine in pair) for pair in self.sums.sums)
         self.forests = [bets.forest for bets in self.sums.rounds]
         self.real = RealGame(
             rules,
             self.forests,
             self.sums.batches,
-            self.classes,
-            self.classes.n_classes,
-            self.classes.n_rows,
+            self.board_buckets,
+            self.board_buckets.n_board_buckets,
+            self.board_buckets.n_rows,
             flat,
-            symmetric=not rows_know_suits(self.classes.arrays),
+            symmetric=not rows_know_suits(self.board_buckets.arrays),
         )
 
     def by_hand(self, layout):
@@ -96,20 +98,22 @@ class Judged:
             ]
             for b, board in enumerate(table.boards):
                 cards = np.array([board.cards], dtype=int).reshape(1, -1)
-                (class_,), (rows,) = self.classes.boards(t, cards)
+                (board_bucket,), (rows,) = self.board_buckets.boards(t, cards)
                 for p in (0, 1):
-                    mine = self._slots(t, p, class_)[:, rows[board.hands[p].numbers]]
+                    mine = self._slots(t, p, board_bucket)[:, rows[board.hands[p].numbers]]
                     strategies[p][b][:, board.hands[p].row] = mine
             out.append(tuple(strategies))
         return out
 
-    def _slots(self, t, p, class_):
+    def _slots(self, t, p, board_bucket):
         """``[slot, row]`` of a class."""
         batches, forest, n_rows = self.sums.batches[t], self.forests[t], self.sums.rows[t]
         first, out = batches.first(p, n_rows), np.zeros((forest.n_slots[p], n_rows))
         for batch, lane in batches.place.values():
             shape = batches.shape_of(batch)
-            block = self.sums.sums[t][p][class_, first[batch] : first[batch + 1]].reshape(n_rows, -1, 16)
+            block = self.sums.sums[t][p][board_bucket, first[batch] : first[batch + 1]].reshape(
+                n_rows, -1, 16
+            )
             for n in np.flatnonzero((shape.kind == DECISION) & (shape.player == p)):
                 slot = forest.arrays.slot[batches.nodes[batch][n, lane]]
                 for a in range(shape.n_actions[n]):
@@ -179,7 +183,7 @@ def test_a_check_that_is_stopped_in_the_middle_of_a_flop_finds_nothing(threads):
 
 
 def test_boards_that_suits_alone_tell_apart_are_walked_once():
-    one = made("two cards, classes").real
+    one = made("two cards, board buckets").real
     assert one.trees.firsts[1].sum() == 220
     assert one.n_firsts < 60
     assert made("two cards, hands on the flop").real.n_firsts == 220
@@ -189,12 +193,12 @@ def test_boards_that_suits_alone_tell_apart_are_walked_once():
 def sampled(monkeypatch):
     """A game that is not too small for a sample, and findings on all its first boards."""
     monkeypatch.setattr(real_game, "FEW_BOARDS", 0)
-    return made("two cards, classes").real, findings()
+    return made("two cards, board buckets").real, findings()
 
 
 @cache
 def findings():
-    one = made("two cards, classes").real
+    one = made("two cards, board buckets").real
     desk = one.desk()
     return {first: one.flop(first, desk) for first in range(one.n_firsts)}
 
@@ -231,7 +235,7 @@ def test_more_draws_begin_with_the_same_flops(sampled):
 
 
 def test_small_games_are_judged_on_all_their_boards():
-    assert made("two cards, classes").real.drawn(3, 0) is None
+    assert made("two cards, board buckets").real.drawn(3, 0) is None
 
 
 def test_figures_of_samples_lie_about_the_truth(sampled):
@@ -269,4 +273,4 @@ def test_judging_stops_when_it_is_told_to():
         def is_set(self):
             return True
 
-    assert made("two cards, classes").real.judge(None, stop=Stop()) is None
+    assert made("two cards, board buckets").real.judge(None, stop=Stop()) is None

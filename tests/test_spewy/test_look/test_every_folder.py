@@ -49,8 +49,8 @@ def test_board_buckets_are_exported_row_by_row(leduc, tmp_path):
         saved = policy.strategies.saved
         node = policy.node("cr", None)
     assert table.groupby("round")["board_bucket"].nunique().to_dict() == {
-        "preflop": saved.classes[0],
-        "flop": saved.classes[1],
+        "preflop": saved.board_buckets[0],
+        "flop": saved.board_buckets[1],
     }
     keys = ["round", "board_bucket", "line", "hand_bucket"]
     assert table.groupby(keys)["frequency"].sum().to_numpy() == pytest.approx(1)

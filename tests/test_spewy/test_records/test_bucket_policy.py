@@ -1,4 +1,4 @@
-"""Decisions of a whole game with classes of boards: one by one, by hand, and as the command line shows them."""
+"""Decisions of a whole game with board buckets: one by one, by hand, and as the command line shows them."""
 
 from dataclasses import replace
 
@@ -49,7 +49,7 @@ def folder(job, sums, tmp_path_factory):
 
 @pytest.fixture
 def counted(job, monkeypatch):
-    """Commands read boards' classes by hand."""
+    """Commands read board buckets by hand."""
     monkeypatch.setattr(
         bucket_policy, "board_abstraction", lambda game, arrays: CountedClasses(game, CLASSES, ROWS)
     )
@@ -69,21 +69,21 @@ def solution(job, folder, counted):
         yield found
 
 
-def expected(sums, line, class_, row):
+def expected(sums, line, board_bucket, row):
     """Frequencies of a row, from the sums."""
     for _, _, node, _, _, mine in sums.decisions():
         if node.line == line:
-            return mine[class_, row] / mine[class_, row].sum()
+            return mine[board_bucket, row] / mine[board_bucket, row].sum()
     raise KeyError(line)
 
 
 def test_every_decision_gives_a_hand_the_frequencies_of_its_row(policy, sums):
     for _, _, node, _, _, mine in sums.decisions():
         board = BOARD if node.round else None
-        class_ = min(parse_cards(BOARD)) // 4 % 3 if node.round else 0
+        board_bucket = min(parse_cards(BOARD)) // 4 % 3 if node.round else 0
         found = policy.decision(node.line, board)
         rows = found.hands % ROWS[node.round]
-        shares = mine[class_] / mine[class_].sum(axis=1, keepdims=True)
+        shares = mine[board_bucket] / mine[board_bucket].sum(axis=1, keepdims=True)
         assert found.player == node.player
         np.testing.assert_allclose(found.frequencies, shares[rows].T, atol=1 / 255)
         np.testing.assert_allclose(found.frequencies.sum(axis=0), 1)

@@ -62,7 +62,7 @@ def test_many_decisions_of_a_class_are_those_read_one_by_one(sums, folder):
 
 def test_it_tells_what_it_holds(sums, folder):
     with StrategyLocker.open(folder) as read:
-        assert (read.saved.classes, read.saved.rows, read.saved.deals) == ((1, 3), (5, 4), 7)
+        assert (read.saved.board_buckets, read.saved.rows, read.saved.deals) == ((1, 3), (5, 4), 7)
         assert read.manifest == MANIFEST
         assert read.saved.saved_at > 1.6e9
         found = read.arrays()
@@ -115,7 +115,7 @@ def test_readers_see_one_save_or_the_next_while_it_is_written(sums, folder):
 
 def test_a_class_that_nobody_has_saved_yet(sums, tmp_path):
     with sums.create(tmp_path, MANIFEST) as store:
-        sums.write_class(store, 1, 0)
+        sums.write_bucket(store, 1, 0)
     with StrategyLocker.open(tmp_path) as read:
         read.frequencies(1, 0, "cc/", 0, 0, 2)
         with pytest.raises(
@@ -169,12 +169,12 @@ def test_a_class_is_read_whole(sums, tmp_path, monkeypatch, portion):
     for lines in sums.lines:
         lines.__dict__.pop("portions", None)
     with sums.create(tmp_path, MANIFEST) as store:
-        sums.write_class(store, 1, 2)
+        sums.write_bucket(store, 1, 2)
     with StrategyLocker.open(tmp_path) as read:
         for p in (0, 1):
             expected = quantise(sums.sums[1][p][2], sums.rows[1], sums.tables[1][p])
-            np.testing.assert_array_equal(read.class_bytes(1, 2, p), expected)
+            np.testing.assert_array_equal(read.bucket_bytes(1, 2, p), expected)
         with pytest.raises(InputError, match="round 1, board bucket 0: expected stored strategies"):
-            read.class_bytes(1, 0, 0)
+            read.bucket_bytes(1, 0, 0)
     for lines in sums.lines:
         lines.__dict__.pop("portions", None)

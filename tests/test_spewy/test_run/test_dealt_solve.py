@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cli_runs import COMMAND, LEDUC, good, good_json, refused, spewy, write
-from dealt_jobs import DEALT_FLOP, DEALT_LEDUC, exploitability_of, numbers_in, visits_by_class, visits_in
+from dealt_jobs import DEALT_FLOP, DEALT_LEDUC, exploitability_of, numbers_in, visits_by_bucket, visits_in
 from jobs import EXAMPLES
 
 from buckets.abstraction import Abstraction
@@ -150,7 +150,7 @@ def test_a_solve_starts_from_its_own_game_only(flop, leduc, solved, tmp_path):
         "solve", write(tmp_path, 'name = "leduc"\n[game]\nfile = "leduc"\n'), "--start-from", coarse
     )
     assert "--start-from works for one job only" in refused("solve", job, leduc[0], "--start-from", coarse)
-    assert not (tmp_path / "out").exists()  # nor are classes and rows looked for, which takes minutes
+    assert not (tmp_path / "out").exists()  # nor are board buckets and rows looked for, which takes minutes
 
 
 def test_folders_whose_names_are_no_utf_8(leduc, solved, tmp_path):
@@ -334,7 +334,7 @@ def test_a_game_of_pairs_of_cards_in_few_classes(tmp_path, unjudged):
     told = good_json("solve", job, "--out", tmp_path / "out", "--set", "solve.workers=2")
     assert told["sweeps"] == 100
     with open_policy(tmp_path / "out") as policy:
-        assert policy.strategies.saved.classes == (1, 3)
+        assert policy.strategies.saved.board_buckets == (1, 3)
         frequencies = policy.decision("rc/", "Qs Jh 3h").frequencies
     np.testing.assert_allclose(frequencies.sum(axis=0), 1)
 
@@ -349,7 +349,7 @@ def test_classes_that_no_deal_has_met_are_played_at_random(tmp_path, unjudged):
 
 @pytest.fixture
 def unmade(tmp_path, monkeypatch):
-    """An empty bucket locker, as on another machine, and nobody makes classes and rows."""
+    """An empty bucket locker, as on another machine, and nobody makes board buckets and rows."""
     monkeypatch.setenv("SPEWY_BUCKETS", str(tmp_path / "empty"))
     monkeypatch.setattr(Abstraction, "build", lambda *asked: pytest.fail("they were made"))
 
@@ -368,7 +368,9 @@ def test_classes_that_lack_a_part_are_damage(leduc, solved, tmp_path):
     shutil.copytree(solved[1], tmp_path / "out")
     with open_store(tmp_path / "out" / "play") as store:
         store.transact(lambda txn: txn.delete("classes", b"rows"))
-    assert "locker 'classes': expected groups, " in refused("solve", leduc[0], "--out", tmp_path / "out")
+    assert "locker 'board_buckets': expected groups, " in refused(
+        "solve", leduc[0], "--out", tmp_path / "out"
+    )
     assert "found no rows" in refused("show", tmp_path / "out")
 
 
@@ -616,7 +618,7 @@ def test_an_interruption_loses_no_bit(leduc, tmp_path):
 @pytest.mark.usefixtures("unjudged")
 @pytest.mark.parametrize("in_background", [False, True], ids=["the last save", "a save in the background"])
 def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkeypatch, in_background):
-    """What was saved before is kept: the classes that the save has written come again."""
+    """What was saved before is kept: the board buckets that the save has written come again."""
     folder, every = tmp_path / "out", "0" if in_background else "1000"
     solve(leduc[0], folder, "solve.max_sweeps=500")
     run, write = SampledEngine.deal, background_saves.write_buckets
@@ -625,8 +627,8 @@ def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkey
         run(engine, n, stop)
         signal.raise_signal(signal.SIGINT)
 
-    def write_and_interrupt(store, classes):
-        write(store, classes)
+    def write_and_interrupt(store, board_buckets):
+        write(store, board_buckets)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         time.sleep(0.2)
 
@@ -644,7 +646,7 @@ def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkey
     assert solve(leduc[0], folder, "solve.max_sweeps=510").sweeps == 510
     solve(leduc[0], folder, "solve.max_sweeps=1000")
     solve(leduc[0], tmp_path / "whole", "solve.max_sweeps=1000")
-    assert visits_by_class(folder) == visits_by_class(tmp_path / "whole")  # each visit counts once
+    assert visits_by_bucket(folder) == visits_by_bucket(tmp_path / "whole")  # each visit counts once
 
 
 def test_the_time_of_a_run_that_was_killed_counts_as_far_as_it_was_saved(leduc, tmp_path):
@@ -915,7 +917,12 @@ def test_a_folder_that_somebody_has_is_told(leduc, solved):
 
 def test_an_estimate_tells_what_is_needed(tmp_path):
     told = good_json("estimate", write(tmp_path, DEALT_FLOP))
-    assert (told["lines"], told["classes"], told["rows"], told["fits"]) == ([1, 7], [1, 3], [169, 5], True)
+    assert (told["lines"], told["board_buckets"], told["rows"], told["fits"]) == (
+        [1, 7],
+        [1, 3],
+        [169, 5],
+        True,
+    )
     assert told["state_bytes"] == 2 * 4 * (169 * 16 * (10 + 11) + 3 * 5 * 16 * (13 + 13))
     assert told["disk_bytes"] > told["play_bytes"] > 0
     assert told["seconds_per_deal"] > 0
@@ -1036,8 +1043,8 @@ def test_a_first_save_that_was_broken_off_is_nothing_to_go_on_from(leduc, solved
     """Also where the solve began with what another has learnt, whose deals do not come again."""
     folder, write = tmp_path / "out", background_saves.write_buckets
 
-    def write_and_break_off(store, classes):
-        write(store, classes)
+    def write_and_break_off(store, board_buckets):
+        write(store, board_buckets)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
@@ -1051,5 +1058,5 @@ def test_a_first_save_that_was_broken_off_is_nothing_to_go_on_from(leduc, solved
     assert visits_in(folder)
     solve(leduc[0], folder, "solve.max_sweeps=50")
     solve(leduc[0], tmp_path / "whole", "solve.max_sweeps=50")
-    assert visits_by_class(folder) == visits_by_class(tmp_path / "whole")
+    assert visits_by_bucket(folder) == visits_by_bucket(tmp_path / "whole")
     assert numbers_in(folder) == numbers_in(tmp_path / "whole")

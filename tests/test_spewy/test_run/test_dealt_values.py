@@ -62,7 +62,7 @@ def solve(folder, text, deals, *settings):
         pytest.param("kuhn", (), 800, 1e-4, marks=pytest.mark.slow),
         pytest.param("rhode-island", (), 8000, 0.15, marks=pytest.mark.slow),
     ],
-    ids=["leduc", "leduc, as many classes as boards", "leduc for longer", "kuhn", "rhode island"],
+    ids=["leduc", "leduc, as many board buckets as boards", "leduc for longer", "kuhn", "rhode island"],
 )
 def test_games_are_solved_to_their_values(tmp_path, name, settings, deals, chips):
     """Twice as many deals, three times: exploitability falls, and in the end it is below some chips."""
@@ -83,9 +83,9 @@ def test_games_are_solved_to_their_values(tmp_path, name, settings, deals, chips
         pytest.param(1, (2, 1), 30_000, marks=pytest.mark.slow),
     ],
 )
-def test_leduc_in_classes_is_as_exploitable_as_open_spiel_says(tmp_path, classes, rows, deals):
+def test_leduc_in_classes_is_as_exploitable_as_open_spiel_says(tmp_path, board_buckets, rows, deals):
     """The play locker's bytes are some thousandths off the averages that the solve judges."""
-    settings = f"boards.flop={classes}", f"rows.preflop={rows[0]}", f"rows.flop={rows[1]}"
+    settings = f"boards.flop={board_buckets}", f"rows.preflop={rows[0]}", f"rows.flop={rows[1]}"
     told = solve(tmp_path, DEALT_LEDUC, deals, *settings)
     exact = exploitability_of(tmp_path / "out", "leduc")
     assert exact == pytest.approx(told["exploitability"], abs=0.01)
@@ -108,7 +108,7 @@ def test_three_rounds_in_classes_are_as_exploitable_as_the_walk_over_all_hands_s
 
 
 def walked(folder, job):
-    """What the walk over all hands and boards, which knows no classes, says of a folder's play locker."""
+    """What the walk over all hands and boards, which knows no board buckets, says of a folder's play locker."""
     with open_policy(folder) as policy:
         plain = Job.of(
             {"name": "plain", "game": {"text": Job.load(job).game.text}, "solve": {"leaves": "live"}}

@@ -76,7 +76,7 @@ def test_killed_again_and_again(kills, tmp_path):
 
 
 GAME = DEALT_FLOP.replace("flop = 3", "flop = 60").replace("flop = 5", "flop = 20")
-"""A game with so many classes that a save takes as long as a few deals, and most kills fall into a save."""
+"""A game with so many board buckets that a save takes as long as a few deals, and most kills fall into a save."""
 KILLS = 40
 FOR_EVER = ("--set", "solve.max_sweeps=1000000000", "--set", "solve.check_every=8 h")
 

@@ -53,8 +53,8 @@ def test_tables_fit_the_memory_and_are_what_the_comment_tells(name):
     job = example(name)
     batches = line_batches([bets.forest for bets in betting_rounds(job.betting_tree)])
     total = 0
-    for mine, classes, rows in zip(batches, job.dealing.classes, job.dealing.rows, strict=True):
-        total += 2 * 4 * (classes or 1) * sum(int(mine.first(p, rows)[-1]) for p in (0, 1))
+    for mine, board_buckets, rows in zip(batches, job.dealing.board_buckets, job.dealing.rows, strict=True):
+        total += 2 * 4 * (board_buckets or 1) * sum(int(mine.first(p, rows)[-1]) for p in (0, 1))
     assert total + 2**29 <= parse_memory(job.solve.memory)
     told = re.search(r"the tables take ([0-9.]+) GiB", (EXAMPLES / f"{name}.toml").read_text())
     if told is not None:

@@ -110,16 +110,16 @@ class Tables:
         n = len(board)
         numbers, perms = canonical(np.array([board]))
         place = int(np.searchsorted(self._keys(n), numbers[0]))
-        class_ = int(self._array(f"{n}-classes")[place])
+        board_bucket = int(self._array(f"{n}-classes")[place])
         if n == FLOP:
             moved = PERMS[perms[0]][list(hole)].tolist()
-            return class_, int(self._array(f"{FLOP}-rows")[place, hand_number(moved)])
+            return board_bucket, int(self._array(f"{FLOP}-rows")[place, hand_number(moved)])
         if n == TURN:
-            means = self._array(f"{TURN}-curves")[class_].astype(np.float64) / CURVE_ONE
+            means = self._array(f"{TURN}-curves")[board_bucket].astype(np.float64) / CURVE_ONE
             away = ((means - curve(hole, board, means.shape[1])) ** 2).sum(axis=1)
-            return class_, int(np.argmin(away))
+            return board_bucket, int(np.argmin(away))
         grade = int(grades(hole, np.array([board]))[0])
-        return class_, int(self._array(f"{RIVER}-rows")[class_, grade])
+        return board_bucket, int(self._array(f"{RIVER}-rows")[board_bucket, grade])
 
     def _rows(self, board: tuple[int, ...]) -> tuple[int, Ints]:
         """Board bucket of a board, and rows of all hands on it, ``[hand]``; rows of blocked hands mean nothing."""
@@ -128,36 +128,38 @@ class Tables:
         n = len(board)
         numbers, perms = canonical(np.array([board]))
         place = int(np.searchsorted(self._keys(n), numbers[0]))
-        class_ = int(self._array(f"{n}-classes")[place])
+        board_bucket = int(self._array(f"{n}-classes")[place])
         if n == FLOP:
-            return class_, self._array(f"{FLOP}-rows")[place, hand_numbers(PERMS[perms[0]][HANDS])].astype(
-                np.int64
-            )
+            return board_bucket, self._array(f"{FLOP}-rows")[
+                place, hand_numbers(PERMS[perms[0]][HANDS])
+            ].astype(np.int64)
         if n == TURN:
-            means = self._array(f"{TURN}-curves")[class_].astype(np.float64) / CURVE_ONE
+            means = self._array(f"{TURN}-curves")[board_bucket].astype(np.float64) / CURVE_ONE
             curves = all_curves(board, means.shape[1])
-            return class_, ((curves[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
-        return class_, self._array(f"{RIVER}-rows")[class_, all_grades(np.array([board]))[0]].astype(np.int64)
+            return board_bucket, ((curves[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+        return board_bucket, self._array(f"{RIVER}-rows")[
+            board_bucket, all_grades(np.array([board]))[0]
+        ].astype(np.int64)
 
     def all_frequencies(self, rung: int, node: int, board: tuple[int, ...]) -> Floats:
         """Strategy of all hands at a decision in a rung's tree, ``[action, hand]``."""
-        class_, rows = self.rows(board)
-        return self._whole(rung, node, class_, rows)
+        board_bucket, rows = self.rows(board)
+        return self._whole(rung, node, board_bucket, rows)
 
     def frequencies(self, rung: int, node: int, hole: tuple[int, ...], board: tuple[int, ...]) -> Floats:
         """Strategy of a hand at a decision in a rung's tree, ``[action]``."""
-        class_, row = self.row(hole, board)
-        return self._whole(rung, node, class_, np.array([row]))[:, 0]
+        board_bucket, row = self.row(hole, board)
+        return self._whole(rung, node, board_bucket, np.array([row]))[:, 0]
 
     def close(self) -> None:
         """Close the file."""
         self._found.close()
 
-    def _whole(self, rung: int, node: int, class_: int, rows: Ints) -> Floats:
+    def _whole(self, rung: int, node: int, board_bucket: int, rows: Ints) -> Floats:
         """Strategy at a decision of hands with given rows, ``[action, hand]``."""
         nodes = self.tree(rung).nodes
         first, n = int(nodes[node, SLOT]), int(nodes[node, N_CHILDREN])
-        table = self._array(f"{rung}-play-{nodes[node, ROUND]}")[first : first + n - 1, class_]
+        table = self._array(f"{rung}-play-{nodes[node, ROUND]}")[first : first + n - 1, board_bucket]
         free = table[:, np.minimum(rows, table.shape[1] - 1)].astype(np.float64) / ALWAYS
         whole = np.vstack([free, np.maximum(1.0 - free.sum(axis=0), 0.0)])
         out: Floats = whole / whole.sum(axis=0)
