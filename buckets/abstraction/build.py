@@ -138,7 +138,8 @@ class _Builder:
             n_boards = len(self._map(spec.groups(t)).boards)
             if n_board_buckets != "all" and n_board_buckets > n_boards:
                 raise BoardError(
-                    f"board buckets of round {t}: expected 1 to {n_boards:,}, the number of its boards, got {n_board_buckets:,}"
+                    f"board buckets of round {t}: expected 1 to {n_boards:,}, the number of its boards, "
+                    f"got {n_board_buckets:,}"
                 )
             if spec.remembers(t):
                 n_flop = spec.board_buckets[spec.first]
@@ -147,8 +148,8 @@ class _Builder:
                 require_pairs(n_flop, n_boards)
                 if n_board_buckets != "all" and n_board_buckets < n_flop:
                     raise BoardError(
-                        f"board buckets of round {t}: expected at least 1 for each of {n_flop:,} board buckets of the flop that are "
-                        f"remembered, got {n_board_buckets:,}"
+                        f"board buckets of round {t}: expected at least 1 for each of {n_flop:,} board buckets of the "
+                        f"flop that are remembered, got {n_board_buckets:,}"
                     )
 
     def rounds(self) -> list[_Round]:

@@ -24,7 +24,8 @@ class AbstractionSpec:
         hole: number of hole cards.
         board_sizes: ``[round]``, number of public cards that each round deals.
         board_buckets: ``[round]``, number of board buckets of each round.
-        rows: ``[round]``, largest number of rows of each board bucket; "hands" is only possible if `board_buckets` is "all".
+        rows: ``[round]``, largest number of rows of each board bucket; "hands" is only possible with "all" board
+            buckets.
         seed: seed of the clusterings.
         remember: whether each board bucket of later rounds belongs to one board bucket of flops (that is of boards
             after the first deal).
@@ -67,7 +68,7 @@ class AbstractionSpec:
             raise BoardError(f"rows of round {t}: expected 1 to {MAX_ROWS}, or 'hands', got {rows}")
         if rows == "hands" and board_buckets != "all" and self.n_cards(t):
             raise BoardError(
-                f"rows of round {t}: 'hands' is only possible with board buckets 'all', got {board_buckets} board buckets"
+                f"rows of round {t}: 'hands' is only possible with board buckets 'all', got {board_buckets}"
             )
 
     def remembers(self, t: int) -> bool:

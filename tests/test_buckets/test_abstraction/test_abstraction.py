@@ -297,7 +297,7 @@ def test_progress_ends_where_it_said(name):
         ({"rows": (3, 256)}, "rows of round 1: expected 1 to 255, or 'hands', got 256"),
         (
             {"rows": (3, "hands"), "board_buckets": (1, 2)},
-            "rows of round 1: 'hands' is only possible with board buckets 'all', got 2 board buckets",
+            "rows of round 1: 'hands' is only possible with board buckets 'all', got 2",
         ),
         ({"board_sizes": (0, 3)}, "hole and board cards: expected one of .* together, got 4"),
         ({"deck": Deck(2, 1)}, "deck: expected cards for two hands and a board, 3, got 2"),
