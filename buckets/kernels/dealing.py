@@ -132,7 +132,7 @@ def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]
     """Look up a board of round t; if each hand is a row, also write the index of each hand into ``s.rank``.
 
     Returns:
-        The number of the canonical board in `Maps.board_buckets`, the permutation onto this board, and the board bucket.
+        The number of the canonical board in `Maps.board_buckets`, the permutation onto it, and the board bucket.
     """
     at = _number(maps, t, board, s)
     canonical, perm = maps.canonical[at], maps.perm_of[at]
