@@ -9,7 +9,7 @@ import numpy as np
 from solvers.tree import Floats
 
 FLOOR = 1e-30
-"""Largest sum of the positive regrets, or of the sums, of a row that plays uniformly.
+"""Smallest sum of positive regrets, or of strategy sums, that counts; a row with a sum up to it plays uniformly.
 
 The reciprocal of a number below 2.9e-39 would overflow in single precision.
 """

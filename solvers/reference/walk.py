@@ -231,7 +231,7 @@ class Walker:
 
 
 class _Bundle(NamedTuple):
-    """Input of the kernels that traverse one round for one player: betting, hands, locks, regrets and sums.
+    """All that a kernel needs to traverse one round for one player: betting, hands, locks, regrets and sums.
 
     Regrets and sums are ``[board, slot, row]``, where a slot is one action of one decision. Both players' strategies
     follow from ``own_current`` and ``other_current``, which are regrets or sums; the other arrays are updated.
