@@ -11,12 +11,13 @@ import numpy as np
 
 from buckets.cards import blocked
 from solvers.resolve import Gadget
-from spewy.bot.beliefs import Answer, Beliefs
+from spewy.bot.beliefs import Beliefs
 from spewy.bot.bet_translation import uniform_draw
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.bot import Mix, Reveals
 from spewy.bot.fallback import pot_odds
 from spewy.bot.options import Options, Resolve, Translation
+from spewy.bot.public_state import Answer
 from spewy.bot.resolving.builder import SubgameBuilder
 from spewy.bot.tally import Counts, Tally, is_expected
 from spewy.errors import InputError

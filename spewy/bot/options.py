@@ -10,6 +10,7 @@ from spewy.errors import InputError, shown
 
 Resolve = Literal["never", "off-tree", "always"]
 Translation = Literal["random", "likelier"]
+OwnMenu = Literal["lean", "job"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Options:
         warm: whether a solve starts from the strategy that the bot would play without it, if this strategy is known.
         strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
             error, and plays the stored strategy, or checks or folds.
+        menu: bet sizes of a solve in no-limit games, besides the bets that were made (`spewy.bot.resolving.menus`):
+            "lean" or "job". If they do not fit into the memory or the time, a smaller menu takes their place.
 
     Raises:
         InputError: an option has an impossible value.
@@ -45,6 +48,7 @@ class Options:
     threads: int = 1
     warm: bool = True
     strict: bool = False
+    menu: OwnMenu = "lean"
 
     def first_round(self, n_rounds: int) -> int:
         """Return the first round that may be re-solved in a game of ``n_rounds`` rounds."""
@@ -55,6 +59,7 @@ class Options:
             "resolve": get_args(Resolve),
             "safe": (None, *get_args(Gadget)),
             "translation": get_args(Translation),
+            "menu": get_args(OwnMenu),
         }
         for name, values in allowed.items():
             if getattr(self, name) not in values:
