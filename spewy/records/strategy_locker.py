@@ -364,9 +364,7 @@ def found_saved(store: Reads) -> Saved | None:
     if array is None:
         return None
     content = json.loads(array.tobytes())
-    return Saved(
-        tuple(content["classes"]), tuple(content["rows"]), content["deals"], content["saved_at"]
-    )
+    return Saved(tuple(content["classes"]), tuple(content["rows"]), content["deals"], content["saved_at"])
 
 
 def saved_deals(store: Reads) -> int:
