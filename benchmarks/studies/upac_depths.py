@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def push(stacks: tuple[int, ...]) -> None:
-    """Print what stacks lose that push or fold by the nearest rung (stack with a solve): the largest losses, the mean."""
+    """Print what stacks lose that push or fold by the nearest rung (stack with a solve): largest losses, mean."""
     print("| stack, bb | rung, bb | exploitability, mbb |\n|---|---|---|")
     worst = []
     for stack in range(stacks[0], stacks[-1] + 1):

@@ -108,7 +108,7 @@ def iterate(
         regrets: both players' regrets.
         sums: both players' strategy sums.
         guesses: both players' predicted regrets, for a predictive variant.
-        own_reach: for each player ``[row]``, the reach at the chunk's root by which the strategy sums are weighted; None:
+        own_reach: for each player ``[row]``, the reach at the chunk's root, by which strategy sums are weighted; None:
             ``chunk.entering``.
 
     Raises:
