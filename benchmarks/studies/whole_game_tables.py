@@ -103,7 +103,9 @@ def draw_curves(data: dict[str, Any], picture: Path) -> None:
     for ax, (game, curves) in zip(charts[0], by_game.items(), strict=True):
         for (name, found), marker in zip(curves.items(), "osD^vP", strict=False):
             points = found["points"]
-            label = f"{name.removeprefix(game).lstrip(', ') or 'deals'}, {'/'.join(map(str, found['classes']))}"
+            label = (
+                f"{name.removeprefix(game).lstrip(', ') or 'deals'}, {'/'.join(map(str, found['classes']))}"
+            )
             ax.errorbar(
                 [point["core_minutes"] for point in points],
                 [point["exploitability_mbb"] for point in points],
