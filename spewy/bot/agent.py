@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from joblib import cpu_count
 
 from buckets.cards import blocked
 from solvers.resolve import Gadget
@@ -16,7 +17,7 @@ from spewy.bot.bet_translation import uniform_draw
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.bot import Mix, Reveals
 from spewy.bot.fallback import pot_odds
-from spewy.bot.options import Options, Resolve, Translation
+from spewy.bot.options import Options, OwnMenu, Resolve, Translation
 from spewy.bot.public_state import Answer
 from spewy.bot.resolving.builder import SubgameBuilder
 from spewy.bot.tally import Counts, Tally, is_expected
@@ -38,9 +39,10 @@ def open_bot(
     iterations: int = Options.iterations,
     seconds: float | None = Options.seconds,
     translation: Translation = "random",
-    threads: int = 1,
+    threads: int | None = None,
     strict: bool = False,
     ready: bool = True,
+    menu: OwnMenu = Options.menu,
 ) -> LockerBot:
     """Open a bot that plays a whole game from a solve's folder; the solve may be running.
 
@@ -53,17 +55,23 @@ def open_bot(
         iterations: largest number of iterations of a solve.
         seconds: time budget of one decision; None: no limit, so that every decision can be repeated exactly.
         translation: how to translate bets that the tree lacks.
-        threads: number of threads of a solve.
+        threads: number of threads of a solve; None: all cores that this process may use with ``resolve="always"``,
+            otherwise 1.
         strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
             error, and plays the stored strategy, or checks or folds.
         ready: whether to compile, load and time now what decisions need; this takes a while.
+        menu: bet sizes of a solve in no-limit games, besides the bets that were made; see `Options`.
 
     Raises:
         lockers.LockerError: the folder has no strategy, or the strategy is damaged.
         InputError: the folder does not hold a whole game, or an argument has an impossible value.
     """
     gadget: Gadget | None = None if safe is False else "mixed" if safe is True else safe
-    options = Options(resolve, rounds, gadget, iterations, seconds, translation, threads, strict=strict)
+    if threads is None:
+        threads = cpu_count() if resolve == "always" else 1
+    options = Options(
+        resolve, rounds, gadget, iterations, seconds, translation, threads, strict=strict, menu=menu
+    )
     bot = bot_of(folder, options)
     try:
         if ready:

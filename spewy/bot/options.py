@@ -42,7 +42,7 @@ class Options:
     resolve: Resolve = "off-tree"
     rounds: int = 2
     safe: Gadget | None = None
-    iterations: int = 100
+    iterations: int = 400
     seconds: float | None = 1.0
     translation: Translation = "random"
     threads: int = 1

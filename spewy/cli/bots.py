@@ -14,7 +14,7 @@ from spewy.cli.options import Seconds
 if TYPE_CHECKING:
     from solvers.resolve import Gadget
     from spewy.bot.agent import LockerBot
-    from spewy.bot.options import Resolve
+    from spewy.bot.options import OwnMenu, Resolve
     from spewy.bot.tally import Tally
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -61,12 +61,20 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add all options of re-solving; the command receives them as ``how``, a dict of `spewy.open_bot`'s keywords."""
 
     @wraps(function)
-    def gathered(resolve: Resolve, safe: Gadget | None, budget: float, threads: int, **others: Any) -> Any:
+    def gathered(
+        resolve: Resolve,
+        safe: Gadget | None,
+        budget: float,
+        threads: int | None,
+        menu: OwnMenu,
+        **others: Any,
+    ) -> Any:
         how = {
             "resolve": resolve,
             "safe": safe or False,
             "seconds": budget,
             "threads": threads,
+            "menu": menu,
         }
         return function(how=how, **others)
 
@@ -81,11 +89,18 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
     threads_option = click.option(
         "--threads",
         type=click.IntRange(min=1),
-        default=1,
-        show_default=True,
-        help="Number of threads for re-solving a decision.",
+        help="Number of threads for re-solving a decision. Default: all cores with --resolve always, divided among the "
+        "processes of --workers; otherwise 1.",
     )
-    return resolve_option(safe_option(budget_option(threads_option(gathered))))
+    menu_option = click.option(
+        "--menu",
+        type=click.Choice(["lean", "job"]),
+        default="lean",
+        show_default=True,
+        help="Bet sizes of a re-solve in no-limit games, besides the bets that were made: 75% of the pot and all-in "
+        "(lean), or those of the job. Sizes that do not fit into the memory or the time give way to fewer.",
+    )
+    return resolve_option(safe_option(budget_option(threads_option(menu_option(gathered)))))
 
 
 def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
