@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -99,6 +99,27 @@ def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
         yield f"decisions{of}", tally.sources_text
     if tally.failures:
         yield f"failed{of}", tally.failures_text
+
+
+def quantiles(seconds: Sequence[float]) -> dict[str, float]:
+    """Return the median, the 99 % quantile and the maximum of the seconds that decisions took; NaN without decisions.
+
+    >>> quantiles([0.1, 0.3, 0.2])
+    {'median': 0.2, 'p99': 0.2, 'most': 0.3}
+    """
+    ordered = sorted(seconds) or [float("nan")]
+    median, high = (ordered[int(share * (len(ordered) - 1))] for share in (0.5, 0.99))
+    return {"median": median, "p99": high, "most": ordered[-1]}
+
+
+def times_text(seconds: Sequence[float]) -> str:
+    """Describe the seconds that decisions took.
+
+    >>> times_text([0.1, 0.3, 0.2])
+    '3; 0.2000 s median, 0.2000 s 99 %, 0.3000 s at most'
+    """
+    found = quantiles(seconds)
+    return f"{len(seconds):,}; {found['median']:.4f} s median, {found['p99']:.4f} s 99 %, {found['most']:.4f} s at most"
 
 
 def open_bot(folder: Path, **how: Any) -> LockerBot:

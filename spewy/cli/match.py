@@ -103,7 +103,7 @@ def match(
 
     \b
     BOT is one of
-      random, call, raise, tight, loose, equity  a bot that plays by a simple rule
+      RULE         a bot that plays by a simple rule: random, call, raise, fold, tight, loose or equity
       FOLDER       the stored strategy of a solved whole game
       lbr:SETTING  Local Best Response against the other bot, which must be a folder; SETTING is fc, fcpa, 56, late-fc
                    or all (docs/bots.md)
