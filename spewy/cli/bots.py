@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from spewy.bot.agent import LockerBot
     from spewy.bot.options import Resolve
     from spewy.bot.tally import Tally
+    from spewy.match.entrant import Entrant
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -99,6 +101,14 @@ def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
         yield f"decisions{of}", tally.sources_text
     if tally.failures:
         yield f"failed{of}", tally.failures_text
+
+
+def bot_description(entrant: Entrant, how: Mapping[str, Any]) -> str:
+    """Text that identifies a bot in the folder of logs: its word, and for a solve's folder also its options."""
+    if entrant.kind != "folder":
+        return entrant.word
+    safe = f" --safe {how['safe']}" if how["safe"] else ""
+    return f"{os.path.normpath(entrant.value)} --resolve {how['resolve']}{safe}"
 
 
 def quantiles(seconds: Sequence[float]) -> dict[str, float]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spewy.cli.bars import Bar
-from spewy.cli.bots import open_bot, quantiles, solving_options, tally_rows, times_text
+from spewy.cli.bots import bot_description, open_bot, quantiles, solving_options, tally_rows, times_text
 from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder
 from spewy.cli.noted import noted
@@ -105,7 +105,7 @@ def slumbot(
     random, call, raise, fold, tight, loose or equity.
 
     With --out the session continues after an interruption: the same command plays the rest of the hands, and a larger
-    --hands adds more. FOLDER gets slumbot.log, with the hands in the format of the ACPC's logs, and session.json, with
+    --hands adds more. FOLDER gets slumbot.log, with the hands in the format of the ACPC's logs, and session.jsonl, with
     the session's token and the hand that is being played. After Ctrl-C the command ends as soon as the current hand
     does; a second Ctrl-C ends it at once, and the next run continues the hand.
 
@@ -138,9 +138,10 @@ def slumbot(
     entrant = parse_entrant(bot, tuple(how.items()), kinds=["folder"])
     login, game = _login(user, password_file), slumbot_game()
     names = apart(entrant.name, "slumbot")
+    bots = {names[0]: bot_description(entrant, how)}
     with noted(log) as note, interruptible() as stop:
         server = Server(url, timeout, patience, note, stop)
-        with logs_folder(out, "play slumbot", {}) as folder, _opened(entrant, game, how) as opened:
+        with logs_folder(out, "play slumbot", bots) as folder, _opened(entrant, game, how) as opened:
             record = Record(folder, game, server.url, user or "", names)
             session = Session(server, opened, record, names, login, seed)
             try:

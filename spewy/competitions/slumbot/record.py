@@ -9,8 +9,8 @@
 - ``# fault HAND:TEXT``: a failure of the bot;
 - ``# lost HAND:TEXT``: a hand that was begun and not finished; the next hand has its number.
 
-``session.json`` has the server's address, the user's name, the session's token, and the hand that is being played. Only
-the user who plays can read it.
+``session.jsonl`` has a line for each message: the server's address, the user's name, the session's token, and the hand
+that is being played. The last line counts. Only the user who plays can read the file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from spewy.match.log import read_log
 from spewy.match.score import Mean
 from spewy.system.textfile import exists, read_text, replace_text
 
-LOG, STATE = "slumbot.log", "session.json"
+LOG, STATE = "slumbot.log", "session.jsonl"
+MOST_STATE = 1 << 20
+"""Number of bytes of ``session.jsonl`` beyond which its old lines are removed at the end of a hand."""
 IDLE = 24 * 3600
 """Seconds after which the server forgets a hand in which nobody acts."""
 _DONE = re.compile(r"^# (?:result|lost) .*\n", re.MULTILINE)
@@ -136,6 +138,7 @@ class Record:
         self._game, self._url, self._user, self._names = game, url, user, names
         self.token: str | None = None
         self.hand: Open | None = None
+        self._size: int | None = None
         self._begin_log()
         winnings, baselines, counts = self._scanned()
         self._winnings, self._baselines, self._counts = winnings, baselines, counts
@@ -159,7 +162,14 @@ class Record:
         self.token, self.hand = token or self.token, hand
         open_hand = None if hand is None else {**vars(hand), "fields": _without_token(hand.fields)}
         state = {"url": self._url, "user": self._user, "token": self.token, "hand": open_hand}
-        replace_text(self._state, json.dumps(state, indent=2) + "\n", private=True)
+        line = json.dumps(state) + "\n"
+        if self._size is None or (hand is None and self._size > MOST_STATE):
+            replace_text(self._state, line, private=True)
+            self._size = len(line)
+        else:
+            with self._state.open("a", encoding="utf-8") as file:
+                file.write(line)
+            self._size += len(line)
 
     def finish(
         self, logged: LoggedHand, actions: str, winnings: int, baseline: int | None, **told: Sequence[str]
@@ -234,7 +244,10 @@ class Record:
     def _restore(self) -> None:
         subject = f"file {path_text(self._state)}"
         try:
-            state = json.loads(read_text(self._state, subject))
+            text = read_text(self._state, subject)
+            state = json.loads(
+                text[: text.rfind("\n")].rpartition("\n")[2]
+            )  # a last line without an end was cut
             url, user, token, hand = (state[name] for name in ("url", "user", "token", "hand"))
             opened = None if hand is None else Open(**hand)
         except (ValueError, KeyError, TypeError, RecursionError):

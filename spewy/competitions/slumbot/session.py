@@ -125,7 +125,7 @@ class Session:
                 raise
             if self._login is None:
                 raise PeerError(
-                    f"{error}; the session may have expired: remove session.json from the folder to begin a new one, "
+                    f"{error}; the session may have expired: remove session.jsonl from the folder to begin a new one, "
                     "the logged hands stay"
                 ) from None
             self._note(f"WARNING: {error}; logging in again")

@@ -231,6 +231,7 @@ class _Server(HTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
+    wbufsize = -1  # an answer in two pieces would wait for the client's acknowledgement
 
     def do_POST(self) -> None:
         """Answer a request in JSON."""
