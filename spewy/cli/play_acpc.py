@@ -68,12 +68,13 @@ def acpc(
     \b
     Examples:
       spewy play acpc localhost 20001 --lockers results/limit-holdem
-      spewy play acpc localhost 20001 --lockers results/nolimit-200bb --resolve always --budget 3
+      spewy play acpc localhost 20001 --lockers results/nolimit-200bb --resolve always --time-per-hand 7s
 
     \b
     --json prints one object; "seconds" are those of decisions, "start" those of opening the bot:
       {"hands", "faults", "seconds": {"n", "median", "p99", "most"}, "start": seconds, "memory_mib",
-       "sources": {"stored": 90, "re-solved": 8, "translated": 1, "fallback": 1}, "failures": {"SolveError": 1}}
+       "sources": {"stored": 90, "re-solved": 8, "translated": 1, "fallback": 1}, "failures": {"SolveError": 1},
+       "spent": as in spewy match}
     """  # noqa: D301
     from spewy.bot.tally import tally_of
     from spewy.competitions.acpc.client import play

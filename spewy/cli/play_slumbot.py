@@ -122,9 +122,9 @@ def slumbot(
     --json prints one object:
       {"bot", "url", "hands", "complete", "chips", "score": {"mean", "half", "n"}, "baseline_chips",
        "baseline": {..}, "above_baseline": {..}, "lost", "short_raises", "faults",
-       "seconds": {"n", "median", "p99", "most"}, "sources", "failures"}
+       "seconds": {"n", "median", "p99", "most"}, "sources", "failures", "spent"}
       mean and half (half the width of the 95 % interval) are in mbb per hand. baseline is the server's estimate of what
-      it would have won with the same cards. seconds, sources and failures are those of this run.
+      it would have won with the same cards. The last four are those of this run.
     """  # noqa: D301
     from spewy.competitions.slumbot.record import Record
     from spewy.competitions.slumbot.session import Session
