@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
-from spewy import __version__
 from spewy.errors import InputError, PeerError, one_line, short, shown
 
 URL = "https://slumbot.com"
@@ -132,7 +131,7 @@ class Server:
             headers={
                 "Content-Type": "application/json",
                 "Accept": "application/json",
-                "User-Agent": f"spewy/{__version__}",
+                "User-Agent": "spewy",
             },
             method="POST",
         )
