@@ -34,6 +34,8 @@ class Options:
             error, and plays the stored strategy, or checks or folds.
         menu: bet sizes of a solve in no-limit games, besides the bets that were made (`spewy.bot.resolving.menus`):
             "lean" or "job". If they do not fit into the memory or the time, a smaller menu takes their place.
+        seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun, which replaces
+            ``seconds`` (`spewy.bot.time_bank`); None: each decision has ``seconds``.
 
     Raises:
         InputError: an option has an impossible value.
@@ -49,6 +51,7 @@ class Options:
     warm: bool = True
     strict: bool = False
     menu: OwnMenu = "lean"
+    seconds_per_hand: float | None = None
 
     def first_round(self, n_rounds: int) -> int:
         """Return the first round that may be re-solved in a game of ``n_rounds`` rounds."""

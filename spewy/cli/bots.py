@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from spewy.cli.options import Seconds
+from spewy.cli.options import Seconds, Span
 
 if TYPE_CHECKING:
     from solvers.resolve import Gadget
     from spewy.bot.agent import LockerBot
     from spewy.bot.options import OwnMenu, Resolve
     from spewy.bot.tally import Tally
+    from spewy.match.entrant import Entrant
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+BUDGET = 1.0
+"""Default of ``--budget`` in seconds."""
 
 
 def lockers_option(function: Decorated) -> Decorated:
@@ -64,15 +68,19 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
     def gathered(
         resolve: Resolve,
         safe: Gadget | None,
-        budget: float,
+        budget: float | None,
+        time_per_hand: float | None,
         threads: int | None,
         menu: OwnMenu,
         **others: Any,
     ) -> Any:
+        if budget is not None and time_per_hand is not None:
+            raise click.UsageError("--budget and --time-per-hand: expected one of them, found both.")
         how = {
             "resolve": resolve,
             "safe": safe or False,
-            "seconds": budget,
+            "seconds": BUDGET if budget is None else budget,
+            "seconds_per_hand": time_per_hand,
             "threads": threads,
             "menu": menu,
         }
@@ -82,9 +90,15 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--budget",
         metavar="SECONDS",
         type=Seconds(some=True),
-        default=1.0,
-        show_default=True,
-        help="Time limit in seconds for one decision; at the limit the bot plays the best strategy found so far.",
+        help="Time limit in seconds for one decision; at the limit the bot plays the best strategy found so far. "
+        f"Default: {BUDGET:g}, without --time-per-hand.",
+    )
+    bank_option = click.option(
+        "--time-per-hand",
+        metavar="TIME",
+        type=Span(),
+        help="Time limit for all decisions together, such as 7s: at most this time for each hand so far. The bot saves "
+        "time in hands that need no re-solve. Default: none.",
     )
     threads_option = click.option(
         "--threads",
@@ -100,7 +114,7 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         help="Bet sizes of a re-solve in no-limit games, besides the bets that were made: 75% of the pot and all-in "
         "(lean), or those of the job. Sizes that do not fit into the memory or the time give way to fewer.",
     )
-    return resolve_option(safe_option(budget_option(threads_option(menu_option(gathered)))))
+    return resolve_option(safe_option(budget_option(bank_option(threads_option(menu_option(gathered))))))
 
 
 def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
@@ -114,6 +128,37 @@ def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
         yield f"decisions{of}", tally.sources_text
     if tally.failures:
         yield f"failed{of}", tally.failures_text
+
+
+def bot_description(entrant: Entrant, how: Mapping[str, Any]) -> str:
+    """Text that identifies a bot in the folder of logs: its word, and for a solve's folder also its options."""
+    if entrant.kind != "folder":
+        return entrant.word
+    safe = f" --safe {how['safe']}" if how["safe"] else ""
+    return f"{os.path.normpath(entrant.value)} --resolve {how['resolve']}{safe}"
+
+
+def quantiles(seconds: Sequence[float]) -> dict[str, float]:
+    """Return the median, the 99 % quantile and the maximum of the seconds that decisions took; NaN without decisions.
+
+    >>> quantiles([0.1, 0.3, 0.2])
+    {'median': 0.2, 'p99': 0.2, 'most': 0.3}
+    """
+    from spewy.bot.spent import quantile
+
+    ordered = sorted(seconds) or [float("nan")]
+    median, high = (quantile(ordered, share) for share in (0.5, 0.99))
+    return {"median": median, "p99": high, "most": ordered[-1]}
+
+
+def times_text(seconds: Sequence[float]) -> str:
+    """Describe the seconds that decisions took.
+
+    >>> times_text([0.1, 0.3, 0.2])
+    '3; 0.2000 s median, 0.2000 s 99 %, 0.3000 s at most'
+    """
+    found = quantiles(seconds)
+    return f"{len(seconds):,}; {found['median']:.4f} s median, {found['p99']:.4f} s 99 %, {found['most']:.4f} s at most"
 
 
 def open_bot(folder: Path, **how: Any) -> LockerBot:

@@ -162,7 +162,11 @@ class SubgameBuilder:
         return root
 
     def size(self, root: Root) -> int:
-        """Number of entries in both players' strategies of a subgame, as `strategy_size` counts them on its boards."""
+        """Number of entries in both players' strategies of a subgame, as `strategy_size` counts them on its boards.
+
+        Raises:
+            InputError: the root is impossible.
+        """
         total, n_boards, seen = 0, 1, self.game.board_sizes[root.round]
         for t, bets in enumerate(self._tree(root).betting, root.round):
             if t > root.round:
