@@ -128,7 +128,7 @@ class _Estimate:
         return mean if player == 0 else -mean
 
     def _deal(self, betting: Betting, board: tuple[int, ...]) -> float:
-        """Follow new public cards, if any; return AIVAT's correction for them: the value before, minus the value after."""
+        """Follow new public cards, if any; return AIVAT's correction: the value before, minus the value after them."""
         if board == self.board:
             return 0.0
         before = self._even(betting)
