@@ -37,7 +37,7 @@ from solvers.reference.kernels import (
 )
 from solvers.reference.locks import LockArrays, lock_arrays
 from solvers.stopping import Stopped, go_on, never
-from solvers.tree import Floats, ForestArrays, Ints, Lanes
+from solvers.tree import Endings, Floats, ForestArrays, Ints
 
 _TASK = 4  # number of boards that a thread takes at a time; a constant fixes the order of sums
 _NO_FACTORS = Factors(1.0, 1.0, False, False, 1.0)
@@ -238,7 +238,7 @@ class _Bundle(NamedTuple):
     """
 
     forest: ForestArrays
-    lanes: Lanes
+    endings: Endings
     player: int
     mode: int
     factors: Factors
@@ -300,7 +300,7 @@ class _Pass:
         own, other = r.hands[p], r.hands[q]
         return _Bundle(
             r.forest.arrays,
-            r.forest.lanes[q],
+            r.forest.endings[q],
             p,
             self.mode,
             self.factors,
@@ -348,7 +348,7 @@ def _go_up(x: _Bundle, b: int, reach: Floats, values: Floats, strategies: tuple[
         impose(x.forest, x.own_locks, b, count, strategies[0])
     terminal_values(
         x.forest,
-        x.lanes,
+        x.endings,
         p,
         reach,
         (count, own.cards[b], own.strength[b], own.same_cards[b]),
