@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +53,15 @@ class Saved:
     rows: tuple[int, ...]
     deals: int
     saved_at: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as it is stored."""
+        return {
+            "classes": self.board_buckets,
+            "rows": self.rows,
+            "deals": self.deals,
+            "saved_at": self.saved_at,
+        }
 
 
 class StrategyLocker(Closing):
@@ -286,7 +295,7 @@ def begin(
             txn.put(LINES, _part(t, "free"), lines.free.astype(np.int16))
         for name, array in arrays.items():
             txn.put(CLASSES, name.encode(), array)
-        txn.put(META, SAVED_KEY, _json(asdict(first)))
+        txn.put(META, SAVED_KEY, _json(first.to_json()))
 
     store.transact(write)
     store.flush()
@@ -332,8 +341,8 @@ def write_bucket(
 
 def finish_save(store: Store, deals: int) -> None:
     """Record the number of deals that the saved strategies average, and wait until everything is on the disk."""
-    saved = asdict(read_saved(store)) | {"deals": deals, "saved_at": time.time()}
-    store.transact(lambda txn: txn.put(META, SAVED_KEY, _json(saved)))
+    saved = replace(read_saved(store), deals=deals, saved_at=time.time())
+    store.transact(lambda txn: txn.put(META, SAVED_KEY, _json(saved.to_json())))
     store.flush()
 
 
@@ -355,9 +364,7 @@ def found_saved(store: Reads) -> Saved | None:
     if array is None:
         return None
     content = json.loads(array.tobytes())
-    return Saved(
-        tuple(content["board_buckets"]), tuple(content["rows"]), content["deals"], content["saved_at"]
-    )
+    return Saved(tuple(content["classes"]), tuple(content["rows"]), content["deals"], content["saved_at"])
 
 
 def saved_deals(store: Reads) -> int:
