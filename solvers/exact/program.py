@@ -1,7 +1,7 @@
 """A round's betting as lists of steps for one traverser; kernels run through the lists once for each block of hands.
 
-A *block* is 16 hands. A *leaf pair* is a fold, a showdown, or one of each, all after the same sequence (last action) of the
-opponent; a sequence with more leaves has several leaf pairs. Let
+A *block* is 16 hands. A *leaf pair* is a fold, a showdown, or one of each, all after the same sequence (last action) of
+the opponent; a sequence with more leaves has several leaf pairs. Let
 
     D[h] = (opposing reach that hand h beats) − (opposing reach that beats h)
     T[h] = all opposing reach compatible with h

@@ -155,7 +155,7 @@ class River:
 
 
 class _Met:
-    """For each hand of a player, sums over the opponent's hands that share no card with it.
+    """Sums over those hands of the opponent that share no card with a hand of the player, for each hand of the player.
 
     Args:
         own_hands: the player's hands, as rows of `HANDS`.
