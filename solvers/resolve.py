@@ -64,7 +64,7 @@ class CfrDStep:
         return out
 
     def reach(self) -> Floats:
-        """Return the opponent's range in the subgame, the probability that each hand enters: ``[hand]``."""
+        """Return the opponent's range in the subgame: the probability ``[hand]`` that each hand enters it."""
         return self.enters()
 
     def learn(self, values: Floats) -> None:
@@ -76,11 +76,14 @@ class CfrDStep:
 
 
 class MixedStep(CfrDStep):
-    """The mixed step: the estimated range enters, and in addition hands enter or take their value as in CFR-D.
+    """The mixed gadget: the opponent's range is the estimated range plus the hands that enter the subgame as in CFR-D.
+
+    In CFR-D the opponent decides for each hand whether to enter the subgame or to take the hand's value.
 
     Args:
-        blueprint_values: as in `CfrDStep`.
-        compatible: as in `CfrDStep`.
+        blueprint_values: ``[hand]``, the values that the opponent's hands can take in place of the subgame.
+        compatible: ``[hand]``, the weight of the resolver's hands that share no card with a hand; a hand for which
+            this is 0 never enters.
         estimated: ``[hand]``, the opponent's estimated range, its largest weight 1.
     """
 
@@ -89,7 +92,7 @@ class MixedStep(CfrDStep):
         self._estimated = self._possible * estimated
 
     def reach(self) -> Floats:
-        """Return the opponent's range: the estimated range plus the probability that each hand enters."""
+        """Return the opponent's range in the subgame: estimated weight plus the probability that the hand enters it."""
         out: Floats = self._estimated + self.enters()
         return out
 

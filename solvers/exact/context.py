@@ -49,7 +49,7 @@ class _Locks:
 
     Attributes:
         by_node: number of the lock of each locked decision.
-        frequencies: flat frequencies of all locks, as `RoundView` describes them.
+        frequencies: flat array of all locks' frequencies ``[block, action, 16 hands]``, one lock after another.
         first: offset of each lock in ``frequencies``.
     """
 

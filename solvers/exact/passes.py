@@ -118,7 +118,7 @@ RUNNERS = tuple(_runner(n_rounds) for n_rounds in (1, 2, 3))
 
 @inlined
 def _next_board(x: RoundView, work: Workspace, f: PassFactors, deals: Deals, e: int) -> Cursor:
-    """Make the `Cursor` at the board to which entry e of a deal leads; one thread does all steps there."""
+    """Make the `Cursor` for the board to which entry e of a deal leads; one thread does all steps on this board."""
     return Cursor(x, work, f, int64_at(deals.other.child, e), 0, 1)
 
 

@@ -47,7 +47,7 @@ class Plan(NamedTuple):
         every: number of iterations between two measurements of both best responses, with one more measurement at the
             end; 0: no measurements.
         numbers: ``[iteration, 4]``, the fields positive, negative, decay and gain of `PassFactors`.
-        dither: ``[iteration]``, rounding of 16-bit numbers.
+        dither: ``[iteration]``, the fraction of the last bit that is added before 16-bit numbers are rounded.
         clip: whether negative regrets become 0.
         target: exploitability in chips at which a measurement ends the plan.
         measured: ``[measurement, 4]``, results: both best responses in chips, the time, and the seconds that measuring

@@ -33,7 +33,7 @@ Bytes = NDArray[np.uint8]
 
 
 class ByteTables(NamedTuple):
-    """Places of one player's sums and bytes in a round; see the module for their order.
+    """Places of one player's strategy sums in a round, and of the bytes that stand for them.
 
     Attributes:
         first, free_first: ``[batch + 1]``, place of each batch's first sum and first byte.
