@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -510,11 +511,16 @@ def test_sums_that_are_no_numbers_fail_and_are_not_saved(leduc, tmp_path, monkey
 ENDLESS = ("--set", "solve.max_sweeps=1000000000", "--json")
 
 
+@contextmanager
 def start(job, folder, *more):
+    """Start an endless solve, which ends with the ``with`` block at the latest, so that a failed test does not hang."""
     command = [*COMMAND, "solve", str(job), "--out", str(folder), *ENDLESS, *more]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    with subprocess.Popen(command, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def wait_for(found, process):
