@@ -52,7 +52,7 @@ class Subgames:
         self._board: tuple[tuple[int, int], Layout] | None = None
 
     def of(self, t: int, b: int, r: int) -> Layout:
-        """Return the layout of the subgame that begins with chunk (t, b, r), which is chunk (0, 0, 0) of the result."""
+        """Return the layout of the subgame that begins with the chunk of round t, board b and line r."""
         line = self._lines.get((t, r))
         if line is None:
             line = self._lines[t, r] = subgame_of_line(self.layout, t, r)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from spewy.cli.options import Seconds
+from spewy.cli.options import Seconds, Span
 
 if TYPE_CHECKING:
     from solvers.resolve import Gadget
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from spewy.bot.tally import Tally
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+BUDGET = 1.0
+"""Default of ``--budget`` in seconds."""
 
 
 def lockers_option(function: Decorated) -> Decorated:
@@ -61,11 +63,21 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add all options of re-solving; the command receives them as ``how``, a dict of `spewy.open_bot`'s keywords."""
 
     @wraps(function)
-    def gathered(resolve: Resolve, safe: Gadget | None, budget: float, threads: int, **others: Any) -> Any:
+    def gathered(
+        resolve: Resolve,
+        safe: Gadget | None,
+        budget: float | None,
+        time_per_hand: float | None,
+        threads: int,
+        **others: Any,
+    ) -> Any:
+        if budget is not None and time_per_hand is not None:
+            raise click.UsageError("--budget and --time-per-hand: expected one of them, found both.")
         how = {
             "resolve": resolve,
             "safe": safe or False,
-            "seconds": budget,
+            "seconds": BUDGET if budget is None else budget,
+            "seconds_per_hand": time_per_hand,
             "threads": threads,
         }
         return function(how=how, **others)
@@ -74,9 +86,15 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--budget",
         metavar="SECONDS",
         type=Seconds(some=True),
-        default=1.0,
-        show_default=True,
-        help="Time limit in seconds for one decision; at the limit the bot plays the best strategy found so far.",
+        help="Time limit in seconds for one decision; at the limit the bot plays the best strategy found so far. "
+        f"Default: {BUDGET:g}, without --time-per-hand.",
+    )
+    bank_option = click.option(
+        "--time-per-hand",
+        metavar="TIME",
+        type=Span(),
+        help="Time limit for all decisions together, such as 7s: at most this time for each hand so far. The bot saves "
+        "time in hands that need no re-solve. Default: none.",
     )
     threads_option = click.option(
         "--threads",
@@ -85,7 +103,7 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         help="Number of threads for re-solving a decision.",
     )
-    return resolve_option(safe_option(budget_option(threads_option(gathered))))
+    return resolve_option(safe_option(budget_option(bank_option(threads_option(gathered)))))
 
 
 def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:

@@ -135,9 +135,16 @@ def match(
        "score": {"plain": {"mean", "half", "n"}, "duplicate": .., "aivat": .., "aivat_duplicate": ..},
        "faults": [0, 0],
        "decisions": [{"sources": {"stored": 90, "re-solved": 8, "translated": 1, "fallback": 1},
-                      "failures": {"SolveError": 1}}, {"sources": {}, "failures": {}}]}
+                      "failures": {"SolveError": 1},
+                      "spent": [{"round": "turn", "n": 40, "solved": 18,
+                                 "seconds": {"mean", "median", "p99"},
+                                 "stages": {"read": {"mean", "median", "p99"}, "lay": .., "iterate": ..,
+                                            "judge": ..}}]},
+                     {"sources": {}, "failures": {}, "spent": []}]}
       mean, half (half the width of the interval) in mbb per hand; n is the number of values. aivat and aivat_duplicate
       are null if no bot reveals its strategy; sources are empty for a bot that does not count them.
+      spent has the seconds of decisions by round: of all n, and by stage of those that solved a subgame (read the
+      stored strategy, lay out boards and memory, iterate, judge by best responses).
     """  # noqa: D301
     if phh is not None:
         check_file(phh, (".phhs",))

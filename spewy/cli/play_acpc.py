@@ -68,12 +68,13 @@ def acpc(
     \b
     Examples:
       spewy play acpc localhost 20001 --lockers results/limit-holdem
-      spewy play acpc localhost 20001 --lockers results/nolimit-200bb --resolve always --budget 3
+      spewy play acpc localhost 20001 --lockers results/nolimit-200bb --resolve always --time-per-hand 7s
 
     \b
     --json prints one object; "seconds" are those of decisions, "start" those of opening the bot:
       {"hands", "faults", "seconds": {"n", "median", "p99", "most"}, "start": seconds, "memory_mib",
-       "sources": {"stored": 90, "re-solved": 8, "translated": 1, "fallback": 1}, "failures": {"SolveError": 1}}
+       "sources": {"stored": 90, "re-solved": 8, "translated": 1, "fallback": 1}, "failures": {"SolveError": 1},
+       "spent": as in spewy match}
     """  # noqa: D301
     from spewy.bot.tally import tally_of
     from spewy.competitions.acpc.client import play
@@ -93,8 +94,10 @@ def acpc(
 
 def _quantiles(match: Match) -> tuple[float, float, float]:
     """Median, 99 % quantile and maximum of the seconds that decisions took; NaN if there was no decision."""
+    from spewy.bot.spent import quantile
+
     ordered = sorted(match.seconds) or [float("nan")]
-    median, high = (ordered[int(share * (len(ordered) - 1))] for share in (0.5, 0.99))
+    median, high = (quantile(ordered, share) for share in (0.5, 0.99))
     return median, high, ordered[-1]
 
 

@@ -45,7 +45,7 @@ class LiveEngine:
     """Engine whose sweeps are iterations of a solver; each iteration visits every chunk once.
 
     Args:
-        layout: layout of the problem.
+        layout: boards and betting of the problem.
         store: the lockers; the engine continues from their content.
         solver: a new solver for the layout's live game.
         locks: decisions whose frequencies are locked.

@@ -174,7 +174,7 @@ class SampledEngine(Closing):
             opened: opens the store of the other solve for reading.
             old: board buckets and rows of the other solve.
             new: board buckets and rows of this solve.
-            mark: deals and seconds of the other solve.
+            mark: number of deals, and seconds of work, of the other solve.
             short: whether regrets and strategy sums of the other solve are 16-bit numbers.
 
         Raises:

@@ -238,7 +238,7 @@ def _aligned(a: NodeView, b: NodeView, actions: Sequence[str]) -> _Aligned:
 
 
 def _spread(values: Floats, of: Sequence[str], actions: Sequence[str]) -> Floats:
-    """Copy values ``[action, ...]`` of the actions ``of`` into an array of all ``actions``; the others get 0."""
+    """Copy values ``[action, ...]`` of the actions ``of`` into an array of all ``actions``, with 0 for the rest."""
     out = np.zeros((len(actions), *values.shape[1:]))
     out[[actions.index(action) for action in of]] = values
     return out

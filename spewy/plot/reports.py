@@ -93,7 +93,10 @@ def report_frequencies(report: Report, ax: Any = None, orient: Orient | None = N
 def report_shares(report: Report, ax: Any = None, orient: Orient | None = None) -> Any:
     """Draw both players' EV as a share of the pot (dots) beside their equity (rings).
 
-    Arguments are those of `report_frequencies`.
+    Args:
+        report: the report.
+        ax: axes to draw on; None for a new figure.
+        orient: direction of the bars; None for vertical bars of cards and horizontal bars of boards.
     """
     chart = _Chart(report, ax, orient)
     for p, seat in enumerate(SEAT_NAMES):
@@ -110,7 +113,10 @@ def report_shares(report: Report, ax: Any = None, orient: Orient | None = None) 
 def report_realisation(report: Report, ax: Any = None, orient: Orient | None = None) -> Any:
     """Draw EV divided by equity times pot for both players, as bars from 100 %.
 
-    Arguments are those of `report_frequencies`.
+    Args:
+        report: the report.
+        ax: axes to draw on; None for a new figure.
+        orient: direction of the bars; None for vertical bars of cards and horizontal bars of boards.
     """
     chart = _Chart(report, ax, orient)
     for p, seat in enumerate(SEAT_NAMES):

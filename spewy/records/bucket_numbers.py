@@ -1,4 +1,4 @@
-"""Regrets and strategy sums of each board bucket in the lockers, with which a solve by dealt boards continues.
+"""Regrets and strategy sums of each board bucket in the lockers, with which a solve of a whole game continues.
 
 The lockers ``regret`` and ``strategy`` hold one array for each player and board bucket under the key
 ``ROUND.BUCKET|PLAYER``, in the order of `solvers.sampled.numbers.Numbers`. The locker ``visits`` holds how often the
@@ -101,7 +101,7 @@ def write_buckets(store: Store, board_buckets: Sequence[BucketNumbers]) -> None:
 
 
 def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -> None:
-    """Write the mark of a finished save, and wait until everything is on the disk.
+    """Record the deals, seconds and visits that a finished save includes, and wait until everything is on the disk.
 
     Args:
         store: the store to write to.

@@ -125,7 +125,8 @@ class StrategyLocker(Closing):
             bucket: board bucket of the round.
             line: line that enters the decision's chunk.
             p: player who acts.
-            first_free: first free slot of the decision in its chunk: see `chunk`.
+            first_free: number of the decision's first action among the player's actions in the chunk, breadth first, if
+                the last action of each decision does not count.
             n_actions: number of actions.
 
         Raises:
@@ -143,8 +144,9 @@ class StrategyLocker(Closing):
             t: round of the game.
             board_bucket: board bucket of the round.
             p: player who acts.
-            decisions: for each decision, the line that enters its chunk, its first free slot in the chunk (see
-                `chunk`), and its number of actions.
+            decisions: for each decision, the line that enters its chunk, its first free slot in the chunk, and its
+                number of actions. Free slots number the player's actions, breadth first; a decision's last action has
+                none.
 
         Returns:
             Bytes ``[row, action]`` of each decision, without its last action.
@@ -164,7 +166,15 @@ class StrategyLocker(Closing):
     def many_frequencies(
         self, t: int, board_bucket: int, p: int, decisions: Sequence[tuple[str, int, int]]
     ) -> Floats:
-        """Read player p's strategies at several decisions of a board bucket; arguments are those of `free_slots`.
+        """Read player p's strategies at several decisions of a board bucket.
+
+        Args:
+            t: round of the game.
+            board_bucket: board bucket of the round.
+            p: player who acts.
+            decisions: for each decision, the line that enters its chunk, its first free slot in the chunk, and its
+                number of actions. Free slots number the player's actions, breadth first; a decision's last action has
+                none.
 
         Returns:
             Frequencies ``[action, row]``, with the actions of the first decision, then of the second, and so on.
@@ -328,7 +338,7 @@ def _read_lines(store: Reads, t: int, n_rows: int) -> LineIndex:
 
 
 def _batch_and_lane(lines: LineIndex, t: int, line: str) -> tuple[int, int]:
-    """Batch and lane of a line that enters round t."""
+    """Number of the batch of 16 lines with a line that enters round t, and number of the line in the batch."""
     if line not in lines.place:
         raise InputError(f"line {line!r}: it does not enter round {t} of this game")
     return lines.place[line]

@@ -98,7 +98,9 @@ def sampled_engine(
             computed.
 
     Raises:
-        InputError, MissingError: as `walked_engine` or `start_from`.
+        MissingError: the job is to be solved on a cluster, and Dask is not installed.
+        InputError: no scheduler answers, or all workers have another version of spewy; or the new solve cannot begin
+            with the other solve's regrets.
         lockers.LockerError: the stores are damaged.
     """
     board_buckets = kept or abstraction(plan.spec, progress)

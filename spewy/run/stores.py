@@ -15,8 +15,8 @@ from spewy.system.closing import Closing
 class Stores(Closing):
     """The stores of a solve, in its folder or in memory.
 
-    A solve by dealt boards opens the stores in its folder for each use, since pages that were read or written count as
-    memory of the process until a store is closed. Every other solve keeps its store open.
+    A solve with board buckets opens the stores in its folder for each use, since pages that were read or written count
+    as memory of the process until a store is closed. Every other solve keeps its store open.
 
     Args:
         job: the job.
