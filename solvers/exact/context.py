@@ -302,7 +302,7 @@ def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
 
 
 def _sharing(own: Workspace, common: Workspace) -> Workspace:
-    """Replace a thread's buffers with a row for each hand by the buffers that all threads share on the first board."""
+    """Give a thread the buffers of hands that all threads share on the first board, in place of its own."""
     return own._replace(**{name: getattr(common, name) for name in COMMON})
 
 

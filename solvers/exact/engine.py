@@ -302,7 +302,7 @@ def _sum_units(variant: Variant, iterations: Ints) -> Floats:
 def _plain(
     mode: int, iterations: int, measured: Floats, kept: np.ndarray = NO_VALUES, kept_second: int = -1
 ) -> Plan:
-    """Make a plan that leaves regrets and sums unchanged."""
+    """Make a plan whose passes measure, and leave regrets and sums unchanged."""
     return Plan(mode, iterations, 0, *NO_NUMBERS, False, -np.inf, measured, kept, kept_second)
 
 

@@ -51,7 +51,8 @@ def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
 
         Args:
             plan: the passes.
-            views: four `GameView`: strategies from regrets for traverser 0 and 1, then strategies from sums.
+            views: four `GameView`: for traversers 0 and 1 with strategies from regrets, then for the same with
+                strategies from sums.
             packed: the thread's `Desk`.
         """
         desk = unpack(packed)
@@ -124,7 +125,7 @@ def _next_board(x: RoundView, work: Workspace, f: PassFactors, deals: Deals, e: 
 
 @inlined
 def _entry(above: Cursor, deals: Deals, e: int) -> Entry:
-    """Make the `Entry` (the opponent's reach) of the board to which entry e of a deal leads."""
+    """Make the record of the opponent's reach on the board to which entry e of a deal leads."""
     parent_row = deals.other.parent_row + 4 * int64_at(deals.other.first_row, e)
     return Entry(above.work.exits, above.round.program.exit_width, parent_row)
 
