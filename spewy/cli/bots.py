@@ -32,7 +32,7 @@ def lockers_option(function: Decorated) -> Decorated:
         metavar="FOLDER",
         required=True,
         type=click.Path(path_type=Path),
-        help="Folder of the solved whole game that the bot plays, or a copy of its strategy locker (its folder play).",
+        help='Folder of the solved whole game that the bot plays; a copy of its subfolder "play" is enough.',
     )(function)
 
 
