@@ -369,9 +369,7 @@ def test_classes_that_lack_a_part_are_damage(leduc, solved, tmp_path):
     shutil.copytree(solved[1], tmp_path / "out")
     with open_store(tmp_path / "out" / "play") as store:
         store.transact(lambda txn: txn.delete("classes", b"rows"))
-    assert "locker 'classes': expected groups, " in refused(
-        "solve", leduc[0], "--out", tmp_path / "out"
-    )
+    assert "locker 'classes': expected groups, " in refused("solve", leduc[0], "--out", tmp_path / "out")
     assert "found no rows" in refused("show", tmp_path / "out")
 
 
