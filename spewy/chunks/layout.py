@@ -79,7 +79,7 @@ class Layout:
         self._live = None
 
     def below(self, t: int, b: int) -> Layout:
-        """Return the layout that begins with board b of round t and all lines that enter the round."""
+        """Return the layout of everything that can follow board b of round t, after all lines that enter the round."""
         tables, numbers = [], [b]
         arrived: list[tuple[int, int, int]] = []
         for i in range(t, self.n_rounds):

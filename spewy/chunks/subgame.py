@@ -14,7 +14,7 @@ from spewy.game.tree import BettingTree
 
 
 def subgame_of_line(layout: Layout, t: int, r: int) -> Layout:
-    """Return the layout that begins with line r of round t, on all boards of that round."""
+    """Return the layout of everything that can follow line r into round t, on all boards of this round."""
     tree = layout.problem.tree.below(layout.tree(t, r).nodes[0])
     betting = betting_rounds(tree)
     return Layout(_with_locks_of(layout.problem, tree), betting, layout.boards[t : t + len(betting)])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from spewy.bot.agent import LockerBot
     from spewy.bot.options import Resolve
     from spewy.bot.tally import Tally
+    from spewy.match.entrant import Entrant
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 BUDGET = 1.0
@@ -30,7 +32,7 @@ def lockers_option(function: Decorated) -> Decorated:
         metavar="FOLDER",
         required=True,
         type=click.Path(path_type=Path),
-        help="Folder of the solved whole game that the bot plays, or a copy of its strategy locker (its folder play).",
+        help='Folder of the solved whole game that the bot plays; a copy of its subfolder "play" is enough.',
     )(function)
 
 
@@ -117,6 +119,37 @@ def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
         yield f"decisions{of}", tally.sources_text
     if tally.failures:
         yield f"failed{of}", tally.failures_text
+
+
+def bot_description(entrant: Entrant, how: Mapping[str, Any]) -> str:
+    """Text that identifies a bot in the folder of logs: its word, and for a solve's folder also its options."""
+    if entrant.kind != "folder":
+        return entrant.word
+    safe = f" --safe {how['safe']}" if how["safe"] else ""
+    return f"{os.path.normpath(entrant.value)} --resolve {how['resolve']}{safe}"
+
+
+def quantiles(seconds: Sequence[float]) -> dict[str, float]:
+    """Return the median, the 99 % quantile and the maximum of the seconds that decisions took; NaN without decisions.
+
+    >>> quantiles([0.1, 0.3, 0.2])
+    {'median': 0.2, 'p99': 0.2, 'most': 0.3}
+    """
+    from spewy.bot.spent import quantile
+
+    ordered = sorted(seconds) or [float("nan")]
+    median, high = (quantile(ordered, share) for share in (0.5, 0.99))
+    return {"median": median, "p99": high, "most": ordered[-1]}
+
+
+def times_text(seconds: Sequence[float]) -> str:
+    """Describe the seconds that decisions took.
+
+    >>> times_text([0.1, 0.3, 0.2])
+    '3; 0.2000 s median, 0.2000 s 99 %, 0.3000 s at most'
+    """
+    found = quantiles(seconds)
+    return f"{len(seconds):,}; {found['median']:.4f} s median, {found['p99']:.4f} s 99 %, {found['most']:.4f} s at most"
 
 
 def open_bot(folder: Path, **how: Any) -> LockerBot:

@@ -157,7 +157,7 @@ class RealGame:
         return FlopFinding(np.array(best), float(values.own.sum()), time.thread_time() - start)
 
     def later(self, first: int, desk: Buffers) -> Floats:
-        """Measure best responses that follow the average strategy before a round, and respond from that round on.
+        """Measure, for each later round, best responses that follow the average strategy until this round.
 
         Args:
             first: number of the flop.

@@ -194,7 +194,7 @@ class SampledEngine(Closing):
         visits = numbers.visits[t][:, board_bucket].copy()
 
         def both(pair: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-            """Copy the bucket's numbers from the arrays of both players."""
+            """Copy the bucket's part of both players' arrays."""
             n_board_buckets = len(numbers.visits[t][0])
             first, second = (whole.reshape(n_board_buckets, -1)[board_bucket].copy() for whole in pair)
             return first, second

@@ -287,7 +287,7 @@ def _changes(a: SolveView, b: SolveView, nodes: Sequence[Node], board: str | Non
 
 
 def _only(a: SolveView, b: SolveView, nodes: Sequence[Node]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Lines of decisions in the round from the two nodes on that only A has, and those that only B has."""
+    """Lines of later decisions in the round of two nodes: those that only A has, and those that only B has."""
     first, second = (
         [solution.job.amounts.line_text(line) for line in _following(node)]
         for solution, node in zip((a, b), nodes, strict=True)

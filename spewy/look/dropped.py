@@ -98,7 +98,7 @@ class StoreReads(ChunkReads):
         Args:
             line: line that enters the chunk.
             number: round of the game.
-            history: public cards of the board, in the form in which the store has it.
+            history: public cards of the stored board that equals the requested board up to suits.
 
         Returns:
             The layout of the subgame, and both ranges at its root, per player ``[hand of the layout]``.

@@ -39,7 +39,7 @@ def comparison_figure(
         game: rules of the game.
         comparison: the comparison.
         line: line of the decision in words; None for the line as it is written.
-        size: a name of `SIZES`.
+        size: size of the figure, a key of `SIZES`.
 
     Returns:
         The figure.

@@ -40,7 +40,7 @@ def report_figure(report: Report, line: str | None = None, size: str = "screen")
     Args:
         report: the report.
         line: line of the decision in words; None for the line as it is written.
-        size: a name of `SIZES`.
+        size: size of the figure, a key of `SIZES`.
 
     Returns:
         The figure.

@@ -211,7 +211,7 @@ def _read_visits(store: Reads, t: int, board_buckets: Sequence[int], visits: Int
 
 
 def _read_ahead(store: Reads, deals: int, numbers: Numbers) -> None:
-    """Set ``numbers.ahead`` to the visits that each board bucket includes beyond those of the last finished save."""
+    """Set ``numbers.ahead``: how many stored visits of each board bucket are newer than the last finished save."""
     for t, (visits, ahead) in enumerate(zip(numbers.visits, numbers.ahead, strict=True)):
         key = _marked_key(t)
         counted = store.get(VISITS, key)
@@ -229,7 +229,7 @@ def _read_ahead(store: Reads, deals: int, numbers: Numbers) -> None:
 def _read_player(
     store: Reads, locker: str, place: tuple[int, int], board_buckets: Sequence[int], whole: Array
 ) -> None:
-    """Read one player's arrays of some board buckets into the rows of ``whole``, ``[board bucket, number]``."""
+    """Read one player's arrays of some board buckets into the rows of ``whole``, ``[board bucket, index]``."""
     if not whole.shape[1]:
         return
     for c in board_buckets:

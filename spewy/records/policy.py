@@ -75,7 +75,7 @@ class SolvedBoard(NamedTuple):
     Attributes:
         history: public cards of the stored board.
         key: key of the chunk in the lockers.
-        rows: per player ``[hand]``, number among the stored board's hands of the hand that equals the requested one.
+        rows: per player ``[hand on the requested board]``, number of the equal hand among those of the stored board.
     """
 
     history: History

@@ -337,7 +337,7 @@ def write_bucket(
         t: round of the game.
         board_bucket: board bucket of the round.
         lines: index of the lines that enter the round.
-        both: each player's strategies, as `solvers.sampled.quantise.quantise` returns them.
+        both: bytes of each player's strategies in the whole board bucket.
     """
 
     def write(txn: Transaction) -> None:

@@ -259,7 +259,7 @@ class Session(Closing):
         )
 
     def _require_start(self, start: Path, *, again: bool) -> None:
-        """Check that this solve can start from another solve's folder; a solve that has begun is not checked.
+        """Check that this solve, if it has not begun, can start from another solve's folder.
 
         Raises:
             InputError: this job does not deal boards, or the folder is this solve's own; or the other solve has another

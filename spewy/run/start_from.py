@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
 
 APART = ("name", "boards", "rows", "solve")
-"""Keys and sections of a job that may differ from those of the solve from which the job starts."""
+"""Keys and sections that may differ between a job and the solve from which it starts."""
 
 
 def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, board_buckets: Abstraction) -> Mark:
