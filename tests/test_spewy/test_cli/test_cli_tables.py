@@ -203,7 +203,14 @@ def test_a_bot_plays_at_a_dealers_table(tmp_path, monkeypatch):
     how = ("--resolve", "always", "--safe", "--budget", 3, "--threads", 2)
     result = seated(LIMIT, 3, "--lockers", tmp_path, *how, "--log", log)
     assert (result.exit_code, bot.closed) == (0, True), result.output
-    told = {"resolve": "always", "safe": "mixed", "seconds": 3.0, "seconds_per_hand": None, "threads": 2}
+    told = {
+        "resolve": "always",
+        "safe": "mixed",
+        "seconds": 3.0,
+        "seconds_per_hand": None,
+        "threads": 2,
+        "menu": "lean",
+    }
     assert asked == [((tmp_path,), told)]
     rows = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
     assert (rows["hands"], set(rows)) == ("3", {"hands", "faults", "answers", "start", "memory"})
