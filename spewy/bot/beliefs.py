@@ -140,6 +140,13 @@ class Beliefs:
             state.answer = self._answer(state)
         return state.answer
 
+    def actions(self, state: PublicState) -> Sequence[str]:
+        """Return the legal actions at a public state, by the subgame or the blueprint that covers it."""
+        if state.subgame is not None:
+            return state.subgame.actions(state.betting)
+        node = self._node(state)
+        return passive_actions(state.hand) if node is None else legal_actions(node, state.betting)
+
     def best_values(self, state: PublicState, player: int) -> Floats:
         """Return a player's best-response value of each hand in the subgame that begins at a state.
 
@@ -228,13 +235,6 @@ class Beliefs:
             with self._budget.limited(BEFORE):
                 each.ranges = self.range(root, 0), self.range(root, 1)
 
-    def _actions(self, state: PublicState) -> Sequence[str]:
-        """Return the legal actions at a public state, by the subgame or the blueprint that covers it."""
-        if state.subgame is not None:
-            return state.subgame.actions(state.betting)
-        node = self._node(state)
-        return passive_actions(state.hand) if node is None else legal_actions(node, state.betting)
-
     def _node(self, state: PublicState) -> Node | None:
         """Return the blueprint's decision at a public state; None if the blueprint's tree has no such decision."""
         if state.blueprint_line is None or state.hand.to_act is None:
@@ -272,7 +272,7 @@ class Beliefs:
         )
         if betting.round > before.round:
             state.put_in_before, state.donk = max(betting.spent), may_donk(before, betting)
-        if action not in self._actions(above) and self._when(before.round) != "never":
+        if action not in self.actions(above) and self._when(before.round) != "never":
             state.subgame = self._subgame(above, (action,)) or state.subgame
         if state.subgame is not None and betting.to_act is not None and not state.subgame.covers(betting):
             state.subgame = None

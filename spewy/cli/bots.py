@@ -48,12 +48,14 @@ def safe_option(function: Decorated) -> Decorated:
     """Add ``--safe [GADGET]``."""
     return click.option(
         "--safe",
-        metavar="[cfr-d|mixed]",
-        type=click.Choice(["cfr-d", "mixed"]),
+        metavar="[blended|cfr-d|estimate|mixed]",
+        type=click.Choice(["blended", "cfr-d", "estimate", "mixed"]),
         is_flag=False,
         flag_value="mixed",
-        help="Re-solve safely, so that the opponent cannot gain by the re-solve. GADGET: that of CFR-D (cfr-d), or one "
-        "that also considers the opponent's estimated range (mixed). --safe alone means mixed.",
+        help="Re-solve safely, so that the opponent gains little by hands that the bot does not expect. GADGET: all "
+        "hands have a small share of the opponent's range (blended); no hand gains against the strategy without the "
+        "re-solve (cfr-d); such a gain is estimated (estimate); the gadget of CFR-D, and also the opponent's estimated "
+        "range (mixed). --safe alone means mixed.",
     )(function)
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lockers import LockerError
+from solvers.resolve import ALTERNATIVES, Gadget
 from solvers.tree import Floats
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.options import Options
@@ -216,7 +217,7 @@ class Subgame:
     def _solve(self, player: int) -> Resolved:
         gadget, budget = self._options.safe, self._context.budget
         limits = Limits(self._options.iterations, budget.deadline, self._options.threads)
-        values = None if gadget is None else self.blueprint_values(player)
+        values = None if gadget is None else self._alternatives(player, gadget)
         with budget.limited(BEFORE):
             warm = self._warm_start()
         if gadget is not None and values is None:
@@ -224,6 +225,16 @@ class Subgame:
         safety = None if gadget is None or values is None else Safety(player, values, gadget)
         assert self.ranges is not None
         return resolve(self._builder, self.root, self.board, self.ranges, limits, warm, safety)
+
+    def _alternatives(self, player: int, gadget: Gadget) -> Floats | None:
+        """Return the alternative payoffs of the opponent's hands, ``[hand of the deck]``, when a player is re-solved.
+
+        None if the gadget needs them, but the blueprint does not cover the subgame, or if there was no time.
+        """
+        kind = ALTERNATIVES[gadget]
+        if kind is None:
+            return np.zeros(self._builder.n_hands)
+        return self.blueprint_values(player) if kind == "best" else self._average_values(player)
 
     def _solved_for(self, player: int) -> int:
         """Player in a solve's cache key: ``player`` in a safe solve, and 0 in an unsafe solve for both players."""
@@ -286,17 +297,36 @@ class Subgame:
         return worse
 
     def _blueprint_values(self, player: int) -> Floats | None:
-        context = self._context
-        with context.budget.limited(BEFORE):
+        """Compute `blueprint_values`."""
+        with self._context.budget.limited(BEFORE):
             blueprint = self.blueprint_strategy(player)
-        if blueprint is None or self.ranges is None:
+        return None if blueprint is None else self._values_against(player, blueprint)
+
+    def _average_values(self, player: int) -> Floats | None:
+        """Compute the opponent's values if neither player re-solves this subgame, ``[hand of the deck]``.
+
+        None if the blueprint does not cover the subgame, or if there was no time.
+        """
+        with self._context.budget.limited(BEFORE):
+            blueprint, opponents = self.blueprint_strategy(player), self.blueprint_strategy(1 - player)
+            if blueprint is None or opponents is None:
+                return None
+            if opponents.root != blueprint.root:  # only one of the two follows the enclosing subgame
+                blueprint, opponents = self._stored_strategy(player), self._stored_strategy(1 - player)
+        if blueprint is None or opponents is None:
             return None
-        root, strategy = blueprint
-        deadline = context.budget.after(READING)
+        return self._values_against(player, blueprint, opponents.strategy)
+
+    def _values_against(
+        self, player: int, blueprint: BlueprintStrategy, own: PlayerStrategy | None = None
+    ) -> Floats | None:
+        """Compute the opponent's values against a player's strategy (`best_responses`); None if there is no time."""
+        context, (root, strategy) = self._context, blueprint
+        if self.ranges is None:
+            return None
+        reach, deadline = self.ranges[player], context.budget.after(READING)
         try:
-            values = best_responses(
-                self._builder, root, self.board, player, self.ranges[player], strategy, deadline
-            )
+            values = best_responses(self._builder, root, self.board, player, reach, strategy, deadline, own)
         except OutOfTimeError as error:
             LOG.info("line %r: %s", self.betting.line, error)
             context.tally.failed(self.betting.line, error)
