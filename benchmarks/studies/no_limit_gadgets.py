@@ -7,8 +7,8 @@ are small, and stacks are a few big blinds. Each game is solved with few buckets
 buckets and many deals (*fine*); each seed deals other boards. Then a bot plays from this stored strategy, and re-solves
 the last round in each of the ways. The table has the exploitability of the bot's whole strategy in mbb per hand, on all
 boards and with exact card removal: half the sum of what best responses win in both seats. They know the bot's strategy.
-The first number of a cell is for opponents who bet as the bot's tree bets. Opponents of the second number also bet, once
-in a hand and in the last round, amounts that the tree lacks (`OFFERED`).
+The first number of a cell is for opponents who bet as the bot's tree bets. Opponents of the second number can also bet
+an amount that the tree lacks (`OFFERED`), once in a hand, and in the last round.
 """
 
 import argparse
@@ -17,7 +17,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
 
 from benchmarks.studies.bot_judge import BotJudge, Offers, open_judge
 from solvers.resolve import Gadget
