@@ -1,4 +1,4 @@
-"""Solvers of whole games by sampled boards, made from a job and kept in memory."""
+"""Solvers in memory that sample boards, for the whole game of a job."""
 
 import sys
 import time

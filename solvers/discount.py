@@ -127,7 +127,7 @@ VARIANTS = {
 
 
 DEFAULT_VARIANT, EXACT_VARIANT = "dcfr", "dcfr-steep"
-"""The variants of jobs that do not name a variant: of most jobs, and of jobs with a strategy row for each hand."""
+"""Default variants of CFR: for most jobs, and for jobs whose strategies have a row for each hand."""
 
 
 def variant(name: str) -> Variant:
@@ -143,7 +143,7 @@ def variant(name: str) -> Variant:
 
 
 def _retained(before: int, power: float) -> float:
-    """Return the factor of regrets after t iterations (``before``): ``t^p / (t^p + 1)`` for a power p; 1 for p = ∞."""
+    """Return ``t^p / (t^p + 1)``, the factor of regrets after t iterations, for a power p; 1 for p = ∞."""
     if power == inf:
         return 1.0
     weight: float = float(before) ** power

@@ -16,7 +16,7 @@ from compiled.vector import WIDTH, Address, fill16, load16, maximum, store, wher
 from solvers.state import FLOOR
 
 TWO, THREE = (0, 0), (0, 0, 0)
-"""Arguments of `stepped` that ask for offsets of two and of three vectors."""
+"""Tuples of two and of three zeros: their lengths tell `stepped` how many offsets to return."""
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
 _FLOOR: Any = np.float32(FLOOR)

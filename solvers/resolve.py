@@ -11,14 +11,14 @@ to enter the subgame, or to take the hand's *alternative payoff* instead (`ALTER
   subgame without re-solving. The opponent's range in the subgame is the strategy of the step, which regret matching
   improves beside the subgame's own regrets. The resolver's strategy then gives no hand more than its alternative payoff
   (as far as the solve has converged, and as far as this is possible), whatever range was estimated for the opponent.
-- *Estimate* (N. Brown and T. Sandholm, "Safe and Nested Subgame Solving for Imperfect-Information Games", NIPS 2017): a
-  hand's alternative payoff is what the hand wins if both players play on without re-solving. This is less than a best
-  response wins, so more hands enter, and the resolver's strategy improves against more hands. Each hand's weight is
-  that of the blended range.
 - *Mixed*: the opponent's estimated range enters the subgame, and in addition each hand enters or takes its alternative
   payoff as in CFR-D. CFR-D only asks that the resolver plays no worse than without re-solving, and that strategy may be
   bad. The mixed step prefers, among the strategies that give no hand more than its alternative payoff, one that is good
   against the estimated range.
+- *Estimate* (after N. Brown and T. Sandholm, "Safe and Nested Subgame Solving for Imperfect-Information Games", NIPS
+  2017): the mixed step, but a hand's alternative payoff is what the hand wins if both players play on without
+  re-solving. This is less than a best response wins, so more hands enter, and the resolver's strategy improves against
+  more hands.
 
 All values are counterfactual, as in `solvers.game`.
 """
@@ -77,7 +77,7 @@ def blended(estimated: Floats, possible: Floats) -> Floats:
 
 
 class BlendedStep:
-    """The blended step: the opponent's range is the estimated range, blended with the range of all hands.
+    """The blended gadget: the opponent's range is the estimated range, blended with the range of all hands.
 
     Args:
         alternatives: ``[hand]``, unused.
@@ -120,7 +120,7 @@ class CfrDStep:
         return out
 
     def reach(self) -> Floats:
-        """Return the opponent's range in the subgame, the probability that each hand enters: ``[hand]``."""
+        """Return the opponent's range in the subgame: the probability ``[hand]`` that each hand enters it."""
         return self.enters()
 
     def learn(self, values: Floats) -> None:
@@ -131,27 +131,8 @@ class CfrDStep:
         np.maximum(self._regrets, 0.0, out=self._regrets)
 
 
-class EstimateStep(CfrDStep):
-    """The estimate step: hands of the blended range enter or take their alternative payoff as in CFR-D.
-
-    Args:
-        alternatives: as in `CfrDStep`.
-        compatible: as in `CfrDStep`.
-        estimated: ``[hand]``, the opponent's estimated range, its largest weight 1.
-    """
-
-    def __init__(self, alternatives: Floats, compatible: Floats, estimated: Floats) -> None:
-        super().__init__(alternatives, compatible, estimated)
-        self._range = blended(estimated, self._possible)
-
-    def reach(self) -> Floats:
-        """Return the opponent's range: the blended range times the probability that each hand enters."""
-        out: Floats = self._range * self.enters()
-        return out
-
-
 class MixedStep(CfrDStep):
-    """The mixed step: the estimated range enters, and in addition hands enter or take their payoff as in CFR-D.
+    """The mixed gadget: the opponent's range is the estimated range plus the hands that enter the subgame as in CFR-D.
 
     Args:
         alternatives: as in `CfrDStep`.
@@ -164,7 +145,7 @@ class MixedStep(CfrDStep):
         self._estimated = self._possible * estimated
 
     def reach(self) -> Floats:
-        """Return the opponent's range: the estimated range plus the probability that each hand enters."""
+        """Return the opponent's range in the subgame: estimated weight plus the probability that the hand enters it."""
         out: Floats = self._estimated + self.enters()
         return out
 
@@ -172,7 +153,7 @@ class MixedStep(CfrDStep):
 STEPS: dict[Gadget, Callable[[Floats, Floats, Floats], GadgetStep]] = {
     "blended": BlendedStep,
     "cfr-d": CfrDStep,
-    "estimate": EstimateStep,
+    "estimate": MixedStep,
     "mixed": MixedStep,
 }
 

@@ -21,7 +21,7 @@ class Solver(Protocol):
     """A solve in progress.
 
     Attributes:
-        iteration: number of iterations done. Whoever writes regrets or sums of an earlier run sets it first.
+        iteration: number of iterations done; set it before you `write` the regrets and sums of a saved solve.
         parts: names of the solve's arrays.
     """
 

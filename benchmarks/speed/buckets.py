@@ -1,4 +1,4 @@
-"""Time that one core needs for the outcomes and the merge trees of boards, and two workers for those of all flops.
+"""Time to compute outcomes and merge trees: of some boards on one core, of all flops with two workers.
 
     python -m benchmarks.speed.buckets [--quick] [--boards 15] [--flops]
 

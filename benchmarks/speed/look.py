@@ -4,9 +4,9 @@
 
 Each job is solved for a few sweeps, unless the folder ``DIR/<job>`` exists already. Then `show` runs at the root and at
 a random decision of each later round, with EVs and without, and `report` on all cards after both players have checked.
-Each runs in three processes of its own; the table has medians. "seconds" is wall time after the imports, "cpu s"
-processor time after the imports, "cpu s in all" the processor time of the whole process, and MiB its peak memory beyond
-an interpreter with NumPy.
+Each command runs three times, each time in a new process; the table has medians. "seconds" is wall time after the
+imports, "cpu s" processor time after the imports, "cpu s in all" the processor time of the whole process, and MiB its
+peak memory beyond an interpreter with NumPy.
 """
 
 import argparse

@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def alternating(solvers: list, data: dict, workers: int, repeat: int) -> list[list]:
-    """Let the solvers solve a river three times, in turns; return medians for each: ms to solve, ms in all, sweeps."""
+    """Let the solvers solve a river alternately, three times each; return medians of ms to solve, ms in all, sweeps."""
     turns = [[solver.time(data, workers, repeat) for solver in solvers] for _ in range(3)]
     return [[median(turn[s][k] for turn in turns) for k in range(3)] for s in range(len(solvers))]
 

@@ -1,4 +1,4 @@
-"""Measures which numbers of board buckets are best, and whether later ones should remember the flop's board bucket.
+"""Measures which numbers of board buckets are best, and whether turns and rivers should remember the flop's bucket.
 
     python -m benchmarks.studies.board_classes [--deals 30000] [--ranks 6] [--workers 2] [--data FILE] [--quick]
     python -m benchmarks.studies.board_classes table

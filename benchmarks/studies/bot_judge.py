@@ -151,8 +151,8 @@ class BotJudge(Closing):
     def dealt(self, state: Hand) -> list[tuple[Hand, Ints]]:
         """List the states after the next cards, one for all cards that are equal up to suits.
 
-        Each comes with ``[deal, hand]``: for all these deals the hand that each hand becomes under the renaming of
-        suits.
+        Each state comes with an array ``[deal, hand]``: for each deal that the state stands for, the hand that each
+        hand becomes under the renaming of suits.
         """
         return [(state.deal(cards), moved) for cards, moved in self._below(state.board, state.to_deal)]
 

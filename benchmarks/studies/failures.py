@@ -3,7 +3,7 @@
     python -m benchmarks.studies.failures [--solves 8] [--kills 3] [--quick]
 
 The table has a line for each kind of trial: how often it ran, and how often it ended as it should. The exit code is 1
-if a trial did not. The kinds are:
+if a trial ended otherwise. The kinds are:
 
 - *killed*: a batch of three turns runs on two workers, and three times a worker that runs a job gets SIGKILL. The
   result of the batch must be the result of an undisturbed batch.

@@ -58,7 +58,7 @@ PAIRS = (
     ("small blind limps", "button opens"),
     ("cutoff calls a 3-bet", "big blind calls"),
 )
-"""Pairs of ranges that are measured, each for both of its ranges."""
+"""Pairs of ranges; the equities of both ranges of a pair are measured."""
 N_DRAWN, N_PAIRS, DRAWN_STEPS, N_AXES, LARGEST = 16, 60, 20, 64, 8191
 """Sizes of the features: random ranges, pairs of them, steps of equity, principal axes, and the largest number."""
 STEPS = 50

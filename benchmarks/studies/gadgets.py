@@ -5,7 +5,7 @@
 Limit hold'em with 15 cards (five ranks, three suits) is solved with few board buckets for a number of deals. Then every
 turn of two flops is re-solved to the end of the hand, with a row for each hand. Each cell of the table has two figures
 in mbb per hand on the flop: what a best response from the flop on wins, and what a best response from the turn on wins.
-The opponent of the first can come to the turn with any range, the opponent of the second has the range that the bot
+In the first figure the opponent can come to the turn with any range, in the second with the range that the bot
 expects. Best responses know the re-solved strategies (`benchmarks.studies.bot_judge`).
 """
 

@@ -315,7 +315,7 @@ class Flop:
 
 
 def _by_hand(layout: Layout, rounds: Sequence[int]) -> Layout:
-    """Return a copy of a layout that has a row for each hand on the boards of some rounds."""
+    """Return a copy of a game's `Layout`, with a row for each hand on the boards of the given rounds."""
     tables = []
     for t, table in enumerate(layout.boards):
         boards = table.boards

@@ -4,8 +4,8 @@
 
 solves a river chunk (``examples/R1.toml``) and a turn chunk (``examples/T1.toml``, with payoffs of rivers after ten
 sweeps) by both methods, and writes the tables and the picture of the page. Accuracy is the local exploitability in % of
-the pot. The time of CFR is that of the iterations that reach an accuracy; a run before finds their number. The time of
-LP is that of building the program and solving it. Times are medians of processor time on one core, after a warm-up.
+the pot. The time of CFR is that of the iterations that reach an accuracy; an earlier run finds their number. LP's
+time is that of building the program and solving it. Times are medians of processor time on one core, after a warm-up.
 ``--games`` measures whole games instead: one linear program (``method = "lp"``) against the job's CFR.
 """
 
@@ -179,7 +179,7 @@ def _time_cfr(chunk: OneChunk, name: str, goals: tuple[float, ...], args: argpar
 
 
 def _trace(chunk: OneChunk, name: str, goal: float, limit: int) -> list[tuple[int, float]]:
-    """Run CFR until its local exploitability reaches the goal or its iterations the limit.
+    """Run CFR until it reaches the goal of local exploitability, or the limit of iterations.
 
     Returns:
         (iterations, local exploitability in % of the pot), measured each time the iterations have grown by 5 %.

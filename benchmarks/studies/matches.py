@@ -6,8 +6,8 @@
 
 A match has two runs of ``--hands`` hands with the same cards, the second with the seats swapped. An interrupted match
 continues from its logs. Its score is added to the data file (``--data``), where it replaces an earlier score with the
-same folder, opponent and re-solving. Scores are what the folder's bot wins; ``width`` is the width of AIVAT's interval
-divided by that of plain hands. ``table`` prints all scores of the data file.
+same folder, opponent and re-solving. Scores are what the folder's bot wins; ``width`` is the width of the confidence
+interval with AIVAT divided by the width without AIVAT. ``table`` prints all scores of the data file.
 """
 
 import argparse

@@ -53,7 +53,7 @@ DETAILS: dict[str, dict[str, Any]] = {
         "deals": 2_000,
     },
     "fine": {
-        "boards": {"flop": 30, "turn": 60},
+        "boards": {"flop": 20, "turn": 40},
         "rows": {"preflop": 30, "flop": 40, "turn": 40},
         "deals": 40_000,
     },

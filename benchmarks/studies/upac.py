@@ -180,7 +180,7 @@ def rivers(package: Path, n_hands: int, seed: int) -> None:
 
 
 def walk(tables: Tables, rung: int, cards: tuple[int, ...], rng: Random) -> Came | None:
-    """Play a hand by the tables to the first decision on the river; return the way there.
+    """Play a hand by the tables to the first decision on the river; return the decisions and actions before it.
 
     The result is None if the hand ends earlier, or goes all-in.
     """

@@ -1,7 +1,9 @@
-"""Measures what UPAC's bot loses when it plays a stack by the solve of another stack, the nearest rung of its ladder.
+"""Measures what UPAC's bot loses when it plays a stack by the solve of another stack.
 
     python -m benchmarks.studies.upac_depths push [--stacks 12,16,20,30,40,50,70,100]
     python -m benchmarks.studies.upac_depths trees LADDER STACK,RUNG ... [--flops 6] [--seed 1]
+
+A *ladder* is a folder with solves of several stacks, its *rungs*; the bot plays each stack by the nearest rung.
 
 "push" computes the exact exploitability of push-or-fold solutions: each stack between two rungs plays the solution of
 the nearest rung. "trees" needs a stack (in chips) for which the ladder has a solve. It plays the betting tree of this
@@ -61,7 +63,7 @@ def main() -> None:
 
 
 def push(stacks: tuple[int, ...]) -> None:
-    """Print the stacks that lose most if they push or fold by the nearest rung, and the mean loss of all stacks."""
+    """Print what stacks lose that push or fold by the nearest rung (stack with a solve): largest losses, mean."""
     print("| stack, bb | rung, bb | exploitability, mbb |\n|---|---|---|")
     worst = []
     for stack in range(stacks[0], stacks[-1] + 1):
@@ -75,7 +77,7 @@ def push(stacks: tuple[int, ...]) -> None:
 
 
 def trees(ladder: Path, pairs: list[str], flops: int, seed: int) -> None:
-    """Print the exploitability of a stack's betting tree played by its own solve, and by another rung."""
+    """Print the exploitability of a stack's betting tree if its own solve, or another stack's solve, plays it."""
     folders = {}
     for folder in rung_folders(ladder):
         with open_policy(folder) as policy:
@@ -113,7 +115,7 @@ class Move(NamedTuple):
 
 
 def play_by(play: Path, rung: Path) -> float:
-    """Replace the strategies in a solve's strategy locker by those of a rung.
+    """Replace the strategies in a solve's strategy locker by the strategies of another stack (a *rung*).
 
     Returns:
         The share of decisions for which the rung's tree has no decision.

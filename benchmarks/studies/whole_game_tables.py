@@ -31,7 +31,7 @@ def study_table(found: list[dict[str, Any]]) -> str:
     ]
     for case in found:
         for k, point in enumerate(case["points"]):
-            size = f"{point['board_buckets']:,} × {case['rows']} | {point['table_mib']:.1f}"
+            size = f"{point['classes']:,} × {case['rows']} | {point['table_mib']:.1f}"
             lines.append(
                 f"| {size if not k else ' | '} | {point['core_seconds']:g} | {point['deals']:,} "
                 f"| {point['visits']:,.0f} | {_exploitability(point)} | {point['value_mbb']:.1f} |"
@@ -63,7 +63,7 @@ def answers_table(found: list[dict[str, Any]]) -> str:
     for case in found:
         for point in case["points"]:
             lines.append(
-                f"| {case['board_buckets']} × {case['rows']} | {case['answers']:g} | {point['deals']:,} "
+                f"| {case['classes']} × {case['rows']} | {case['answers']:g} | {point['deals']:,} "
                 f"| {point['core_seconds']:.0f} | {_exploitability(point)} | {point['value_mbb']:.1f} |"
             )
     return "\n".join(lines)
@@ -103,7 +103,9 @@ def draw_curves(data: dict[str, Any], picture: Path) -> None:
     for ax, (game, curves) in zip(charts[0], by_game.items(), strict=True):
         for (name, found), marker in zip(curves.items(), "osD^vP", strict=False):
             points = found["points"]
-            label = f"{name.removeprefix(game).lstrip(', ') or 'deals'}, {'/'.join(map(str, found['board_buckets']))}"
+            label = (
+                f"{name.removeprefix(game).lstrip(', ') or 'deals'}, {'/'.join(map(str, found['classes']))}"
+            )
             ax.errorbar(
                 [point["core_minutes"] for point in points],
                 [point["exploitability_mbb"] for point in points],

@@ -42,8 +42,8 @@ class _Round(NamedTuple):
     If the round remembers the flop (see `board_pairs`), a *pair* is a canonical board with a board bucket of flops.
 
     Attributes:
-        map: the boards of the round.
-        kind: how rows are looked up, see `row_kinds`.
+        map: index of the boards of the round.
+        kind: how rows are looked up: `BY_BOARD`, `BY_GRADE` or `BY_HAND`, see `row_kinds`.
         board_buckets: ``[canonical board or pair]``, the board bucket.
         rows: ``[canonical board or pair, hand]`` or ``[board bucket, grade]``.
         n_rows: number of rows of each board bucket.
@@ -222,8 +222,8 @@ class _Builder:
     def _classes_of_pairs(self, t: int, table: BoardMap, pairs: Pairs) -> NDArray[np.int32]:
         """Return the board bucket of each pair of a flop's board bucket and a canonical board of round t.
 
-        The boards are clustered separately for each board bucket of flops. Each of these gets a number of board buckets
-        in proportion to the number of deals that lead through it.
+        The boards are clustered separately for each board bucket of flops. Each board bucket of flops gets a number of
+        board buckets in proportion to the number of deals that lead through it.
         """
         features, n_board_buckets = self._features(table), self.spec.board_buckets[t]
         assert n_board_buckets != "all"
@@ -265,7 +265,7 @@ class _Builder:
     ) -> NDArray[np.uint8]:
         """Compute the row of each hand on the boards, or pairs, of round t, which is not the last: ``[board, hand]``.
 
-        The progress counts `n_told` boards for all of them.
+        The boards count as `n_told` boards in the progress.
         """
         from buckets.abstraction.class_rows import clustered_rows
 

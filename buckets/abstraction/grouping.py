@@ -105,7 +105,11 @@ class Agglomeration(_ByOutcomes):
     def even(
         self, board: Sequence[int], hands: NDArray[np.integer], k: int, deck: Deck, n_board: int
     ) -> Labels:
-        """Compute the group of each hand from the board's `BoardTree`, so that labels equal those of stored trees."""
+        """Compute the group of each hand when all hands that the board does not block have equal weights.
+
+        With the cost of Equation 1 the groups follow from the canonical board's merge tree, `BoardTree`. So boards that
+        are equal up to suits have the same groups.
+        """
         if not self.max_factor:
             return super().even(board, hands, k, deck, n_board)
         return BoardTree.of(board, deck, hands.shape[1], n_board).labels(board, k)

@@ -1,4 +1,4 @@
-"""Categories of made hands, and their bits in the number of a strength."""
+"""Names of the categories of made hands. The highest bits of a strength are the number of the hand's category."""
 
 from buckets.cards.cards import RANKS
 

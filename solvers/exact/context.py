@@ -48,7 +48,7 @@ class _Locks:
 
     Attributes:
         by_node: number of the lock of each locked decision.
-        frequencies: flat frequencies of all locks, as `RoundView` describes them.
+        frequencies: flat array of all locks' frequencies ``[block, action, 16 hands]``, one lock after another.
         first: offset of each lock in ``frequencies``.
     """
 
@@ -301,7 +301,7 @@ def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
 
 
 def _sharing(own: Workspace, common: Workspace) -> Workspace:
-    """Replace a thread's buffers with a row for each hand by the buffers that all threads share on the first board."""
+    """Give a thread the buffers of hands that all threads share on the first board, in place of its own."""
     return own._replace(**{name: getattr(common, name) for name in COMMON})
 
 

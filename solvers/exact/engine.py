@@ -36,7 +36,7 @@ HEADROOM, LARGEST_SUM = 64, 32768.0
 """Largest 16-bit regret as a multiple of the largest regret of one iteration; and largest 16-bit sum."""
 
 WORTH_A_THREAD = 40_000
-"""Smallest number of (hand, action) pairs of a pass for each thread that is used."""
+"""Number of (hand, action) pairs that a pass must have for each of its threads."""
 
 WORTH_SHARING = 2**22
 """Size of regrets and sums in bytes above which threads share the work of clearing them."""
@@ -279,9 +279,13 @@ class ExactCfr:
 
 @lru_cache(maxsize=64)
 def _numbers(variant: Variant, done: int, iterations: int, short: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Fields ``numbers`` and ``dither`` of the `Plan` for iterations after iteration ``done``.
+    """Weights and rounding of the iterations that follow iteration ``done``, for the fields of a `Plan`.
 
-    They are cached because small solves repeat them.
+    The results are cached, since solves of many small games ask for the same iterations.
+
+    Returns:
+        ``numbers``: ``[iteration, 4]``, the factors of regrets and of strategy sums.
+        ``dither``: ``[iteration]``, the fraction of the last bit that is added before 16-bit numbers are rounded.
     """
     numbers = np.empty((iterations, 4), dtype=np.float32)
     numbers[:, :3] = variant.table(done + 1, iterations)
@@ -303,7 +307,7 @@ def _sum_units(variant: Variant, iterations: Ints) -> Floats:
 def _plain(
     mode: int, iterations: int, measured: Floats, kept: np.ndarray = NO_VALUES, kept_second: int = -1
 ) -> Plan:
-    """Make a plan that leaves regrets and sums unchanged."""
+    """Make a plan whose passes measure, and leave regrets and sums unchanged."""
     return Plan(mode, iterations, 0, *NO_NUMBERS, False, -np.inf, measured, kept, kept_second)
 
 

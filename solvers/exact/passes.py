@@ -79,7 +79,7 @@ class Plan(NamedTuple):
         every: number of iterations between two measurements of both best responses, with one more measurement at the
             end; 0: no measurements.
         numbers: ``[iteration, 4]``, the fields positive, negative, decay and gain of `PassFactors`.
-        dither: ``[iteration]``, rounding of 16-bit numbers.
+        dither: ``[iteration]``, the fraction of the last bit that is added before 16-bit numbers are rounded.
         clip: whether negative regrets become 0.
         target: exploitability in chips at which a measurement ends the plan.
         measured: ``[measurement, 4]``, results: both best responses in chips, the time, and the seconds that measuring
@@ -162,7 +162,8 @@ def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
 
         Args:
             plan: the passes.
-            views: four `GameView`: strategies from regrets for traverser 0 and 1, then strategies from sums.
+            views: four `GameView`: for traversers 0 and 1 with strategies from regrets, then for the same with
+                strategies from sums.
             packed: the thread's `Desk`.
         """
         desk = unpack(packed)
@@ -229,13 +230,13 @@ RUNNERS = tuple(_runner(n_rounds) for n_rounds in (1, 2, 3))
 
 @inlined
 def _next_board(x: RoundView, work: Workspace, f: PassFactors, deals: Deals, e: int) -> Cursor:
-    """Make the `Cursor` at the board to which entry e of a deal leads; one thread does all steps there."""
+    """Make the `Cursor` for the board to which entry e of a deal leads; one thread does all steps on this board."""
     return Cursor(x, work, f, int64_at(deals.other.child, e), 0, 1)
 
 
 @inlined
 def _entry(above: Cursor, deals: Deals, e: int) -> Entry:
-    """Make the `Entry` (the opponent's reach) of the board to which entry e of a deal leads."""
+    """Make the record of the opponent's reach on the board to which entry e of a deal leads."""
     parent_row = deals.other.parent_row + 4 * int64_at(deals.other.first_row, e)
     return Entry(above.work.exits, above.round.program.n_exit_lanes, parent_row)
 

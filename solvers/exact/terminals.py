@@ -7,8 +7,9 @@ With ``rest[h] = total − by_card[a] − by_card[b]`` for a hand h of cards a a
     fold = fold_pay · T
     showdown = win_pay · D + rake_pay · T
 
-T is the opposing reach compatible with h, and D the opposing reach that h beats minus the reach that beats h. Slow,
-plain version: `solvers.reference.kernels.terminal_values`.
+``total`` is the opponent's whole reach and ``by_card[c]`` the reach of the hands with card c; ``wins`` is explained in
+`solvers.exact.totals`. T is the opposing reach compatible with h, and D the opposing reach that h beats minus the reach
+that beats h. Slow, plain version: `solvers.reference.kernels.terminal_values`.
 """
 
 from __future__ import annotations

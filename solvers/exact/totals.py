@@ -66,7 +66,7 @@ def _add_all(c: Cursor, lane: int) -> None:
 
 @inlined
 def _count_wins(c: Cursor, lanes: Any) -> None:
-    """Compute wins and totals for one or two batches of 16 of the opponent's sequences.
+    """Compute ``work.wins``, ``total`` and ``by_card`` for one or two batches of 16 of the opponent's sequences.
 
     Args:
         c: the board.
@@ -115,7 +115,7 @@ def _add_hand(c: Cursor, first: int, row: int, lanes: Any, total):  # type: igno
 
 @inlined
 def _sharing_a_card(c: Cursor, first: int, row: int, lanes: Any):  # type: ignore[no-untyped-def]
-    """Add two totals: of the opposing hands with the first card of the traverser's hand, and with its second card."""
+    """Add the reach of opposing hands that hold the first card of the traverser's hand, or its second card."""
     a, b = cards_of(c.round.own, first + row)
     return load_each(c.work.by_card, _of_card(lanes, a)) + load_each(c.work.by_card, _of_card(lanes, b))
 

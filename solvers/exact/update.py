@@ -160,7 +160,7 @@ def _mean(c: Cursor, step: ValueStep, at: int):  # type: ignore[no-untyped-def]
 
 @inlined
 def _locked_mean(c: Cursor, step: ValueStep, block: int, free):  # type: ignore[no-untyped-def]
-    """Value of one of the traverser's decisions by locked frequencies; ``free`` for hands that are not locked."""
+    """Value of one of the traverser's decisions by locked frequencies; hands without a lock keep the value ``free``."""
     x, value = c.round, c.work.value
     lock = int64_at(x.own_lock_first, step.lock) + WIDTH * block * step.n_actions
     frequency = load16(x.own_locks, lock)

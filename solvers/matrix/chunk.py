@@ -108,7 +108,8 @@ def iterate(
         regrets: both players' regrets.
         sums: both players' strategy sums.
         guesses: both players' predicted regrets, for a predictive variant.
-        own_reach: for each player ``[row]``, the reach of the chunk's root in the strategy sums; None: ``entering``.
+        own_reach: for each player ``[row]``, the reach at the chunk's root, by which strategy sums are weighted; None:
+            ``chunk.entering``.
 
     Raises:
         SolverError: the variant is predictive, and there are no ``guesses``.
@@ -197,7 +198,7 @@ def root_matrices(chunk: Chunk, strategy: ChunkStrategy) -> tuple[Floats, Floats
 
     Returns:
         For each player ``[row of player 0, row of player 1]``: player 0's payoffs times the joint weights of the rows,
-        by the player's matrices.
+        computed from the matrices that the chunk has for this player.
     """
     a = chunk.forest.arrays
     reach = [reach_of(chunk, strategy, p) for p in (0, 1)]

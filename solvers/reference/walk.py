@@ -110,7 +110,7 @@ class Walker:
             watch: called with the values ``[node, own hand]`` and the opponent's reach ``[sequence, opposing hand]`` on
                 the first board.
             known: returns the values of chance leaves that are known already.
-            reach: the opponent's range ``[betting tree, opposing hand]`` at the start; None: the game's.
+            reach: the opponent's range ``[betting tree, opposing hand]`` at the start; None: the range of the game.
             stopped: called every few boards; True stops the traversal.
 
         Returns:
@@ -255,7 +255,7 @@ class _Bundle(NamedTuple):
 
 
 class _Passage(NamedTuple):
-    """A `Deal` for one player's traversal: with `parent_row` of the opponent and `child_row` of the player."""
+    """The arrays of a `Deal` for one player's traversal: `parent_row` of the opponent, `child_row` of the player."""
 
     child: Ints
     parent_row: Ints
@@ -276,8 +276,8 @@ class _Pass:
         regrets: regrets to update.
         guesses: predicted regrets to update.
         sums: strategy sums to update.
-        watch: see `Walker.evaluate`.
-        known: see `Walker.evaluate`.
+        watch: called with values and the opponent's reach on the first board, see `Walker.evaluate`.
+        known: returns the values of chance leaves that are known already.
         leaves: called with round, board and the values ``[chance leaf, own hand]``.
         stopped: called every few boards; True stops the traversal.
     """
@@ -387,7 +387,10 @@ def _last_boards(
     strategies: tuple[Floats, Floats],
     total: Floats,
 ) -> None:
-    """Traverse boards of the last round, behind the links ``start .. stop - 1`` of a deal; add values to `total`."""
+    """Traverse the boards of the last round to which links ``start .. stop - 1`` of a deal lead.
+
+    The values at the chance leaves before these boards are added to `total`.
+    """
     n_roots = x.forest.n_roots
     for e in range(start, stop):
         b = passage.child[e]

@@ -121,7 +121,7 @@ class LineBatches:
 
     @cached_property
     def runs(self) -> list[list[Run]]:
-        """Runs of lanes of each batch, see `Run`.
+        """Each batch's runs: neighbouring lanes that continue neighbouring lanes of one chance leaf.
 
         A batch whose 16 lanes continue the lanes of one chance leaf in order needs no runs and has an empty list.
         """
@@ -208,7 +208,10 @@ def _grouped(roots: list[int], sources: dict[int, Source]) -> list[tuple[int, li
 
 
 def _runs(sources: Sequence[Source]) -> list[Run]:
-    """Find the runs of a batch from ``sources``: each lane's chance leaf and lane in the previous round."""
+    """Find the runs of a batch: neighbouring lanes that continue neighbouring lanes of one chance leaf.
+
+    ``sources`` has the chance leaf and the lane of the previous round that each lane continues.
+    """
     out: list[Run] = []
     for here, (exit_, above) in enumerate(sources):
         last = out[-1] if out else None

@@ -7,7 +7,7 @@ at once, as in CFR+, the evidence of one sample against an action would be lost 
 would be played by chance. In the average strategy, later visits of a board bucket weigh more.
 
 On each deal the second player learns against the strategy that the first player has just learnt on the same boards, as
-if the first player had foreseen the boards. So the players take turns to be second. Separate boards for the two players
+if the first player had foreseen the boards. So each is second on every other deal. Separate boards for the two players
 would avoid this bias, but they give worse results: a mistake that came from a board is best corrected on the same
 board.
 

@@ -42,7 +42,7 @@ from compiled.vector import WIDTH, fill16, float32_at, int32_at, int64_at, load1
 from solvers.sampled.views import Cursor, all_hands, cards_of, other_width, own_width
 
 FOUR = (0, 0, 0, 0)
-"""Tuple from which `stepped` makes four offsets."""
+"""Tuple of four zeros: its length tells `stepped` to return four offsets."""
 _ZERO: Any = np.float32(0)
 
 
@@ -129,8 +129,8 @@ def fold_values(c: Cursor, g: int, row: int) -> None:
     """Add the values at folds of segment g's hands to their row's sums in ``work.values``, in the last round.
 
     A segment is a run of hands of one row, in order of strength. The function also fills ``mixed[g]`` and ``same[g]``,
-    which give the value of each hand from all folds. Four folds are computed at a time; if fewer remain, the last fold
-    is repeated with weight 0.
+    from which the values of single hands follow: sums over all folds, weighted by the traverser's chips and reach. Four
+    folds are computed at a time; if fewer remain, the last fold is repeated with weight 0.
     """
     work, board, batch, lanes = c.work, c.board, c.batch, c.round.program.lanes
     n_folds, stride, into = batch.n_folds, board.stride, g * board.stride

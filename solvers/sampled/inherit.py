@@ -1,7 +1,8 @@
 """Start values for the board buckets and rows of a new abstraction, from the regrets and averages of an old one.
 
-Regrets and averages of a new row are the means over the old rows that held its hands, weighted by ``shares``. They
-count as a few visits: enough to begin from, and few enough to be unlearnt where the new board buckets differ.
+Regrets and averages of a new row are means over the old rows that held its hands, weighted by the share of the hands
+that each old row held. They count as a few visits: enough to begin from, and few enough to be unlearnt where the new
+board buckets differ.
 """
 
 from __future__ import annotations

@@ -63,15 +63,17 @@ class BatchSteps(NamedTuple):
         up, n_up: first step and number of steps in ``value_steps``.
         lanes, n_folds, n_shows: place in ``Program.lanes``, and numbers of terminal sequences with folds and with
             showdowns.
-        n_counted: number of terminal sequences whose totals of reach are summed; the totals of the others are copied.
-        shared: place in ``Program.lanes`` of the numbers of the fold sequences from which totals are copied.
+        n_counted: number of terminal sequences for which the opponent's reach is summed; the others end in showdowns
+            and also in folds, and copy the sums of the folds.
+        shared: place in ``Program.lanes`` of the numbers of the fold sequences whose sums are copied.
         fold_leaves, n_fold_leaves, show_leaves, n_show_leaves: first leaf and number of leaves of each kind in
             ``leaves``.
         pay: place in ``pay``: chips of all showdowns, then chips of all folds.
         exit_nodes, n_exits: first chance leaf and number of chance leaves in ``exit_nodes``.
         first_exit: number of the batch's first chance leaf among the chance leaves of all batches.
         aligned: number of the previous round's chance leaf whose 16 lanes continue in the batch's 16 lanes; -1: none.
-        runs, n_runs: first run and number of runs in ``runs``, for a batch that is not aligned.
+        runs, n_runs: first place and number of the batch's runs in the table ``runs``, if the batch is not aligned; a
+            run is neighbouring lanes that continue neighbouring lanes of one chance leaf.
     """
 
     own_slots: int
@@ -117,7 +119,8 @@ class Program(NamedTuple):
         lanes: offsets of the opponent's sequences that end in folds or showdowns, see `BatchSteps`.
         exit_nodes: ``[chance leaf]``, offset of the leaf's node.
         pay: ``[leaf, lane]``: chips that the traverser wins at a fold, or at a showdown with the better hand.
-        runs: table of `Run`: the runs of one batch after another.
+        runs: table of `Run`, one batch after another: neighbouring lanes of a batch that continue neighbouring lanes of
+            one chance leaf of the previous round.
         run_lanes: ``[run, 2, lane]``: 1 in the run's lanes of the batch, then 1 in the run's lanes of the previous
             round.
         exits: table of `ChanceLeaf`.

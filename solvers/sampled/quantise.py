@@ -1,9 +1,9 @@
 """Average strategies in 255ths: one byte for each action of a decision except the last.
 
 A decision's sums ``s[a]`` give the frequencies ``f[a] = s[a] / Σ s``, or equal frequencies where all sums are 0. Each
-frequency becomes the whole number ``255 f[a]``, rounded down. The rest up to 255 is distributed, 1 each, among the
-actions with the largest remainders; of equal remainders the first action comes first. So the numbers of a decision add
-up to 255, the last number follows from the others, and each frequency changes by less than 1 / 255.
+frequency becomes the whole number ``255 f[a]``, rounded down. What the sum lacks to 255 is distributed, 1 each, among
+the actions with the largest remainders; of equal remainders the first action comes first. So the numbers of a decision
+add up to 255, the last number follows from the others, and each frequency changes by less than 1 / 255.
 
 Sums are a flat array ``[batch][row][slot][lane]``: a batch has 16 lanes, one for each betting line, and a slot is one
 action of one decision. Bytes are a flat array ``[batch][row][free slot][lane]``: the *free* slots are those of all
@@ -33,7 +33,7 @@ Bytes = NDArray[np.uint8]
 
 
 class ByteTables(NamedTuple):
-    """Places of one player's sums and bytes in a round; see the module for their order.
+    """Places of one player's strategy sums in a round, and of the bytes that stand for them.
 
     Attributes:
         first, free_first: ``[batch + 1]``, place of each batch's first sum and first byte.
@@ -132,7 +132,7 @@ class _Scratch(NamedTuple):
         part: ``[action, lane]``, sums and then fractions.
         whole: ``[action, lane]``, whole numbers.
         total: ``[lane]``, sum over the actions.
-        left: ``[2, lane]``, rest up to 255, and number of larger remainders.
+        left: ``[2, lane]``, what the whole numbers lack to 255, and how many fractions are larger than the current one.
     """
 
     part: Floats
@@ -185,7 +185,7 @@ def _split(sums: Floats, at: int, n: int, s: _Scratch) -> int:
 
 @inlined
 def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
-    """Distribute the rest up to `MOST` among the largest fractions, and write the bytes."""
+    """Round the largest fractions up, so that the numbers add up to `MOST`, and write the bytes."""
     for lane in range(LANES):
         s.left[0, lane] = MOST
     for a in range(n):

@@ -38,9 +38,9 @@ from solvers.sampled.folds import FOUR
 from solvers.sampled.views import Cursor, other_width
 
 EIGHT = (0, 0, 0, 0, 0, 0, 0, 0)
-"""Tuple from which `stepped` makes eight offsets."""
+"""Tuple of eight zeros: its length tells `stepped` to return eight offsets."""
 THREE = (0, 0, 0)
-"""Tuple from which `stepped` makes three offsets."""
+"""Tuple of three zeros: its length tells `stepped` to return three offsets."""
 _ZERO: Any = np.float32(0)
 _HALF: Any = np.float32(0.5)
 
@@ -89,14 +89,16 @@ def _total(c: Cursor, lanes: Any) -> None:
 
 @inlined
 def showdown_values(c: Cursor, g: int, row: int, alone: bool):  # type: ignore[no-untyped-def]
-    """Add the values at showdowns of segment g's hands to their row's sums in ``work.values`` and to ``mixed[g]``.
+    """Add the values at showdowns of the hands of segment g to the sums of their row in ``work.values``.
 
-    A segment is a run of hands of one row, in order of strength; a level is a run of segments linked by ties. If the
-    segment is ``alone`` in its level, this function also moves the running totals past the segment; otherwise
-    `advance_level` has done so.
+    A segment is a run of hands of one row, in order of strength; a level is a run of segments linked by ties. The
+    function also adds to ``work.mixed`` of the segment, from which the values of single hands follow. If the segment is
+    ``alone`` in its level, this function also adds the segment's reach to the running totals; otherwise `advance_level`
+    has done so.
 
     Returns:
-        Factor that turns ``within``, a hand's reach comparison inside its segment, into a part of the hand's value.
+        The number by which ``work.within`` (the reach that a hand beats minus the reach that beats it, among the hands
+        of its segment) is multiplied in the hand's value.
     """
     j, n_shows, mean = 0, c.batch.n_shows, fill16(_ZERO)
     while j < n_shows:
@@ -145,11 +147,12 @@ def _showdown_lanes(c: Cursor, g: int, row: int, shows: Any, alone: bool, mean):
 
 @inlined
 def advance_level(c: Cursor, first: int, end: int) -> None:
-    """Move the running totals of showdowns past segments ``first`` to ``end - 1``, which ties link to one level.
+    """Add the opponent's reach in segments ``first`` to ``end - 1`` to the running totals of showdowns.
 
-    For each segment, D (the reach that its hands beat minus the reach that beats them) is written two areas behind the
-    running totals in ``work.totals``. The area between keeps the earlier totals, since segments of a level may share
-    cards; a single segment needs no copy.
+    A segment is a run of hands of one row, in order of strength; ties link these segments, so they are compared as one.
+    ``work.totals`` has three parts of equal size for showdowns. Part 1 has the running totals. Part 3 gets the result
+    for each segment: the reach that its hands beat minus the reach that beats them. Part 2 keeps the totals from before
+    the call, since the segments may hold the same cards; a single segment does not need this copy.
     """
     work, batch, board, stride = c.work, c.batch, c.board, c.board.stride
     wide, area, width = other_width(c), batch.n_shows * stride, stride // WIDTH

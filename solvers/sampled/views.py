@@ -185,7 +185,7 @@ class Workspace(NamedTuple):
         groups: opponent's reach at the start of the round, summed for each group and place.
         other, own: reach of the opponent and of the traverser within the round, for each row and sequence.
         row_reach: opponent's reach at the start of the round, summed for each row.
-        totals: opponent's reach for each terminal sequence and place: folds, then showdowns, then two more areas for
+        totals: opponent's reach for each terminal sequence and place: folds, then showdowns, then two more parts for
             showdowns, see `advance_level`.
         counts, held, places, n_places, holders, n_holders: cards of segments, see `find_segments`.
         values: values summed over the hands of each row, for each terminal sequence.

@@ -124,7 +124,12 @@ class Batch:
     def load(
         cls, files: Sequence[str | Path], overrides: Sequence[str] = (), out: Path | None = None
     ) -> Batch:
-        """Read and validate all jobs, and read the state of their folders; the arguments are those of `unstarted`.
+        """Read and validate all jobs, and read the state of their folders.
+
+        Args:
+            files: paths of job files. A file with ``spot.boards`` gives one job for each board.
+            overrides: values of keys that replace those of every file, such as ``solve.target=0.1%``.
+            out: folder that will contain a folder for each job; None for ``results``.
 
         Raises:
             InputError: a job is invalid, or two jobs would use the same folder.

@@ -28,7 +28,7 @@ def solve_remotely(parent: Parent, text: str, before: Files, cost: WalkedCost) -
 
     Args:
         parent: the calling process.
-        text: the job, as `job_text` writes it.
+        text: the job as text.
         before: the files of the job's folder.
         cost: estimated cost of the job.
 

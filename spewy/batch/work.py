@@ -75,7 +75,7 @@ def solve_task(
 
     Args:
         parent: the calling process.
-        text: the job, as `job_text` writes it.
+        text: the job as text.
         folder: folder of the job.
         save_every: seconds between two saves; None for the default.
         again: whether to discard what earlier runs saved in the folder.
@@ -141,7 +141,7 @@ def estimate_task(parent: Parent, text: str, label: str) -> WalkedCost:
 
     Args:
         parent: the calling process.
-        text: the job, as `job_text` writes it.
+        text: the job as text.
         label: name of the job in error messages.
     """
     return estimate_job(parse_job(text), label)

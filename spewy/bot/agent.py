@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from contextlib import ExitStack
+import time
+from collections.abc import Hashable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,14 +13,16 @@ import numpy as np
 
 from buckets.cards import blocked
 from solvers.resolve import Gadget
-from spewy.bot.beliefs import Answer, Beliefs
+from spewy.bot.beliefs import Answer, Beliefs, PublicState
 from spewy.bot.bet_translation import uniform_draw
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.bot import Mix, Reveals
 from spewy.bot.fallback import pot_odds
 from spewy.bot.options import Options, Resolve, Translation
 from spewy.bot.resolving.builder import SubgameBuilder
+from spewy.bot.spent import Spent
 from spewy.bot.tally import Counts, Tally, is_expected
+from spewy.bot.time_bank import TimeBank, importance
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
@@ -26,6 +30,8 @@ from spewy.records.policy import Policy
 from spewy.system.closing import Closing
 
 LOG = logging.getLogger(__name__)
+MOST_ITERATIONS = 2000
+"""Largest number of iterations of a solve whose time comes from a bank, which then saves the rest of it."""
 
 
 def open_bot(
@@ -34,8 +40,9 @@ def open_bot(
     resolve: Resolve = "off-tree",
     rounds: int = 2,
     safe: bool | Gadget = False,
-    iterations: int = Options.iterations,
+    iterations: int | None = None,
     seconds: float | None = Options.seconds,
+    seconds_per_hand: float | None = None,
     translation: Translation = "random",
     threads: int = 1,
     strict: bool = False,
@@ -49,8 +56,10 @@ def open_bot(
         rounds: number of last rounds that may be re-solved.
         safe: whether the opponent must gain nothing from re-solving, or the name of the gadget that ensures this
             (`solvers.resolve`); True means "mixed".
-        iterations: largest number of iterations of a solve.
+        iterations: largest number of iterations of a solve; None: 100, or 2,000 with ``seconds_per_hand``.
         seconds: time budget of one decision; None: no limit, so that every decision can be repeated exactly.
+        seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun; it replaces
+            ``seconds``. The bot saves the time of hands that need no re-solve (`spewy.bot.time_bank`).
         translation: how to translate bets that the tree lacks.
         threads: number of threads of a solve.
         strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
@@ -62,7 +71,18 @@ def open_bot(
         InputError: the folder does not hold a whole game, or an argument has an impossible value.
     """
     gadget: Gadget | None = None if safe is False else "mixed" if safe is True else safe
-    options = Options(resolve, rounds, gadget, iterations, seconds, translation, threads, strict=strict)
+    most = Options.iterations if seconds_per_hand is None else MOST_ITERATIONS
+    options = Options(
+        resolve,
+        rounds,
+        gadget,
+        most if iterations is None else iterations,
+        seconds,
+        translation,
+        threads,
+        strict=strict,
+        seconds_per_hand=seconds_per_hand,
+    )
     bot = bot_of(folder, options)
     try:
         if ready:
@@ -111,7 +131,8 @@ class LockerBot(Closing):
         options: when and how to re-solve.
 
     Attributes:
-        tally: number of decisions of `act` by source, and failures.
+        tally: number of decisions of `act` by source, failures, and the time of decisions.
+        bank: seconds that are left of ``options.seconds_per_hand``; None: each decision has ``options.seconds``.
 
     Raises:
         InputError: the stored strategy is that of a spot.
@@ -122,6 +143,10 @@ class LockerBot(Closing):
         self._blueprint = Blueprint(policy)
         self._builder = SubgameBuilder(self._blueprint.config)
         self._seat, self._seed, self.tally = 0, 0, Tally()
+        per_hand = self.options.seconds_per_hand
+        self.bank = None if per_hand is None else TimeBank(per_hand)
+        self._asked = dict[Hashable, Spent]()
+        self._state: PublicState | None = None
         self._beliefs = self._new_beliefs()
 
     @property
@@ -133,10 +158,13 @@ class LockerBot(Closing):
         """Begin a hand, and forget the re-solved subgames of the previous hand."""
         del hand
         self._seat, self._seed = seat, seed
-        self._beliefs = self._new_beliefs()
+        self._forget()
+        if self.bank is not None:
+            self.bank.new_hand()
 
     def act(self, hand: Hand) -> str:
         """Choose a legal ACPC action at random, with the frequencies of the hole cards of the player to act."""
+        self._state = None
         try:
             answer = self.answer(hand)
             action, source = self._draw(hand, answer), answer.source
@@ -152,6 +180,7 @@ class LockerBot(Closing):
             )
             self.tally.failed(hand.betting.line, error)
         self.tally.sources[source] += 1
+        self._decided()
         return action
 
     def strategy(self, hand: Hand) -> Mix:
@@ -173,7 +202,8 @@ class LockerBot(Closing):
         self._require_game(hand)
         if hand.to_act is None:
             raise InputError(f"hand {hand.betting.line!r}: expected a player to act, found none")
-        return self._beliefs.answer(self._beliefs.at(hand))
+        with self._timed(hand) as state:
+            return self._beliefs.answer(state)
 
     def actions(self, hand: Hand) -> tuple[str, ...]:
         """Return the ACPC actions of the betting tree that holds the strategy at a state where a player is to act.
@@ -238,7 +268,8 @@ class LockerBot(Closing):
             InputError: no subgame begins at the decision, or the subgame is impossible or too large.
             solvers.errors.SolverError: `spewy.bot.resolving.resolve.resolve` cannot solve the subgame.
         """
-        return self._beliefs.best_values(self._beliefs.at(hand), player)
+        with self._timed(hand) as state:
+            return self._beliefs.best_values(state, player)
 
     def ranges(self, hand: Hand) -> tuple[np.ndarray, np.ndarray]:
         """Return both players' ranges at a public state if both follow this bot's strategy.
@@ -247,17 +278,67 @@ class LockerBot(Closing):
             The ranges of player 0 and player 1, each ``[hand of the deck]``.
         """
         self._require_game(hand)
-        state = self._beliefs.at(hand)
-        return self._beliefs.range(state, 0), self._beliefs.range(state, 1)
+        with self._timed(hand) as state:
+            return self._beliefs.range(state, 0), self._beliefs.range(state, 1)
 
     def hand_over(self, hand: Hand) -> None:
         """Forget the re-solved subgames of the hand."""
         del hand
-        self._beliefs = self._new_beliefs()
+        self._forget()
 
     def close(self) -> None:
         """Close the folder."""
         self._blueprint.close()
+
+    def _forget(self) -> None:
+        self._beliefs = self._new_beliefs()
+        self._asked.clear()
+        self._state = None
+
+    @contextmanager
+    def _timed(self, hand: Hand) -> Iterator[PublicState]:
+        """Yield the public state of a hand with a time limit; count the time of the ``with`` block for the state."""
+        began, state = time.monotonic(), self._beliefs.at(hand)
+        self._builder.pace.take_spent()
+        key, self._state = _same_solve(state), state
+        try:
+            if self.bank is not None:
+                self._limit(state, self.bank)
+            yield state
+        finally:
+            spent = Spent(hand.betting.round, time.monotonic() - began, self._builder.pace.take_spent())
+            self._asked[key] = self._asked.get(key, Spent(spent.round, 0.0)) + spent
+
+    def _limit(self, state: PublicState, bank: TimeBank) -> None:
+        """Give the current decision its share of the time bank."""
+        before = self._asked.get(_same_solve(state))
+        allowed = bank.allowance(self._importance(state), 0.0 if before is None else before.seconds)
+        self._beliefs.budget.allow(allowed)
+        if allowed <= 0 and state.subgame is not None:
+            LOG.warning("line %r: the time bank is empty: no subgame is solved", state.betting.line)
+
+    def _importance(self, state: PublicState) -> float:
+        """Weight of the solve that a decision may need in the division of time."""
+        above: PublicState | None = state
+        while above is not None and above.subgame is None:
+            above = above.above
+        subgame = None if above is None else above.subgame
+        size = 1 if subgame is None else self._builder.size(subgame.root)
+        return importance(sum(state.betting.spent) / self.game.big_blind, size)
+
+    def _decided(self) -> None:
+        """Count the time of a decision, that of earlier questions about the same subgame included."""
+        state, self._state = self._state, None
+        if state is None:
+            return  # the question belongs to another game
+        spent = replace(self._asked.pop(_same_solve(state)), round=state.betting.round)
+        self.tally.spent.append(spent)
+        left = ""
+        if self.bank is not None:
+            self.bank.charge(spent.seconds, self._importance(state) if spent.solved else 0.0)
+            left = f"; {self.bank.left:.3g} s in the time bank"
+        if spent.solved:
+            LOG.info("line %r: %s%s", state.betting.line, spent.told, left)
 
     def _new_beliefs(self) -> Beliefs:
         return Beliefs(self._blueprint, self._builder, self.options, self._seed, self.tally)
@@ -281,6 +362,11 @@ class LockerBot(Closing):
         text = f"{self._seat}{hand.betting.line}{hand.board}"
         number = int(np.searchsorted(cuts, uniform_draw(self._seed, text) * cuts[-1], side="right"))
         return answer.actions[min(number, len(cuts) - 1)]
+
+
+def _same_solve(state: PublicState) -> Hashable:
+    """Return an object that is equal for public states whose strategies come from the same solve."""
+    return state.subgame or (state.betting.line, state.hand.board)
 
 
 _: type[Reveals] = LockerBot

@@ -110,6 +110,11 @@ class Beliefs:
         self._context = HandContext(blueprint, builder, options, tally, self._budget)
         self._states: dict[tuple[str, tuple[int, ...]], PublicState] = {}
 
+    @property
+    def budget(self) -> Budget:
+        """The time budget of the current decision."""
+        return self._budget
+
     def at(self, hand: Hand) -> PublicState:
         """Return the current public state of a hand, and start the time budget of a decision."""
         self._budget.start()

@@ -31,6 +31,8 @@ class Options:
         warm: whether a solve starts from the strategy that the bot would play without it, if this strategy is known.
         strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
             error, and plays the stored strategy, or checks or folds.
+        seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun, which replaces
+            ``seconds`` (`spewy.bot.time_bank`); None: each decision has ``seconds``.
 
     Raises:
         InputError: an option has an impossible value.
@@ -45,6 +47,7 @@ class Options:
     threads: int = 1
     warm: bool = True
     strict: bool = False
+    seconds_per_hand: float | None = None
 
     def first_round(self, n_rounds: int) -> int:
         """Return the first round that may be re-solved in a game of ``n_rounds`` rounds."""

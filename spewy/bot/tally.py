@@ -1,4 +1,4 @@
-"""Count a bot's decisions by source, and its failures, so that a score says which strategies it measures."""
+"""Count a bot's decisions by source, its failures and its time, so that a score says what it measures."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 from buckets.errors import BucketError
 from lockers import LockerError
 from solvers.errors import SolverError
+from spewy.bot.spent import Spent, summary
 from spewy.errors import SpewyError
 
 Source = Literal["stored", "re-solved", "translated", "fallback"]
@@ -48,15 +49,17 @@ class Failure:
 
 @dataclass
 class Tally:
-    """Number of a bot's decisions from each source, and its failures.
+    """Number of a bot's decisions from each source, its failures, and the time of its decisions.
 
     Attributes:
         sources: number of decisions by `Source`.
         failures: all failures, the earliest first.
+        spent: seconds of each decision, the earliest first.
     """
 
     sources: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
+    spent: list[Spent] = field(default_factory=list)
 
     @classmethod
     def of(cls, tallies: Iterable[Tally]) -> Tally:
@@ -65,11 +68,13 @@ class Tally:
         for tally in tallies:
             total.sources.update(tally.sources)
             total.failures.extend(tally.failures)
+            total.spent.extend(tally.spent)
         return total
 
     def at(self, place: str) -> Tally:
         """Return a copy of the tally with the text ``place`` before the text of each failure."""
-        return Tally(self.sources, [replace(each, text=f"{place}: {each.text}") for each in self.failures])
+        failures = [replace(each, text=f"{place}: {each.text}") for each in self.failures]
+        return Tally(self.sources, failures, self.spent)
 
     @property
     def reasons(self) -> Counter[str]:
@@ -82,17 +87,18 @@ class Tally:
 
     def take(self) -> Tally:
         """Return the counts since the last call, and start counting from zero."""
-        taken = Tally(self.sources, self.failures)
-        self.sources, self.failures = Counter(), []
+        taken = Tally(self.sources, self.failures, self.spent)
+        self.sources, self.failures, self.spent = Counter(), [], []
         return taken
 
     def to_json(self) -> dict[str, Any]:
-        """Return ``sources`` and ``failures`` as plain values.
+        """Return ``sources``, ``failures`` and ``spent`` as plain values.
 
-        ``sources`` has a number for all four sources, or is empty if no decision was counted.
+        ``sources`` has a number for all four sources, or is empty if no decision was counted; ``spent`` has the time of
+        the decisions of each round (`spewy.bot.spent.summary`).
         """
         sources = {source: self.sources[source] for source in SOURCES} if self.sources else {}
-        return {"sources": sources, "failures": dict(self.reasons)}
+        return {"sources": sources, "failures": dict(self.reasons), "spent": summary(self.spent)}
 
     @property
     def sources_text(self) -> str:

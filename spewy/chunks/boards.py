@@ -222,7 +222,7 @@ def board_hands(
 def _counted_hands(
     problem: Problem, history: History, strength: NDArray[np.int32] | None, counts: tuple[int, int]
 ) -> tuple[BoardHands, BoardHands]:
-    """Return the same number of hands as `board_hands`, in arbitrary order and with arbitrary rows.
+    """Return both players' hands on a board, the right number of them, but in arbitrary order and with arbitrary rows.
 
     Args:
         problem: the problem.

@@ -122,7 +122,7 @@ def _kinds(problem: Problem, history: History) -> Ints:
 
 
 def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
-    """Yield the numbers of `_kinds` for each board of the last round.
+    """Yield ``[hand]`` for each board of the last round: numbers that are equal for hands with equal outcomes.
 
     Args:
         problem: the problem.

@@ -79,7 +79,7 @@ class Layout:
         self._live = None
 
     def below(self, t: int, b: int) -> Layout:
-        """Return the layout that begins with board b of round t and all lines that enter the round."""
+        """Return the layout of everything that can follow board b of round t, after all lines that enter the round."""
         tables, numbers = [], [b]
         arrived: list[tuple[int, int, int]] = []
         for i in range(t, self.n_rounds):
@@ -125,11 +125,11 @@ class Layout:
         return first.n_rows, second.n_rows
 
     def place_of(self, t: int, b: int, r: int) -> Place:
-        """Return the address of chunk (t, b, r)."""
+        """Return the address of the chunk of round t, board b and line r."""
         return Place(self.boards[t].round, self.board(t, b).history, self.tree(t, r).line)
 
     def key(self, t: int, b: int, r: int) -> bytes:
-        """Return the key of chunk (t, b, r) in the lockers."""
+        """Return the key in the lockers of the chunk of round t, board b and line r."""
         return self.place_of(t, b, r).key(self.n_rows(t, b))
 
     def hands(self, t: int, b: int, p: int) -> Hands:

@@ -14,7 +14,7 @@ from spewy.game.tree import BettingTree
 
 
 def subgame_of_line(layout: Layout, t: int, r: int) -> Layout:
-    """Return the layout that begins with line r of round t, on all boards of that round."""
+    """Return the layout of everything that can follow line r into round t, on all boards of this round."""
     tree = layout.problem.tree.below(layout.tree(t, r).nodes[0])
     betting = betting_rounds(tree)
     return Layout(_with_locks_of(layout.problem, tree), betting, layout.boards[t : t + len(betting)])
@@ -52,7 +52,7 @@ class Subgames:
         self._board: tuple[tuple[int, int], Layout] | None = None
 
     def of(self, t: int, b: int, r: int) -> Layout:
-        """Return the layout of the subgame that begins with chunk (t, b, r), which is chunk (0, 0, 0) of the result."""
+        """Return the layout of the subgame that begins with the chunk of round t, board b and line r."""
         line = self._lines.get((t, r))
         if line is None:
             line = self._lines[t, r] = subgame_of_line(self.layout, t, r)

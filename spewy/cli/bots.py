@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from spewy.cli.options import Seconds
+from spewy.cli.options import Seconds, Span
 
 if TYPE_CHECKING:
     from solvers.resolve import Gadget
     from spewy.bot.agent import LockerBot
     from spewy.bot.options import Resolve
     from spewy.bot.tally import Tally
+    from spewy.match.entrant import Entrant
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+BUDGET = 1.0
+"""Default of ``--budget`` in seconds."""
 
 
 def lockers_option(function: Decorated) -> Decorated:
@@ -28,7 +32,7 @@ def lockers_option(function: Decorated) -> Decorated:
         metavar="FOLDER",
         required=True,
         type=click.Path(path_type=Path),
-        help="Folder of the solved whole game that the bot plays, or a copy of its strategy locker (its folder play).",
+        help='Folder of the solved whole game that the bot plays; a copy of its subfolder "play" is enough.',
     )(function)
 
 
@@ -53,9 +57,9 @@ def safe_option(function: Decorated) -> Decorated:
         is_flag=False,
         flag_value="mixed",
         help="Re-solve safely, so that the opponent gains little by hands that the bot does not expect. GADGET: all "
-        "hands have a small share of the opponent's range (blended); no hand gains against the strategy without the "
-        "re-solve (cfr-d); such a gain is estimated (estimate); the gadget of CFR-D, and also the opponent's estimated "
-        "range (mixed). --safe alone means mixed.",
+        "hands have a small share of the opponent's range (blended); that of CFR-D, against best responses (cfr-d); this "
+        "gadget and the opponent's estimated range (mixed); the latter with values of actual play in place of best "
+        "responses (estimate). --safe alone means mixed.",
     )(function)
 
 
@@ -63,11 +67,21 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add all options of re-solving; the command receives them as ``how``, a dict of `spewy.open_bot`'s keywords."""
 
     @wraps(function)
-    def gathered(resolve: Resolve, safe: Gadget | None, budget: float, threads: int, **others: Any) -> Any:
+    def gathered(
+        resolve: Resolve,
+        safe: Gadget | None,
+        budget: float | None,
+        time_per_hand: float | None,
+        threads: int,
+        **others: Any,
+    ) -> Any:
+        if budget is not None and time_per_hand is not None:
+            raise click.UsageError("--budget and --time-per-hand: expected one of them, found both.")
         how = {
             "resolve": resolve,
             "safe": safe or False,
-            "seconds": budget,
+            "seconds": BUDGET if budget is None else budget,
+            "seconds_per_hand": time_per_hand,
             "threads": threads,
         }
         return function(how=how, **others)
@@ -76,9 +90,15 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--budget",
         metavar="SECONDS",
         type=Seconds(some=True),
-        default=1.0,
-        show_default=True,
-        help="Time limit in seconds for one decision; at the limit the bot plays the best strategy found so far.",
+        help="Time limit in seconds for one decision; at the limit the bot plays the best strategy found so far. "
+        f"Default: {BUDGET:g}, without --time-per-hand.",
+    )
+    bank_option = click.option(
+        "--time-per-hand",
+        metavar="TIME",
+        type=Span(),
+        help="Time limit for all decisions together, such as 7s: at most this time for each hand so far. The bot saves "
+        "time in hands that need no re-solve. Default: none.",
     )
     threads_option = click.option(
         "--threads",
@@ -87,7 +107,7 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         help="Number of threads for re-solving a decision.",
     )
-    return resolve_option(safe_option(budget_option(threads_option(gathered))))
+    return resolve_option(safe_option(budget_option(bank_option(threads_option(gathered)))))
 
 
 def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
@@ -101,6 +121,37 @@ def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
         yield f"decisions{of}", tally.sources_text
     if tally.failures:
         yield f"failed{of}", tally.failures_text
+
+
+def bot_description(entrant: Entrant, how: Mapping[str, Any]) -> str:
+    """Text that identifies a bot in the folder of logs: its word, and for a solve's folder also its options."""
+    if entrant.kind != "folder":
+        return entrant.word
+    safe = f" --safe {how['safe']}" if how["safe"] else ""
+    return f"{os.path.normpath(entrant.value)} --resolve {how['resolve']}{safe}"
+
+
+def quantiles(seconds: Sequence[float]) -> dict[str, float]:
+    """Return the median, the 99 % quantile and the maximum of the seconds that decisions took; NaN without decisions.
+
+    >>> quantiles([0.1, 0.3, 0.2])
+    {'median': 0.2, 'p99': 0.2, 'most': 0.3}
+    """
+    from spewy.bot.spent import quantile
+
+    ordered = sorted(seconds) or [float("nan")]
+    median, high = (quantile(ordered, share) for share in (0.5, 0.99))
+    return {"median": median, "p99": high, "most": ordered[-1]}
+
+
+def times_text(seconds: Sequence[float]) -> str:
+    """Describe the seconds that decisions took.
+
+    >>> times_text([0.1, 0.3, 0.2])
+    '3; 0.2000 s median, 0.2000 s 99 %, 0.3000 s at most'
+    """
+    found = quantiles(seconds)
+    return f"{len(seconds):,}; {found['median']:.4f} s median, {found['p99']:.4f} s 99 %, {found['most']:.4f} s at most"
 
 
 def open_bot(folder: Path, **how: Any) -> LockerBot:

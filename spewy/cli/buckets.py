@@ -43,7 +43,7 @@ WORKERS = 2
     "--clustering",
     default="equation-1",
     show_default=True,
-    help="Clustering algorithm: any value of rows.clustering in a job file.",
+    help="Clustering algorithm: equation-1 (of the paper), ward, k-means, strength-k-means or equity-quantiles.",
 )
 @plot_option("the outcomes of each bucket and a chart of its hands")
 @click.option(

@@ -116,7 +116,7 @@ class _Dropped:
 
 
 def _drop(folder: Path, name: str | None) -> _Dropped:
-    """Drop rounds of one solve from the round ``name`` on, or for None its regrets and strategy sums."""
+    """Drop the round ``name`` and all later rounds of one solve; if ``name`` is None, its regrets and strategy sums."""
     from lockers import open_store
     from spewy.look.folder import stored_job
     from spewy.run.drop import drop_regrets, require_more_than_strategies

@@ -306,7 +306,7 @@ def _plan(job: Job) -> WalkedPlan:
 
 
 def _pace(cost: SampledCost) -> tuple[str, str]:
-    """Table row with the speed of a solve by dealt boards."""
+    """Table row with the speed of a solve with board buckets."""
     return "deals", f"roughly {1 / cost.seconds_per_deal:,.0f} per second and core"
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bots import solving_options, tally_rows
+from spewy.cli.bots import bot_description, solving_options, tally_rows
 from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder
 from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, verbose_option
@@ -103,7 +102,7 @@ def match(
 
     \b
     BOT is one of
-      random, call, raise, tight, loose, equity  a bot that plays by a simple rule
+      RULE         a bot that plays by a simple rule: random, call, raise, fold, tight, loose or equity
       FOLDER       the stored strategy of a solved whole game
       lbr:SETTING  Local Best Response against the other bot, which must be a folder; SETTING is fc, fcpa, 56, late-fc
                    or all (docs/bots.md)
@@ -135,9 +134,16 @@ def match(
        "score": {"plain": {"mean", "half", "n"}, "duplicate": .., "aivat": .., "aivat_duplicate": ..},
        "faults": [0, 0],
        "decisions": [{"sources": {"stored": 90, "re-solved": 8, "translated": 1, "fallback": 1},
-                      "failures": {"SolveError": 1}}, {"sources": {}, "failures": {}}]}
+                      "failures": {"SolveError": 1},
+                      "spent": [{"round": "turn", "n": 40, "solved": 18,
+                                 "seconds": {"mean", "median", "p99"},
+                                 "stages": {"read": {"mean", "median", "p99"}, "lay": .., "iterate": ..,
+                                            "judge": ..}}]},
+                     {"sources": {}, "failures": {}, "spent": []}]}
       mean, half (half the width of the interval) in mbb per hand; n is the number of values. aivat and aivat_duplicate
       are null if no bot reveals its strategy; sources are empty for a bot that does not count them.
+      spent has the seconds of decisions by round: of all n, and by stage of those that solved a subgame (read the
+      stored strategy, lay out boards and memory, iterate, judge by best responses).
     """  # noqa: D301
     if phh is not None:
         check_file(phh, (".phhs",))
@@ -152,7 +158,7 @@ def match(
     if phh is not None:
         variant(played.game)  # raises an error before the hands are played, if the format lacks the game
     _print_ports(played, entrants)
-    bots = dict(zip(played.names, (_description(each, how) for each in entrants), strict=True))
+    bots = dict(zip(played.names, (bot_description(each, how) for each in entrants), strict=True))
     with logs_folder(out, "match", bots) as folder:
         try:
             with counting("hands") as watcher:
@@ -163,14 +169,6 @@ def match(
         if phh is not None:
             _write_phh(played, folder, phh)
     _show(played, score, as_json)
-
-
-def _description(entrant: Entrant, how: Mapping[str, Any]) -> str:
-    """Text that identifies a bot in the folder of logs: its word, and for a solve's folder also its options."""
-    if entrant.kind != "folder":
-        return entrant.word
-    safe = f" --safe {how['safe']}" if how["safe"] else ""
-    return f"{os.path.normpath(entrant.value)} --resolve {how['resolve']}{safe}"
 
 
 def _print_ports(played: Match, entrants: Sequence[Entrant]) -> None:

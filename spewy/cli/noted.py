@@ -18,7 +18,7 @@ from spewy.errors import one_line
 def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
     """Yield a function that writes a line to the log, with the time; warnings and errors are also printed on stderr.
 
-    The bot's own warnings, which come through `logging`, are treated in this way too.
+    The bot's own messages, which come through `logging`, are treated in this way too.
     """
     with line_writer(log, add=True) as write:
 
@@ -28,18 +28,22 @@ def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
                 say(text)
 
         handler, logger = _LogHandler(note), logging.getLogger("spewy")
+        level = logger.level
+        if log is not None and not logger.isEnabledFor(logging.INFO):
+            logger.setLevel(logging.INFO)
         logger.addHandler(handler)
         try:
             yield note
         finally:
             logger.removeHandler(handler)
+            logger.setLevel(level)
 
 
 class _LogHandler(logging.Handler):
-    """Writes the warnings of the package ``spewy``, with tracebacks, into a log."""
+    """Writes the messages of the package ``spewy``, with tracebacks, into a log."""
 
     def __init__(self, note: Callable[[str], None]) -> None:
-        super().__init__(logging.WARNING)
+        super().__init__(logging.INFO)
         self._note = note
 
     def emit(self, record: logging.LogRecord) -> None:

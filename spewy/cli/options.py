@@ -48,6 +48,24 @@ class Seconds(click.FloatRange):
         return seconds
 
 
+class Span(click.ParamType[float]):
+    """Type of an option: a time above 0 with a unit, such as ``7s``, ``2 min`` or ``1.5 h``; it is read in seconds."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Convert an option's value to a number of seconds."""
+        from spewy.job.units import parse_duration
+
+        try:
+            seconds = parse_duration(str(value))
+        except ValueError as error:
+            self.fail(f"{value!r}: {error}.", param, ctx)
+        if seconds > MOST_SECONDS:
+            self.fail(f"{value!r} is more than {MOST_SECONDS:,.0f} seconds.", param, ctx)
+        return seconds
+
+
 def job_argument(function: Decorated) -> Decorated:
     """Add ``JOB.toml``, the job file."""
     return click.argument("job_file", metavar="JOB.toml", type=click.Path(path_type=Path))(function)

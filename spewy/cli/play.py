@@ -6,6 +6,7 @@ import click
 
 from spewy.cli.play_acpc import acpc
 from spewy.cli.play_higc import higc
+from spewy.cli.play_slumbot import slumbot
 from spewy.cli.play_terminal import terminal
 from spewy.cli.play_upac import upac
 
@@ -20,6 +21,7 @@ def play() -> None:
     Examples:
       spewy play acpc localhost 20001 --lockers results/limit-holdem
       spewy play higc --lockers results/limit-holdem
+      spewy play slumbot results/nolimit-200bb --hands 20000 --out results/slumbot
       spewy play terminal --lockers results/limit-holdem
       spewy play upac spewy-bot.zip
     """  # noqa: D301
@@ -27,5 +29,6 @@ def play() -> None:
 
 play.add_command(acpc)
 play.add_command(higc)
+play.add_command(slumbot)
 play.add_command(terminal)
 play.add_command(upac)

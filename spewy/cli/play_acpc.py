@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bots import lockers_option, open_bot, solving_options, tally_rows
+from spewy.cli.bots import lockers_option, open_bot, quantiles, solving_options, tally_rows, times_text
 from spewy.cli.noted import noted
 from spewy.cli.options import Seconds, json_option, log_option, verbose_option
 from spewy.cli.play_options import patience_option
@@ -68,12 +68,13 @@ def acpc(
     \b
     Examples:
       spewy play acpc localhost 20001 --lockers results/limit-holdem
-      spewy play acpc localhost 20001 --lockers results/nolimit-200bb --resolve always --budget 3
+      spewy play acpc localhost 20001 --lockers results/nolimit-200bb --resolve always --time-per-hand 7s
 
     \b
     --json prints one object; "seconds" are those of decisions, "start" those of opening the bot:
       {"hands", "faults", "seconds": {"n", "median", "p99", "most"}, "start": seconds, "memory_mib",
-       "sources": {"stored": 90, "re-solved": 8, "translated": 1, "fallback": 1}, "failures": {"SolveError": 1}}
+       "sources": {"stored": 90, "re-solved": 8, "translated": 1, "fallback": 1}, "failures": {"SolveError": 1},
+       "spent": as in spewy match}
     """  # noqa: D301
     from spewy.bot.tally import tally_of
     from spewy.competitions.acpc.client import play
@@ -91,21 +92,13 @@ def acpc(
     click.echo(json_text(_json(match, tally, opened)) if as_json else facts(_rows(match, tally, opened)))
 
 
-def _quantiles(match: Match) -> tuple[float, float, float]:
-    """Median, 99 % quantile and maximum of the seconds that decisions took; NaN if there was no decision."""
-    ordered = sorted(match.seconds) or [float("nan")]
-    median, high = (ordered[int(share * (len(ordered) - 1))] for share in (0.5, 0.99))
-    return median, high, ordered[-1]
-
-
 def _json(match: Match, tally: Tally, opened: float) -> dict[str, Any]:
     from spewy.run.memory import peak_rss_mib
 
-    seconds = dict(zip(("median", "p99", "most"), _quantiles(match), strict=True))
     return {
         "hands": match.hands,
         "faults": match.faults,
-        "seconds": {"n": len(match.seconds), **seconds},
+        "seconds": {"n": len(match.seconds), **quantiles(match.seconds)},
         "start": opened,
         "memory_mib": peak_rss_mib(),
         **tally.to_json(),
@@ -118,11 +111,7 @@ def _rows(match: Match, tally: Tally, opened: float) -> Iterator[tuple[str, str]
     yield "hands", f"{match.hands:,}"
     yield "faults", f"{match.faults:,}"
     if match.seconds:
-        median, high, most = _quantiles(match)
-        yield (
-            "answers",
-            f"{len(match.seconds):,}; {median:.4f} s median, {high:.4f} s 99 %, {most:.4f} s at most",
-        )
+        yield "answers", times_text(match.seconds)
     yield from tally_rows(tally)
     yield "start", f"{opened:.2f} s"
     yield "memory", f"{peak_rss_mib():,.0f} MiB at most"

@@ -53,7 +53,7 @@ class Lines:
         self._now_and_then(f"{done:,} of {total:,} boards done")
 
     def status(self, status: Status, threads: int) -> None:
-        """Print the status of a solve by dealt boards, at most once a minute; for other solves print nothing."""
+        """Print the status of a solve with board buckets, at most once a minute; for other solves print nothing."""
         if status.visits is not None:
             self._now_and_then(f"{status.name}: {status_text(status, threads)}")
 
@@ -96,7 +96,7 @@ class SolveBar(Lines):
         self._in_one_line(f"{done:,} of {total:,} boards done")
 
     def status(self, status: Status, threads: int) -> None:
-        """Show the status of a solve by dealt boards in a line that replaces the last one."""
+        """Show the status of a solve with board buckets in a line that replaces the last one."""
         if status.visits is not None:
             self._in_one_line(f"{status.name}: {status_text(status, threads)}")
 
@@ -177,7 +177,7 @@ def check_text(exploitability: float, unit: str, seconds_left: float | None) -> 
 
 
 def status_text(status: Status, threads: int) -> str:
-    """Describe the status of a solve by dealt boards in one line."""
+    """Describe the status of a solve with board buckets in one line."""
     pace = status.per_second
     parts = [f"{status.deals:,} deals"]
     if pace is not None:

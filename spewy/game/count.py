@@ -284,7 +284,7 @@ class _Counter:
         return totals + base[:, None], legal
 
     def street_totals(self, sizes: tuple[Size, ...], stake: Stake) -> list[int]:
-        """Return `bet_amounts` in chips of this round; results are cached."""
+        """Compute the bets and raises that are possible with some chips, as in `bet_amounts`; results are cached."""
         amounts = self.known.get((sizes, stake))
         if amounts is None:
             amounts = self.known[sizes, stake] = bet_amounts(sizes, stake, self.config.thresholds)

@@ -158,9 +158,9 @@ def spot_config(
         pot: chips in the middle at the root.
         stack: effective stack at the root; None: unlimited, for limit games only.
         sizes: bet sizes by round of the game.
-        add_allin: `TreeConfig.add_allin`.
-        force_allin: `TreeConfig.force_allin`.
-        merge: `TreeConfig.merge`.
+        add_allin: an all-in is added if it exceeds the bet faced by at most this share of the pot after a call.
+        force_allin: a bet becomes all-in if, after a call, at most this share of the pot would stay behind.
+        merge: bet sizes that differ by less than about this share of the pot are merged into the larger one.
         min_bet: smallest bet in chips; None: 1 chip.
         rake: the rake; None: no rake.
         unit: the unit of amounts in labels and lines.
@@ -209,9 +209,9 @@ def game_config(
     Args:
         game: the rules.
         sizes: bet sizes by round of the game.
-        add_allin: `TreeConfig.add_allin`.
-        force_allin: `TreeConfig.force_allin`.
-        merge: `TreeConfig.merge`.
+        add_allin: an all-in is added if it exceeds the bet faced by at most this share of the pot after a call.
+        force_allin: a bet becomes all-in if, after a call, at most this share of the pot would stay behind.
+        merge: bet sizes that differ by less than about this share of the pot are merged into the larger one.
         min_bet: smallest bet in chips; None: the big blind.
         unit: the unit of amounts in labels and lines.
 

@@ -95,14 +95,14 @@ def _number(value: int | str | None) -> int | None:
 
 
 def _require_memory(game: Game, board_buckets: Sequence[int | None]) -> None:
-    """Refuse ``boards.remember`` if no later round has buckets, or has fewer buckets than the first dealt board.
+    """Refuse ``boards.remember`` if no round after the flop has buckets, or if one has fewer buckets than the flop.
 
     Args:
         game: the rules.
         board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
 
     Raises:
-        InputError: no bucket could remember the bucket of the first board.
+        InputError: no bucket, or not every bucket, could remember a bucket of the flop.
     """
     dealt = [t for t, size in enumerate(game.num_board_cards) if size]
     later = [t for t in dealt[1:] if board_buckets[t] is not None]
@@ -121,14 +121,14 @@ def _require_memory(game: Game, board_buckets: Sequence[int | None]) -> None:
 
 
 def _require_no_numbers(game: Game, board_buckets: Sequence[int | None]) -> None:
-    """Refuse buckets with boards after different flops, because a cluster's worker owns a flop with its later boards.
+    """Refuse buckets that mix turns or rivers of different flops, since each worker of a cluster owns whole flops.
 
     Args:
         game: the rules.
         board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
 
     Raises:
-        InputError: a round after the first board has such buckets.
+        InputError: a round after the flop has a number of board buckets.
     """
     dealt = [t for t, size in enumerate(game.num_board_cards) if size]
     for t in dealt[1:]:

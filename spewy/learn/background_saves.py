@@ -41,7 +41,7 @@ class Learner(Protocol):
     """The part of an engine that `BackgroundSaves` uses.
 
     Attributes:
-        earlier: deals and seconds of the last save of earlier runs.
+        earlier: number of deals and seconds of work in the last save of earlier runs.
         lines: by round, where the strategy of each betting line lies in the bytes of a board bucket.
         changing: a lock that threads hold while they change regrets and sums. Whoever holds the lock can copy a bucket
             in a consistent state.
@@ -81,7 +81,7 @@ class BackgroundSaves(Closing):
         play: opens the strategy locker.
 
     Attributes:
-        saved: deals and seconds of the last finished save.
+        saved: number of deals and seconds of work in the last finished save.
         took: duration of the last save in seconds; None before the first save.
     """
 
@@ -107,7 +107,7 @@ class BackgroundSaves(Closing):
         """Begin a background save, unless a save is running or no deal is new; the engine must be idle.
 
         Args:
-            mark: deals and seconds of the engine now.
+            mark: number of deals, and seconds of work, so far.
 
         Raises:
             lockers.LockerError: an earlier save failed.
@@ -120,7 +120,7 @@ class BackgroundSaves(Closing):
         """Wait for the running save, then save all later changes in this thread; the engine must be idle meanwhile.
 
         Args:
-            mark: deals and seconds of the engine now.
+            mark: number of deals, and seconds of work, so far.
 
         Raises:
             lockers.LockerError: the lockers cannot be written.

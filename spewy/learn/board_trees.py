@@ -142,7 +142,7 @@ class BoardTrees:
         return rows
 
     def hands_on(self, first: int) -> Ints:
-        """Return the numbers, among all hands of the deck, of the hands on the first board that `tree` lists."""
+        """Return the deck's numbers of all hands that are possible on the first board of the list from `tree`."""
         if self.first_round:
             return np.arange(len(self.hands))
         only: Ints = self._level(0, self._start(self.firsts[0][first])).order[0]

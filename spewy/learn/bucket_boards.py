@@ -1,4 +1,4 @@
-"""Builds a layout for a single board of a whole game with board buckets.
+"""Builds a layout (boards, hands, rows and betting) around a single board of a whole game with board buckets.
 
 The layout has one board in each round up to the given board, so that both ranges can be played down. It also has all
 boards that can follow in the next round, to which the chance leaves of the given board's chunks lead. Strategy rows are
@@ -34,7 +34,7 @@ SAME = np.arange(4, dtype=np.int8)
 DEALS_AT_ONCE = 1024
 """Number of deals that `drawn_boards` requests at a time."""
 MOST_DEALS = 1024
-"""Largest number of deals for each requested board of each bucket."""
+"""Limit on the number of deals: this number, times the number of buckets, times the number of boards per bucket."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ class BucketBoard:
 
 @dataclass(frozen=True)
 class BucketGame:
-    """Builds the layouts of single boards of a whole game with board buckets.
+    """Builds, for any board of a whole game, the layout with the boards before it and those that can follow it.
 
     Args:
         problem: the whole game.
         betting: betting of all rounds.
         abstraction: board buckets and rows of the game.
         n_rows: for each round, the number of rows in a board bucket.
-        symmetry: whether hands that are equal up to suits share rows. If so, a layout has only one of several boards
-            that are equal up to suits.
+        symmetry: whether hands that are equal up to suits share rows. If so, boards that are equal up to suits appear
+            once.
     """
 
     problem: Problem
@@ -82,7 +82,7 @@ class BucketGame:
         return {node.line: node.player for node in nodes if node.player is not None and node.actions}
 
     def board(self, t: int, cards: Sequence[int]) -> BucketBoard:
-        """Build the layout of a board.
+        """Build the layout with a board, the boards before it, and all boards that can follow in the next round.
 
         The layout of the empty board has all flops; it is built once and cached.
 
@@ -97,7 +97,7 @@ class BucketGame:
         return self._bare[t]
 
     def _laid_out(self, t: int, cards: Sequence[int]) -> BucketBoard:
-        """Build the layout of a board without the cache."""
+        """Build the layout of a board that is not in the cache."""
         game, problem = self.problem.game, self._problem
         path = [game.cut(cards[:size]) for size in game.board_sizes[: t + 1]]
         entered: list[tuple[Branch, ...]] = [(Branch(0, (((), SAME),)),)] * t

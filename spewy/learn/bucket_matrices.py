@@ -35,10 +35,10 @@ Continuation = Callable[[int, int, int], Floats]
 
 @dataclass(frozen=True)
 class BucketChunk:
-    """A chunk of a board bucket; its leaf matrices are sums over boards of the bucket.
+    """A chunk of a board bucket; the payoff matrices at its leaves are sums over boards of the bucket.
 
     Attributes:
-        chunk: the chunk; both players use the same leaf matrices.
+        chunk: the chunk; both players use the same matrices at the leaves.
         reach: weight of each row, summed over the boards, for each player.
     """
 

@@ -52,7 +52,7 @@ class BucketStrategies:
 
     @property
     def bucket_bytes(self) -> int:
-        """Bytes of memory of one player's decoded strategy in a board bucket of the largest round."""
+        """Bytes of memory of one player's decoded strategy in the board bucket that needs most."""
         return max(8 * int(tables.first[-1]) for pair in self._tables for tables in pair)
 
     def mark(self) -> str:

@@ -43,7 +43,7 @@ class Weighing:
         own: ``own[p][hand]``, weights of player p's hands in p's set.
         other: ``other[p][hand]``, weights of player p's hands in the opponent's set.
         entering: for each player ``[row]``, 1 for rows that have a hand in the range, else 0.
-        views: number of sets, 1 or 2.
+        views: number of sets of leaf matrices, 1 or 2.
     """
 
     own: tuple[Floats, Floats]
@@ -56,7 +56,7 @@ def two_views(layout: Layout, t: int, b: int, ranges: Sequence[Floats]) -> Weigh
     """Weigh hands for regret updates: each player's own hands by the initial range, the opponent's hands by reach.
 
     Args:
-        layout: layout of the chunks.
+        layout: boards and betting of the problem.
         t: the round.
         b: number of the board.
         ranges: both players' ranges at the chunk's root, each ``[hand]``.
@@ -70,7 +70,7 @@ def one_view(layout: Layout, t: int, b: int, ranges: Sequence[Floats], tremble: 
     """Weigh both players' hands by ``range + tremble * initial range``, so that no row has weight 0.
 
     Args:
-        layout: layout of the chunks.
+        layout: boards and betting of the problem.
         t: the round.
         b: number of the board.
         ranges: both players' ranges at the chunk's root, each ``[hand]``.
@@ -87,7 +87,7 @@ def build_chunk(layout: Layout, t: int, b: int, r: int, weighing: Weighing, cont
     """Build a chunk with its leaf matrices.
 
     Args:
-        layout: layout of the chunks.
+        layout: boards and betting of the problem.
         t: round of the chunk.
         b: number of the board.
         r: number of the betting line that enters the chunk.
@@ -158,7 +158,7 @@ def chance_matrices(
     """Compute the matrices of a chunk's chance leaves: weighted payoffs, summed over the next boards.
 
     Args:
-        layout: layout of the chunks.
+        layout: boards and betting of the problem.
         t: round of the chunk.
         b: number of the board.
         exits: for each chance leaf, the number of the line that then enters the next round.

@@ -79,7 +79,7 @@ class Before:
         return float(self.betting.best(p, exits, chosen).sum()) / self.betting.n_pairs
 
     def values(self, own: Floats) -> Floats:
-        """Compute player 0's chips per deal for each flop, given the field ``own`` of each `FlopFinding`."""
+        """Compute player 0's chips per deal for each flop, from the value ``own`` that each `FlopFinding` has."""
         out: Floats = (self.per_pair * own + self.betting.folds(0).sum()) / self.betting.n_pairs
         return out
 

@@ -48,7 +48,7 @@ def estimator(name: Estimate, layout: Layout, store: Reads) -> Payoffs:
 
     Args:
         name: the method: "no-betting", "closest" or "regression".
-        layout: layout of the chunks.
+        layout: boards and betting of the problem.
         store: the store from which "closest" and "regression" read payoff matrices of earlier visits.
     """
     plain = NoMoreBetting(layout)

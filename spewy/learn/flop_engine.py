@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 SECONDS = 1.5
 """Aimed duration of an interval in seconds; the first intervals are shorter."""
 STEP = 1.0
-"""An interval has at most ``STEP`` times the square root of the number of all deals so far.
+"""Limit on the number of deals in an interval, as a factor of the square root of the number of all deals so far.
 
 Within an interval a worker updates the round before the flop by its own flops only. If the interval has no more deals
 than the game has flops, the resulting error is no larger than the noise of equally many random deals (docs/scale.md).
@@ -58,7 +58,8 @@ class FlopEngine(SampledEngine):
     """Engine that deals boards on a cluster; continues from the regrets and strategy sums in a store.
 
     Args:
-        game, rounds, abstraction, seed, short, cfr_br, opened, check_flops: see `SampledEngine`.
+        game, rounds, abstraction, seed, short, cfr_br, opened, check_flops: arguments of the base class
+            `SampledEngine`.
         cluster: the cluster; `close` closes it.
         shares: number of shares into which the flops are divided; None for one share for each worker.
         interval: largest number of deals of each share between two averages of the rounds before the flop; None for no
@@ -151,7 +152,7 @@ class FlopEngine(SampledEngine):
         return max(1, min(most, 2 * n, int(n * SECONDS / max(seconds, 1e-9))))
 
     def save(self, seconds: float, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Fetch the workers' regrets and strategy sums, then save like `SampledEngine.save`."""
+        """Fetch the workers' regrets and strategy sums, then save them; in the background if ``wait`` is False."""
         assert self._saving is not None, "save_to comes first"
         if wait or not self._saving.is_busy:
             self._gather()

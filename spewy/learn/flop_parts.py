@@ -100,7 +100,7 @@ def averaged(before: Part, after: Sequence[Part], gamma: float) -> Part:
 
 
 def _added(before: np.ndarray, after: Sequence[np.ndarray], visits: Ints) -> np.ndarray:
-    """Merge regrets as `averaged` says.
+    """Merge the regrets of several shares: a negative mean stays a mean, otherwise the changes are added.
 
     Args:
         before: the regrets before the updates.
@@ -147,5 +147,5 @@ def is_part(part: Any, numbers: Numbers) -> bool:
 
 
 def _by_bucket(whole: np.ndarray, numbers: Numbers, t: int) -> np.ndarray:
-    """Reshape a flat array of regrets or strategy sums of round t to ``[bucket, number]``, without a copy."""
+    """View a flat array of regrets or sums of round t as ``[bucket, index within the bucket]``, without a copy."""
     return whole.reshape(numbers.visits[t].shape[1], -1)

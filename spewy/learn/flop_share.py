@@ -35,7 +35,11 @@ class Setup:
 
     Attributes:
         solve: unique name of the solve.
-        game, rounds, abstraction, seed, short, cfr_br: see `SampledEngine`.
+        game, rounds: the rules of the game, and the betting of each round.
+        abstraction: board buckets and rows of the game.
+        seed: seed of the deals.
+        short: whether regrets and strategy sums are 16-bit numbers.
+        cfr_br: share of the opponent's play on the last round that best-responds on the dealt board, 0 to 1.
     """
 
     solve: str
@@ -170,7 +174,15 @@ _shares: dict[tuple[str, int], FlopShare] = {}
 
 
 def open_share(setup: Setup, share: int, owners: Ints, threads: int, done: int) -> bool:
-    """Create a share in this worker; the arguments are those of `FlopShare`."""
+    """Create a share in this worker, in place of an earlier share with the same number; return True.
+
+    Args:
+        setup: settings that all shares have in common.
+        share: number of the share.
+        owners: for each flop bucket, the number of the share that owns the bucket.
+        threads: number of threads.
+        done: number of deals in the regrets and strategy sums that `give` will load.
+    """
     close_share(setup.solve, share)
     _shares[setup.solve, share] = FlopShare(setup, share, owners, threads, done)
     return True
@@ -185,7 +197,7 @@ def give(solve: str, share: int, parts: Sequence[Part]) -> bool | None:
 
 
 def learn(solve: str, share: int, stands: int, before: Sequence[Part], first: int, n: int) -> Learnt | None:
-    """Make a share's deals of an interval, see `FlopShare.learn`.
+    """Make those of the deals ``first`` to ``first + n - 1`` whose flop a share owns.
 
     Returns:
         The result, or None if this worker lacks the share, or if the share's regrets include another number of deals
@@ -196,7 +208,7 @@ def learn(solve: str, share: int, stands: int, before: Sequence[Part], first: in
 
 
 def changed(solve: str, share: int, stands: int, most_bytes: int) -> list[Part] | None:
-    """Return board buckets of a share that have changed, see `FlopShare.changed`.
+    """Return some board buckets of a share that changed since they were last returned; [] if no bucket changed.
 
     Returns:
         The buckets, or None if this worker lacks the share, or if the share's regrets include another number of deals
@@ -209,7 +221,7 @@ def changed(solve: str, share: int, stands: int, most_bytes: int) -> list[Part] 
 def flops(
     solve: str, share: int, stands: int, before: Sequence[Part], firsts: Sequence[int]
 ) -> list[FlopFinding] | None:
-    """Measure best responses on some flops of a share, see `FlopShare.flops`.
+    """Measure best responses on some flops of a share, given the rounds before the flop.
 
     Returns:
         The measurements, or None if this worker lacks the share, or if the share's regrets include another number of

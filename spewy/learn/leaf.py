@@ -80,7 +80,7 @@ class MatrixLeaves:
     """Evaluates chance leaves by payoff matrices of the chunks below; a visit improves one chunk.
 
     Args:
-        layout: layout of the chunks.
+        layout: boards and betting of the problem.
         store: the store with regrets and strategy sums.
         schedule: the variant of CFR.
         payoffs: payoff matrices of the chunks below.

@@ -31,11 +31,11 @@ BOARDS_AT_ONCE = 16
 SECONDS_AT_ONCE = 0.5
 """Aimed seconds of sweeps between two checks for Ctrl-C."""
 SPRINT_SECONDS = 0.25
-"""If several checks, with the sweeps between them, take at most this number of seconds, one call makes them all."""
+"""One call makes several checks if these checks, with the sweeps between them, take at most this many seconds."""
 FIRST_SPRINT = 32
 """Largest number of checks in the first call that makes several; the limit doubles with each such call."""
 STATE_SPEED = 1e9
-"""Bytes of regrets and sums that the exact solver is assumed to update in a second, before the first sweep."""
+"""Assumed speed of the exact solver before the first sweep: bytes of regrets and sums that it updates in a second."""
 
 PARTS: dict[Kind, Part] = {Kind.REGRETS: "regrets", Kind.SUMS: "sums", Kind.GUESSES: "guesses"}
 """The solver's name for each kind of array."""
@@ -45,7 +45,7 @@ class LiveEngine:
     """Engine whose sweeps are iterations of a solver; each iteration visits every chunk once.
 
     Args:
-        layout: layout of the problem.
+        layout: boards and betting of the problem.
         store: the lockers; the engine continues from their content.
         solver: a new solver for the layout's live game.
         locks: decisions whose frequencies are locked.

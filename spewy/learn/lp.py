@@ -29,7 +29,7 @@ class LpEngine:
     """Engine whose only sweep solves the game as a linear program.
 
     Args:
-        layout: layout of the problem.
+        layout: boards and betting of the problem.
         store: the lockers of the solve.
         threads: number of threads that measure exploitability.
     """

@@ -21,7 +21,7 @@ class StoredPayoffs:
     """Reads the payoff matrices that the last visits stored; estimates those of chunks that were never visited.
 
     Args:
-        layout: layout of the chunks.
+        layout: boards and betting of the problem.
         store: the store with the payoff matrices.
         estimate: estimator of payoff matrices; None for all-in equity.
 
@@ -59,7 +59,7 @@ class AveragePayoffs:
     """Computes payoff matrices under the stored average strategies, recursively through all later rounds.
 
     Args:
-        layout: layout of the chunks.
+        layout: boards and betting of the problem.
         store: the store with the average strategies, made by any engine.
         play_down: computes both ranges from the average strategies.
         tremble: fraction of the initial range that is added to each range, so that no row has weight 0.

@@ -22,7 +22,7 @@ class PlayDown:
     """Computes and caches ranges at chunk roots; make a new object when strategies change.
 
     Args:
-        layout: layout of the chunks.
+        layout: boards and betting of the problem.
         read: reads the regrets or strategy sums of a chunk.
         ranges: ranges at the layout's root, one ``[hand]`` for each player; None for the initial ranges.
     """

@@ -61,7 +61,7 @@ class RealGame:
         board_buckets: board buckets and rows of the game.
         n_board_buckets: for each round, the number of board buckets.
         n_rows: for each round, the number of rows in a board bucket.
-        sums: strategy sums, see `solvers.sampled.numbers.Numbers`; they may change between two measurements.
+        sums: strategy sums by board bucket and row; they may change between two measurements.
         symmetric: whether hands that are equal up to suits share rows.
     """
 
@@ -129,7 +129,7 @@ class RealGame:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Shape of `FlopFinding.best`."""
+        """Shape of a flop's best-response values: players, betting lines that lead to the flop, groups of hands."""
         lines = self._forests[1].arrays.n_roots if self.trees.first_round else 1
         return 2, lines, int(self.trees.kinds.max()) + 1
 
@@ -157,7 +157,7 @@ class RealGame:
         return FlopFinding(np.array(best), float(values.own.sum()), time.thread_time() - start)
 
     def later(self, first: int, desk: Buffers) -> Floats:
-        """Measure best responses that follow the average strategy before a round, and respond from that round on.
+        """Measure, for each later round, best responses that follow the average strategy until this round.
 
         Args:
             first: number of the flop.

@@ -234,7 +234,7 @@ def do_remote_task(
     Args:
         parent: once set, no further visit is begun.
         token: unique name of the solve.
-        layout: layout of the problem.
+        layout: boards and betting of the problem.
         settings: how chunks are solved.
         task: the task.
 

@@ -174,7 +174,7 @@ class SampledEngine(Closing):
             opened: opens the store of the other solve for reading.
             old: board buckets and rows of the other solve.
             new: board buckets and rows of this solve.
-            mark: deals and seconds of the other solve.
+            mark: number of deals, and seconds of work, of the other solve.
             short: whether regrets and strategy sums of the other solve are 16-bit numbers.
 
         Raises:
@@ -194,7 +194,7 @@ class SampledEngine(Closing):
         visits = numbers.visits[t][:, board_bucket].copy()
 
         def both(pair: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-            """Copy the bucket's numbers from the arrays of both players."""
+            """Copy the bucket's part of both players' arrays."""
             n_board_buckets = len(numbers.visits[t][0])
             first, second = (whole.reshape(n_board_buckets, -1)[board_bucket].copy() for whole in pair)
             return first, second

@@ -54,7 +54,7 @@ class StoredEngine:
     """Engine that visits chunk by chunk and saves each visit at once; an interrupted sweep continues where it stopped.
 
     Args:
-        layout: layout of the problem.
+        layout: boards and betting of the problem.
         store: the lockers of the solve.
         settings: how chunks are solved.
         order: order of the rounds in a sweep.
@@ -264,7 +264,7 @@ class StoredEngine:
         sent: dict[int, RemoteTask],
         stop: Stop,
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield the arguments of `do_remote_task` for each task, which is made only when a worker is free.
+        """Yield the arguments with which a worker makes the visits of each task; a task is made when a worker is free.
 
         Args:
             cluster: the cluster.

@@ -81,7 +81,7 @@ class Improver:
     """Computes the results of visits to chunks of one round in one sweep; strategies of earlier rounds are read once.
 
     Args:
-        layout: layout of the problem.
+        layout: boards and betting of the problem.
         store: the store that visits read.
         settings: how chunks are solved.
         subgames: cache of subgames of the layout; None for a new cache.
@@ -151,7 +151,7 @@ class Visitor:
     """Visits chunks of one round in one sweep, and writes the results to the store.
 
     Args:
-        layout: layout of the problem.
+        layout: boards and betting of the problem.
         store: the store to read from and to write to.
         settings: how chunks are solved.
         subgames: cache of subgames of the layout; None for a new cache.

@@ -21,7 +21,7 @@ class Judge:
     """Measures average strategies in the full game, without any abstraction.
 
     Args:
-        layout: layout of the game.
+        layout: boards and betting of the game.
         threads: number of threads, which divide the boards among themselves.
     """
 

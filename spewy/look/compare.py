@@ -238,7 +238,7 @@ def _aligned(a: NodeView, b: NodeView, actions: Sequence[str]) -> _Aligned:
 
 
 def _spread(values: Floats, of: Sequence[str], actions: Sequence[str]) -> Floats:
-    """Copy values ``[action, ...]`` of the actions ``of`` into an array of all ``actions``; the others get 0."""
+    """Copy values ``[action, ...]`` of the actions ``of`` into an array of all ``actions``, with 0 for the rest."""
     out = np.zeros((len(actions), *values.shape[1:]))
     out[[actions.index(action) for action in of]] = values
     return out
@@ -287,7 +287,7 @@ def _changes(a: SolveView, b: SolveView, nodes: Sequence[Node], board: str | Non
 
 
 def _only(a: SolveView, b: SolveView, nodes: Sequence[Node]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Lines of decisions in the round from the two nodes on that only A has, and those that only B has."""
+    """Lines of later decisions in the round of two nodes: those that only A has, and those that only B has."""
     first, second = (
         [solution.job.amounts.line_text(line) for line in _following(node)]
         for solution, node in zip((a, b), nodes, strict=True)

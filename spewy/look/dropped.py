@@ -93,12 +93,12 @@ class StoreReads(ChunkReads):
             self._solved.add((solved, line))
 
     def subgame(self, line: str, number: int, history: History) -> tuple[Layout, tuple[Floats, Floats]]:
-        """Return the subgame from the chunk on that a line enters on a board.
+        """Return the subgame that begins with the chunk that a line enters on a board.
 
         Args:
             line: line that enters the chunk.
             number: round of the game.
-            history: public cards of the board, in the form in which the store has it.
+            history: public cards of the stored board that equals the requested board up to suits.
 
         Returns:
             The layout of the subgame, and both ranges at its root, per player ``[hand of the layout]``.
@@ -110,7 +110,7 @@ class StoreReads(ChunkReads):
         return subgame, (oop, ip)
 
     def leaf_values(self, line: str, cards: Cards, play: ChunkPlay) -> Pair | None:
-        """Read or compute the values at a chunk's chance leaves: see `ChunkReads.leaf_values`."""
+        """Read or compute both players' counterfactual values ``[chance leaf, hand]`` in a chunk."""
         n_leaves, n_hands = len(play.chance_leaves), (len(play.hands[0]), len(play.hands[1]))
         if not n_leaves:
             return super().leaf_values(line, cards, play)

@@ -48,7 +48,7 @@ class Pairs:
     lead: Floats | None
 
     def seen_by(self, p: int) -> Pairs:
-        """Return the matrices as ``[hand of player p, hand of the opponent]``, with the lead of player p."""
+        """Return both matrices from player p's side, as ``[hand of player p, hand of the opponent]``."""
         return self if p == 0 else self._mirrored
 
     @cached_property
@@ -59,14 +59,15 @@ class Pairs:
 def pairs(
     game: Game, deck: Ints, board: Sequence[int], hands: tuple[Ints, Ints], most_boards: int | None = None
 ) -> Pairs:
-    """Compute the matrices for both players' hands on a board.
+    """Compute for each pair of both players' hands whether they share a card, and who wins how often on a board.
 
     Args:
         game: rules of the game.
         deck: ``[hand, hole card]``, the cards of all hands of the deck.
         board: public cards.
         hands: per player, numbers in ``deck`` of the hands that the board does not block.
-        most_boards: largest number of final boards for which the lead is computed; None for no limit.
+        most_boards: largest number of final boards on which hands are compared, else `Pairs.lead` is None; None: no
+            limit.
     """
     together = compatible(deck, hands)
     n_left, missing = len(game.deck) - len(board) - 2 * game.num_hole_cards, _missing(game, board)
@@ -83,7 +84,7 @@ def pairs(
 
 
 def compatible(deck: Ints, hands: tuple[Ints, Ints]) -> Floats:
-    """Compute the matrix `Pairs.compatible`.
+    """Compute ``[hand of player 0, hand of player 1]``: 1 for two hands without a common card, else 0.
 
     Args:
         deck: ``[hand, hole card]``, the cards of all hands of the deck.
@@ -104,7 +105,8 @@ def _is_holdem_deal(game: Game, board: Sequence[int]) -> bool:
 def _preflop_wins(every: Ints) -> NDArray[np.int32]:
     """``[hand, other hand]``: number of hold'em's final boards on which the first hand beats the second.
 
-    The file has one hand of each starting hand's class; suits are renamed to get the others.
+    Spewy ships a file with the numbers for one hand of each of the 169 hand classes; suits are renamed to get all
+    hands.
     """
     with np.load(_PREFLOP_FILE) as counts:
         wins = counts["wins"]

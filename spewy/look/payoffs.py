@@ -150,7 +150,7 @@ def make_payoffs(
 
 
 def _payoffs_home(folder: str | Path) -> Path:
-    """Folder in which to store payoff matrices: that of the solve, or that of a strategy locker without a solve."""
+    """Folder in which to store payoff matrices: the solve's folder, or the folder of a copied strategy locker."""
     play = strategy_folder(folder)
     return play.parent if play.name == STRATEGIES else as_path(folder, "folder")
 

@@ -156,7 +156,7 @@ class Report:
 
     @property
     def columns(self) -> dict[str, list[Any]]:
-        """Columns by which rows can be sorted: those of `frame` that vary between rows, without the row of averages."""
+        """Columns of `frame` by which rows can be sorted; a column that is equal in all rows is left out."""
         return {name: values[:-1] for name, values in self._columns().items() if isinstance(values, list)}
 
     def sorted(self, column: str, *, ascending: bool = False) -> Report:

@@ -123,7 +123,7 @@ class Resolve:
         Everything else needs little memory.
 
         Raises:
-            InputError: they need more memory than ``solve.memory`` allows.
+            InputError: the subgame needs more memory than ``solve.memory`` allows.
         """
         needed = 0
         for bets, table in zip(self._part.betting, self._part.boards, strict=True):

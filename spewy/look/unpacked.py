@@ -153,7 +153,7 @@ class Parcel:
         return line_batches(self.forests)
 
     def game(self, sums: tuple[Pair, ...] | None = None) -> RealGame:
-        """Return the game for measuring exploitability; ``sums`` are its decoded strategies if they exist already."""
+        """Return the game for measuring exploitability; ``sums`` are the decoded strategies, if they exist already."""
         board_buckets, symmetric = (
             board_abstraction(self.rules, self.arrays),
             not rows_know_suits(self.arrays),

@@ -125,7 +125,13 @@ class SolveView(Closing):
     def waiting(
         self, line: str = "", board: str | Sequence[int] | None = None, *, ev: bool = True
     ) -> NodeView:
-        """Return the hands of the player who waits at a decision, without actions; the arguments are those of `node`.
+        """Return the hands of the player who waits at a decision, without actions.
+
+        Args:
+            line: betting since the root of the solve, as players write it (``"x b120 c"``) or as an ACPC string
+                (``"cr120c/"``).
+            board: all public cards; None for the root's.
+            ev: whether to compute EVs and equities, which are NaN otherwise.
 
         Raises:
             InputError: the line does not exist or leads to no decision, or the board is impossible after it.
@@ -138,7 +144,7 @@ class SolveView(Closing):
         """Return frequencies, EVs and equities of both whole ranges after a line.
 
         Args:
-            line: betting since the root of the solve, written as for `node`.
+            line: betting since the root of the solve, as players write it (``"x b120 c"``) or as an ACPC string.
             board: all public cards; None for the root's.
 
         Raises:
@@ -151,7 +157,7 @@ class SolveView(Closing):
         """Return the node of the betting tree after a line, and its public cards.
 
         Args:
-            line: betting since the root of the solve, written as for `node`.
+            line: betting since the root of the solve, as players write it (``"x b120 c"``) or as an ACPC string.
             board: all public cards; None for the root's.
 
         Raises:
@@ -168,7 +174,7 @@ class SolveView(Closing):
         """Return the chunk of a node on a board, with amounts in chips; a dropped chunk is re-solved.
 
         Args:
-            line: line of the node, as `spewy.game.lines.read_line` returns it.
+            line: ACPC betting string from the root of the solve to the node.
             cards: public cards, the root's first.
             ev: whether to compute EVs and equities.
             equity: whether to compute equities before the last round, in a whole game with board buckets.

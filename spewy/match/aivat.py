@@ -128,7 +128,7 @@ class _Estimate:
         return mean if player == 0 else -mean
 
     def _deal(self, betting: Betting, board: tuple[int, ...]) -> float:
-        """Process public cards, if new ones were dealt; return the value that they took away."""
+        """Follow new public cards, if any; return AIVAT's correction: the value before, minus the value after them."""
         if board == self.board:
             return 0.0
         before = self._even(betting)
@@ -138,7 +138,7 @@ class _Estimate:
         return before - self._even(betting)
 
     def _decide(self, step: Step) -> float:
-        """Process a decision; return the value that the draw of the action took away."""
+        """Follow a decision; return its correction: mean value over all actions, minus the value of the played one."""
         player, mix = step.player, step.mix
         if not self.known[player] or mix is None:
             return 0.0

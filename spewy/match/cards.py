@@ -1,4 +1,4 @@
-"""Cards of a match, which its seed determines; they are those that the ACPC's reference dealer deals."""
+"""Deal the cards of a match from its seed, as the ACPC's reference dealer does."""
 
 from __future__ import annotations
 

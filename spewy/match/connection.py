@@ -115,7 +115,7 @@ class Connection(Channel):
         self._scanned = 0
 
     def send(self, text: str, deadline: float | None = None) -> None:
-        """Send a line; see `Channel.send` for the errors."""
+        """Send a line; raise a `PeerError` if the peer is gone or has not read the line by the deadline."""
         data = f"{text}{self._ending}".encode("ascii")
         while data:
             if _is_over(deadline) or not self._is_ready(self._sink, select.POLLOUT, deadline):
@@ -128,7 +128,11 @@ class Connection(Channel):
                 raise self._broken(error) from None
 
     def receive(self, deadline: float | None = None) -> bytes | None:
-        """Wait for the next line; see `Channel.receive` for the result and the errors."""
+        """Wait for the next line, and return it without its line ending; None after the last line.
+
+        Raises:
+            PeerError: no line arrived before the deadline, or the connection broke.
+        """
         while True:
             # The deadline counts even if lines have arrived: a flood of lines is no answer.
             if not _is_over(deadline):
@@ -245,7 +249,7 @@ class LocalChannel(Channel):
 
 
 def wait_for_any(channels: Sequence[Channel], deadline: float) -> None:
-    """Wait until a line may have arrived on one of these channels, or until a deadline."""
+    """Wait until a line may have arrived on one of some channels, or until a deadline."""
     files = [channel.file for channel in channels]
     waiting = [file for file in files if file is not None]
     if waiting and len(waiting) == len(files):

@@ -6,6 +6,7 @@ complete as soon as the log has its ``STATE`` line:
 - ``# aivat HAND:VALUE``: player 0's chips without luck;
 - ``# fault HAND:PLAYER:TEXT``: something that a player did wrong;
 - ``# sources HAND:PLAYER:SOURCE TIMES, ...``: number of a player's decisions by source;
+- ``# spent HAND:PLAYER:ROUND SECONDS STAGE SECONDS ..., ...``: time of a player's decisions (`spewy.bot.spent`);
 - ``# failure HAND:PLAYER:REASON: TEXT``: a decision or re-solve that failed.
 """
 
@@ -17,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from spewy.bot.spent import parse_spent
 from spewy.bot.tally import SOURCES, Failure, Tally
 from spewy.errors import InputError, one_line, path_text, short, shown
 from spewy.game.gamefile import Game
@@ -26,7 +28,7 @@ from spewy.system.textfile import exists, read_text, replace_text
 
 _WHOLE = re.compile(r"^STATE:.*\n", re.MULTILINE)
 _SCORE = re.compile(r"^SCORE:.*\n", re.MULTILINE)
-_COMMENT = re.compile(r"^# (aivat|fault|sources|failure) ([0-9]{1,18}):(.*)$", re.MULTILINE)
+_COMMENT = re.compile(r"^# (aivat|fault|sources|spent|failure) ([0-9]{1,18}):(.*)$", re.MULTILINE)
 _FAULT = re.compile(r"([01]):(.*)")
 _SOURCE = rf"(?:{'|'.join(SOURCES)}) [0-9]{{1,9}}"
 _SOURCES = re.compile(rf"([01]):({_SOURCE}(?:, {_SOURCE})*)")
@@ -71,12 +73,12 @@ class Note:
 
 @dataclass(frozen=True)
 class HandTally:
-    """Decisions by source, and failures, of one player in one hand.
+    """Decisions by source, their time, and failures, of one player in one hand.
 
     Attributes:
         number: number of the hand.
         player: number of the player in the hand.
-        tally: the decisions and failures.
+        tally: a part of the decisions, times and failures.
     """
 
     number: int
@@ -144,6 +146,8 @@ class RunLog:
         for player, tally in enumerate(played.tallies):
             if tally.sources:
                 lines.append(f"# sources {number}:{player}:{_sources_text(tally.sources)}")
+            if tally.spent:
+                lines.append(f"# spent {number}:{player}:{', '.join(each.text for each in tally.spent)}")
             lines += [
                 f"# failure {number}:{player}:{failure.reason}: {one_line(failure.text)}"
                 for failure in tally.failures
@@ -248,6 +252,8 @@ def _sources_text(sources: Counter[str]) -> str:
 
 
 def _hand_tally(kind: str, number: int, text: str, subject: str) -> HandTally:
+    if kind == "spent":
+        return _hand_spent(number, text, subject)
     fields = (_SOURCES if kind == "sources" else _FAILURE).fullmatch(text)
     if fields is None or (kind == "sources" and _has_equal(fields.group(2))):
         wanted = "SOURCE TIMES, ... with each source once" if kind == "sources" else "REASON: WHAT"
@@ -257,6 +263,15 @@ def _hand_tally(kind: str, number: int, text: str, subject: str) -> HandTally:
         return HandTally(number, player, Tally(failures=[Failure(fields.group(2), fields.group(3))]))
     sources = {source: int(times) for source, times in _sources(fields.group(2))}
     return HandTally(number, player, Tally(Counter(sources)))
+
+
+def _hand_spent(number: int, text: str, subject: str) -> HandTally:
+    player, _, decisions = text.partition(":")
+    spent = [each for each in map(parse_spent, decisions.split(", ")) if each is not None]
+    if player not in ("0", "1") or len(spent) < len(decisions.split(", ")):
+        wanted = "ROUND SECONDS, ... with each stage once"
+        raise InputError(f"{subject}: expected # spent HAND:PLAYER:{wanted}, found {shown(text)}")
+    return HandTally(number, int(player), Tally(spent=spent))
 
 
 def _sources(text: str) -> list[list[str]]:

@@ -142,7 +142,7 @@ def play_match(
 
     Raises:
         InputError: a word specifies no bot, the folder holds another match, or an argument is out of range.
-        BotError: the program of a bot from a folder, or of a rule, has a bug.
+        BotError: a bot from a folder, or a rule, raised an unexpected exception.
     """
     settings = tuple(how.items())
     entrants = parse_entrant(str(first), settings), parse_entrant(str(second), settings)
@@ -180,7 +180,7 @@ def run_match(
 
     Raises:
         InputError: the folder holds another match, or a bot cannot be opened.
-        BotError: the program of a bot from a folder, or of a rule, has a bug.
+        BotError: a bot from a folder, or a rule, raised an unexpected exception.
     """
     folder.mkdir(parents=True, exist_ok=True)
     counts = {run: _log(match, run, folder).count() for run in match.runs}

@@ -104,6 +104,11 @@ def _raise(game: Game) -> Rule:
     return lambda hand, cards, seed: raised(hand.betting)
 
 
+def _fold(game: Game) -> Rule:
+    """Make the rule that folds to every bet, and checks where a check is free."""
+    return lambda hand, cards, seed: given_up(hand.betting)
+
+
 def _places(raising: float, calling: float) -> Callable[[Game], Rule]:
     """Return a maker of a rule that raises with the best hands, calls with good hands, and else checks or folds.
 
@@ -147,6 +152,7 @@ OPPONENTS: Mapping[str, Callable[[Game], Rule]] = {
     "random": _random,
     "call": _call,
     "raise": _raise,
+    "fold": _fold,
     "tight": _places(raising=0.12, calling=0.35),
     "loose": _places(raising=0.3, calling=0.8),
     "equity": _equity,

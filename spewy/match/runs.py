@@ -39,7 +39,7 @@ def play_runs(
         watcher: called as hands or matches are played.
         total: number of hands or matches in all runs.
         workers: number of processes; None: one for each core.
-        done: numbers of hands or matches that were played before: of each task, then of finished runs.
+        done: number of hands or matches that were played before, for each task; then for each run that is finished.
 
     Raises:
         KeyboardInterrupt: the runs were interrupted.

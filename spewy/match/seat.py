@@ -115,7 +115,7 @@ class Seat:
             function: the function.
 
         Raises:
-            BotError: the bot's program has a bug.
+            BotError: the bot raised an unexpected exception.
         """
         if self._out:
             return None

@@ -169,7 +169,7 @@ def play_hand(
         record: whether to ask bots that reveal their strategy for it at each of their decisions.
 
     Raises:
-        BotError: the program of a bot has a bug.
+        BotError: a bot in this process raised an unexpected exception.
     """
     table, steps = Table(game, dealt), list[Step]()
     for player, seat in enumerate(seats):

@@ -28,7 +28,7 @@ def buckets_figure(buckets: BoardBuckets, size: str = "screen") -> Any:
 
     Args:
         buckets: the buckets.
-        size: a name of `SIZES`.
+        size: size of the figure, a key of `SIZES`.
 
     Returns:
         The figure.

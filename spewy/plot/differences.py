@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SMALLEST_SCALE = 1e-3
 """Smallest end of the EV scale as a share of the pot, so that tiny differences have pale colours."""
 BARS = {False: 0.16, True: 0.36}
-"""Height of the bars with their legend, relative to the figure's width; the key tells whether charts are stacked."""
+"""Height of the bars with their legend, relative to the figure's width, by whether charts are stacked."""
 CHART = 1.0
 """Height of a chart with its title, relative to its width."""
 
@@ -39,7 +39,7 @@ def comparison_figure(
         game: rules of the game.
         comparison: the comparison.
         line: line of the decision in words; None for the line as it is written.
-        size: a name of `SIZES`.
+        size: size of the figure, a key of `SIZES`.
 
     Returns:
         The figure.

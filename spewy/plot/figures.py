@@ -66,7 +66,7 @@ def new_figure(width: float, height: float, size: Size) -> Any:
 
 
 def font(size: Size) -> Any:
-    """Return a context manager that sets matplotlib's font size to that of a size."""
+    """Return a context manager that sets matplotlib's font size to the font size of an entry of `SIZES`."""
     import matplotlib as mpl
 
     return mpl.rc_context({"font.size": size.font, "axes.linewidth": 0.6, "axes.titlesize": "medium"})

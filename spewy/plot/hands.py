@@ -102,7 +102,7 @@ def decision_figure(grids: Sequence[Grid], title: str = "", size: str = "screen"
     Args:
         grids: grid of the player who acts, and grid of the player who waits.
         title: title of the figure.
-        size: a name of `SIZES`.
+        size: size of the figure, a key of `SIZES`.
 
     Returns:
         The figure.
@@ -122,7 +122,7 @@ def heat_figure(maps: Sequence[HeatMap], title: str = "", size: str = "screen") 
     Args:
         maps: the heat maps.
         title: title of the figure.
-        size: a name of `SIZES`.
+        size: size of the figure, a key of `SIZES`.
 
     Returns:
         The figure.

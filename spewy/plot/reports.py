@@ -40,7 +40,7 @@ def report_figure(report: Report, line: str | None = None, size: str = "screen")
     Args:
         report: the report.
         line: line of the decision in words; None for the line as it is written.
-        size: a name of `SIZES`.
+        size: size of the figure, a key of `SIZES`.
 
     Returns:
         The figure.
@@ -93,7 +93,10 @@ def report_frequencies(report: Report, ax: Any = None, orient: Orient | None = N
 def report_shares(report: Report, ax: Any = None, orient: Orient | None = None) -> Any:
     """Draw both players' EV as a share of the pot (dots) beside their equity (rings).
 
-    Arguments are those of `report_frequencies`.
+    Args:
+        report: the report.
+        ax: axes to draw on; None for a new figure.
+        orient: direction of the bars; None for vertical bars of cards and horizontal bars of boards.
     """
     chart = _Chart(report, ax, orient)
     for p, seat in enumerate(SEAT_NAMES):
@@ -110,7 +113,10 @@ def report_shares(report: Report, ax: Any = None, orient: Orient | None = None) 
 def report_realisation(report: Report, ax: Any = None, orient: Orient | None = None) -> Any:
     """Draw EV divided by equity times pot for both players, as bars from 100 %.
 
-    Arguments are those of `report_frequencies`.
+    Args:
+        report: the report.
+        ax: axes to draw on; None for a new figure.
+        orient: direction of the bars; None for vertical bars of cards and horizontal bars of boards.
     """
     chart = _Chart(report, ax, orient)
     for p, seat in enumerate(SEAT_NAMES):

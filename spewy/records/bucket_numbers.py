@@ -1,4 +1,4 @@
-"""Regrets and strategy sums of each board bucket in the lockers, with which a solve by dealt boards continues.
+"""Regrets and strategy sums of each board bucket in the lockers, with which a solve of a whole game continues.
 
 The lockers ``regret`` and ``strategy`` hold one array for each player and board bucket under the key
 ``ROUND.BUCKET|PLAYER``, in the order of `solvers.sampled.numbers.Numbers`. The locker ``visits`` holds how often the
@@ -101,7 +101,7 @@ def write_buckets(store: Store, board_buckets: Sequence[BucketNumbers]) -> None:
 
 
 def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -> None:
-    """Write the mark of a finished save, and wait until everything is on the disk.
+    """Record the deals, seconds and visits that a finished save includes, and wait until everything is on the disk.
 
     Args:
         store: the store to write to.
@@ -211,7 +211,7 @@ def _read_visits(store: Reads, t: int, board_buckets: Sequence[int], visits: Int
 
 
 def _read_ahead(store: Reads, deals: int, numbers: Numbers) -> None:
-    """Set ``numbers.ahead`` to the visits that each board bucket includes beyond those of the last finished save."""
+    """Set ``numbers.ahead``: how many stored visits of each board bucket are newer than the last finished save."""
     for t, (visits, ahead) in enumerate(zip(numbers.visits, numbers.ahead, strict=True)):
         key = _marked_key(t)
         counted = store.get(VISITS, key)
@@ -229,7 +229,7 @@ def _read_ahead(store: Reads, deals: int, numbers: Numbers) -> None:
 def _read_player(
     store: Reads, locker: str, place: tuple[int, int], board_buckets: Sequence[int], whole: Array
 ) -> None:
-    """Read one player's arrays of some board buckets into the rows of ``whole``, ``[board bucket, number]``."""
+    """Read one player's arrays of some board buckets into the rows of ``whole``, ``[board bucket, index]``."""
     if not whole.shape[1]:
         return
     for c in board_buckets:

@@ -23,7 +23,8 @@ class BucketPayoffs(MarkedStore):
     """Payoff matrices of each round and board bucket, under the average strategies of the solve.
 
     The array of a board bucket is ``[line, row of player 0, row of player 1]``, in net chips of player 0. The lines are
-    all that enter the round, in the order of the betting tree. The mark of the store identifies the strategies.
+    all that enter the round, in the order of the betting tree. A hash (the mark of the store) identifies the
+    strategies.
     """
 
     @classmethod

@@ -136,7 +136,11 @@ class BucketPolicy(Policy):
         self.strategies.close()
 
     def _several(self, lines: tuple[str, ...]) -> tuple[list[Node], int, list[tuple[str, int, int]]]:
-        """Decisions after some lines, the player who acts there, and the decisions as `many_frequencies` takes them."""
+        """Decisions after some lines, the player who acts there, and where the strategy of each decision lies.
+
+        The place of a strategy is a triple: the line that enters the decision's chunk, the number of the decision's
+        first action among those that the locker stores for the chunk, and the number of the decision's actions.
+        """
         slots = [self._slot(line) for line in lines]
         wanted = [(entry_line(node.line), free, len(node.actions)) for node, free, _ in slots]
         return [node for node, _, _ in slots], slots[0][2], wanted

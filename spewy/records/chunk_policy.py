@@ -152,7 +152,7 @@ class _Held(NamedTuple):
     Attributes:
         rows: hands and rows of the player on the solved board.
         hands: ``[hand]``, numbers of the hands on the requested board, ascending.
-        rows_of_hands: ``[hand]``, number of the equal hand among those of ``rows``.
+        rows_of_hands: ``[hand]``, position in ``rows`` of the solved board's hand that equals each hand.
         row: ``[hand]``, row of the strategy for each hand.
     """
 

@@ -59,7 +59,8 @@ class Visit:
 
     Attributes:
         arrays: arrays by the key of a chunk and by kind, per player ``[slot, row]`` (a slot is an action).
-        payoffs: payoff matrices of the visited chunk, as `read_payoffs` returns them; None for the root chunk.
+        payoffs: payoff matrices of the visited chunk, ``[matrix, row of player 0, row of player 1]``; None for the root
+            chunk.
     """
 
     arrays: Mapping[bytes, Mapping[Kind, ChunkStrategy]]
@@ -183,7 +184,7 @@ def commit_visit(
     """Write the result of a chunk's visit, and count the visit, in one transaction.
 
     Args:
-        layout: layout of the problem.
+        layout: boards and betting of the problem.
         store: the store to write to.
         place: the visited chunk, as its round t, board b and root r.
         seen: result of `visits` for the chunk when the visit began.
@@ -233,7 +234,7 @@ def save_boards(
     """Write the arrays of all boards in several transactions, and the number of sweeps in the last one.
 
     Args:
-        layout: layout of the problem.
+        layout: boards and betting of the problem.
         store: the store to write to.
         portions: boards of each transaction, as pairs of round t and board b. If the process is killed between two
             transactions, the store holds chunks of two different sweeps.

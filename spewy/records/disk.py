@@ -64,7 +64,7 @@ def with_bucket_numbers(size: DiskSize, t: int, n_board_buckets: int, n_bytes: S
         size: size of the other entries.
         t: round of the game.
         n_board_buckets: number of board buckets.
-        n_bytes: per player, bytes of the regrets of one board bucket, as many as of its strategy sums.
+        n_bytes: per player, bytes of the regrets of one board bucket; its strategy sums have the same size.
     """
     key = f"{t}.{n_board_buckets}|0".encode()
     for n_player_bytes in n_bytes:

@@ -33,7 +33,7 @@ SWEEP_KEY = b"sweep|"
 """Key of the number of finished sweeps or deals."""
 
 SECONDS_KEY = b"sweep|seconds"
-"""Key of the seconds of work of a solve by dealt boards, all runs together."""
+"""Key of the seconds of work of a solve with board buckets, all runs together."""
 
 SAVED_KEY = b"saved|"
 """Key of the size and progress of a strategy locker."""

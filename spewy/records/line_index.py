@@ -47,13 +47,13 @@ class LineIndex:
 
     @cached_property
     def place(self) -> Mapping[str, tuple[int, int]]:
-        """Batch and lane of each line."""
+        """Number of the batch of 16 lines with each line, and number of the line in the batch."""
         used = np.argwhere(self.lanes >= 0).tolist()
         return {self.names[int(self.lanes[batch, lane])]: (batch, lane) for batch, lane in used}
 
     @cached_property
     def portions(self) -> tuple[Ints, Ints]:
-        """First batch of each portion and, at the end, the number of batches; an array for each player."""
+        """For each player, the first batch of each stored portion of bytes and, at the end, the number of batches."""
         return self._cut(0), self._cut(1)
 
     def sizes(self, p: int) -> Ints:
@@ -71,7 +71,8 @@ class LineIndex:
             p: player who acts.
             batch: batch of the line that enters the round.
             lane: lane of the line that enters the round.
-            first_free: free slot of the decision's first action.
+            first_free: number of the decision's first action among the player's actions, without the last action of
+                each decision.
             n_actions: number of actions, including the last.
         """
         size = self.sizes(p)[batch]

@@ -22,7 +22,7 @@ from spewy.system.folder_lock import FolderLock
 
 
 class MarkedStore(Closing):
-    """A cache of named arrays, computed from the strategies that its mark identifies.
+    """A cache of named arrays that are computed from strategies; a hash (the *mark*) identifies the strategies.
 
     Args:
         store: the store; `close` closes it.
@@ -78,7 +78,7 @@ class MarkedStore(Closing):
         return cls(open_store(folder, read_only=True), locker)
 
     def begin(self, mark: str) -> None:
-        """Set the mark of the strategies, and delete the arrays of other strategies."""
+        """Set the mark that identifies the strategies, and delete the arrays of other strategies."""
         self.mark = mark
         stale = [key for key in self._store.keys(self._locker) if not key.startswith(self._key(""))]
         if not stale and self._store.get(META, MARK_KEY) is not None:

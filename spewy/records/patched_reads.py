@@ -114,5 +114,5 @@ class Snapshot:
         return None if array is None else array.copy()
 
     def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
-        """Return the arrays under several keys, as `get` does under one."""
+        """Return the arrays that the store had under several keys; None for a missing array."""
         return [self.get(locker, key) for key in keys]

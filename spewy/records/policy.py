@@ -75,7 +75,7 @@ class SolvedBoard(NamedTuple):
     Attributes:
         history: public cards of the stored board.
         key: key of the chunk in the lockers.
-        rows: per player ``[hand]``, number among the stored board's hands of the hand that equals the requested one.
+        rows: per player ``[hand on the requested board]``, number of the equal hand among those of the stored board.
     """
 
     history: History
@@ -89,7 +89,7 @@ class ChunkPlay:
 
     Attributes:
         nodes: nodes of the chunk's betting, the root first, in the order of `spewy.chunks.rounds.chunk_nodes`.
-        hands: per player ``[hand]``, numbers of the hands as in `Decision`.
+        hands: per player ``[hand]``, ascending numbers of the possible hands among all hands of the deck.
         frequencies: strategy ``[action, hand]`` at each decision, by the decision's line.
         solved: the chunk in the store; None if the strategies come from a strategy locker.
     """

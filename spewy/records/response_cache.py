@@ -40,7 +40,7 @@ class FlopFinding:
 
 
 class ResponseCache(MarkedStore):
-    """Cached best responses, by the number of the first board; the mark identifies the strategies."""
+    """Cached best responses, by the number of the first board; a hash (the mark) identifies the strategies."""
 
     @classmethod
     def of(cls, folder: Path, manifest: Mapping[str, Any]) -> ResponseCache:
@@ -59,8 +59,8 @@ class ResponseCache(MarkedStore):
         """Return the cached best responses to some strategies; delete those to other strategies.
 
         Args:
-            mark: mark that identifies the strategies.
-            shape: shape of the array `FlopFinding.best`.
+            mark: hash that identifies the strategies.
+            shape: numbers of players, of lines that lead to the board's round, and of hand classes.
 
         Returns:
             Best responses, by the number of the first board.

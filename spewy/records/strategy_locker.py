@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +53,15 @@ class Saved:
     rows: tuple[int, ...]
     deals: int
     saved_at: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as it is stored."""
+        return {
+            "classes": self.board_buckets,
+            "rows": self.rows,
+            "deals": self.deals,
+            "saved_at": self.saved_at,
+        }
 
 
 class StrategyLocker(Closing):
@@ -142,7 +151,8 @@ class StrategyLocker(Closing):
             bucket: board bucket of the round.
             line: line that enters the decision's chunk.
             p: player who acts.
-            first_free: first free slot of the decision in its chunk: see `chunk`.
+            first_free: number of the decision's first action among the player's actions in the chunk, breadth first, if
+                the last action of each decision does not count.
             n_actions: number of actions.
 
         Raises:
@@ -160,8 +170,9 @@ class StrategyLocker(Closing):
             t: round of the game.
             board_bucket: board bucket of the round.
             p: player who acts.
-            decisions: for each decision, the line that enters its chunk, its first free slot in the chunk (see
-                `chunk`), and its number of actions.
+            decisions: for each decision, the line that enters its chunk, its first free slot in the chunk, and its
+                number of actions. Free slots number the player's actions, breadth first; a decision's last action has
+                none.
 
         Returns:
             Bytes ``[row, action]`` of each decision, without its last action.
@@ -181,7 +192,15 @@ class StrategyLocker(Closing):
     def many_frequencies(
         self, t: int, board_bucket: int, p: int, decisions: Sequence[tuple[str, int, int]]
     ) -> Floats:
-        """Read player p's strategies at several decisions of a board bucket; arguments are those of `free_slots`.
+        """Read player p's strategies at several decisions of a board bucket.
+
+        Args:
+            t: round of the game.
+            board_bucket: board bucket of the round.
+            p: player who acts.
+            decisions: for each decision, the line that enters its chunk, its first free slot in the chunk, and its
+                number of actions. Free slots number the player's actions, breadth first; a decision's last action has
+                none.
 
         Returns:
             Frequencies ``[action, row]``, with the actions of the first decision, then of the second, and so on.
@@ -286,7 +305,7 @@ def begin(
             txn.put(LINES, _part(t, "free"), lines.free.astype(np.int16))
         for name, array in arrays.items():
             txn.put(CLASSES, name.encode(), array)
-        txn.put(META, SAVED_KEY, _json(asdict(first)))
+        txn.put(META, SAVED_KEY, _json(first.to_json()))
 
     store.transact(write)
     store.flush()
@@ -318,7 +337,7 @@ def write_bucket(
         t: round of the game.
         board_bucket: board bucket of the round.
         lines: index of the lines that enter the round.
-        both: each player's strategies, as `solvers.sampled.quantise.quantise` returns them.
+        both: bytes of each player's strategies in the whole board bucket.
     """
 
     def write(txn: Transaction) -> None:
@@ -332,8 +351,8 @@ def write_bucket(
 
 def finish_save(store: Store, deals: int) -> None:
     """Record the number of deals that the saved strategies average, and wait until everything is on the disk."""
-    saved = asdict(read_saved(store)) | {"deals": deals, "saved_at": time.time()}
-    store.transact(lambda txn: txn.put(META, SAVED_KEY, _json(saved)))
+    saved = replace(read_saved(store), deals=deals, saved_at=time.time())
+    store.transact(lambda txn: txn.put(META, SAVED_KEY, _json(saved.to_json())))
     store.flush()
 
 
@@ -355,9 +374,7 @@ def found_saved(store: Reads) -> Saved | None:
     if array is None:
         return None
     content = json.loads(array.tobytes())
-    return Saved(
-        tuple(content["board_buckets"]), tuple(content["rows"]), content["deals"], content["saved_at"]
-    )
+    return Saved(tuple(content["classes"]), tuple(content["rows"]), content["deals"], content["saved_at"])
 
 
 def saved_deals(store: Reads) -> int:
@@ -374,7 +391,7 @@ def _read_lines(store: Reads, t: int, n_rows: int) -> LineIndex:
 
 
 def _batch_and_lane(lines: LineIndex, t: int, line: str) -> tuple[int, int]:
-    """Batch and lane of a line that enters round t."""
+    """Number of the batch of 16 lines with a line that enters round t, and number of the line in the batch."""
     if line not in lines.place:
         raise InputError(f"line {line!r}: it does not enter round {t} of this game")
     return lines.place[line]

@@ -1,7 +1,7 @@
 """Delete parts of a solve's data from its folder, to free disk space.
 
 From a solve that walks through all boards, the last rounds can be dropped, with their strategies and regrets. From a
-solve by dealt boards, the regrets and strategy sums can be dropped; the strategy locker stays, so that bots and the
+solve with board buckets, the regrets and strategy sums can be dropped; the strategy locker stays, so that bots and the
 commands that show strategies still work.
 
 Rounds are dropped in four steps: store the values of the chance leaves above the dropped rounds, mark the rounds as
@@ -80,7 +80,7 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
 
 
 def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
-    """Drop the regrets and strategy sums of a solve by dealt boards, and return the names of the dropped data.
+    """Drop the regrets and strategy sums of a solve with board buckets, and return the names of the dropped data.
 
     Args:
         job: the job that the store was made for.

@@ -92,13 +92,15 @@ def sampled_engine(
         stores: stores of the solve, from which the engine continues.
         kept: board buckets and rows in the strategy locker; None: take them from the user's bucket locker, or compute
             them.
-        start: folder of another solve, with whose regrets and averages a new solve begins; None: begin from zero.
+        start: folder of another solve; a new solve begins with the regrets and averages in it. None: begin from zero.
         note: called with a text before long steps, and when a worker of a cluster connects or disconnects.
         progress: called with the number of finished boards and the number of all boards while board buckets are
             computed.
 
     Raises:
-        InputError, MissingError: as `walked_engine` or `start_from`.
+        MissingError: the job is to be solved on a cluster, and Dask is not installed.
+        InputError: no scheduler answers, or all workers have another version of spewy; or the new solve cannot begin
+            with the other solve's regrets.
         lockers.LockerError: the stores are damaged.
     """
     board_buckets = kept or abstraction(plan.spec, progress)

@@ -28,7 +28,7 @@ of rivers and turns, from one second to three minutes, are within half of the es
 BYTES_PER_NONZERO, BYTES_PER_COLUMN = 200, 2000
 """Memory for each nonzero, and for each variable or constraint, of HiGHS and the arrays (measured)."""
 PROCESS_BYTES = 120 << 20
-"""Memory that a program takes in addition, whatever its size."""
+"""Memory that every linear program takes in addition, whatever its size."""
 
 
 @dataclass(frozen=True)

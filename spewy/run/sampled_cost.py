@@ -38,7 +38,7 @@ FOUND = 3  # copies of the results of a measurement: of single flops, and combin
 COPIES = 3 * BYTES_AT_ONCE  # bytes of arrays that are being saved: plain, encoded, and in the transaction
 SECONDS_PER_DEAL = 70e-6  # seconds to draw the cards of a deal
 SECONDS_PER_HAND = (37e-9, 30e-9, 3.6e-9)
-"""Seconds of a deal for each hand: per batch of lines, per run of lanes in a batch, per action (measured)."""
+"""Seconds of a deal for each hand: per batch of lines, per group of neighbouring lines in it, per action (measured)."""
 
 
 @dataclass(frozen=True, kw_only=True)

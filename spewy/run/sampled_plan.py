@@ -67,7 +67,7 @@ class SampledPlan(Plan):
 
     @property
     def threads(self) -> int:
-        """Number of threads that a run starts, including one that saves."""
+        """Number of threads that a run starts, including a thread for saves."""
         return self.job.solve.threads + 1
 
     @property

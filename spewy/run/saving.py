@@ -7,7 +7,7 @@ import time
 from spewy.learn.engine import Engine
 
 SAVE_SECONDS, BACKGROUND_SECONDS = 30.0, 300.0
-"""Default seconds between two saves: of an engine that waits for its saves, and of one that saves in the background."""
+"""Default seconds between two saves, for engines that wait for a save and for engines that save in the background."""
 FIRST_SECONDS = 30.0
 """Seconds before the first background save, so that a kill soon after the start loses little."""
 SAVE_SPEED = 150e6  # assumed bytes per second of the first save

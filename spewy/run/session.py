@@ -60,8 +60,8 @@ class Session(Closing):
         folder: folder of the solve, which need not exist; None keeps the lockers in memory.
         save_every: seconds between two saves; None: the default schedule.
         cost: the job's cost, if it was estimated before.
-        start_from: folder of another solve by dealt boards, with the same game and betting; a new solve begins with its
-            regrets and averages.
+        start_from: folder of another solve with board buckets, of the same game and betting; a new solve begins with
+            the regrets and averages in this folder.
         again: whether to start from scratch; the job's data in the folder is removed once the job is known to fit.
 
     Attributes:
@@ -259,11 +259,11 @@ class Session(Closing):
         )
 
     def _require_start(self, start: Path, *, again: bool) -> None:
-        """Check that this solve can start from another solve's folder; a solve that has begun is not checked.
+        """Check that this solve, if it has not begun, can start from another solve's folder.
 
         Raises:
-            InputError: this job does not deal boards, the folder is this solve's own, or as
-                `spewy.run.start_from.require_start`.
+            InputError: this job does not deal boards, or the folder is this solve's own; or the other solve has another
+                game or betting, or no saved deals, or both solves need too much memory.
             lockers.LockerError: the folder has no lockers, or damaged ones.
         """
         if not isinstance(self.plan, SampledPlan):

@@ -1,4 +1,4 @@
-"""Start a solve by dealt boards from another solve's regrets and strategy sums; board buckets and rows may differ.
+"""Start a solve with board buckets from the regrets and strategy sums of a solve that may have other buckets and rows.
 
 A solve with few board buckets improves fast and then stalls; a solve with many buckets can start from it.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
 
 APART = ("name", "boards", "rows", "solve")
-"""Keys and sections of a job that may differ from those of the solve from which the job starts."""
+"""Keys and sections that may differ between a job and the solve from which it starts."""
 
 
 def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, board_buckets: Abstraction) -> Mark:
@@ -37,10 +37,12 @@ def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, board_buc
         board_buckets: board buckets and rows of the new solve.
 
     Returns:
-        The mark of the other solve's last save, which has its number of deals.
+        The number of deals and the seconds of work that the other solve's last save includes.
 
     Raises:
-        InputError, lockers.LockerError: as `require_start`.
+        InputError: the other solve has another game or betting, or has saved no deals; or ``solve.memory`` is too
+            little for both solves together.
+        lockers.LockerError: the folder has no lockers, or damaged ones.
     """
     old, mark = require_start(folder, plan)
     with StrategyLocker.open(folder / strategy_locker.FOLDER) as play:
@@ -60,7 +62,7 @@ def require_start(folder: Path, plan: SampledPlan) -> tuple[Job, Mark]:
         plan: plan of the new solve.
 
     Returns:
-        The other solve's job, and the mark of its last save.
+        The other solve's job, and the number of deals and seconds of work that its last save includes.
 
     Raises:
         InputError: the other solve has another game or betting, or has saved no deals; or ``solve.memory`` is too

@@ -15,8 +15,8 @@ from spewy.system.closing import Closing
 class Stores(Closing):
     """The stores of a solve, in its folder or in memory.
 
-    A solve by dealt boards opens the stores in its folder for each use, since pages that were read or written count as
-    memory of the process until a store is closed. Every other solve keeps its store open.
+    A solve with board buckets opens the stores in its folder for each use, since pages that were read or written count
+    as memory of the process until a store is closed. Every other solve keeps its store open.
 
     Args:
         job: the job.
@@ -50,7 +50,7 @@ class Stores(Closing):
 
     @property
     def store(self) -> Store:
-        """Lockers from which the solve continues; those of a job that deals boards are read-only if in a folder."""
+        """Lockers of regrets and strategies; with board buckets they are open for reading only, unless in memory."""
         if self._store is None:
             assert self._folder is not None
             self._store = self._opened.enter_context(open_store(self._folder, read_only=True))
@@ -65,13 +65,13 @@ class Stores(Closing):
         return self._strategies
 
     def use(self) -> AbstractContextManager[Store]:
-        """Return a context manager that opens the lockers, from which the solve continues, for writing."""
+        """Return a context manager that opens the lockers of regrets and strategies for writing."""
         if self._folder is None or not self._sampled:
             return nullcontext(self.store)
         return open_store(self._folder)
 
     def read(self) -> AbstractContextManager[Store]:
-        """Return a context manager that opens the lockers, from which the solve continues, for reading."""
+        """Return a context manager that opens the lockers of regrets and strategies for reading."""
         if self._folder is None or not self._sampled:
             return nullcontext(self.store)
         return open_store(self._folder, read_only=True)

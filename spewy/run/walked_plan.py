@@ -67,8 +67,8 @@ class WalkedPlan(Plan):
             cost: the job's cost, if it was estimated before and fits the job's memory; None: it is estimated now.
 
         Raises:
-            InputError: as `require_possible` and `counted`; or a job with buckets of hands, which take minutes to
-                compute, exceeds its memory.
+            InputError: the betting tree or the linear program is too large, the job exceeds its memory, or no engine
+                supports the job's precision.
         """
         if cost is not None:
             return cls.on(job, Layout.of(job.problem, progress), streaming=streaming, cost=cost)
@@ -162,7 +162,7 @@ def _setup(job: Job, layout: Layout) -> EngineSetup:
     """Choose the engine of a job and its settings.
 
     Raises:
-        InputError: as `_engine`.
+        InputError: no engine supports the job's precision.
     """
     engine, solve = _engine(job, layout), job.solve
     exact = engine == "exact"

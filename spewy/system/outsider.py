@@ -33,17 +33,17 @@ _PROC = Path("/proc")
 
 
 def new_mark() -> str:
-    """Make a new, unique mark for a process."""
+    """Make a random text that marks a process and its children, in an environment variable."""
     return uuid.uuid4().hex
 
 
 def marked(mark: str) -> dict[str, str]:
-    """Return the environment variable that gives a new process a mark, in addition to the marks of this process."""
+    """Return the environment variable with the marks of this process and the mark of a new process."""
     return {MARKS: f"{os.environ.get(MARKS, '')}:{mark}"}
 
 
 def end_marked(mark: str) -> None:
-    """Kill all processes that have a mark, except this one."""
+    """Kill all processes whose environment has a mark (a random text, see `new_mark`), except this process."""
     for _ in range(MOST_ROUNDS):
         processes = [number for number, _ in _running() if number != os.getpid() and _bears(number, mark)]
         _kill(processes)
@@ -52,7 +52,7 @@ def end_marked(mark: str) -> None:
 
 
 def own_mark() -> str:
-    """Return the mark of this process."""
+    """Return the random text that marks this process: the programs that it starts inherit the mark."""
     return os.environ[MARKS].rpartition(":")[2]
 
 
@@ -88,7 +88,7 @@ class Outsider(subprocess.Popen[bytes]):
             self.wait(END_SECONDS)
 
     def _started(self) -> Iterator[int]:
-        """Yield the process numbers of the running program, of its descendants, and of processes with its mark."""
+        """Yield the process numbers of the program, its descendants, and other processes that inherited its mark."""
         parents = dict(_running())
         family = {self.pid} if self.poll() is None else set()
         size = -1
@@ -101,7 +101,7 @@ class Outsider(subprocess.Popen[bytes]):
 
 
 def _bears(process: int, mark: str) -> bool:
-    """Whether a process has a mark."""
+    """Whether the environment of a process has a mark."""
     with suppress(OSError):  # the process has ended, or belongs to another user
         return mark.encode() in (_PROC / str(process) / "environ").read_bytes()
     return False

@@ -80,14 +80,22 @@ def _reason(error: OSError | ValueError) -> str:
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)
 
 
-def replace_text(path: Path, text: str) -> None:
+def replace_text(path: Path, text: str, *, private: bool = False) -> None:
     """Write a file in one step: a reader sees either the old text or the new text.
+
+    Args:
+        path: path of the file.
+        text: the new text.
+        private: whether only this user may read the file.
 
     Raises:
         InputError: the file cannot be written, for instance because the path is a folder or the disk is full.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
+        if private:
+            temporary.unlink(missing_ok=True)
+            temporary.touch(mode=0o600)
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(path)
     except OSError as error:

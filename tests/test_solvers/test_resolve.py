@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers.resolve import BLEND, BlendedStep, CfrDStep, EstimateStep, MixedStep
+from solvers.resolve import BLEND, BlendedStep, CfrDStep, MixedStep
 
 
 def test_hands_enter_where_the_subgame_is_worth_more():
@@ -44,14 +44,3 @@ def test_a_blended_range_has_hands_that_the_estimate_lacks():
     assert step.reach().max() == 1
     step.learn(np.ones(4))
     assert step.reach() / step.reach().sum() == pytest.approx(shares)
-
-
-def test_hands_of_the_blended_range_enter_where_the_subgame_is_worth_more():
-    compatible, estimated = np.ones(3), np.array([1.0, 0.5, 0.0])
-    alternatives = np.array([1.0, -1.0, -1.0])
-    step = EstimateStep(alternatives, compatible, estimated)
-    blended = BlendedStep(alternatives, compatible, estimated).reach()
-    assert step.reach() == pytest.approx(blended)
-    for _ in range(5):
-        step.learn(np.zeros(3))
-    assert step.reach() == pytest.approx(blended * [0, 1, 1])

@@ -15,10 +15,11 @@ from typing import Literal
 
 from spewy.errors import SpewyError
 
-Stage = Literal["read", "first", "iterate", "judge"]
+Stage = Literal["read", "lay", "first", "iterate", "judge"]
 """A stage of a solve.
 
 - ``read``: read the stored strategy of one player on all boards.
+- ``lay``: lay out boards, tables and memory.
 - ``first``: the first iteration, which takes longer than later ones.
 - ``iterate``: a later iteration.
 - ``judge``: a best response.
@@ -56,6 +57,10 @@ class Budget:
         now = time.monotonic()
         return None if self.deadline is None else now + share * (self.deadline - now)
 
+    def allow(self, seconds: float) -> None:
+        """Let the current decision last ``seconds`` from now on."""
+        self.deadline = time.monotonic() + seconds
+
     @contextmanager
     def limited(self, share: float) -> Iterator[None]:
         """Limit a ``with`` block to a share of the remaining time; restore the deadline after the block."""
@@ -81,6 +86,7 @@ class Pace:
         self._done: dict[Stage, tuple[float, float]] = {}
         self._fastest: dict[Stage, float] = {}
         self._refused = Counter[Stage]()
+        self._spent = dict[str, float]()
 
     def forget(self) -> None:
         """Forget all measurements; a stage without a measurement is predicted to take no time."""
@@ -102,6 +108,7 @@ class Pace:
             seconds: measured time.
             whole: whether the stage was completed; an incomplete stage does not count as the fastest.
         """
+        self._spend(stage, seconds)
         before, numbers = self._done.get(stage, (0.0, 0.0))
         self._done[stage] = before / 2 + seconds, numbers / 2 + max(size, 1)
         if whole:
@@ -116,6 +123,20 @@ class Pace:
             whole = True
         finally:
             self.took(stage, size, time.monotonic() - began, whole)
+
+    @contextmanager
+    def spending(self, stage: Stage) -> Iterator[None]:
+        """Count the duration of a ``with`` block as time of a stage, without predicting later ones from it."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._spend(stage, time.monotonic() - began)
+
+    def take_spent(self) -> dict[str, float]:
+        """Return the seconds of each stage since the last call; those of all iterations count as ``iterate``."""
+        spent, self._spent = self._spent, {}
+        return spent
 
     def require(self, deadline: float | None, size: int, *stages: Stage) -> None:
         """Check that stages can be completed before a deadline.
@@ -140,6 +161,10 @@ class Pace:
         raise OutOfTimeError(
             f"stages {', '.join(stages)}: {needed:.2f} s are needed, and {max(remaining, 0):.2f} s remain"
         )
+
+    def _spend(self, stage: Stage, seconds: float) -> None:
+        name = "iterate" if stage == "first" else stage
+        self._spent[name] = self._spent.get(name, 0.0) + seconds
 
     def _refuse(self, stage: Stage) -> None:
         """Count a refusal; after `PATIENCE` refusals, replace the stage's speed by its fastest measured speed."""

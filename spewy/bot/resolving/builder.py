@@ -7,6 +7,7 @@ betting trees and lists of boards, because they recur from hand to hand.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -127,6 +128,20 @@ class SubgameBuilder:
         ]
         lines, slots = [line for line, _ in decisions], [each for _, each in decisions]
         return lines, np.concatenate([np.zeros(0, dtype=np.int64), *slots])
+
+    def size(self, root: Root) -> int:
+        """Number of actions of both players in a subgame, summed over all boards; a measure of an iteration's time.
+
+        Raises:
+            InputError: the root is impossible.
+        """
+        boards, total, deck = 1, 0, len(self.game.deck.cards)
+        for t, bets in enumerate(self._tree(root).betting):
+            if t:
+                known = self.game.board_sizes[root.round + t - 1]
+                boards *= math.comb(deck - known, self.game.board_sizes[root.round + t] - known)
+            total += boards * sum(bets.forest.n_slots)
+        return total
 
     def layout(self, root: Root, board: tuple[int, ...]) -> Layout:
         """Return the boards and the betting of a subgame that starts on a board.

@@ -97,9 +97,11 @@ def resolve(
         OutOfTimeError: there is no time for one iteration and the best responses.
         solvers.errors.SolverError: every pair of hands in the two ranges shares a card.
     """
-    layout = builder.layout(root, board)
-    game = live_game(layout, ranges if safety is None else _against_all(safety.player, ranges[safety.player]))
-    solver, size = new_solver(game, limits.threads), strategy_size(layout)
+    with builder.pace.spending("lay"):
+        layout = builder.layout(root, board)
+        dealt = ranges if safety is None else _against_all(safety.player, ranges[safety.player])
+        game = live_game(layout, dealt)
+        solver, size = new_solver(game, limits.threads), strategy_size(layout)
     try:
         run: Callable[[int], None] = solver.run
         responding: tuple[int, ...] = (0, 1)
@@ -108,8 +110,10 @@ def resolve(
         started = 0
         if warm is not None:
             latest = None if limits.deadline is None else _latest_start(limits.deadline, builder.pace, size)
-            started = start_warm(builder, root, layout, game, solver, warm, latest)
-        _take_memory(solver, limits, builder.pace, size)
+            with builder.pace.spending("read"):
+                started = start_warm(builder, root, layout, game, solver, warm, latest)
+        with builder.pace.spending("lay"):
+            _take_memory(solver, limits, builder.pace, size)
         _run(run, limits, builder.pace, size)
         return Resolved(builder, root, layout, solver, responding, started)
     finally:
@@ -147,9 +151,11 @@ def best_responses(
         InputError: the subgame is impossible or too large.
         OutOfTimeError: the strategies cannot be read before the deadline.
     """
-    layout, opponent = builder.layout(root, board), 1 - player
-    builder.pace.require(deadline, strategy_size(layout), "read", "judge")
-    solver = new_solver(live_game(layout, _against_all(player, reach)))
+    opponent = 1 - player
+    with builder.pace.spending("lay"):
+        layout = builder.layout(root, board)
+        builder.pace.require(deadline, strategy_size(layout), "read", "judge")
+        solver = new_solver(live_game(layout, _against_all(player, reach)))
     try:
         with builder.pace.timed("read", strategy_size(layout)):
             write_strategy(builder, root, layout, solver, "sums", player, strategy, deadline)

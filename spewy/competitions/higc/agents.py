@@ -38,7 +38,7 @@ class Agents:
     Attributes:
         lockers: folders of poker solves.
         solved: folder in which solved games are stored.
-        resolve: when a poker bot re-solves, as for `spewy.bot.agent.open_bot`.
+        resolve: when a poker bot re-solves: "never", "off-tree" or "always".
         seconds: seconds to search for an answer.
         prepare_seconds: seconds to solve a game that is not stored yet.
         note: called with a text after each solve, and if a game can only be played by pot odds.

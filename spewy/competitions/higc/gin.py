@@ -10,7 +10,7 @@ from spewy.competitions.higc.spiel import SpielGame
 from spewy.competitions.higc.text import State, tensor_values
 
 STANDARD = {"num_ranks": 13, "num_suits": 4, "hand_size": 10}
-"""Parameters of the games that this agent can play; the positions and numbers below hold for them."""
+"""Parameters of the games that this agent can play; other games have other tensors and numbers of actions."""
 SIZE, CARDS = 644, 52
 HANDS, UPCARD = 2, 118
 """Positions in a tensor at which the hands and the upcard begin."""

@@ -76,7 +76,7 @@ class Particles:
         return self._rng.sample(fitting, min(MOST, len(fitting)))
 
     def _nearest(self, states: list[SpielState], seen: State) -> list[SpielState]:
-        """Return the states that differ least, to the player, from the state that the referee shows."""
+        """Return the states whose view for the player differs least from what the referee shows."""
         gaps = [_gap(self._game.seen(state, self._seat), seen) for state in states]
         return [state for state, gap in zip(states, gaps, strict=True) if gap == min(gaps)]
 

@@ -133,7 +133,7 @@ class Session:
         return [OVER["older"], START]
 
     def _unreadable(self, agent: Agent, line: str, error: InputError) -> list[str]:
-        """Answer a line that cannot be read; it may still list legal actions, or end the match without a score."""
+        """Answer an invalid line: end the match if the line says so, else act at random if it lists legal actions."""
         self._fault(str(error))
         if line.strip().startswith(OVER[self._dialect]):
             return self._end(agent, MatchOver(0.0))

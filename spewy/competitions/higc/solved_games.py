@@ -66,7 +66,7 @@ def solved_bot(
         table: the game.
         seconds: approximate seconds for solving.
         note: called with a text for each solve.
-        resolve: when the bot re-solves, as for `spewy.bot.agent.open_bot`.
+        resolve: when the bot re-solves: "never", "off-tree" or "always".
 
     Raises:
         InputError: the game cannot be solved within the allowed memory, or the folder cannot be written.

@@ -117,7 +117,7 @@ def qualifying_sets(names: Sequence[str], rng: Random) -> list[list[str]]:
 
 
 def qualified(names: Sequence[str], total: Worth) -> list[str]:
-    """Return the bots of a set that proceed: those with the three highest gains, and all that tie with the third."""
+    """Return the bots that proceed from a set: the three with the highest gains, and all that tie with the third."""
     sums = _sums(names, total)
     bar = sorted(sums.values(), reverse=True)[min(PROCEED, len(names)) - 1]
     return [name for name in names if sums[name] >= bar]

@@ -169,7 +169,7 @@ class _Hand:
         return None
 
     def endings(self, folded: int | None) -> tuple[str, str]:
-        """Last line for each seat, after a fold by the seat ``folded`` or, with None, a showdown."""
+        """Last line for each seat, after a fold by seat ``folded``, or after a showdown if ``folded`` is None."""
         if folded is not None:
             return (text := f"END FOLD {self.label(folded)}"), text
         winner = self._winner()
@@ -182,7 +182,7 @@ class _Hand:
         return lines[0], lines[1]
 
     def paid(self, folded: int | None) -> tuple[int, int]:
-        """Stacks of both seats after the hand, after a fold by the seat ``folded`` or, with None, a showdown."""
+        """Stacks of both seats after a hand that ends by a fold of seat ``folded``, or at a showdown for None."""
         winner = self._winner() if folded is None else 1 - folded
         if winner is None:
             return self._stacks

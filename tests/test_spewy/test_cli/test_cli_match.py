@@ -64,9 +64,22 @@ def failing(monkeypatch, error):
     monkeypatch.setattr(subgame, "resolve", lambda *args: fail(error))
 
 
+def counts(match):
+    """Decisions and failures of both bots, and their decisions in each round; without the times."""
+    return [
+        (bot["sources"], bot["failures"], [(each["round"], each["n"]) for each in bot["spent"]])
+        for bot in match["decisions"]
+    ]
+
+
 def test_what_decisions_come_from_is_counted(leduc):
     bots = good_json(*counted(leduc))["decisions"]
-    assert bots[1] == {"sources": {}, "failures": {}}
+    assert bots[1] == {"sources": {}, "failures": {}, "spent": []}
+    first, second = bots[0]["spent"]
+    assert (first["round"], first["solved"], first["stages"]) == ("preflop", 0, {})
+    assert (second["round"], list(second["stages"])) == ("flop", ["read", "lay", "iterate", "judge"])
+    assert first["n"] + second["n"] == sum(bots[0]["sources"].values()) > second["solved"] > 5
+    assert second["seconds"]["p99"] >= second["seconds"]["median"] > 0 < second["stages"]["iterate"]["mean"]
     sources = bots[0]["sources"]
     assert list(sources) == ["stored", "re-solved", "translated", "fallback"]
     assert min(sources["stored"], sources["re-solved"]) > 0
@@ -97,13 +110,13 @@ def test_a_result_that_is_not_finite_is_a_re_solve_that_failed(leduc, monkeypatc
 
 def test_a_match_that_goes_on_has_the_whole_count(leduc, monkeypatch, tmp_path):
     failing(monkeypatch, SolveError("no such luck"))
-    before = good_json(*counted(leduc))["decisions"]
+    before = counts(good_json(*counted(leduc)))
     good(*counted(leduc, "--out", tmp_path))
     for log in tmp_path.glob("*.log"):
         whole = log.read_text().splitlines(keepends=True)
         log.write_text("".join(whole[: len(whole) // 2]))
     after = good_json(*counted(leduc, "--out", tmp_path))
-    assert (after["complete"], after["decisions"]) == (True, before)
+    assert (after["complete"], counts(after)) == (True, before)
     log = tmp_path / "seed-1.log"
     text = log.read_text()
     sources = "SOURCE TIMES, ... with each source once"
@@ -112,6 +125,9 @@ def test_a_match_that_goes_on_has_the_whole_count(leduc, monkeypatch, tmp_path):
         ("sources", "0:stored 3, ", sources),
         ("sources", "0:stored 3, stored 4", sources),
         ("failure", "2:SolveError: x", "REASON: WHAT"),
+        ("spent", "0:1 0.1, ", "ROUND SECONDS, ... with each stage once"),
+        ("spent", "0:1 0.1 read 1 read 2", "ROUND SECONDS, ... with each stage once"),
+        ("spent", "2:1 0.1", "ROUND SECONDS, ... with each stage once"),
     ):
         log.write_text(text.replace("\n# sources", f"\n# {kind} 0:{wrong}\n# sources", 1))
         assert f"expected # {kind} HAND:PLAYER:{wanted}, found" in refused(*counted(leduc, "--out", tmp_path))
@@ -168,6 +184,14 @@ def test_no_time_at_all_is_refused(leduc):
     call = ("match", leduc, "call", "--hands", 1)
     for option in ("--seconds", "--budget"):
         assert f"Invalid value for '{option}': 0.0 is not in the range x>0" in refused(*call, option, 0)
+    for wrong in ("0s", "7", "-1 s", "nan s", "soon"):
+        told = refused(*call, "--time-per-hand", wrong)
+        assert (
+            f"Invalid value for '--time-per-hand': '{wrong}': expected a positive number and a unit" in told
+        )
+    assert "is more than 1,000,000,000 seconds" in refused(*call, "--time-per-hand", "1000000 h")
+    told = refused(*call, "--time-per-hand", "7s", "--budget", 1)
+    assert "--budget and --time-per-hand: expected one of them, found both" in told
 
 
 def test_hands_are_written_and_reviewed_from_either_file(tmp_path):

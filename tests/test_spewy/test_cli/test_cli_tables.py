@@ -164,6 +164,7 @@ class Warns(Seat):
     closed = False
 
     def act(self, hand):
+        logging.getLogger("spewy.bot").info("it took long")
         logging.getLogger("spewy.bot").warning("hard\nto say")
         if len(self.begun) == 2:
             raise ValueError("no idea")
@@ -202,12 +203,14 @@ def test_a_bot_plays_at_a_dealers_table(tmp_path, monkeypatch):
     how = ("--resolve", "always", "--safe", "--budget", 3, "--threads", 2)
     result = seated(LIMIT, 3, "--lockers", tmp_path, *how, "--log", log)
     assert (result.exit_code, bot.closed) == (0, True), result.output
-    told = {"resolve": "always", "safe": "mixed", "seconds": 3.0, "threads": 2}
+    told = {"resolve": "always", "safe": "mixed", "seconds": 3.0, "seconds_per_hand": None, "threads": 2}
     assert asked == [((tmp_path,), told)]
     rows = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
     assert (rows["hands"], set(rows)) == ("3", {"hands", "faults", "answers", "start", "memory"})
     said = log.read_text().splitlines()
     assert said[0].endswith(" TO VERSION:2.0.0")
+    assert any(line.endswith("INFO it took long") for line in said)
+    assert "it took long" not in result.stderr
     assert any(line.endswith("WARNING hard to say") for line in said)
     assert any(line.endswith("ERROR: the bot failed: ValueError: no idea") for line in said)
     assert "ERROR: the bot failed: ValueError: no idea" in result.stderr

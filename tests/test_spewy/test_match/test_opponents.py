@@ -119,7 +119,7 @@ def test_an_opponent_without_cards_is_told_so():
         opponent("tight", LIMIT).new_hand(Hand.start(LIMIT), 0, 0)
     with pytest.raises(
         InputError,
-        match="opponent 'nobody' does not exist; choose one of random, call, raise, tight, loose, equity",
+        match="opponent 'nobody' does not exist; choose one of random, call, raise, fold, tight, loose, equity",
     ):
         opponent("nobody", LIMIT)
 

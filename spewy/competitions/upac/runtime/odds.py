@@ -107,7 +107,7 @@ def _completed(hole: Sequence[int], board: Sequence[int]) -> Ints:
 
 
 def _counted(hole: Sequence[int], boards: Ints, *, hits: bool) -> tuple[Ints, Ints, Ints]:
-    """Count the hands that are weaker than a hand, that tie with it, and all hands, on each board.
+    """Count on each board the hands that are weaker than a given hand, the hands that tie with it, and all hands.
 
     Args:
         hole: the hand to compare with.

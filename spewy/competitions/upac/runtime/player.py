@@ -164,7 +164,7 @@ class Player:
         return (path, node) if is_own and same_round else None
 
     def _taken_for(self, tree: Tree, node: int, action: str, highest: int, effective: int) -> int | None:
-        """Index of the tree's action that an action is translated to; None for a raise where the tree has none."""
+        """Translate an action: index of an action of the tree; None for a raise at a node without raises."""
         totals = [int(tree.nodes[child, TOTAL]) for child in tree.children(node)]
         if action == "c":
             return totals.index(CALL)

@@ -155,7 +155,7 @@ class River:
 
 
 class _Met:
-    """For each hand of a player, sums over the opponent's hands that share no card with it.
+    """Computes, for each hand of a player, sums over the opponent's hands that share no card with the hand.
 
     Args:
         own_hands: the player's hands, as rows of `HANDS`.
@@ -181,7 +181,7 @@ class _Met:
         place = np.full(len(HANDS), len(other_hands))
         place[ordered] = np.arange(len(other_hands))
         self._same = place[own_hands]
-        """Position of each own hand among the opponent's hands, ordered by strength; their number if absent."""
+        """Position of each own hand in the list of the opponent's hands by strength; the list's length if absent."""
 
     def all(self, reach: Floats) -> Floats:
         """Sum each column of ``reach`` over the opponent's hands that share no card with each own hand.
@@ -223,7 +223,7 @@ class _Met:
 
 
 def _sums(rows: Floats) -> Floats:
-    """Sums of the first 0, 1, 2, ... rows."""
+    """Sum the first 0, 1, 2, ... rows of an array."""
     out = np.zeros((len(rows) + 1, *rows.shape[1:]))
     np.cumsum(rows, axis=0, out=out[1:])
     return out

@@ -1,0 +1,289 @@
+"""``spewy play slumbot``: play a session at a server that speaks Slumbot's protocol."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spewy.cli.bars import Bar
+from spewy.cli.bots import bot_description, open_bot, quantiles, solving_options, tally_rows, times_text
+from spewy.cli.files import appearing, check_file
+from spewy.cli.folders import logs_folder
+from spewy.cli.noted import noted
+from spewy.cli.options import Seconds, json_option, log_option, verbose_option
+from spewy.cli.play_options import logs_option
+from spewy.cli.progress import PAUSE, say
+from spewy.cli.tables import count, facts, json_text, number
+
+if TYPE_CHECKING:
+    from spewy.bot.bot import Bot
+    from spewy.bot.tally import Tally
+    from spewy.competitions.slumbot.record import Record, Results
+    from spewy.competitions.slumbot.session import Login, Session
+    from spewy.game.gamefile import Game
+    from spewy.match.entrant import Entrant
+    from spewy.match.score import Mean
+
+PASSWORD = "SPEWY_SLUMBOT_PASSWORD"
+"""Environment variable with the user's password."""
+
+
+@click.command()
+@click.argument("bot", metavar="BOT")
+@click.option("--url", default="https://slumbot.com", show_default=True, help="Address of the server.")
+@click.option(
+    "--hands",
+    type=click.IntRange(1, 10**7),
+    default=1000,
+    show_default=True,
+    help="Number of hands in the whole session, those of earlier runs with the same --out included.",
+)
+@logs_option("session")
+@solving_options
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the bot's random choices.",
+)
+@click.option("--user", help="Name of the user who logs in; default: play without a login.")
+@click.option(
+    "--password-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help=f"File with the user's password; default: the environment variable {PASSWORD}.",
+)
+@click.option(
+    "--timeout",
+    type=Seconds(some=True),
+    default=60.0,
+    show_default=True,
+    help="Seconds to wait for the answer to one request.",
+)
+@click.option(
+    "--patience",
+    type=Seconds(),
+    default=600.0,
+    show_default=True,
+    help="Seconds during which a failed request is repeated, with ever longer pauses; 0: end at the first failure.",
+)
+@log_option("Append all received and sent messages to this file, without passwords and tokens.")
+@click.option(
+    "--phh",
+    metavar="FILE.phhs",
+    type=click.Path(path_type=Path),
+    help="Write all hands into a file in the Poker Hand History format.",
+)
+@json_option
+@verbose_option
+def slumbot(
+    bot: str,
+    url: str,
+    hands: int,
+    out: Path | None,
+    how: dict[str, Any],
+    seed: int,
+    user: str | None,
+    password_file: Path | None,
+    timeout: float,
+    patience: float,
+    log: Path | None,
+    phh: Path | None,
+    as_json: bool,
+) -> None:
+    """Play at Slumbot's server (slumbot.com).
+
+    BOT is the folder of a solved game of no-limit hold'em with 200 big blinds, or a bot that plays by a simple rule:
+    random, call, raise, fold, tight, loose or equity.
+
+    With --out the session continues after an interruption: the same command plays the rest of the hands, and a larger
+    --hands adds more. FOLDER gets slumbot.log, with the hands in the format of the ACPC's logs, and session.jsonl, with
+    the session's token and the hand that is being played. After Ctrl-C the command ends as soon as the current hand
+    does; a second Ctrl-C ends it at once, and the next run continues the hand.
+
+    The command sends one request at a time. It repeats a request that has failed after 1, 2, 4, ... up to 60 seconds.
+    It ends with exit code 1 if the server refuses a request, stays silent, or sends something that is not in the
+    protocol.
+
+    \b
+    Examples:
+      spewy play slumbot results/nolimit-200bb --resolve always --hands 20000 --out results/slumbot
+      spewy play slumbot fold --url http://127.0.0.1:8080 --hands 100
+
+    \b
+    --json prints one object:
+      {"bot", "url", "hands", "complete", "chips", "score": {"mean", "half", "n"}, "baseline_chips",
+       "baseline": {..}, "above_baseline": {..}, "lost", "short_raises", "faults",
+       "seconds": {"n", "median", "p99", "most"}, "sources", "failures", "spent"}
+      mean and half (half the width of the 95 % interval) are in mbb per hand. baseline is the server's estimate of what
+      it would have won with the same cards. The last four are those of this run.
+    """  # noqa: D301
+    from spewy.competitions.slumbot.record import Record
+    from spewy.competitions.slumbot.session import Session
+    from spewy.competitions.slumbot.text import slumbot_game
+    from spewy.competitions.slumbot.wire import Server
+    from spewy.match.entrant import apart, parse_entrant
+    from spewy.system.interrupts import interruptible
+
+    if phh is not None:
+        check_file(phh, (".phhs",))
+    entrant = parse_entrant(bot, tuple(how.items()), kinds=["folder"])
+    login, game = _login(user, password_file), slumbot_game()
+    names = apart(entrant.name, "slumbot")
+    bots = {names[0]: bot_description(entrant, how)}
+    with noted(log) as note, interruptible() as stop:
+        server = Server(url, timeout, patience, note, stop)
+        with logs_folder(out, "play slumbot", bots) as folder, _opened(entrant, game, how) as opened:
+            record = Record(folder, game, server.url, user or "", names)
+            session = Session(server, opened, record, names, login, seed)
+            try:
+                with _progress(record, hands) as watch:
+                    session.play(hands, watch)
+            finally:
+                if phh is not None and record.count:
+                    _write_phh(record, phh)
+                _show(session, opened, server.url, names[0], hands, as_json)
+            if stop.is_set():
+                raise KeyboardInterrupt
+
+
+def _login(user: str | None, password_file: Path | None) -> Login | None:
+    """Find the user's password in a file or in the environment.
+
+    Raises:
+        InputError: there is a user without a password, or a file of a password without a user.
+    """
+    from spewy.competitions.slumbot.session import Login
+    from spewy.errors import InputError, path_text
+    from spewy.system.textfile import read_text
+
+    if user is None:
+        if password_file is not None:
+            raise InputError("--password-file: there is no user; name one with --user")
+        return None
+    subject = f"the environment variable {PASSWORD}"
+    password = os.environ.get(PASSWORD, "")
+    if password_file is not None:
+        subject = f"password file {path_text(password_file)}"
+        password = read_text(password_file, subject).rstrip("\r\n")
+    if not user or not password:
+        raise InputError(f"--user: expected a name, and a password in {subject}, found none")
+    return Login(user, password)
+
+
+@contextmanager
+def _opened(entrant: Entrant, game: Game, how: dict[str, Any]) -> Iterator[Bot]:
+    """Open a bot, and close it at the end of the ``with`` block.
+
+    Raises:
+        InputError: the bot's folder has a strategy of another game.
+    """
+    from spewy.errors import InputError, path_text
+    from spewy.match.entrant import same_rules
+
+    folder = entrant.kind == "folder"
+    bot: Bot = open_bot(Path(entrant.value), **how) if folder else entrant.open(game)
+    try:
+        if not same_rules(bot.game, game):
+            raise InputError(
+                f"folder {path_text(entrant.value)}: expected a strategy for {game.name}, Slumbot's game, found one "
+                f"for {bot.game.name}"
+            )
+        yield bot
+    finally:
+        bot.close()
+
+
+@contextmanager
+def _progress(record: Record, hands: int) -> Iterator[Callable[[int], None]]:
+    """Yield a function that shows the number of finished hands: in a bar on a terminal, else in a line now and then."""
+    last = time.monotonic()
+    with Bar("hands", hands, done=record.count) as bar:
+
+        def watch(done: int) -> None:
+            nonlocal last
+            bar.move(done)
+            now = time.monotonic()
+            if now - last >= (1.0 if sys.stderr.isatty() else PAUSE):
+                last = now
+                text = _score_text(record.results.mean)
+                bar.show(text)
+                if not sys.stderr.isatty():
+                    say(f"{done:,} of {count(hands, 'hand')}, {text} mbb")
+
+        yield watch
+
+
+def _write_phh(record: Record, file: Path) -> None:
+    from spewy.match.phh import phh_text
+
+    with appearing(file) as temporary:
+        temporary.write_text(phh_text(record.hands()), encoding="utf-8")
+    say(f"hands in {file}")
+
+
+def _show(session: Session, bot: Bot, url: str, name: str, hands: int, as_json: bool) -> None:
+    from spewy.bot.tally import tally_of
+
+    results, tally = session.results, tally_of(bot)
+    if as_json:
+        click.echo(json_text(_json(results, tally, session.seconds, url, name, hands)))
+    else:
+        click.echo(facts(_rows(results, tally, session.seconds, url, name, hands)))
+
+
+def _json(
+    results: Results, tally: Tally, seconds: list[float], url: str, name: str, hands: int
+) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "bot": name,
+        "url": url,
+        "hands": len(results.winnings),
+        "complete": len(results.winnings) >= hands,
+        "chips": results.total,
+        "score": asdict(results.mean),
+        "baseline_chips": results.baseline_total,
+        "baseline": asdict(results.baseline),
+        "above_baseline": asdict(results.above_baseline),
+        "lost": results.lost,
+        "short_raises": results.short,
+        "faults": results.faults,
+        "seconds": {"n": len(seconds), **quantiles(seconds)},
+        **tally.to_json(),
+    }
+
+
+def _rows(
+    results: Results, tally: Tally, seconds: list[float], url: str, name: str, hands: int
+) -> Iterator[tuple[str, str]]:
+    played = len(results.winnings)
+    yield "bots", f"{name} against slumbot at {url}"
+    yield "hands", f"{played:,}" if played >= hands else f"{played:,} of {hands:,}"
+    if played:
+        yield "chips", f"{results.total:+,}"
+        yield "mbb per hand", _score_text(results.mean)
+    if results.with_baseline:
+        yield "baseline", f"{results.baseline_total:+,} chips, {_score_text(results.baseline)} mbb per hand"
+        yield "above it", f"{_score_text(results.above_baseline)} mbb per hand"
+    yield "faults", f"{results.faults:,}"
+    if results.lost:
+        yield "lost hands", f"{results.lost:,}"
+    if results.short:
+        yield "short raises", f"{results.short:,}"
+    if seconds:
+        yield "answers", times_text(seconds)
+    yield from tally_rows(tally)
+
+
+def _score_text(mean: Mean) -> str:
+    return f"{number(mean.mean, 1)} ± {number(mean.half, 1)}"

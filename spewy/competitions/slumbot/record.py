@@ -1,0 +1,274 @@
+"""Folder of a session: the log of its hands, and the hand that is being played, from which a session continues.
+
+``slumbot.log`` has the hands as `spewy.match.log.read_log` reads them, and comments:
+
+- ``# result HAND:WINNINGS:BASELINE``: chips that the client has won, as the server says, and the server's baseline (or
+  ``-``); this line follows the hand's ``STATE`` line and completes the hand;
+- ``# short HAND:TEXT``: a raise below the smallest legal raise. The ACPC's logs cannot tell such a hand, so it has a
+  line ``# hand HAND:ACTIONS`` in place of the ``STATE`` line;
+- ``# fault HAND:TEXT``: a failure of the bot;
+- ``# lost HAND:TEXT``: a hand that was begun and not finished; the next hand has its number.
+
+``session.jsonl`` has a line for each message: the server's address, the user's name, the session's token, and the hand
+that is being played. The last line counts. Only the user who plays can read the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spewy.errors import InputError, one_line, path_text, shown
+from spewy.game.gamefile import Game
+from spewy.match.acpc_text import LoggedHand
+from spewy.match.log import read_log
+from spewy.match.score import Mean
+from spewy.system.textfile import exists, read_text, replace_text
+
+LOG, STATE = "slumbot.log", "session.jsonl"
+MOST_STATE = 1 << 20
+"""Number of bytes of ``session.jsonl`` beyond which its old lines are removed at the end of a hand."""
+IDLE = 24 * 3600
+"""Seconds after which the server forgets a hand in which nobody acts."""
+_DONE = re.compile(r"^# (?:result|lost) .*\n", re.MULTILINE)
+_RESULT = re.compile(r"^# result ([0-9]{1,9}):(-?[0-9]{1,6}):(-?[0-9]{1,9}|-)$", re.MULTILINE)
+_COUNTED = re.compile(r"^# (fault|lost|short) ", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Results:
+    """The finished hands of a session.
+
+    Attributes:
+        winnings: chips that the client has won in each hand.
+        baselines: the server's baseline for each hand; None where the server has told none.
+        faults: number of times that the bot failed.
+        lost: number of hands that were begun and not finished.
+        short: number of raises below the smallest legal raise.
+        big_blind: the big blind in chips.
+    """
+
+    winnings: tuple[int, ...] = ()
+    baselines: tuple[int | None, ...] = ()
+    faults: int = 0
+    lost: int = 0
+    short: int = 0
+    big_blind: int = 100
+
+    @property
+    def total(self) -> int:
+        """Chips that the client has won."""
+        return sum(self.winnings)
+
+    @property
+    def mean(self) -> Mean:
+        """Mean winnings in mbb per hand."""
+        return Mean.of(self.winnings, self.big_blind)
+
+    @property
+    def with_baseline(self) -> tuple[tuple[int, int], ...]:
+        """Winnings and baseline of each hand for which the server has told a baseline."""
+        pairs = zip(self.winnings, self.baselines, strict=True)
+        return tuple((won, baseline) for won, baseline in pairs if baseline is not None)
+
+    @property
+    def baseline_total(self) -> int:
+        """Sum of the server's baselines in chips."""
+        return sum(baseline for _, baseline in self.with_baseline)
+
+    @property
+    def baseline(self) -> Mean:
+        """Mean of the server's baselines in mbb per hand."""
+        return Mean.of([baseline for _, baseline in self.with_baseline], self.big_blind)
+
+    @property
+    def above_baseline(self) -> Mean:
+        """Mean of the winnings less the baseline in mbb per hand."""
+        return Mean.of([won - baseline for won, baseline in self.with_baseline], self.big_blind)
+
+
+@dataclass
+class Open:
+    """A hand that is being played.
+
+    Attributes:
+        number: number of the hand.
+        fields: the server's last answer.
+        sent: the client's action that was sent after that answer; None: no action was sent.
+        since: time of the last message, in seconds since the epoch.
+    """
+
+    number: int
+    fields: dict[str, Any]
+    sent: str | None = None
+    since: float = field(default_factory=time.time)
+
+    @property
+    def is_forgotten(self) -> bool:
+        """Whether the server has forgotten the hand."""
+        return time.time() - self.since > IDLE
+
+
+class Record:
+    """Writes a session into a folder, and reads it again.
+
+    Args:
+        folder: an existing folder that this process has locked.
+        game: the game that is played.
+        url: address of the server.
+        user: the user's name at the server; empty without a login.
+        names: names of the client's bot and of the server.
+
+    Attributes:
+        token: the session's token; None before the first answer.
+        hand: the hand that is being played; None between two hands.
+        count: number of finished hands.
+
+    Raises:
+        InputError: the folder's files are damaged, or belong to another server or user.
+    """
+
+    def __init__(self, folder: Path, game: Game, url: str, user: str, names: tuple[str, str]) -> None:
+        self._log, self._state = folder / LOG, folder / STATE
+        self._game, self._url, self._user, self._names = game, url, user, names
+        self.token: str | None = None
+        self.hand: Open | None = None
+        self._size: int | None = None
+        self._begin_log()
+        winnings, baselines, counts = self._scanned()
+        self._winnings, self._baselines, self._counts = winnings, baselines, counts
+        if exists(self._state):
+            self._restore()
+
+    @property
+    def count(self) -> int:
+        """Number of finished hands."""
+        return len(self._winnings)
+
+    @property
+    def results(self) -> Results:
+        """The finished hands."""
+        faults, lost, short = (self._counts.get(name, 0) for name in ("fault", "lost", "short"))
+        chips = tuple(self._winnings), tuple(self._baselines)
+        return Results(*chips, faults, lost, short, self._game.big_blind)
+
+    def keep(self, token: str | None, hand: Open | None) -> None:
+        """Store the token and the hand that is being played."""
+        self.token, self.hand = token or self.token, hand
+        open_hand = None if hand is None else {**vars(hand), "fields": _without_token(hand.fields)}
+        state = {"url": self._url, "user": self._user, "token": self.token, "hand": open_hand}
+        line = json.dumps(state) + "\n"
+        if self._size is None or (hand is None and self._size > MOST_STATE):
+            replace_text(self._state, line, private=True)
+            self._size = len(line)
+        else:
+            with self._state.open("a", encoding="utf-8") as file:
+                file.write(line)
+            self._size += len(line)
+
+    def finish(
+        self, logged: LoggedHand, actions: str, winnings: int, baseline: int | None, **told: Sequence[str]
+    ) -> None:
+        """Append a finished hand to the log.
+
+        Args:
+            logged: the hand.
+            actions: its actions in the server's text.
+            winnings: chips that the client has won.
+            baseline: the server's baseline; None: not told.
+            told: texts of the comments ``short`` and ``fault``.
+        """
+        number = logged.number
+        lines = [f"# {kind} {number}:{one_line(text)}" for kind, texts in told.items() for text in texts]
+        lines.append(f"# hand {number}:{actions}" if told.get("short") else logged.text)
+        lines.append(f"# result {number}:{winnings}:{'-' if baseline is None else baseline}")
+        self._append(lines)
+        for kind, texts in told.items():
+            self._counts[kind] = self._counts.get(kind, 0) + len(texts)
+        self._winnings.append(winnings)
+        self._baselines.append(baseline)
+        self.keep(None, None)
+
+    def lose(self, reason: str) -> None:
+        """Append to the log that the current hand was lost, and forget it."""
+        self._append([f"# lost {self.count}:{one_line(reason)}"])
+        self._counts["lost"] = self._counts.get("lost", 0) + 1
+        self.keep(None, None)
+
+    def hands(self) -> list[LoggedHand]:
+        """Read the hands of the log.
+
+        Raises:
+            InputError: the log is damaged.
+        """
+        subject = f"log {path_text(self._log)}"
+        return list(read_log(self._game, read_text(self._log, subject).splitlines(), subject))
+
+    def _append(self, lines: Sequence[str]) -> None:
+        with self._log.open("a", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+
+    def _begin_log(self) -> None:
+        """Write the head of a new log, or remove an incomplete hand from the log."""
+        head = f"# game {self._game.name}\n# names {'|'.join(self._names)}\n"
+        text = read_text(self._log, f"log {path_text(self._log)}") if exists(self._log) else head
+        if not text.startswith(head):
+            if not head.startswith(text):
+                raise InputError(
+                    f"log {path_text(self._log)} belongs to another session: expected a log that begins with "
+                    f"{shown(head)}, found {shown(text)}; use another folder"
+                )
+            text = head
+        ends = [match.end() for match in _DONE.finditer(text)]
+        replace_text(self._log, text[: ends[-1]] if ends else head)
+
+    def _scanned(self) -> tuple[list[int], list[int | None], dict[str, int]]:
+        """Read the results of all finished hands, and count the other comments."""
+        subject = f"log {path_text(self._log)}"
+        text = read_text(self._log, subject)
+        found = _RESULT.findall(text)
+        for number, (logged, _, _) in enumerate(found):
+            if int(logged) != number:
+                raise InputError(f"{subject}: expected the result of hand {number}, found hand {logged}")
+        counts: dict[str, int] = {}
+        for kind in _COUNTED.findall(text):
+            counts[kind] = counts.get(kind, 0) + 1
+        baselines = [None if each == "-" else int(each) for _, _, each in found]
+        return [int(won) for _, won, _ in found], baselines, counts
+
+    def _restore(self) -> None:
+        subject = f"file {path_text(self._state)}"
+        try:
+            text = read_text(self._state, subject)
+            state = json.loads(
+                text[: text.rfind("\n")].rpartition("\n")[2]
+            )  # a last line without an end was cut
+            url, user, token, hand = (state[name] for name in ("url", "user", "token", "hand"))
+            opened = None if hand is None else Open(**hand)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            opened, url, user, token = None, None, None, 0
+        whole = opened is None or _is_whole(opened)
+        if not whole or not isinstance(token, str | None):
+            raise InputError(f"{subject}: expected a session that this command has written; remove the file")
+        if (url, user) != (self._url, self._user):
+            raise InputError(
+                f"{subject}: its session is at {shown(url)} as {shown(user)}, and this one is at "
+                f"{shown(self._url)} as {shown(self._user)}; use another folder"
+            )
+        self.token = token
+        if opened is not None and opened.number == self.count:  # else the log has the hand already
+            self.hand = opened
+
+
+def _is_whole(hand: Open) -> bool:
+    kinds = (hand.number, int), (hand.fields, dict), (hand.since, int | float), (hand.sent, str | None)
+    return all(isinstance(value, kind) for value, kind in kinds)
+
+
+def _without_token(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name != "token"}

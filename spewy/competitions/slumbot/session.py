@@ -1,0 +1,269 @@
+"""Plays a session at Slumbot's server, hand after hand, with never more than one request at a time.
+
+Each message is stored before the next one is sent, so a session continues after an interruption with the hand in which
+it was interrupted. If nobody knows whether an action has reached the server, the client sends the action again. The
+server then tells the actions before it; if these are more than the client knew, the log says that the client may have
+acted twice in the hand.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from spewy.bot.bot import Bot
+from spewy.competitions.slumbot.answer import Answer, parse_answer
+from spewy.competitions.slumbot.record import Open, Record, Results
+from spewy.competitions.slumbot.wire import RefusedError, Reply, Server
+from spewy.errors import InputError, PeerError, error_line, shown
+from spewy.match.acpc_text import LoggedHand, read_action
+from spewy.match.cards import hand_seed
+
+_TOKENS = re.compile(r"[kcf]|b[0-9]+")
+
+
+@dataclass(frozen=True)
+class Login:
+    """A user of the server.
+
+    Attributes:
+        user: the user's name.
+        password: the user's password, which no log and no message has.
+    """
+
+    user: str
+    password: str = field(repr=False)
+
+
+class Session:
+    """A client's session.
+
+    Args:
+        server: the server.
+        bot: the bot that plays; the caller closes it.
+        record: the folder of the session.
+        names: names of the bot and of the server in logs.
+        login: the user; None: nobody logs in.
+        seed: seed of the bot's random choices.
+
+    Attributes:
+        seconds: seconds that the bot took for each answer.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        bot: Bot,
+        record: Record,
+        names: tuple[str, str],
+        login: Login | None = None,
+        seed: int = 0,
+    ) -> None:
+        if login is not None and not server.is_private:
+            raise InputError(f"{server.url}: a password is sent over https only; give an address with https")
+        self._server, self._bot, self._record = server, bot, record
+        self._names, self._login, self._seed = names, login, seed
+        self._faults: list[str] = []
+        self.seconds: list[float] = []
+
+    @property
+    def results(self) -> Results:
+        """The finished hands of the session, those of earlier runs included."""
+        return self._record.results
+
+    def play(self, hands: int, watch: Callable[[int], None] = lambda done: None) -> None:
+        """Play until the session has a number of hands, or until the user wants to end (`Server.stop`).
+
+        Args:
+            hands: number of hands of the whole session, those of earlier runs included.
+            watch: called after each hand with the number of finished hands.
+
+        Raises:
+            PeerError: the server cannot be reached, refuses a request, or sends something that is not in the protocol.
+            KeyboardInterrupt: the user wants to end, and a request has failed.
+        """
+        watch(self._record.count)
+        while self._record.count < hands and not self._server.stop.is_set():
+            opened = self._record.hand
+            if opened is not None:
+                self._continue(opened)
+            else:
+                answer, fields = self._new_hand()
+                self._play_hand(answer, Open(self._record.count, fields))
+            watch(self._record.count)
+
+    def _continue(self, opened: Open) -> None:
+        """Continue the hand in which an earlier run was interrupted."""
+        number = opened.number
+        self._note(f"hand {number}: continuing after {shown(opened.fields.get('action'))}")
+        if opened.is_forgotten:
+            self._lose("interrupted for more than a day, after which the server forgets a hand")
+            return
+        try:
+            answer = self._parsed(opened.fields)
+        except PeerError as error:
+            self._lose(f"the stored state is not in the protocol: {error}")
+            return
+        try:
+            self._play_hand(answer, opened)
+        except RefusedError as error:
+            if self._record.hand is None or self._record.hand.number != number:
+                raise
+            self._lose(str(error))
+
+    def _new_hand(self) -> tuple[Answer, dict[str, object]]:
+        """Ask the server for a hand; log in first if no earlier run has a token."""
+        known = self._record.token
+        if known is None and self._login is not None:
+            self._log_in(self._login)
+        try:
+            reply = self._post_new_hand()
+        except RefusedError as error:
+            if known is None:
+                raise
+            if self._login is None:
+                raise PeerError(
+                    f"{error}; the session may have expired: remove session.jsonl from the folder to begin a new one, "
+                    "the logged hands stay"
+                ) from None
+            self._note(f"WARNING: {error}; logging in again")
+            self._log_in(self._login)
+            reply = self._post_new_hand()
+        answer = self._parsed(reply.fields)
+        if answer.token is None and self._record.token is None:
+            raise self._wrong(InputError("token: expected one in the answer to new_hand, found none"))
+        if len(_TOKENS.findall(answer.action)) > 1 - answer.position:
+            raise self._wrong(
+                InputError(
+                    f"state {shown(answer.action)} out of order: expected the beginning of a hand, found a later state"
+                )
+            )
+        return answer, reply.fields
+
+    def _post_new_hand(self) -> Reply:
+        token = self._record.token
+        return self._server.post("new_hand", {} if token is None else {"token": token})
+
+    def _log_in(self, login: Login) -> None:
+        fields = self._server.post("login", {"username": login.user, "password": login.password}).fields
+        token = fields.get("token")
+        if not isinstance(token, str) or not token:
+            raise PeerError(f"{self._server.url}: expected a token in the answer to login, found none")
+        self._record.keep(token, None)
+
+    def _play_hand(self, answer: Answer, opened: Open) -> None:
+        """Play a hand from a state to its end."""
+        self._faults = []
+        hand, position = answer.played.legal or answer.played.hand, answer.position
+        seed = hand_seed(self._seed, opened.number)
+        self._tell(lambda: self._bot.new_hand(hand.seen_by(position), position, seed))
+        self._record.keep(answer.token, opened)
+        while not answer.is_over:
+            sent_before = opened.sent is not None
+            incr = opened.sent or answer.played.incr(self._decide(answer))
+            self._record.keep(None, Open(opened.number, opened.fields, incr))
+            answer, opened = self._act(answer, incr, opened.number, sent_before)
+            self._record.keep(answer.token, opened)
+        over = answer.played.hand.seen_by(position)
+        self._tell(lambda: self._bot.hand_over(over))
+        self._finish(answer, opened.number)
+
+    def _act(self, before: Answer, incr: str, number: int, sent_before: bool) -> tuple[Answer, Open]:
+        """Send an action, and return the next state.
+
+        Args:
+            before: the state before the action.
+            incr: the action.
+            number: number of the hand.
+            sent_before: whether an earlier run has sent the action.
+        """
+        try:
+            reply = self._server.post("act", {"token": self._record.token, "incr": incr})
+        except RefusedError as error:
+            raise RefusedError(
+                f"{error}, hand {number}, {shown(incr)} after {shown(before.action)}"
+            ) from None
+        answer = self._parsed(reply.fields)
+        known, told = _TOKENS.findall(before.action), _TOKENS.findall(answer.action)
+        if told[: len(known) + 1] != [*known, incr]:
+            raise self._wrong(
+                InputError(
+                    f"state {shown(answer.action)} out of order: expected one after {shown(before.action)} and {incr}"
+                )
+            )
+        if not _same_cards(before, answer):
+            raise self._wrong(
+                InputError(
+                    f"state {shown(answer.action)} out of order: its position or cards are not those of the hand"
+                )
+            )
+        twice = answer.old_action is not None and _TOKENS.findall(answer.old_action) != known
+        if twice and (reply.repeated or sent_before):
+            self._fault(f"{incr} after {before.action!r} was sent again and may have been played twice")
+        return answer, Open(number, reply.fields)
+
+    def _decide(self, answer: Answer) -> str:
+        """Ask the bot for an action; return a legal ACPC action of the hand as it was played."""
+        played, position = answer.played, answer.position
+        if played.legal is None or played.legal.to_act != position:
+            return (
+                "c"  # after a raise below the smallest one the bot's hand is over; a few chips are left here
+            )
+        hand, begun = played.legal.seen_by(position), time.monotonic()
+        try:
+            action, wrong = read_action(hand, self._bot.act(hand))
+        except Exception as error:  # the session goes on after any error
+            action, wrong = hand.betting.passive, error_line(error)
+        self.seconds.append(time.monotonic() - begun)
+        if wrong is not None:
+            self._fault(f"the bot failed after {hand.betting.line!r}: {wrong}")
+        return played.played(action)
+
+    def _finish(self, answer: Answer, number: int) -> None:
+        assert answer.winnings is not None
+        names = self._names if answer.position == 0 else self._names[::-1]
+        logged = LoggedHand(number, answer.played.hand, (names[0], names[1]))
+        self._record.finish(
+            logged,
+            answer.action,
+            answer.winnings,
+            answer.baseline,
+            short=answer.played.short,
+            fault=self._faults,
+        )
+
+    def _lose(self, reason: str) -> None:
+        self._note(f"WARNING: hand {self._record.count} is lost: {reason}")
+        self._record.lose(reason)
+
+    def _parsed(self, fields: dict[str, object]) -> Answer:
+        try:
+            return parse_answer(self._bot.game, fields)
+        except InputError as error:
+            raise self._wrong(error) from None
+
+    def _wrong(self, error: InputError) -> PeerError:
+        return PeerError(f"{self._server.url}, hand {self._record.count}: {error}")
+
+    def _tell(self, function: Callable[[], None]) -> None:
+        try:
+            function()
+        except Exception as error:  # the session goes on after any error
+            self._fault(f"the bot failed: {error_line(error)}")
+
+    def _fault(self, text: str) -> None:
+        self._faults.append(text)
+        self._note(f"ERROR: hand {self._record.count}: {text}")
+
+    def _note(self, text: str) -> None:
+        self._server.note(text)
+
+
+def _same_cards(before: Answer, after: Answer) -> bool:
+    """Whether two states have the same client's position and cards, and the later one continues the board."""
+    first, second = before.played.hand, after.played.hand
+    own = first.hole[before.position], second.hole[after.position]
+    board = second.board[: len(first.board)]
+    return before.position == after.position and own[0] == own[1] and board == first.board

@@ -1,0 +1,286 @@
+"""A local stand-in for Slumbot's server, with one of our bots in Slumbot's place.
+
+The stand-in knows the rules and the protocol, and checks every message. It deals the cards of a seed with blinds of 50
+and 100 and new stacks of 20,000 chips in each hand, and the client's position alternates. The baseline of a hand is
+what the client's cards would have won if both players had checked and called. The stand-in listens at 127.0.0.1
+only.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+from buckets.cards import card_name
+from spewy.bot.bot import Bot
+from spewy.competitions.slumbot.record import IDLE
+from spewy.competitions.slumbot.text import actions_text, parse_incr
+from spewy.errors import InputError, shown
+from spewy.match.cards import Dealt, deals, hand_seed
+from spewy.match.table import Table
+
+HOST = "127.0.0.1"
+MOST_BODY = 10_000
+"""Largest number of bytes of a request."""
+
+
+class WrongRequestError(Exception):
+    """A request is not in the protocol, or asks for something illegal."""
+
+
+@dataclass
+class _Game:
+    """A session of a client.
+
+    Attributes:
+        cards: cards of the next hands.
+        user: the user's name; empty without a login.
+        table: the hand that is being played; None between two hands.
+        dealt: all cards of this hand.
+        position: the client's number in this hand.
+        before: chips that each player had put in before the current round.
+        begun: number of hands that were dealt.
+        hands: number of finished hands.
+        total: chips that the client has won.
+        baseline: sum of the baselines.
+        active: time of the last request, of a steady clock.
+    """
+
+    cards: Iterator[Dealt]
+    user: str = ""
+    table: Table | None = None
+    dealt: Dealt | None = None
+    position: int = 1
+    before: int = 0
+    begun: int = 0
+    hands: int = 0
+    total: int = 0
+    baseline: int = 0
+    active: float = field(default_factory=time.monotonic)
+
+
+class StandIn:
+    """The sessions of a stand-in server; `answer` is called with each request.
+
+    Args:
+        bot: the bot in Slumbot's place; the caller closes it.
+        seed: seed of the cards and of the bot's random choices.
+        users: passwords by user; a login of another user is refused.
+        idle: seconds without a request after which a session's hand is lost.
+    """
+
+    def __init__(
+        self, bot: Bot, seed: int = 0, users: dict[str, str] | None = None, idle: float = IDLE
+    ) -> None:
+        self._bot, self._seed, self._users, self._idle = bot, seed, users or {}, idle
+        self._games: dict[str, _Game] = {}
+
+    def answer(self, path: str, fields: dict[str, Any]) -> dict[str, Any]:
+        """Answer a request.
+
+        Args:
+            path: path of the request, such as ``/api/act``.
+            fields: JSON object of the request.
+
+        Raises:
+            WrongRequestError: the request is not in the protocol, or asks for something illegal.
+        """
+        if path == "/api/login":
+            return self._log_in(fields)
+        if path == "/api/new_hand":
+            return self._new_hand(fields)
+        if path == "/api/act":
+            return self._act(fields)
+        raise WrongRequestError(f"expected /api/login, /api/new_hand or /api/act, found {shown(path)}")
+
+    def expire(self) -> None:
+        """Forget all sessions."""
+        self._games.clear()
+
+    def _log_in(self, fields: dict[str, Any]) -> dict[str, Any]:
+        _require(fields, "username", "password")
+        user = fields["username"]
+        if user not in self._users or self._users[user] != fields["password"]:
+            raise WrongRequestError("Invalid username or password")
+        return {"token": self._begin(user)}
+
+    def _begin(self, user: str = "") -> str:
+        token = secrets.token_hex(16)
+        self._games[token] = _Game(deals(self._bot.game, self._seed), user)
+        return token
+
+    def _new_hand(self, fields: dict[str, Any]) -> dict[str, Any]:
+        _require(fields, *(["token"] if fields else []))
+        token = fields.get("token") or self._begin()
+        game = self._game(token)
+        game.position, game.begun = 1 - game.position, game.begun + 1
+        game.dealt = next(game.cards)
+        game.table, game.before = Table(self._bot.game, game.dealt), 0
+        bot = 1 - game.position
+        self._bot.new_hand(game.table.view(bot), bot, hand_seed(self._seed, game.begun - 1))
+        return self._state(token, game, "")
+
+    def _act(self, fields: dict[str, Any]) -> dict[str, Any]:
+        _require(fields, "token", "incr")
+        game, table = self._game(fields["token"]), self._game(fields["token"]).table
+        if table is None:
+            raise WrongRequestError("No hand is being played")
+        old = actions_text(table.hand)
+        try:
+            action = parse_incr(table.hand, fields["incr"], game.before)
+            self._step(game, table, action)
+        except InputError as error:
+            raise WrongRequestError(str(error)) from None
+        return self._state(fields["token"], game, old)
+
+    def _game(self, token: str) -> _Game:
+        game = self._games.get(token)
+        if game is None:
+            raise WrongRequestError("Invalid token")
+        if time.monotonic() - game.active > self._idle:
+            game.table = None
+        game.active = time.monotonic()
+        return game
+
+    def _step(self, game: _Game, table: Table, action: str) -> None:
+        before = table.hand.betting.round
+        table.step(action)
+        if table.hand.betting.round != before:
+            game.before = max(table.hand.betting.spent)
+
+    def _state(self, token: str, game: _Game, old: str) -> dict[str, Any]:
+        """Let the bot act until it is the client's turn, and return the state."""
+        table, bot = game.table, 1 - game.position
+        assert table is not None
+        while table.to_act == bot:
+            self._step(game, table, self._bot.act(table.view(bot)))
+        state: dict[str, Any] = {
+            "old_action": old,
+            "action": actions_text(table.hand),
+            "client_pos": game.position,
+            "hole_cards": _cards(table.hand.hole[game.position]),
+            "board": _cards(table.hand.board),
+            "token": token,
+        }
+        return state | self._end(game, table) if table.is_over else state
+
+    def _end(self, game: _Game, table: Table) -> dict[str, Any]:
+        """End the hand, and return the fields of a hand that is over."""
+        bot, won = 1 - game.position, table.result[game.position]
+        self._bot.hand_over(table.view(bot))
+        baseline = _called_down(self._bot, game)
+        game.table, game.hands = None, game.hands + 1
+        game.total, game.baseline = game.total + won, game.baseline + baseline
+        return {
+            "bot_hole_cards": _cards(table.hand.hole[bot]),
+            "winnings": won,
+            "won_pot": won if won >= 0 else 0,
+            "baseline_winnings": baseline,
+            "session_num_hands": game.hands,
+            "session_total": game.total,
+            "session_baseline_total": game.baseline,
+        }
+
+
+@contextmanager
+def serving(
+    stand_in: StandIn,
+    port: int = 0,
+    spoil: Callable[[int, str, bytes], tuple[int, bytes]] | None = None,
+) -> Iterator[str]:
+    """Serve a stand-in at 127.0.0.1 in a thread within the ``with`` block; yield its address.
+
+    Args:
+        stand_in: the sessions.
+        port: number of the port; 0: any free port.
+        spoil: function that may replace an answer: it takes the HTTP status, the path and the answer, and returns the
+            status and the answer to send.
+    """
+    with _Server((HOST, port), stand_in, spoil) as server:
+        thread = threading.Thread(target=lambda: server.serve_forever(0.02), daemon=True)
+        thread.start()
+        try:
+            yield f"http://{HOST}:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class _Server(HTTPServer):
+    """Answers one request at a time."""
+
+    def __init__(
+        self,
+        address: tuple[str, int],
+        stand_in: StandIn,
+        spoil: Callable[[int, str, bytes], tuple[int, bytes]] | None,
+    ) -> None:
+        super().__init__(address, _Handler)
+        self.stand_in, self.spoil = stand_in, spoil
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore a client that has closed the connection before its answer."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    wbufsize = -1  # an answer in two pieces would wait for the client's acknowledgement
+
+    def do_POST(self) -> None:
+        """Answer a request in JSON."""
+        try:
+            status, answer = 200, self.server.stand_in.answer(self.path, self._fields())
+        except WrongRequestError as error:
+            status, answer = 200, {"error_msg": str(error)}
+        data = json.dumps(answer).encode()
+        if self.server.spoil is not None:
+            status, data = self.server.spoil(status, self.path, data)
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *args: Any) -> None:
+        """Print nothing."""
+
+    def _fields(self) -> dict[str, Any]:
+        size = self.headers.get("Content-Length", "")
+        if not (size.isascii() and size.isdigit() and int(size) <= MOST_BODY):
+            raise WrongRequestError(f"expected a body of at most {MOST_BODY} bytes")
+        if self.headers.get_content_type() != "application/json":
+            raise WrongRequestError("expected the content type application/json")
+        try:
+            fields = json.loads(self.rfile.read(int(size)))
+        except (ValueError, RecursionError):
+            fields = None
+        if not isinstance(fields, dict):
+            raise WrongRequestError("expected a JSON object")
+        return fields
+
+
+def _require(fields: dict[str, Any], *names: str) -> None:
+    """Check that a request has exactly the given fields, each a text."""
+    if set(fields) != set(names) or not all(isinstance(value, str) for value in fields.values()):
+        wanted = f"the texts {', '.join(names)}" if names else "no fields"
+        raise WrongRequestError(f"expected {wanted}, found {shown(sorted(fields))}")
+
+
+def _cards(cards: tuple[int, ...] | None) -> list[str]:
+    return [card_name(card) for card in cards or ()]
+
+
+def _called_down(bot: Bot, game: _Game) -> int:
+    """Chips that the client's cards would have won if both players had checked and called."""
+    assert game.dealt is not None
+    table = Table(bot.game, game.dealt)
+    while not table.is_over:
+        table.step("c")
+    return table.result[game.position]

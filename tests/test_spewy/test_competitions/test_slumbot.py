@@ -1,0 +1,696 @@
+"""Slumbot's protocol: its text, a client at the local stand-in, and servers that send something else."""
+
+import json
+import socket
+import threading
+from contextlib import contextmanager, suppress
+
+import pytest
+from cli_runs import spewy
+
+from buckets.cards import cards_name, parse_cards
+from spewy.competitions.slumbot.record import LOG, STATE, Record
+from spewy.competitions.slumbot.session import Login, Session
+from spewy.competitions.slumbot.stand_in import StandIn, WrongRequestError, serving
+from spewy.competitions.slumbot.text import actions_text, parse_incr, replayed, slumbot_game
+from spewy.competitions.slumbot.wire import FIRST_PAUSE, Server
+from spewy.errors import InputError, PeerError
+from spewy.match.cards import deals
+from spewy.match.opponents import opponent
+from spewy.match.phh import read_phh
+from spewy.match.seat import Seat
+from spewy.match.table import play_hand
+
+GAME = slumbot_game()
+OWN, FLOP = parse_cards("AdJc"), parse_cards("8h4d2s")
+ALL_IN = "b200b1250c/kb750b18650"
+NAMES = ("mine", "slumbot")
+
+
+@contextmanager
+def stand_in(bot="equity", spoil=None, **options):
+    """Yield a stand-in with a rule's bot, and its address."""
+    sessions = StandIn(opponent(bot, GAME), **options)
+    with serving(sessions, spoil=spoil) as url:
+        yield sessions, url
+
+
+def session(folder, url, bot="random", login=None, server=None):
+    record = Record(folder, GAME, url, login.user if login else "", NAMES)
+    return Session(server or Server(url, 5, 0), opponent(bot, GAME), record, NAMES, login)
+
+
+def play(*args):
+    """Run ``spewy play slumbot`` with no patience."""
+    return spewy("play", "slumbot", *args, "--patience", 0)
+
+
+def error_of(result):
+    """The only line that a command has written to stderr, after it failed with exit code 1."""
+    lines = result.stderr.strip().splitlines()
+    assert (result.exit_code, len(lines)) == (1, 1), result.stderr
+    return lines[0].removeprefix("Error: ")
+
+
+def test_every_hand_is_read_as_it_is_written():
+    bots = Seat(opponent("random", GAME)), Seat(opponent("random", GAME))
+    for number, dealt in zip(range(300), deals(GAME, 1), strict=False):
+        hand = play_hand(dealt, bots, GAME, (number, -number)).hand
+        text = actions_text(hand)
+        for form in (text, text.rstrip("/")):
+            assert replayed(GAME, form, hand.hole, hand.board).hand == hand
+
+
+def test_all_ins_below_the_smallest_raise_are_legal():
+    """Slumbot made this raise to the author of issue 29 of its repository."""
+    found = replayed(GAME, f"{ALL_IN}b18750", (OWN, None), FLOP)
+    assert found.hand.betting.spent == (19900, 20000)
+    assert (found.short, found.legal) == ((), found.hand)
+    assert found.incr("c") == "c"
+
+
+def test_short_raises_are_shown_as_legal_ones():
+    found = replayed(GAME, f"{ALL_IN}b18700", (OWN, None), FLOP)
+    assert found.hand.betting.spent == (19900, 19950)
+    assert found.legal.betting.line == "r200r1250c/cr2000r19900r20000"
+    assert found.short == ("raise to 19950, below the smallest legal raise to 20000",)
+    assert found.played("c") == "c"
+    later = replayed(GAME, f"{ALL_IN}b18700c/", (OWN, None), (*FLOP, *parse_cards("3c")))
+    assert later.legal is None
+    assert later.hand.to_act == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "board", "told"),
+    [
+        ("x", "", "expected k, c, f, / or b with a number"),
+        ("k", "", "a check where a bet must be answered"),
+        ("ck/c", "8h4d2s", "a call where there is no bet"),
+        ("ck/f", "8h4d2s", "a fold where there is no bet"),
+        ("b20001", "", "a bet that is not legal (the most is 20000)"),
+        ("b200b200", "", "a bet that is not legal"),
+        ("b20000b30000", "", "a bet that is not legal (none is legal)"),
+        ("b200b1250c/b19000", "8h4d2s", "(the most is 18750)"),
+        ("ckk", "8h4d2s", "expected '/' after a round"),
+        ("c/k", "", "found '/' inside a round"),
+        ("fk", "", "expected no action after the end of the hand"),
+        ("ck/", "8h4d", "public cards after 'cc/': expected 3, found 2"),
+        ("ck/", "8h4d2s3c", "expected 3 cards after the actions"),
+        ("ck/", "Ad4d2s", "expected cards left in the deck, found Ad"),
+        ("b9999999999", "", "a bet that is not legal"),
+        ("k" * 3000, "", "expected at most 2,000 characters"),
+    ],
+)
+def test_texts_that_are_no_hand(text, board, told):
+    with pytest.raises(InputError) as raised:
+        replayed(GAME, text, (OWN, None), parse_cards(board))
+    assert told in str(raised.value)
+
+
+def test_a_client_that_folds_reads_minus_750(tmp_path):
+    with stand_in("raise") as (_, url):
+        result = play("fold", "--url", url, "--hands", 100, "--json")
+    found = json.loads(result.stdout)
+    assert (found["chips"], found["score"]["mean"], found["hands"]) == (-7500, -750.0, 100)
+
+
+@pytest.mark.parametrize("bots", [("random", "equity"), ("equity", "random"), ("raise", "raise")])
+def test_hands_are_logged_as_they_were_played(bots, tmp_path):
+    ours, theirs = bots
+    with stand_in(theirs) as (sessions, url):
+        result = play(
+            *(
+                ours,
+                "--url",
+                url,
+                "--hands",
+                60,
+                "--out",
+                tmp_path / "out",
+                "--phh",
+                tmp_path / "a.phhs",
+                "--json",
+            ),
+            *("--log", tmp_path / "messages"),
+        )
+        game = next(iter(sessions._games.values()))
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    assert (found["faults"], found["lost"], found["hands"]) == (0, 0, 60)
+    assert (found["chips"], found["baseline_chips"]) == (game.total, game.baseline)
+    hands = Record(tmp_path / "out", GAME, url, "", (ours, "slumbot" if ours != "slumbot" else "")).hands()
+    assert [each.number for each in hands] == list(range(60))
+    assert [each.names.index(ours) for each in hands] == [0, 1] * 30
+    assert sum(each.hand.net()[each.names.index(ours)] for each in hands) == found["chips"]
+    for read, hand in zip(read_phh(GAME, (tmp_path / "a.phhs").read_text()), hands, strict=True):
+        assert (read.hand.betting, read.hand.hole) == (hand.hand.betting, hand.hand.hole)
+        assert (read.names, read.hand.net()) == (hand.names, hand.hand.net())
+    cards = zip(range(60), deals(GAME, 0), strict=False)
+    assert [each.hand.hole for each in hands] == [dealt.hole for _, dealt in cards]
+    token = stored(tmp_path / "out")["token"]
+    assert token not in (tmp_path / "messages").read_text()
+    assert (tmp_path / "out" / STATE).stat().st_mode & 0o077 == 0
+
+
+class Interrupted(Server):
+    """A server at which Ctrl-C hits a request: before it is sent, or before its answer is read."""
+
+    def post(self, path, fields):
+        self.left -= 1
+        if self.left == 0 and not self.late:
+            raise KeyboardInterrupt
+        reply = super().post(path, fields)
+        if self.left == 0:
+            raise KeyboardInterrupt
+        return reply
+
+
+def interrupted(url, left, late):
+    server = Interrupted(url, 5, 0)
+    server.left, server.late = left, late
+    return server
+
+
+def stored(folder):
+    return json.loads((folder / STATE).read_text().splitlines()[-1])
+
+
+def logged(folder):
+    return (folder / LOG).read_text()
+
+
+@pytest.mark.parametrize("bot", ["random", "equity"])
+def test_a_session_continues_where_it_was_interrupted(bot, tmp_path):
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    with stand_in() as (_, url):
+        session(whole, url, bot).play(8)
+    with stand_in() as (_, url):
+        for left in range(1, 30, 2):
+            folder = tmp_path / str(left)
+            folder.mkdir()
+            first = session(folder, url, bot, server=interrupted(url, left, late=False))
+            try:
+                first.play(8)
+            except KeyboardInterrupt:
+                assert first.results.winnings == session(folder, url, bot).results.winnings
+            session(folder, url, bot).play(8)
+            assert logged(folder) == logged(whole)
+
+
+def test_an_action_without_an_answer_is_sent_again(tmp_path):
+    told = 0
+    with stand_in() as (_, url):
+        for left in range(1, 30, 2):
+            folder = tmp_path / str(left)
+            folder.mkdir()
+            with suppress(KeyboardInterrupt):
+                session(folder, url, server=interrupted(url, left, late=True)).play(8)
+            again = session(folder, url)
+            again.play(8)
+            assert again.results.lost + again.results.faults <= 1
+            assert len(again.results.winnings) == 8
+            told += again.results.lost + again.results.faults
+    assert told > 3
+
+
+def test_ctrl_c_ends_a_session_after_the_hand(tmp_path):
+    with stand_in() as (_, url):
+        server = Server(url, 5, 0)
+        one = session(tmp_path, url, server=server)
+        one.play(10, lambda done: server.stop.set() if done == 4 else None)
+        assert len(one.results.winnings) == 4
+        assert session(tmp_path, url)._record.hand is None
+
+
+def test_the_same_command_goes_on(tmp_path):
+    with stand_in() as (_, url):
+        args = ("random", "--url", url, "--out", tmp_path, "--json", "--hands")
+        first = json.loads(play(*args, 5).stdout)
+        text = logged(tmp_path)
+        assert json.loads(play(*args, 5).stdout)["chips"] == first["chips"]
+        assert logged(tmp_path) == text
+        assert json.loads(play(*args, 9).stdout)["hands"] == 9
+        assert logged(tmp_path).startswith(text)
+
+
+def test_a_log_that_was_cut_is_repaired(tmp_path):
+    with stand_in() as (_, url):
+        session(tmp_path, url).play(5)
+        text = logged(tmp_path)
+        (tmp_path / LOG).write_text(text + "# short 5:a raise\nSTATE:5:")
+        assert session(tmp_path, url).results.winnings
+        assert logged(tmp_path) == text
+
+
+def spoiled(path, number, change):
+    """A function that replaces the answer to the request with a number (from 1) to a path by ``change(answer)``."""
+    count = 0
+
+    def spoil(status, at, data):
+        nonlocal count
+        count += at == f"/api/{path}"
+        if count != number or at != f"/api/{path}":
+            return status, data
+        return change(json.loads(data))
+
+    return spoil
+
+
+def body(**fields):
+    return lambda answer: (200, json.dumps(answer | fields).encode())
+
+
+def without(*names):
+    return lambda answer: (200, json.dumps({k: v for k, v in answer.items() if k not in names}).encode())
+
+
+def raw(data, status=200):
+    return lambda answer: (status, data)
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "told"),
+    [
+        ("new_hand", raw(b"<html>hello</html>"), "expected JSON, found an HTML page: '<html>hello</html>'"),
+        ("act", raw(b"<html>hello</html>"), "expected JSON, found an HTML page"),
+        ("act", raw(b""), "expected JSON, found nothing (HTTP status 200)"),
+        ("act", raw(b"[1]"), "expected JSON, found no JSON object: '[1]'"),
+        ("act", raw(b"[" * 100_000), "expected JSON, found no JSON object"),
+        ("act", raw(b"\x1b[2J\xff"), r"'\x1b[2J"),
+        ("act", raw(b" " * 2_000_000), "expected an answer of at most 1,048,576 bytes, found more"),
+        ("act", raw(b"<html>", 502), "the server answers 502 Bad Gateway"),
+        ("act", raw(b"<html>", 404), "the server answers 404 Not Found; is this the address"),
+        ("act", raw(b"", 301), "found a redirection to nowhere"),
+        ("act", raw(b'{"error_msg": "no\\nway"}'), r"the server refuses: no\nway"),
+        ("act", raw(b'{"error_msg": 1}', 500), "the server refuses: 1"),
+        ("new_hand", raw(b'{"error_msg": "full"}'), "the server refuses: full"),
+        ("new_hand", without("token"), "token: expected one in the answer to new_hand, found none"),
+        ("new_hand", without("action"), "hand 0: action: expected a text, found None"),
+        ("new_hand", body(client_pos=2), "client_pos: expected 0 or 1, found 2"),
+        ("new_hand", body(client_pos=True), "client_pos: expected a whole number, found True"),
+        (
+            "new_hand",
+            body(hole_cards=["Ad"]),
+            "hole_cards: expected a list of 2 cards such as Ac, found ['Ad']",
+        ),
+        (
+            "new_hand",
+            body(hole_cards=["Ad", "Ad"]),
+            "hole_cards: expected a list of 2 cards such as Ac, found ['Ad', 'Ad']",
+        ),
+        ("new_hand", body(hole_cards=["Ad", "1x"]), "hole_cards: expected a list"),
+        ("new_hand", body(board="AdAc"), "board: expected a list of cards"),
+        ("new_hand", body(client_pos=1), "state 'b300' out of order: it is not the client's turn"),
+        ("new_hand", body(action="b300b900b3000"), "expected the beginning of a hand, found a later state"),
+        ("new_hand", body(action="b30000"), "action 'b30000': a bet that is not legal (the most is 20000)"),
+        ("new_hand", body(bot_hole_cards=["Ad", "5d"]), "found 5d"),
+        ("new_hand", body(winnings=50), "out of order: it has winnings, but the hand is not over"),
+        ("act", body(action="b300", board=[]), "out of order"),
+        ("act", body(action="b400c/"), "out of order"),
+        ("act", body(token=3), "token: expected a text, found 3"),
+        ("act", body(winnings=1e400), "winnings: expected a whole number, found inf"),
+        ("act", body(winnings=0.5), "winnings: expected a whole number, found 0.5"),
+        ("act", body(session_total="x"), "session_total: expected a whole number, found 'x'"),
+    ],
+)
+def test_servers_that_send_something_else(path, change, told, tmp_path):
+    with stand_in("raise", spoiled(path, 1, change)) as (_, url):
+        error = error_of(play("call", "--url", url, "--hands", 4, "--out", tmp_path / "out"))
+        assert error.startswith(url)
+        assert told in error
+
+
+@pytest.mark.parametrize("change", [body(winnings=1), without("winnings"), body(bot_hole_cards=[])])
+def test_winnings_are_checked(change, tmp_path):
+    """In the stand-in's first hand the client calls down; the sixth answer ends the hand."""
+    ends = spoiled_end(change)
+    with stand_in("call", ends) as (_, url):
+        error = error_of(play("call", "--url", url, "--hands", 4))
+        assert "hand 0: " in error
+
+
+def spoiled_end(change):
+    """A function that replaces the first answer that ends a hand."""
+    done = False
+
+    def spoil(status, at, data):
+        nonlocal done
+        if done or b'"winnings"' not in data:
+            return status, data
+        done = True
+        return change(json.loads(data))
+
+    return spoil
+
+
+def test_a_refused_action_costs_one_hand_at_most(tmp_path):
+    """The command ends; the next run drops the hand, and goes on."""
+    refuse = spoiled("act", 2, raw(b'{"error_msg": "Illegal bet"}'))
+    with stand_in("raise", refuse) as (sessions, url):
+        args = ("call", "--url", url, "--hands", 4, "--out", tmp_path)
+        assert "hand 0, 'k' after 'b300c/'" in error_of(play(*args))
+        for game in sessions._games.values():
+            game.table = None
+        result = play(*args, "--json")
+        assert result.exit_code == 0
+        found = json.loads(result.stdout)
+        assert (found["hands"], found["lost"]) == (4, 1)
+
+
+def test_nothing_for_a_while():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        assert error_of(play("call", "--url", url, "--timeout", 0.2)) == f"{url}: no answer within 0.2 s"
+
+
+def test_an_answer_that_does_not_end():
+    def drip(listening):
+        connection, _ = listening.accept()
+        with connection:
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=drip, args=(listening,), daemon=True).start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        told = error_of(play("call", "--url", url, "--timeout", 0.3))
+        assert told.startswith(f"{url}: ")
+
+
+def closed_port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
+
+
+def test_a_refused_connection():
+    url = f"http://127.0.0.1:{closed_port()}"
+    assert error_of(play("call", "--url", url)) == f"{url}: the connection was refused"
+
+
+class Waits:
+    """A `threading.Event` that notes how long it is waited for."""
+
+    def __init__(self, ends=None):
+        self.waited, self._ends = [], ends
+
+    def is_set(self):
+        return False
+
+    def wait(self, seconds):
+        self.waited.append(seconds)
+        return len(self.waited) == self._ends
+
+
+def test_failed_requests_are_repeated_after_longer_and_longer_pauses(tmp_path):
+    """The server is not asked again before the time that it has named."""
+    answers = [503, 502, 500, 429, 200]
+    notes, waits = [], Waits()
+
+    def spoil(status, at, data):
+        now = answers.pop(0) if answers else 200
+        return (status, data) if now == 200 else (now, b"<html>")
+
+    with stand_in("raise", spoil) as (_, url):
+        server = Server(url, 5, 600, notes.append, waits)
+        session(tmp_path, url, "fold", server=server).play(2)
+    assert waits.waited == [FIRST_PAUSE, 2, 4, 8]
+    warnings = [each for each in notes if each.startswith("WARNING")]
+    assert (
+        warnings[0]
+        == f"WARNING: {url}: the server answers 503 Service Unavailable; the next attempt follows in 1 s"
+    )
+
+
+def test_patience_ends_and_so_does_a_pause_that_is_interrupted(tmp_path):
+    url = f"http://127.0.0.1:{closed_port()}"
+    waits = Waits()
+    with pytest.raises(PeerError, match="the connection was refused"):
+        session(tmp_path, url, server=Server(url, 5, 10, stop=waits)).play(1)
+    with pytest.raises(KeyboardInterrupt):
+        session(tmp_path, url, server=Server(url, 5, 10, stop=Waits(ends=1))).play(1)
+
+
+def test_an_expired_token(tmp_path):
+    with stand_in() as (sessions, url):
+        args = ("random", "--url", url, "--out", tmp_path, "--hands")
+        assert play(*args, 3).exit_code == 0
+        sessions.expire()
+        told = error_of(play(*args, 6))
+        assert told.startswith(
+            f"{url}: the server refuses: Invalid token; the session may have expired: remove"
+        )
+        (tmp_path / STATE).unlink()
+        result = play(*args, 6, "--json")
+        assert json.loads(result.stdout)["hands"] == 6
+
+
+def test_a_user_logs_in_again_when_the_token_expires(tmp_path):
+    with stand_in(users={"me": "geheim"}) as (sessions, url):
+        login = Login("me", "geheim")
+        assert "geheim" not in repr(login)
+        session(tmp_path, url, login=login).play(3)
+        assert [game.user for game in sessions._games.values()] == ["me"]
+        sessions.expire()
+        again = session(tmp_path, url, login=login)
+        again.play(6)
+        assert len(again.results.winnings) == 6
+        sessions.expire()
+        with pytest.raises(PeerError, match="Invalid username or password"):
+            session(tmp_path, url, login=Login("me", "no")).play(7)
+
+
+def test_a_password_is_told_to_nobody(tmp_path, monkeypatch):
+    secret, file = "s3cr3t-word", tmp_path / "password"
+    file.write_text(secret + "\n")
+    with stand_in(users={"me": secret}) as (_, url):
+        args = ("random", "--url", url, "--hands", 2, "--user", "me", "--log", tmp_path / "log", "-v")
+        for more in (("--out", tmp_path / "a", "--password-file", file), ("--out", tmp_path / "b")):
+            result = play(*args, *more)
+            assert result.exit_code == 0
+            texts = [each.read_text() for each in tmp_path.rglob("*") if each.is_file() and each != file]
+            assert not [text for text in (*texts, result.output) if secret in text]
+            monkeypatch.setenv("SPEWY_SLUMBOT_PASSWORD", secret)
+        monkeypatch.setenv("SPEWY_SLUMBOT_PASSWORD", "another")
+        assert "Invalid username or password" in error_of(play(*args))
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (
+            ("nobody",),
+            "bot 'nobody': expected one of random, call, raise, fold, tight, loose, equity or a folder",
+        ),
+        (
+            ("call", "--url", "slumbot"),
+            "--url: expected an address such as https://slumbot.com, found 'slumbot'",
+        ),
+        (("call", "--url", "ftp://a"), "--url: expected an address"),
+        (("call", "--url", "http://a:b"), "--url: expected an address"),
+        (
+            ("call", "--url", "http://me:word@a"),
+            "--url: expected an address such as https://slumbot.com, found 'a'",
+        ),
+        (
+            ("call", "--user", "me"),
+            "and a password in the environment variable SPEWY_SLUMBOT_PASSWORD, found none",
+        ),
+        (("call", "--password-file", "x"), "--password-file: there is no user; name one with --user"),
+        (
+            ("call", "--user", "me", "--password-file", "/nowhere"),
+            "password file /nowhere: expected a readable",
+        ),
+        (("call", "--hands", "0"), "Invalid value for '--hands'"),
+        (("call", "--timeout", "0"), "Invalid value for '--timeout'"),
+        (("call", "--phh", "a.txt"), "expected a name that ends in .phhs"),
+    ],
+)
+def test_options_that_are_refused(args, told, monkeypatch):
+    monkeypatch.delenv("SPEWY_SLUMBOT_PASSWORD", raising=False)
+    result = play(*args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert told in result.stderr
+
+
+def test_passwords_go_over_https_only(monkeypatch):
+    monkeypatch.setenv("SPEWY_SLUMBOT_PASSWORD", "x")
+    result = play("call", "--url", "http://192.0.2.1", "--user", "me")
+    assert result.exit_code == 2
+    assert "a password is sent over https only" in result.stderr
+
+
+def test_sessions_of_others_are_refused(tmp_path):
+    with stand_in() as (_, url), stand_in() as (_, other):
+        assert play("random", "--url", url, "--hands", 2, "--out", tmp_path).exit_code == 0
+        result = play("random", "--url", other, "--hands", 3, "--out", tmp_path)
+        assert result.exit_code == 2
+        assert f"its session is at '{url}' as '', and this one is at '{other}'" in result.stderr
+        result = play("call", "--url", url, "--hands", 3, "--out", tmp_path)
+        assert (result.exit_code, "belongs to another session" in result.stderr) == (2, True)
+        (tmp_path / STATE).write_text("{}")
+        result = play("random", "--url", url, "--hands", 3, "--out", tmp_path)
+        assert (result.exit_code, "remove the file" in result.stderr) == (2, True)
+
+
+class Scripted:
+    """A server that answers with given states; it notes the client's actions."""
+
+    def __init__(self, *states):
+        self.states, self.heard = list(states), []
+        self.url, self.stop, self.is_private = "http://script", threading.Event(), True
+        self.note = lambda text: None
+
+    def post(self, path, fields):
+        from spewy.competitions.slumbot.wire import Reply
+
+        self.heard.append(fields.get("incr"))
+        return Reply(self.states.pop(0), False)
+
+
+def state(action, board="", **more):
+    cards = [board[at : at + 2] for at in range(0, len(board), 2)]
+    return {
+        "action": action,
+        "client_pos": 0,
+        "hole_cards": ["Ad", "Jc"],
+        "board": cards,
+        "token": "t",
+        **more,
+    }
+
+
+class Shown:
+    """A bot that calls, but for given actions; it notes the hands that it is shown."""
+
+    def __init__(self, **actions):
+        self.game, self.actions, self.lines = GAME, actions, []
+
+    def new_hand(self, hand, seat, seed):
+        pass
+
+    def act(self, hand):
+        self.lines.append(hand.betting.line)
+        return self.actions.get(f"n{len(self.lines)}", "c")
+
+    def hand_over(self, hand):
+        pass
+
+
+def test_a_raise_below_the_smallest_one_is_answered(tmp_path):
+    """The bot is shown a legal hand, in which the raise is an all-in; the rest is checked and called."""
+    ends = {"winnings": -20000, "bot_hole_cards": ["8c", "8d"], "baseline_winnings": -5}
+    server = Scripted(
+        state("b200"),
+        state("b200b1250c/", "8h4d2s"),
+        state("b200b1250c/kb750", "8h4d2s"),
+        state(f"{ALL_IN}b18700", "8h4d2s"),
+        state(f"{ALL_IN}b18700c/", "8h4d2s3c"),
+        state(f"{ALL_IN}b18700c/kb50", "8h4d2s3c"),
+        state(f"{ALL_IN}b18700c/kb50c/", "8h4d2s3cTh", **ends),
+    )
+    bot = Shown(n1="r1250", n3="r19900")
+    record = Record(tmp_path, GAME, server.url, "", NAMES)
+    one = Session(server, bot, record, NAMES)
+    one.play(1)
+    assert server.heard == [None, "b1250", "k", "b18650", "c", "k", "c"]
+    assert bot.lines[-1] == "r200r1250c/cr2000r19900r20000"
+    assert (one.results.winnings, one.results.short, one.results.faults) == ((-20000,), 1, 0)
+    lines = logged(tmp_path).splitlines()
+    assert lines[2:] == [
+        "# short 0:raise to 19950, below the smallest legal raise to 20000",
+        f"# hand 0:{ALL_IN}b18700c/kb50c/",
+        "# result 0:-20000:-5",
+    ]
+    assert Record(tmp_path, GAME, server.url, "", NAMES).results == one.results
+    assert record.hands() == []
+
+
+def test_a_bot_that_fails_costs_an_action(tmp_path):
+    class Failing(Shown):
+        def act(self, hand):
+            raise KeyError("oh")
+
+        def new_hand(self, hand, seat, seed):
+            raise ValueError
+
+    with stand_in("raise") as (_, url):
+        record = Record(tmp_path, GAME, url, "", NAMES)
+        one = Session(Server(url, 5, 0), Failing(), record, NAMES)
+        one.play(2)
+    assert one.results.winnings == (-100, -50)
+    assert one.results.faults == 4
+    assert "# fault 0:the bot failed after 'r300': KeyError: 'oh'" in logged(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "told"),
+    [
+        ("/", {}, "expected /api/login"),
+        ("/api/new_hand", {"token": 1}, "expected the texts token"),
+        ("/api/new_hand", {"tok": "x"}, "expected the texts token"),
+        ("/api/new_hand", {"token": "x"}, "Invalid token"),
+        ("/api/act", {}, "expected the texts token, incr"),
+        ("/api/act", {"token": "T"}, "expected the texts token, incr"),
+        ("/api/act", {"token": "T", "incr": "x"}, "expected k, c, f or b with a number"),
+        ("/api/act", {"token": "T", "incr": "/"}, "expected k, c, f or b with a number"),
+        ("/api/act", {"token": "T", "incr": "k"}, "a check where a bet must be answered"),
+        ("/api/act", {"token": "T", "incr": "b20001"}, "a bet that is not legal"),
+        ("/api/act", {"token": "T", "incr": "b301"}, "expected f, c, r500 to r20000"),
+        ("/api/login", {"username": "me", "password": "x"}, "Invalid username or password"),
+    ],
+)
+def test_the_stand_in_checks_every_message(path, fields, told):
+    sessions = StandIn(opponent("raise", GAME))
+    token = sessions.answer("/api/new_hand", {})["token"]
+    fields = {name: token if value == "T" else value for name, value in fields.items()}
+    with pytest.raises(WrongRequestError) as raised:
+        sessions.answer(path, fields)
+    assert told in str(raised.value)
+
+
+def test_the_stand_in_forgets_idle_hands():
+    sessions = StandIn(opponent("raise", GAME), idle=0.0)
+    token = sessions.answer("/api/new_hand", {})["token"]
+    with pytest.raises(WrongRequestError, match="No hand is being played"):
+        sessions.answer("/api/act", {"token": token, "incr": "c"})
+
+
+def test_a_hand_of_the_day_before_is_lost(tmp_path):
+    with stand_in() as (_, url):
+        first = session(tmp_path, url, "call", server=interrupted(url, 2, late=False))
+        with pytest.raises(KeyboardInterrupt):
+            first.play(2)
+        kept = stored(tmp_path)
+        kept["hand"]["since"] -= 25 * 3600
+        (tmp_path / STATE).write_text(json.dumps(kept) + "\n")
+        again = session(tmp_path, url, "call")
+        again.play(2)
+        assert (len(again.results.winnings), again.results.lost) == (2, 1)
+
+
+def test_the_stand_in_deals_by_the_rules():
+    """The positions alternate; the server shows its cards at the end only, and the totals add up."""
+    sessions = StandIn(opponent("call", GAME), seed=5)
+    fields, total = {}, 0
+    for number, dealt in zip(range(6), deals(GAME, 5), strict=False):
+        found = sessions.answer("/api/new_hand", fields)
+        fields = {"token": found["token"]}
+        assert found["client_pos"] == number % 2
+        while "winnings" not in found:
+            assert "bot_hole_cards" not in found
+            hole = (parse_cards("".join(found["hole_cards"])), None)[:: 1 if number % 2 == 0 else -1]
+            hand = replayed(GAME, found["action"], tuple(hole), parse_cards("".join(found["board"]))).hand
+            incr = "c" if hand.betting.can_fold else "k"
+            assert parse_incr(hand, incr, 0) == "c"
+            old, found = found["action"], sessions.answer("/api/act", {**fields, "incr": incr})
+            assert found["old_action"] == old
+        assert "".join(found["board"]) == cards_name(dealt.board)
+        total += found["winnings"]
+        assert abs(found["winnings"]) in (0, 100)
+        assert (found["session_total"], found["session_num_hands"]) == (total, number + 1)
+        assert found["baseline_winnings"] == found["winnings"]
+
+
+def test_the_stand_in_listens_here_only():
+    with stand_in() as (_, url):
+        assert url.startswith("http://127.0.0.1:")
