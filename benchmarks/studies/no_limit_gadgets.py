@@ -48,12 +48,12 @@ JOB: dict[str, Any] = {
 }
 DETAILS: dict[str, dict[str, Any]] = {
     "coarse": {
-        "boards": {"flop": 3, "turn": 4},
+        "boards": {"flop": {"flop": 3}, "turn": {"flop": 3, "turn": 4}},
         "rows": {"preflop": 6, "flop": 4, "turn": 4},
         "deals": 2_000,
     },
     "fine": {
-        "boards": {"flop": 20, "turn": 40},
+        "boards": {"flop": {"flop": 30}, "turn": {"flop": 20, "turn": 40}},
         "rows": {"preflop": 30, "flop": 40, "turn": 40},
         "deals": 40_000,
     },
@@ -108,7 +108,7 @@ def stored(temporary: Path, game: str, detail: str, seed: int) -> Path:
             **JOB,
             "game": {"file": str(file)},
             "bets": {t: JOB["bets"][t] for t in rounds},
-            "boards": {t: sizes["boards"][t] for t in rounds[1:]},
+            "boards": sizes["boards"][game],
             "rows": {t: sizes["rows"][t] for t in rounds},
             "solve": {"target": "0 mbb", "max_sweeps": sizes["deals"], "seed": seed},
         }

@@ -57,8 +57,8 @@ def safe_option(function: Decorated) -> Decorated:
         is_flag=False,
         flag_value="mixed",
         help="Re-solve safely, so that the opponent gains little by hands that the bot does not expect. GADGET: all "
-        "hands have a small share of the opponent's range (blended); that of CFR-D, against best responses (cfr-d); this "
-        "gadget and the opponent's estimated range (mixed); the latter with values of actual play in place of best "
+        "hands have a small share of the opponent's range (blended); the gadget of CFR-D (cfr-d); this gadget and the "
+        "opponent's estimated range (mixed); the latter with values of the stored strategies in place of best "
         "responses (estimate). --safe alone means mixed.",
     )(function)
 
