@@ -1,4 +1,4 @@
-"""Arrays under keys on disk, in LMDB, with a memory twin.
+"""Arrays under keys, on disk in LMDB or in memory.
 
 A *locker* has a name, such as ``payoff``, and holds arrays under keys of bytes. The writes of one transaction appear
 together or not at all:

@@ -37,8 +37,9 @@ from lockers.codec import Array, decode, encode
 from lockers.environment import Environment, LmdbTransaction, Need
 from lockers.errors import DamagedLockerError, LockerError, ReadOnlyLockerError
 from lockers.folder import DATA, create_folder, folder_lock, holds_store, no_manifest
-from lockers.keys import VISITS, describe, full_key, internal_key, locker_start, split_key
+from lockers.keys import VISITS, full_key, internal_key, locker_start, split_key
 from lockers.lmdb_errors import translate, unreadable
+from lockers.look_up import look_up
 from lockers.manifest import FILE, normalise, read_manifest, require_same
 from lockers.store import T, Transaction
 from lockers.table import attach, detach
@@ -107,7 +108,7 @@ class LmdbStore:
         """Return the result of `get` for each key; all arrays are from the same commit."""
         fulls = [full_key(locker, key) for key in keys]
         environment = self._attached()
-        values = environment.read(lambda inner: [_value(inner, full, environment.path) for full in fulls])
+        values = environment.read(lambda inner: [look_up(inner, full, environment.path) for full in fulls])
         return [
             None if value is None else decode(value, full) for value, full in zip(values, fulls, strict=True)
         ]
@@ -257,7 +258,7 @@ class LmdbStore:
     def _read(self, full: bytes) -> Array | None:
         environment = self._attached()
         # The checksum is verified on a copy: the transaction ends sooner, and no array points into the memory map.
-        value = environment.read(lambda inner: _value(inner, full, environment.path))
+        value = environment.read(lambda inner: look_up(inner, full, environment.path))
         return None if value is None else decode(value, full)
 
     def _keys(self, environment: Environment, start: bytes) -> Iterator[bytes]:
@@ -350,37 +351,6 @@ class _LmdbTransaction(BaseTransaction):
         except lmdb.Error as error:
             self.failure = translate(error, self._path, self._need.size)
             raise self.failure from error
-
-
-def _value(transaction: LmdbTransaction, full: bytes, path: Path) -> bytearray | None:
-    """Return a copy of a value, or None for an absent key."""
-    value = transaction.get(full)
-    if value is None:
-        _require_absent(transaction, full, path)
-        return None
-    return bytearray(value)
-
-
-def _require_absent(transaction: LmdbTransaction, full: bytes, path: Path) -> None:
-    """Refuse a damaged file in which LMDB misses a key because two pages were swapped.
-
-    The neighbours of a missing key in the sorted order of keys must be found by a search. If they are not, the key may
-    exist too.
-
-    Raises:
-        DamagedLockerError: A neighbour is not found.
-    """
-    neighbours = []
-    with transaction.cursor() as cursor:
-        if cursor.set_range(full):
-            neighbours.append(bytes(cursor.key()))
-            if cursor.prev():
-                neighbours.append(bytes(cursor.key()))
-        elif cursor.last():
-            neighbours.append(bytes(cursor.key()))
-    for neighbour in neighbours:
-        if transaction.get(neighbour) is None:
-            raise DamagedLockerError(f"{path}: {describe(neighbour)}: expected on its page, found on another")
 
 
 def _unpickle(folder: str, read_only: bool) -> LmdbStore:

@@ -96,28 +96,28 @@ class ForestArrays(NamedTuple):
     rake: Floats
 
 
-class Lanes(NamedTuple):
-    """The sequences of one player that lead to folds, and those that lead to showdowns.
+class Endings(NamedTuple):
+    """The *endings* of one player: the sequences that lead to folds, and those that lead to showdowns.
 
     The values of a leaf depend on the betting only through the opponent's reach, that is through the opponent's
-    sequence, and a factor. So kernels compute one *lane* (a column of sums) for each such sequence, and all leaves
-    with the same sequence of the opponent share it.
+    sequence, and a factor. So kernels compute one column of sums for each ending of the opponent, and all leaves with
+    the same ending share it.
 
     Attributes:
-        fold_sequence: ``[fold lane]``, the sequence of each lane.
+        fold_sequence: ``[fold ending]``, the sequence of each ending.
         fold_leaf: ``[fold]``, the nodes that are folds.
-        fold_lane: ``[fold]``, the lane of each fold.
-        showdown_sequence: ``[showdown lane]``, the sequence of each lane.
+        fold_ending: ``[fold]``, the ending of each fold.
+        showdown_sequence: ``[showdown ending]``, the sequence of each ending.
         showdown_leaf: ``[showdown]``, the nodes that are showdowns.
-        showdown_lane: ``[showdown]``, the lane of each showdown.
+        showdown_ending: ``[showdown]``, the ending of each showdown.
     """
 
     fold_sequence: Ints
     fold_leaf: Ints
-    fold_lane: Ints
+    fold_ending: Ints
     showdown_sequence: Ints
     showdown_leaf: Ints
-    showdown_lane: Ints
+    showdown_ending: Ints
 
 
 @dataclass(frozen=True)
@@ -127,13 +127,13 @@ class Forest:
     Attributes:
         arrays: the nodes of the trees.
         n_slots: for each player the number of slots: actions of all the player's decisions.
-        lanes: for each player the sequences that lead to folds and showdowns.
+        endings: for each player the sequences that lead to folds and showdowns.
         chance_leaves: ``[tree of the next round]``, the chance leaf that leads to the tree.
     """
 
     arrays: ForestArrays
     n_slots: tuple[int, int]
-    lanes: tuple[Lanes, Lanes]
+    endings: tuple[Endings, Endings]
     chance_leaves: Ints
 
     @classmethod
@@ -189,8 +189,8 @@ class Forest:
         arrays = ForestArrays(
             n_roots, kind, player, first_child, n_actions, slot, sequence, stake, target, rake
         )
-        lanes = (_lanes(arrays, 0), _lanes(arrays, 1))
-        return cls(arrays, (n_slots[0], n_slots[1]), lanes, np.array(chance, dtype=np.int64))
+        endings = (_endings(arrays, 0), _endings(arrays, 1))
+        return cls(arrays, (n_slots[0], n_slots[1]), endings, np.array(chance, dtype=np.int64))
 
     @property
     def n_nodes(self) -> int:
@@ -255,10 +255,10 @@ def _breadth_first(roots: Sequence[Tree]) -> list[tuple[Tree, int, int]]:
     return order
 
 
-def _lanes(a: ForestArrays, q: int) -> Lanes:
+def _endings(a: ForestArrays, q: int) -> Endings:
     parts: list[Ints] = []
     for kind in (FOLD, SHOWDOWN):
         leaf = np.flatnonzero(a.kind == kind)
-        sequences, lane = np.unique(a.sequence[q, leaf], return_inverse=True)
-        parts += [sequences.astype(np.int64), leaf.astype(np.int64), lane.astype(np.int64)]
-    return Lanes(*parts)
+        sequences, ending = np.unique(a.sequence[q, leaf], return_inverse=True)
+        parts += [sequences.astype(np.int64), leaf.astype(np.int64), ending.astype(np.int64)]
+    return Endings(*parts)

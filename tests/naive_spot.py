@@ -1,6 +1,7 @@
 """An independent judge of spots: recursion over betting nodes and every dealt card, hands against hands as matrices.
 
-No symmetry, no forests, no lanes, double precision. Strategies come by line and board from an exact engine's sums.
+No symmetry, no forests, no shared sums, double precision. Strategies come by line and board from the sums of an exact
+engine.
 """
 
 import numpy as np

@@ -18,10 +18,12 @@ from spewy.job.job import Job
 
 @pytest.fixture
 def found_by_workers(monkeypatch):
-    """Workers import the fuzzing from the folder of tests."""
-    monkeypatch.setenv(
-        "PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
-    )
+    """Workers import the fuzzing from the folder of tests.
+
+    An empty entry would stand for the current folder, and Python itself fails to start with it in a deleted folder.
+    """
+    others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(Path(__file__).parent), *others])))
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def profile(spot: str) -> None:
         factors = PassFactors(0, one, one, False, one, one, np.int32(4096))
         entry = context.entries[p]
         if t:
-            stride, above = context.programs[t - 1][p].n_exit_lanes, context.workspaces[0][t - 1][p]
+            stride, above = context.programs[t - 1][p].exit_width, context.workspaces[0][t - 1][p]
             entry = Entry(above.exits, stride, context.deals[t - 1][1 - p].parent_row)
         arguments = bare((Cursor(x, work, factors, 0, 0, 1), entry))
         cells = []
@@ -160,7 +160,9 @@ def profile(spot: str) -> None:
                 best = min(best, time.perf_counter() - started)
             cells.append(f"{name} {1e3 * best:.2f}")
         steps = context.programs[t][p]
-        print(f"  traverser {p}: {', '.join(cells)} us; {steps.n_lanes} lanes, {steps.n_nodes} nodes")
+        print(
+            f"  traverser {p}: {', '.join(cells)} us; {steps.n_leaf_pairs} leaf pairs, {steps.n_nodes} nodes"
+        )
 
 
 if __name__ == "__main__":

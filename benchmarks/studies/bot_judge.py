@@ -21,8 +21,8 @@ import numpy as np
 from buckets.cards import Perms, blocked, deals, hand_permutation, strengths, suit_permutations
 from solvers.tree import Floats, Ints
 from spewy.bot.agent import LockerBot, bot_of
-from spewy.bot.beliefs import Answer
 from spewy.bot.options import Options
+from spewy.bot.public_state import Answer
 from spewy.errors import InputError
 from spewy.game.betting import parse_line
 from spewy.game.hand import Hand

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spewy.look.chunk_game import OneChunk
+from spewy.look.matrix_game import OneChunk
 
 PARTS = {"chunks": "measured", "games": "whole games"}
 """Names in the comments of the page between which the tables stand."""

@@ -2,8 +2,8 @@
 
 `engine.ExactCfr` solves what `solvers.reference` solves, many times faster, and is tested against it. The files in the
 order in which data flows: `program` (betting as lists of steps), `tables` (boards), `storage` (regrets and sums),
-`views`; the steps of a pass over one board in `reach`, `totals`, `terminals` and `update`; `passes` (from board to
-board), `context`, `engine`.
+`views`; the steps of a pass over one board in `reach`, `totals`, `terminals` and `update`; `plan` (the passes to do),
+`passes` (from board to board), `context`, `engine`.
 
 Words that the kernels of this package use:
 
@@ -11,7 +11,7 @@ Words that the kernels of this package use:
 - A *block* is 16 hands of a player on a board. Padding rows fill the last block; they never get reach.
 - A *slot* is one action of one decision of a player. A player's *sequence* at a node is the player's last slot on the
   way to the node, or the root where the line enters. Regrets are stored by slot, reach by sequence.
-- A *leaf pair* (``lane`` in names) is a fold, a showdown or one of each, all after one sequence of the opponent.
+- A *leaf pair* is a fold, a showdown or one of each, all after one sequence of the opponent.
 - A *workspace* is one thread's arrays ("buffers") for a round. An *offset* counts numbers from the start of an array.
 """
 

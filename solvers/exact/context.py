@@ -13,7 +13,8 @@ from compiled.precision import HALF, SINGLE
 from compiled.records import Packed
 from compiled.threads import ABSENT, SYNC_SIZE
 from compiled.vector import WIDTH, aligned, bare
-from solvers.exact.passes import RUNNERS, Deals, Desk, GameView, Plan, Ranges, Thread
+from solvers.exact.passes import RUNNERS
+from solvers.exact.plan import Deals, Desk, GameView, Plan, Ranges, Thread
 from solvers.exact.program import Program, padded, program
 from solvers.exact.storage import Storage
 from solvers.exact.tables import HandTable, class_table, deal_table, entering_reach, n_blocks, no_classes
@@ -191,7 +192,7 @@ class Context:
     def root_values(self, p: int) -> Floats:
         """Values of player p's hands in p's last pass: ``[row]``."""
         s = self.workspaces[0][0][p]
-        first: Floats = s.roots.reshape(-1, self.programs[0][p].n_root_lanes)[:, 0].astype(np.float64)
+        first: Floats = s.roots.reshape(-1, self.programs[0][p].root_width)[:, 0].astype(np.float64)
         return first
 
     def room_to_keep(self) -> tuple[np.ndarray, int]:
@@ -204,7 +205,7 @@ class Context:
         if len(self.deals) < 2:
             return np.zeros(1, dtype=np.float32), -1
         sizes = [
-            WIDTH * int(self.hands[1][p].first_block[-1]) * self.programs[1][p].n_exit_lanes for p in (0, 1)
+            WIDTH * int(self.hands[1][p].first_block[-1]) * self.programs[1][p].exit_width for p in (0, 1)
         ]
         return aligned(sum(sizes)), sizes[0]
 
@@ -228,8 +229,8 @@ class Context:
         """Copy player p's values at the chance leaves of board b in round t: ``[chance leaf, row]``."""
         steps, hands = self.programs[t][p], self.hands[t][p]
         below = self.workspaces[0][0][p].continuation if t == 0 else kept
-        start = WIDTH * int(hands.first_block[b]) * steps.n_exit_lanes
-        shape = int(hands.count[b]), steps.n_exit_lanes
+        start = WIDTH * int(hands.first_block[b]) * steps.exit_width
+        shape = int(hands.count[b]), steps.exit_width
         rows = below[start : start + shape[0] * shape[1]].reshape(shape)
         values: Floats = rows[:, : steps.n_exits].T.astype(np.float64)
         return values
@@ -282,14 +283,14 @@ def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
         p: the traverser.
     """
     own, other = WIDTH * largest[p], WIDTH * largest[1 - p]
-    n_lanes, n_exits, n_roots = steps.n_lanes, steps.n_exit_lanes, steps.n_root_lanes
+    n_leaf_pairs, n_exits, n_roots = steps.n_leaf_pairs, steps.exit_width, steps.root_width
     return Workspace(
         reach=aligned(WIDTH * steps.n_sequences),
         value=aligned(WIDTH * max(steps.n_nodes + 1, n_roots)),
-        theirs=aligned((other + 1) * n_lanes),
-        wins=aligned(own * n_lanes),
-        total=aligned(n_lanes),
-        by_card=aligned(N_CARDS * n_lanes),
+        theirs=aligned((other + 1) * n_leaf_pairs),
+        wins=aligned(own * n_leaf_pairs),
+        total=aligned(n_leaf_pairs),
+        by_card=aligned(N_CARDS * n_leaf_pairs),
         rows_win=aligned(WIDTH * WIDTH),
         rows_total=aligned(WIDTH * WIDTH),
         exits=aligned((other + 1) * n_exits),

@@ -18,7 +18,7 @@ from compiled.vector import WIDTH
 from solvers.discount import Variant
 from solvers.errors import SolverError
 from solvers.exact.context import Context, Whole
-from solvers.exact.passes import Plan
+from solvers.exact.plan import Plan
 from solvers.exact.storage import Storage, dither
 from solvers.exact.tables import HandTable, hand_table, n_blocks
 from solvers.game import LeafValues, LiveGame

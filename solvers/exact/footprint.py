@@ -48,9 +48,9 @@ def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
         buffers += threads * own + (1 if t == 0 else threads) * common
         if t == 0 and r.deal is not None:
             tasks = n_tasks(len(game.rounds), len(r.deal.child))
-            buffers += tasks * SINGLE * max(int(rows[p][0]) * programs[p].n_exit_lanes for p in (0, 1))
+            buffers += tasks * SINGLE * max(int(rows[p][0]) * programs[p].exit_width for p in (0, 1))
         if t == 1 and r.deal is not None:  # values at chance leaves, in single and in double precision
-            kept = sum(int(rows[p].sum()) * programs[p].n_exit_lanes for p in (0, 1))
+            kept = sum(int(rows[p].sum()) * programs[p].exit_width for p in (0, 1))
             buffers += kept * (SINGLE + DOUBLE)
     tables += sum(SINGLE * lock.frequencies.size for lock in game.locks)
     return Footprint(state, tables, buffers)

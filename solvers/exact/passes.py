@@ -10,7 +10,7 @@ computes it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from compiled.vector import (
     put_float64,
     store,
 )
+from solvers.exact.plan import Deals, GameView, Plan, Ranges, Thread
 from solvers.exact.reach import forward_reach
 from solvers.exact.tables import DealTable
 from solvers.exact.totals import opposing_totals, showdown_totals
@@ -39,118 +40,6 @@ from solvers.exact.views import Cursor, Entry, PassFactors, RoundView, Workspace
 from solvers.reference.kernels import BEST, UPDATE
 
 _ZERO: Any = np.float32(0)
-
-
-class Deals(NamedTuple):
-    """Maps between the boards of two consecutive rounds, for one traverser.
-
-    Attributes:
-        own: the map of the traverser's rows, through which values go up.
-        other: the map of the opponent's rows, through which reach comes down.
-    """
-
-    own: DealTable
-    other: DealTable
-
-
-class GameView(NamedTuple):
-    """A game for one traverser.
-
-    A pass gets four of these records: with strategies from regrets for traverser 0 and 1, then with strategies from
-    sums for traverser 0 and 1.
-
-    Attributes:
-        entry: the opponent's initial range.
-        rounds: `RoundView` of each round.
-        deals: `Deals` from each round to the next round.
-    """
-
-    entry: Entry
-    rounds: tuple[RoundView, ...]
-    deals: tuple[Deals, ...]
-
-
-class Plan(NamedTuple):
-    """Passes that one call of a kernel does: a pass for traverser 0, a pass for traverser 1, and so on.
-
-    Attributes:
-        mode: `UPDATE` changes regrets; `BEST` and `EVALUATE` measure, in a plan of one iteration.
-        n_iterations: number of iterations.
-        every: number of iterations between two measurements of both best responses, with one more measurement at the
-            end; 0: no measurements.
-        numbers: ``[iteration, 4]``, the fields positive, negative, decay and gain of `PassFactors`.
-        dither: ``[iteration]``, the fraction of the last bit that is added before 16-bit numbers are rounded.
-        clip: whether negative regrets become 0.
-        target: exploitability in chips at which a measurement ends the plan.
-        measured: ``[measurement, 4]``, results: both best responses in chips, the time, and the seconds that measuring
-            took.
-        kept: flat ``[board, traverser's row, chance leaf]`` for traverser 0, then for traverser 1: results of the last
-            pass, values at the chance leaves of the second of three rounds, not yet multiplied by the probability of a
-            board.
-        kept_second: offset of traverser 1's values in ``kept``; -1: ``kept`` is not used.
-    """
-
-    mode: int
-    n_iterations: int
-    every: int
-    numbers: Address
-    dither: Address
-    clip: bool
-    target: float
-    measured: Address
-    kept: Address
-    kept_second: int
-
-
-class Ranges(NamedTuple):
-    """Weights of the values at the root.
-
-    Attributes:
-        reach0, reach1: ``[row]``, the initial ranges of players 0 and 1.
-        n_rows0, n_rows1: number of rows of each range.
-        scale: 1 / the summed weight of all pairs of hands.
-    """
-
-    reach0: Address
-    n_rows0: int
-    reach1: Address
-    n_rows1: int
-    scale: float
-
-
-class Thread(NamedTuple):
-    """One of the threads that share a pass.
-
-    Attributes:
-        tasks: flat ``[task, traverser's row, chance leaf]``, values that each task computes.
-        n_tasks: number of tasks (groups of boards after the first deal).
-        n_in_memory: number of tasks whose boards of the last round stay in memory; memory of other boards is released.
-        counters: counters of `compiled.threads`, common to all threads.
-        n_threads: number of threads.
-        number: number of this thread.
-    """
-
-    tasks: Address
-    n_tasks: int
-    n_in_memory: int
-    counters: Address
-    n_threads: int
-    number: int
-
-
-class Desk(NamedTuple):
-    """Buffers, ranges and tasks of one thread.
-
-    Attributes:
-        work: buffers of each round for either traverser. In the first round, buffers with a row for each hand are
-            shared by all threads.
-        ranges: weights of the values at the root.
-        thread: number and tasks of the thread among all threads.
-    """
-
-    work: tuple[tuple[Workspace, Workspace], ...]
-    ranges: Ranges
-    thread: Thread
 
 
 def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
@@ -238,7 +127,7 @@ def _next_board(x: RoundView, work: Workspace, f: PassFactors, deals: Deals, e: 
 def _entry(above: Cursor, deals: Deals, e: int) -> Entry:
     """Make the record of the opponent's reach on the board to which entry e of a deal leads."""
     parent_row = deals.other.parent_row + 4 * int64_at(deals.other.first_row, e)
-    return Entry(above.work.exits, above.round.program.n_exit_lanes, parent_row)
+    return Entry(above.work.exits, above.round.program.exit_width, parent_row)
 
 
 @inlined
@@ -267,7 +156,7 @@ def _middle_board(above: Cursor, c: Cursor, view: GameView, work: Workspace, ent
 @inlined
 def _keep(plan: Plan, p: int, c: Cursor) -> None:
     """Copy the values at the chance leaves of a board of the second of three rounds to ``plan.kept``."""
-    start = WIDTH * int64_at(c.round.own.first_block, c.board) * c.round.program.n_exit_lanes
+    start = WIDTH * int64_at(c.round.own.first_block, c.board) * c.round.program.exit_width
     start += plan.kept_second * p
     for at in range(0, _n_values(c), TILE):
         store(plan.kept, start + at, load8(c.work.continuation, at))
@@ -288,7 +177,7 @@ def _measure(
     NaN also stops the plan; it is an error that the caller reports.
     """
     if thread.number == 0:
-        stride = x.program.n_root_lanes
+        stride = x.program.root_width
         first = ranges.scale * _dot(ranges.reach0, work[0].roots, stride, ranges.n_rows0)
         second = ranges.scale * _dot(ranges.reach1, work[1].roots, stride, ranges.n_rows1)
         number, ended = take(thread.counters, JUDGED), now()
@@ -373,7 +262,7 @@ def _n_values(c: Cursor) -> int:
     """Number of values at the chance leaves of a board, with padding."""
     first = int64_at(c.round.own.first_block, c.board)
     n_blocks: int = int64_at(c.round.own.first_block, c.board + 1) - first
-    return WIDTH * n_blocks * c.round.program.n_exit_lanes
+    return WIDTH * n_blocks * c.round.program.exit_width
 
 
 @inlined
@@ -389,15 +278,15 @@ def _collect(deal: DealTable, entry: int, above: Cursor, c: Cursor, values: Addr
 
     An entry leads to a board of the next round. It stands for one or several dealt boards that are equal up to suits.
     """
-    count, stride = int64_at(above.round.own.count, above.board), above.round.program.n_exit_lanes
+    count, stride = int64_at(above.round.own.count, above.board), above.round.program.exit_width
     for m in range(int64_at(deal.first_image, entry), int64_at(deal.first_image, entry + 1)):
         for h in range(count):
             row = int32_at(deal.child_row, m * deal.child_row_width + h)
             if row >= 0:
                 to = start + h * stride
-                for lane in range(0, stride, TILE):
+                for leaf in range(0, stride, TILE):
                     store(
-                        values, to + lane, load8(values, to + lane) + load8(c.work.roots, row * stride + lane)
+                        values, to + leaf, load8(values, to + leaf) + load8(c.work.roots, row * stride + leaf)
                     )
 
 
@@ -405,13 +294,13 @@ def _collect(deal: DealTable, entry: int, above: Cursor, c: Cursor, values: Addr
 def _add_tasks(thread: Thread, total: Address, n: int, met: int) -> int:
     """Wait for all threads, then add up the values of all tasks; each thread adds its share of the n values."""
     met = meet(thread.counters, thread.n_threads, met)
-    n_lanes = n // TILE
+    n_tiles = n // TILE
     first, end = (
-        thread.number * n_lanes // thread.n_threads,
-        (thread.number + 1) * n_lanes // thread.n_threads,
+        thread.number * n_tiles // thread.n_threads,
+        (thread.number + 1) * n_tiles // thread.n_threads,
     )
-    for lane in range(first, end):
-        at = TILE * lane
+    for tile in range(first, end):
+        at = TILE * tile
         value = load8(thread.tasks, at)
         for task in range(1, thread.n_tasks):
             value = value + load8(thread.tasks, task * n + at)

@@ -1,7 +1,7 @@
 """A round's betting as lists of steps for one traverser; kernels run through the lists once for each block of hands.
 
-A *block* is 16 hands. A *leaf pair* (``lane`` in names) is a fold, a showdown, or one of each, all after the same
-sequence (last action) of the opponent; a sequence with more leaves has several leaf pairs. Let
+A *block* is 16 hands. A *leaf pair* is a fold, a showdown, or one of each, all after the same sequence (last action) of
+the opponent; a sequence with more leaves has several leaf pairs. Let
 
     D[h] = (opposing reach that hand h beats) − (opposing reach that beats h)
     T[h] = all opposing reach compatible with h
@@ -35,7 +35,7 @@ class Program(NamedTuple):
 
     Attributes:
         n_roots: number of lines that enter the round.
-        n_root_lanes: ``n_roots`` padded to a multiple of 8.
+        root_width: ``n_roots`` padded to a multiple of 8.
         n_sequences: number of the opponent's sequences.
         n_nodes: number of nodes.
         n_own_slots, n_other_slots: number of slots (actions of all decisions) of the traverser and of the opponent.
@@ -43,8 +43,8 @@ class Program(NamedTuple):
         down: `ReachStep` of each of the opponent's decisions.
         n_up: number of steps in ``up``.
         up: `ValueStep` of each decision.
-        n_lanes: number of leaf pairs, a multiple of 16.
-        lanes: ``[leaf pair]``, offset of the opponent's sequence.
+        n_leaf_pairs: number of leaf pairs, a multiple of 16.
+        leaf_pairs: ``[leaf pair]``, offset of the opponent's sequence.
         total_end: leaf pairs before this number need T; a multiple of 16.
         win_start: leaf pairs from this number on need D; a multiple of 16.
         folds, showdowns: ``[leaf pair]``, offset of the fold and of the showdown; a spare node if there is none.
@@ -52,13 +52,13 @@ class Program(NamedTuple):
             + rake_pay * T``.
         raked: whether any ``rake_pay`` is not 0.
         n_exits: number of chance leaves.
-        n_exit_lanes: ``n_exits`` padded to a multiple of 8.
-        exits: ``[chance leaf]``, offset of the opponent's sequence, padded to ``n_exit_lanes``.
+        exit_width: ``n_exits`` padded to a multiple of 8.
+        exits: ``[chance leaf]``, offset of the opponent's sequence, padded to ``exit_width``.
         exit_nodes: ``[chance leaf]``, offset of the node.
     """
 
     n_roots: int
-    n_root_lanes: int
+    root_width: int
     n_sequences: int
     n_nodes: int
     n_own_slots: int
@@ -67,8 +67,8 @@ class Program(NamedTuple):
     down: Records
     n_up: int
     up: Records
-    n_lanes: int
-    lanes: Ints
+    n_leaf_pairs: int
+    leaf_pairs: Ints
     total_end: int
     win_start: int
     folds: Ints
@@ -78,7 +78,7 @@ class Program(NamedTuple):
     raked: bool
     rake_pay: Singles
     n_exits: int
-    n_exit_lanes: int
+    exit_width: int
     exits: Ints
     exit_nodes: Ints
 
@@ -96,8 +96,8 @@ def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
     """Make the lists of steps of traverser p; ``locked`` has the number of the lock of each locked decision."""
     a, q = forest.arrays, 1 - p
     down, up = reach_steps(a, q, locked), value_steps(a, p, locked)
-    lanes, total_end, win_start = _lanes(forest, p)
-    fold, showdown = (np.array([lane[k] for lane in lanes], dtype=np.int64) for k in (1, 2))
+    leaf_pairs, total_end, win_start = _leaf_pairs(forest, p)
+    fold, showdown = (np.array([leaf_pair[k] for leaf_pair in leaf_pairs], dtype=np.int64) for k in (1, 2))
     gain = a.stake * (1 if p == 0 else -1)
     fold_pay = np.where(fold >= 0, gain[fold] - np.where(gain[fold] > 0, a.rake[fold], 0.0), 0.0)
     rake_pay = np.where(showdown >= 0, -a.rake[showdown] / 2, 0.0)
@@ -107,7 +107,7 @@ def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
     exits[: len(leaves)] = WIDTH * a.sequence[q, leaves]
     return Program(
         n_roots=forest.n_roots,
-        n_root_lanes=padded(forest.n_roots),
+        root_width=padded(forest.n_roots),
         n_sequences=max(forest.n_sequences(q), padded(forest.n_roots)),
         n_nodes=forest.n_nodes,
         n_own_slots=forest.n_slots[p],
@@ -116,8 +116,8 @@ def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
         down=Records(ReachStep, down),
         n_up=len(up),
         up=Records(ValueStep, up),
-        n_lanes=len(lanes),
-        lanes=WIDTH * np.array([lane[0] for lane in lanes], dtype=np.int64),
+        n_leaf_pairs=len(leaf_pairs),
+        leaf_pairs=WIDTH * np.array([leaf_pair[0] for leaf_pair in leaf_pairs], dtype=np.int64),
         total_end=total_end,
         win_start=win_start,
         folds=WIDTH * np.where(fold >= 0, fold, forest.n_nodes),
@@ -127,13 +127,13 @@ def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
         raked=bool(rake_pay.any()),
         rake_pay=rake_pay.astype(np.float32),
         n_exits=len(leaves),
-        n_exit_lanes=len(exits),
+        exit_width=len(exits),
         exits=exits,
         exit_nodes=WIDTH * leaves,
     )
 
 
-def _lanes(forest: Forest, p: int) -> tuple[list[tuple[int, int, int]], int, int]:
+def _leaf_pairs(forest: Forest, p: int) -> tuple[list[tuple[int, int, int]], int, int]:
     """List the leaf pairs: folds and showdowns after the same sequence of the opponent.
 
     Returns:
@@ -144,19 +144,19 @@ def _lanes(forest: Forest, p: int) -> tuple[list[tuple[int, int, int]], int, int
     for k, kind in enumerate((FOLD, SHOWDOWN)):
         for n in np.flatnonzero(a.kind == kind).tolist():
             leaves.setdefault(int(sequence[n]), ([], []))[k].append(n)
-    lanes = [
+    leaf_pairs = [
         (number, fold, showdown)
         for number, (folds, showdowns) in sorted(leaves.items())
         for fold, showdown in zip_longest(folds, showdowns, fillvalue=-1)
     ]
 
-    def needs(lane: tuple[int, int, int]) -> tuple[bool, bool]:
-        _, fold, showdown = lane
+    def needs(leaf_pair: tuple[int, int, int]) -> tuple[bool, bool]:
+        _, fold, showdown = leaf_pair
         return showdown >= 0, not (fold >= 0 or (showdown >= 0 and a.rake[showdown] > 0))
 
-    lanes.sort(key=needs)  # first leaf pairs that need T alone, then T and D, then D alone
-    n_total = sum(not no_total for _, no_total in map(needs, lanes))
-    n_win = sum(win for win, _ in map(needs, lanes))
-    win_start = (len(lanes) - n_win) // WIDTH * WIDTH
-    lanes += [(0, -1, -1)] * (padded(len(lanes), WIDTH) - len(lanes))
-    return lanes, padded(n_total, WIDTH), win_start
+    leaf_pairs.sort(key=needs)  # first leaf pairs that need T alone, then T and D, then D alone
+    n_total = sum(not no_total for _, no_total in map(needs, leaf_pairs))
+    n_win = sum(win for win, _ in map(needs, leaf_pairs))
+    win_start = (len(leaf_pairs) - n_win) // WIDTH * WIDTH
+    leaf_pairs += [(0, -1, -1)] * (padded(len(leaf_pairs), WIDTH) - len(leaf_pairs))
+    return leaf_pairs, padded(n_total, WIDTH), win_start

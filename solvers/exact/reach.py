@@ -70,17 +70,19 @@ def forward_reach(c: Cursor, entry: Entry) -> None:
             if step.lock >= 0:
                 _impose_lock(c, step, block, child)
         for half in range(0, WIDTH, TILE):
-            for lane in range(0, program.n_lanes, TILE):
-                to = (row + half) * program.n_lanes + lane
-                transpose8(work.reach, program.lanes, lane, half, work.theirs, to, program.n_lanes)
-            for leaf in range(0, program.n_exit_lanes, TILE):
-                to = (row + half) * program.n_exit_lanes + leaf
-                transpose8(work.reach, program.exits, leaf, half, work.exits, to, program.n_exit_lanes)
+            for leaf_pair in range(0, program.n_leaf_pairs, TILE):
+                to = (row + half) * program.n_leaf_pairs + leaf_pair
+                transpose8(
+                    work.reach, program.leaf_pairs, leaf_pair, half, work.theirs, to, program.n_leaf_pairs
+                )
+            for leaf in range(0, program.exit_width, TILE):
+                to = (row + half) * program.exit_width + leaf
+                transpose8(work.reach, program.exits, leaf, half, work.exits, to, program.exit_width)
     zero_row = WIDTH * n_blocks
-    for lane in range(program.n_lanes):
-        store(work.theirs, zero_row * program.n_lanes + lane, _ZERO)
-    for leaf in range(program.n_exit_lanes):
-        store(work.exits, zero_row * program.n_exit_lanes + leaf, _ZERO)
+    for leaf_pair in range(program.n_leaf_pairs):
+        store(work.theirs, zero_row * program.n_leaf_pairs + leaf_pair, _ZERO)
+    for leaf in range(program.exit_width):
+        store(work.exits, zero_row * program.exit_width + leaf, _ZERO)
 
 
 @inlined

@@ -31,32 +31,34 @@ _ZERO: Any = np.float32(0)
 def terminal_values(c: Cursor, block: int, row: int, last: bool) -> None:
     """Fill ``work.value`` at folds and showdowns for the 16 hands from ``row`` on; padding rows get 0."""
     x, s, program = c.round, c.work, c.round.program
-    n_lanes, total_end = program.n_lanes, program.total_end
-    win_start = program.win_start if last else n_lanes
+    n_leaf_pairs, total_end = program.n_leaf_pairs, program.total_end
+    win_start = program.win_start if last else n_leaf_pairs
     n_real = min(WIDTH, int64_at(x.own.count, c.board) - row)
     for i in range(n_real, WIDTH):
         store(s.rows_total, WIDTH * i, fill16(_ZERO))
         store(s.rows_win, WIDTH * i, fill16(_ZERO))
-    for lane in range(0, n_lanes, WIDTH):
-        by_card, total = N_CARDS * lane, load16(s.total, lane)
-        fold_pay, win_pay = load16(program.fold_pay, lane), load16(program.win_pay, lane)
+    for leaf_pair in range(0, n_leaf_pairs, WIDTH):
+        by_card, total = N_CARDS * leaf_pair, load16(s.total, leaf_pair)
+        fold_pay, win_pay = load16(program.fold_pay, leaf_pair), load16(program.win_pay, leaf_pair)
         for i in range(n_real):
             h = WIDTH * block + i
             a, b = cards_of(x.own, h)
             rest = total - (load16(s.by_card, by_card + a) + load16(s.by_card, by_card + b))
             compatible = rest
-            if lane < total_end:
-                compatible = rest + load16(s.theirs, n_lanes * int32_at(x.own.same_cards, h) + lane)
+            if leaf_pair < total_end:
+                compatible = rest + load16(s.theirs, n_leaf_pairs * int32_at(x.own.same_cards, h) + leaf_pair)
                 store(s.rows_total, WIDTH * i, compatible * fold_pay)
-            if lane >= win_start:
-                won = (load16(s.wins, (row + i) * n_lanes + lane) - rest) * win_pay
+            if leaf_pair >= win_start:
+                won = (load16(s.wins, (row + i) * n_leaf_pairs + leaf_pair) - rest) * win_pay
                 if program.raked:
-                    won = won + compatible * load16(program.rake_pay, lane)
+                    won = won + compatible * load16(program.rake_pay, leaf_pair)
                 store(s.rows_win, WIDTH * i, won)
         for half in range(0, WIDTH, TILE):
             for part in range(0, WIDTH, TILE):
                 start = WIDTH * half + part
-                if lane < total_end:
-                    transpose8_to(s.rows_total, start, WIDTH, s.value, program.folds, lane + part, half)
-                if lane >= win_start:
-                    transpose8_to(s.rows_win, start, WIDTH, s.value, program.showdowns, lane + part, half)
+                if leaf_pair < total_end:
+                    transpose8_to(s.rows_total, start, WIDTH, s.value, program.folds, leaf_pair + part, half)
+                if leaf_pair >= win_start:
+                    transpose8_to(
+                        s.rows_win, start, WIDTH, s.value, program.showdowns, leaf_pair + part, half
+                    )

@@ -29,7 +29,7 @@ _ZERO: Any = np.float32(0)
 @inlined
 def opposing_totals(c: Cursor) -> None:
     """Fill ``work.total`` and ``work.by_card``, totals of the opponent's reach, on a board before the last round."""
-    first, last = share(c, c.round.program.n_lanes // WIDTH)
+    first, last = share(c, c.round.program.n_leaf_pairs // WIDTH)
     for batch in range(first, last):
         _add_all(c, WIDTH * batch)
 
@@ -42,7 +42,7 @@ def showdown_totals(c: Cursor) -> None:
     one card need not wait for each other.
     """
     program = c.round.program
-    batch, last = share(c, program.n_lanes // WIDTH)
+    batch, last = share(c, program.n_leaf_pairs // WIDTH)
     while batch < last and WIDTH * batch < program.win_start:
         _add_all(c, WIDTH * batch)
         batch += 1
@@ -54,70 +54,72 @@ def showdown_totals(c: Cursor) -> None:
 
 
 @inlined
-def _add_all(c: Cursor, lane: int) -> None:
-    """Compute the totals over all opposing hands, for 16 of the opponent's sequences from number ``lane`` on."""
+def _add_all(c: Cursor, leaf_pair: int) -> None:
+    """Compute the totals over all opposing hands, for 16 of the opponent's sequences from number ``leaf_pair`` on."""
     x, first = c.round, WIDTH * int64_at(c.round.other.first_block, c.board)
-    lanes = (lane,)
-    total = _clear(c, lanes)
+    leaf_pairs = (leaf_pair,)
+    total = _clear(c, leaf_pairs)
     for row in range(int64_at(x.other.count, c.board)):
-        total = _add_hand(c, first, row, lanes, total)
-    store_each(c.work.total, lanes, total)
+        total = _add_hand(c, first, row, leaf_pairs, total)
+    store_each(c.work.total, leaf_pairs, total)
 
 
 @inlined
-def _count_wins(c: Cursor, lanes: Any) -> None:
+def _count_wins(c: Cursor, leaf_pairs: Any) -> None:
     """Compute ``work.wins``, ``total`` and ``by_card`` for one or two batches of 16 of the opponent's sequences.
 
     Args:
         c: the board.
-        lanes: number of the first sequence of each batch.
+        leaf_pairs: number of the first sequence of each batch.
     """
-    x, work, n_lanes = c.round, c.work, c.round.program.n_lanes
+    x, work, n_leaf_pairs = c.round, c.work, c.round.program.n_leaf_pairs
     own = WIDTH * int64_at(x.own.first_block, c.board)
     other = WIDTH * int64_at(x.other.first_block, c.board)
-    total = _clear(c, lanes)
+    total = _clear(c, leaf_pairs)
     h = o = 0
     for k in range(int64_at(x.classes.first, c.board), int64_at(x.classes.first, c.board + 1)):
         h_end, o_end = int32_at(x.classes.ends, 2 * k), int32_at(x.classes.ends, 2 * k + 1)
         for row in range(h, h_end):
-            weaker = total - _sharing_a_card(c, own, row, lanes)
-            store_each(work.wins, shifted(lanes, row * n_lanes), weaker)
+            weaker = total - _sharing_a_card(c, own, row, leaf_pairs)
+            store_each(work.wins, shifted(leaf_pairs, row * n_leaf_pairs), weaker)
         for row in range(o, o_end):
-            total = _add_hand(c, other, row, lanes, total)
+            total = _add_hand(c, other, row, leaf_pairs, total)
         for row in range(h, h_end):
-            weaker_or_equal = total - _sharing_a_card(c, own, row, lanes)
-            at = shifted(lanes, row * n_lanes)
+            weaker_or_equal = total - _sharing_a_card(c, own, row, leaf_pairs)
+            at = shifted(leaf_pairs, row * n_leaf_pairs)
             store_each(work.wins, at, load_each(work.wins, at) + weaker_or_equal)
         h, o = h_end, o_end
-    store_each(work.total, lanes, total)
+    store_each(work.total, leaf_pairs, total)
 
 
 @inlined
-def _clear(c: Cursor, lanes: Any):  # type: ignore[no-untyped-def]
+def _clear(c: Cursor, leaf_pairs: Any):  # type: ignore[no-untyped-def]
     """Set the totals by card to 0; return zeros for the totals of all hands."""
-    nothing = fill_each(lanes, _ZERO)
+    nothing = fill_each(leaf_pairs, _ZERO)
     for card in range(N_CARDS):
-        store_each(c.work.by_card, _of_card(lanes, WIDTH * card), nothing)
+        store_each(c.work.by_card, _of_card(leaf_pairs, WIDTH * card), nothing)
     return nothing
 
 
 @inlined
-def _add_hand(c: Cursor, first: int, row: int, lanes: Any, total):  # type: ignore[no-untyped-def]
+def _add_hand(c: Cursor, first: int, row: int, leaf_pairs: Any, total):  # type: ignore[no-untyped-def]
     """Add the reach of one opposing hand to the totals by card; return ``total`` plus this reach."""
     by_card = c.work.by_card
-    reach = load_each(c.work.theirs, shifted(lanes, row * c.round.program.n_lanes))
+    reach = load_each(c.work.theirs, shifted(leaf_pairs, row * c.round.program.n_leaf_pairs))
     a, b = cards_of(c.round.other, first + row)
-    at_a, at_b = _of_card(lanes, a), _of_card(lanes, b)
+    at_a, at_b = _of_card(leaf_pairs, a), _of_card(leaf_pairs, b)
     store_each(by_card, at_a, load_each(by_card, at_a) + reach)
     store_each(by_card, at_b, load_each(by_card, at_b) + reach)
     return total + reach
 
 
 @inlined
-def _sharing_a_card(c: Cursor, first: int, row: int, lanes: Any):  # type: ignore[no-untyped-def]
+def _sharing_a_card(c: Cursor, first: int, row: int, leaf_pairs: Any):  # type: ignore[no-untyped-def]
     """Add the reach of opposing hands that hold the first card of the traverser's hand, or its second card."""
     a, b = cards_of(c.round.own, first + row)
-    return load_each(c.work.by_card, _of_card(lanes, a)) + load_each(c.work.by_card, _of_card(lanes, b))
+    return load_each(c.work.by_card, _of_card(leaf_pairs, a)) + load_each(
+        c.work.by_card, _of_card(leaf_pairs, b)
+    )
 
 
 @inlined
@@ -127,6 +129,6 @@ def cards_of(hands: HandTable, row: int) -> tuple[int, int]:
 
 
 @inlined
-def _of_card(lanes: Any, card: int) -> Any:
+def _of_card(leaf_pairs: Any, card: int) -> Any:
     """Offsets of one card in the totals by card, for each batch of 16 of the opponent's sequences."""
-    return shifted(scaled(lanes, N_CARDS), card)
+    return shifted(scaled(leaf_pairs, N_CARDS), card)

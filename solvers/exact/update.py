@@ -46,7 +46,7 @@ def backward_values(c: Cursor, probability: float, last: bool) -> None:
     Values at chance leaves come from ``work.continuation`` and are multiplied by ``probability``.
     """
     x, work, program = c.round, c.work, c.round.program
-    n_roots = program.n_root_lanes
+    n_roots = program.root_width
     first_block, n_blocks = blocks_of(x.own, c.board)
     start, stop = share(c, n_blocks)
     for i in range(start, stop):
@@ -73,7 +73,7 @@ def backward_values(c: Cursor, probability: float, last: bool) -> None:
 @inlined
 def _continue(c: Cursor, row: int, probability: float) -> None:
     """Fill ``work.value`` at chance leaves for the 16 hands from ``row`` on."""
-    work, program, n_exits = c.work, c.round.program, c.round.program.n_exit_lanes
+    work, program, n_exits = c.work, c.round.program, c.round.program.exit_width
     for leaf in range(0, n_exits, TILE):
         for half in range(0, WIDTH, TILE):
             at, to = (row + half) * n_exits + leaf, WIDTH * leaf + half

@@ -18,7 +18,7 @@ import numpy as np
 from compiled import kernel
 from solvers.game import Hands
 from solvers.reference.kernels import terminal_values
-from solvers.tree import Floats, ForestArrays, Ints, Lanes
+from solvers.tree import Endings, Floats, ForestArrays, Ints
 
 
 def row_matrices(
@@ -34,7 +34,7 @@ def row_matrices(
         n_ids: number of different cards.
     """
     k, n, m = other.n_rows, len(own.row), len(other.row)
-    lanes = np.arange(k)
+    endings = np.arange(k)
     by_row = np.zeros((k, m))
     by_row[other.row, np.arange(m)] = reach
     blank, sequence = np.zeros(2 * k, dtype=np.int64), np.zeros((2, 2 * k), dtype=np.int64)
@@ -44,7 +44,7 @@ def row_matrices(
     values = np.zeros((2 * k, n))
     terminal_values(
         forest,
-        Lanes(lanes, lanes, lanes, lanes, lanes + k, lanes),
+        Endings(endings, endings, endings, endings, endings + k, endings),
         0,
         by_row,
         (n, own.cards, own.strength, own.same_cards),

@@ -24,7 +24,7 @@ from compiled import kernel
 from solvers.discount import Factors
 from solvers.reference.locks import LockArrays
 from solvers.state import FLOOR
-from solvers.tree import DECISION, Floats, ForestArrays, Ints, Lanes
+from solvers.tree import DECISION, Endings, Floats, ForestArrays, Ints
 
 UPDATE, BEST, EVALUATE = range(3)
 """Modes: regrets are updated, the player plays a best response, or both players' strategies are evaluated."""
@@ -101,7 +101,7 @@ def add_to_sums(
 @kernel
 def terminal_values(
     forest: ForestArrays,
-    lanes: Lanes,
+    endings: Endings,
     p: int,
     reach: Floats,
     own: tuple[int, Ints, Ints, Ints],
@@ -122,65 +122,65 @@ def terminal_values(
     k = own_ids.shape[1]
     sign = values.dtype.type(1 if p == 0 else -1)
 
-    width = len(lanes.fold_sequence)
+    width = len(endings.fold_sequence)
     if width > 0:
         total = np.zeros(width, values.dtype)
         blocked = np.zeros((n_ids, width), values.dtype)
         column = np.empty(width, values.dtype)
-        lane_value = np.empty((n_own, width), values.dtype)
+        ending_value = np.empty((n_own, width), values.dtype)
         for j in range(n_other):
             for x in range(width):
-                column[x] = reach[lanes.fold_sequence[x], j]
+                column[x] = reach[endings.fold_sequence[x], j]
             _add(column, other_ids[j], k, total, blocked)
         for i in range(n_own):
             for x in range(width):
-                lane_value[i, x] = total[x] - blocked[own_ids[i, 0], x]
+                ending_value[i, x] = total[x] - blocked[own_ids[i, 0], x]
             for y in range(1, k):  # with two cards, the hand with the same cards was subtracted twice
                 for x in range(width):
-                    lane_value[i, x] -= blocked[own_ids[i, y], x]
+                    ending_value[i, x] -= blocked[own_ids[i, y], x]
                 if twin[i] >= 0:
                     for x in range(width):
-                        lane_value[i, x] += reach[lanes.fold_sequence[x], twin[i]]
-        for leaf in range(len(lanes.fold_leaf)):
-            n, x = lanes.fold_leaf[leaf], lanes.fold_lane[leaf]
+                        ending_value[i, x] += reach[endings.fold_sequence[x], twin[i]]
+        for leaf in range(len(endings.fold_leaf)):
+            n, x = endings.fold_leaf[leaf], endings.fold_ending[leaf]
             stake = sign * values.dtype.type(forest.stake[n])
             if stake > 0:
                 stake -= values.dtype.type(forest.rake[n])
             for i in range(n_own):
-                values[n, i] = stake * lane_value[i, x]
+                values[n, i] = stake * ending_value[i, x]
 
-    width = len(lanes.showdown_sequence)
+    width = len(endings.showdown_sequence)
     if width > 0:
         raked = False
-        for n in lanes.showdown_leaf:
+        for n in endings.showdown_leaf:
             raked = raked or forest.rake[n] > 0
         total = np.zeros(width, values.dtype)
         blocked = np.zeros((n_ids, width), values.dtype)
         column = np.empty(width, values.dtype)
-        lane_value = np.zeros((n_own, width), values.dtype)
+        ending_value = np.zeros((n_own, width), values.dtype)
         below, equal, j = 0, 0, 0
         while below < n_own:  # own hands of equal strength together, weakest first
             strength = own_strength[below]
             while j < n_other and other_strength[j] < strength:
                 for x in range(width):
-                    column[x] = reach[lanes.showdown_sequence[x], j]
+                    column[x] = reach[endings.showdown_sequence[x], j]
                 _add(column, other_ids[j], k, total, blocked)
                 j += 1
             equal = below
             while equal < n_own and own_strength[equal] == strength:
-                _take(lane_value[equal], own_ids[equal], k, total, blocked)  # the hands that it beats
+                _take(ending_value[equal], own_ids[equal], k, total, blocked)  # the hands that it beats
                 equal += 1
             while j < n_other and other_strength[j] == strength:
                 for x in range(width):
-                    column[x] = reach[lanes.showdown_sequence[x], j]
+                    column[x] = reach[endings.showdown_sequence[x], j]
                 _add(column, other_ids[j], k, total, blocked)
                 j += 1
             for i in range(below, equal):
-                _take(lane_value[i], own_ids[i], k, total, blocked)  # the hands that it beats or ties
+                _take(ending_value[i], own_ids[i], k, total, blocked)  # the hands that it beats or ties
             below = equal
         while j < n_other:
             for x in range(width):
-                column[x] = reach[lanes.showdown_sequence[x], j]
+                column[x] = reach[endings.showdown_sequence[x], j]
             _add(column, other_ids[j], k, total, blocked)
             j += 1
         mass = np.zeros((n_own if raked else 0, width), values.dtype)
@@ -188,19 +188,19 @@ def terminal_values(
             _take(mass[i], own_ids[i], k, total, blocked)
             if twin[i] >= 0:
                 for x in range(width):
-                    mass[i, x] += (k - 1) * reach[lanes.showdown_sequence[x], twin[i]]
+                    mass[i, x] += (k - 1) * reach[endings.showdown_sequence[x], twin[i]]
         for i in range(n_own):  # beaten − (all − beaten − tied); the hand with the same cards cancels
             for x in range(width):
-                lane_value[i, x] -= total[x]
+                ending_value[i, x] -= total[x]
             for y in range(k):
                 for x in range(width):
-                    lane_value[i, x] += blocked[own_ids[i, y], x]
-        for leaf in range(len(lanes.showdown_leaf)):
-            n, x = lanes.showdown_leaf[leaf], lanes.showdown_lane[leaf]
+                    ending_value[i, x] += blocked[own_ids[i, y], x]
+        for leaf in range(len(endings.showdown_leaf)):
+            n, x = endings.showdown_leaf[leaf], endings.showdown_ending[leaf]
             half = values.dtype.type(forest.rake[n] / 2)
             stake = values.dtype.type(forest.stake[n]) - half
             for i in range(n_own):
-                values[n, i] = stake * lane_value[i, x]
+                values[n, i] = stake * ending_value[i, x]
             for i in range(len(mass)):
                 values[n, i] -= half * mass[i, x]
 
@@ -216,13 +216,13 @@ def _add(column: Floats, ids: Ints, k: int, total: Floats, blocked: Floats) -> N
 
 
 @kernel
-def _take(lane_value: Floats, ids: Ints, k: int, total: Floats, blocked: Floats) -> None:
+def _take(ending_value: Floats, ids: Ints, k: int, total: Floats, blocked: Floats) -> None:
     for x in range(len(total)):
-        lane_value[x] += total[x]
+        ending_value[x] += total[x]
     for y in range(k):
         card = ids[y]
         for x in range(len(total)):
-            lane_value[x] -= blocked[card, x]
+            ending_value[x] -= blocked[card, x]
 
 
 @kernel(fastmath={"reassoc", "contract"})

@@ -3,8 +3,7 @@
 A traversal computes the opponent's reach from the root to the leaves, and one player's values from the leaves to the
 root; `solvers.reference.kernels` has the steps. Boards of the last round, which take nearly all the time, are traversed
 inside one kernel, boards of earlier rounds by recursion in Python. Threads share the boards after the first deal that
-leads to many boards. Their number does not change any bit of the results: tasks have a fixed size, and values are added
-in a fixed order.
+leads to many boards. Their number changes no bit of the results: tasks have a fixed size, and sums a fixed order.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from solvers.reference.kernels import (
 )
 from solvers.reference.locks import LockArrays, lock_arrays
 from solvers.stopping import Stopped, go_on, never
-from solvers.tree import Floats, ForestArrays, Ints, Lanes
+from solvers.tree import Endings, Floats, ForestArrays, Ints
 
 _TASK = 4  # number of boards that a thread takes at a time; a constant fixes the order of sums
 _NO_FACTORS = Factors(1.0, 1.0, False, False, 1.0)
@@ -238,7 +237,7 @@ class _Bundle(NamedTuple):
     """
 
     forest: ForestArrays
-    lanes: Lanes
+    endings: Endings
     player: int
     mode: int
     factors: Factors
@@ -300,7 +299,7 @@ class _Pass:
         own, other = r.hands[p], r.hands[q]
         return _Bundle(
             r.forest.arrays,
-            r.forest.lanes[q],
+            r.forest.endings[q],
             p,
             self.mode,
             self.factors,
@@ -348,7 +347,7 @@ def _go_up(x: _Bundle, b: int, reach: Floats, values: Floats, strategies: tuple[
         impose(x.forest, x.own_locks, b, count, strategies[0])
     terminal_values(
         x.forest,
-        x.lanes,
+        x.endings,
         p,
         reach,
         (count, own.cards[b], own.strength[b], own.same_cards[b]),

@@ -12,6 +12,7 @@ Words that the kernels of this package use:
 - A *row* is a bucket of hands. A *board bucket* is a set of boards that share rows and strategies.
 - A *slot* is one action of one decision of a player. A player's *sequence* at a node is the player's last slot on the
   way to the node, or 0 at the start of the round. Regrets are stored by slot, reach by sequence.
+- An *ending* is a sequence of a player that leads to folds or to showdowns.
 - The *reach at the start of a round* is a hand's reach when its line enters the round. Reach by sequence counts only
   the actions within the round. So a hand's reach at a node is the product of these two numbers.
 - A *workspace* is one thread's arrays ("buffers") for a round. An *offset* counts numbers from the start of an array.

@@ -25,7 +25,7 @@ from solvers.sampled.folds import clear_values, fold_values
 from solvers.sampled.links import enter_round, link_of, parent_of
 from solvers.sampled.reach import other_reach
 from solvers.sampled.segments import gather_segments, level_end
-from solvers.sampled.showdowns import advance_level, lane_totals, showdown_values
+from solvers.sampled.showdowns import advance_level, ending_totals, showdown_values
 from solvers.sampled.update import leaf_values
 from solvers.sampled.views import Cursor, board_view, cursor, own_width
 
@@ -78,7 +78,7 @@ def answer(
         enter_round(views, mirror, all_boards, t, c)
     other_reach(c)
     gather_segments(c, parent, link, n_groups)
-    lane_totals(c)
+    ending_totals(c)
     clear_values(c)
     for g in range(n_groups):
         fold_values(c, g, int64_at(work.segment_row, g))

@@ -183,7 +183,7 @@ class Context:
         last = t == self.n_rounds - 1
         n_groups, n_batches = (max(n_rows, n_hands), 1) if last else (1, self._n_batches[t])
         places = (self._most_cards + 2) | 1
-        hands, rows, n_lanes = WIDTH * n_hands, WIDTH * n_rows, 2 * size.n_lanes
+        hands, rows, n_endings = WIDTH * n_hands, WIDTH * n_rows, 2 * size.n_endings
         n_wide, n_ends = rows * size.n_sequences, rows * size.n_batch_exits
 
         def longs(n: int) -> np.ndarray:
@@ -202,21 +202,21 @@ class Context:
             other=_padded(n_batches * n_wide),
             own=aligned(n_batches * n_wide),
             row_reach=aligned(rows),
-            totals=aligned(WIDTH * (4 * size.n_lanes + 8) * places),
+            totals=aligned(WIDTH * (4 * size.n_endings + 8) * places),
             counts=aligned(n_groups * places),
             held=ints(places),
             places=ints(n_groups * places),
             n_places=ints(n_groups),
             holders=ints(n_groups * places),
             n_holders=ints(places),
-            values=aligned(rows * n_lanes),
+            values=aligned(rows * n_endings),
             node=aligned(WIDTH * size.n_nodes),
             nodes=aligned(WIDTH * BLOCK * size.n_nodes),
             mixed=aligned(WIDTH * n_groups * places),
             same=aligned(WIDTH * n_groups),
             within=aligned(hands),
             within_sums=aligned(WIDTH * n_groups),
-            weights=aligned(rows * n_lanes),
+            weights=aligned(rows * n_endings),
             row_exits=aligned(n_batches * n_ends),
             hand_values=_padded(hands),
             hand_exits=aligned(n_batches * hands),

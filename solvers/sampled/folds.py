@@ -54,8 +54,8 @@ def own_weights(c: Cursor) -> None:
     folds, then sums over the showdowns of each sequence that ends in showdowns.
     """
     work, batch, program = c.work, c.batch, c.round.program
-    width, n_lanes = own_width(c), WIDTH * (batch.n_folds + batch.n_shows)
-    for n in range(0, program.n_rows * n_lanes, WIDTH):
+    width, n_endings = own_width(c), WIDTH * (batch.n_folds + batch.n_shows)
+    for n in range(0, program.n_rows * n_endings, WIDTH):
         store(work.weights, n, fill16(_ZERO))
     _add_weights(c, batch.fold_leaves, batch.n_fold_leaves, 0, batch.pay + WIDTH * batch.n_show_leaves, width)
     _add_weights(c, batch.show_leaves, batch.n_show_leaves, batch.n_folds, batch.pay, width)
@@ -64,29 +64,29 @@ def own_weights(c: Cursor) -> None:
 @inlined
 def clear_values(c: Cursor) -> None:
     """Set ``work.values`` to 0: each row's sums at folds and showdowns."""
-    n_lanes = c.batch.n_folds + c.batch.n_shows
-    for n in range(0, WIDTH * c.round.program.n_rows * n_lanes, WIDTH):
+    n_endings = c.batch.n_folds + c.batch.n_shows
+    for n in range(0, WIDTH * c.round.program.n_rows * n_endings, WIDTH):
         store(c.work.values, n, fill16(_ZERO))
 
 
 @inlined
-def _add_weights(c: Cursor, first: int, n: int, first_lane: int, pay: int, width: int) -> None:
+def _add_weights(c: Cursor, first: int, n: int, first_ending: int, pay: int, width: int) -> None:
     """Add chips times the traverser's reach to ``work.weights``, for all folds or for all showdowns."""
     work, program = c.work, c.round.program
-    n_lanes = WIDTH * (c.batch.n_folds + c.batch.n_shows)
+    n_endings = WIDTH * (c.batch.n_folds + c.batch.n_shows)
     for k in range(n):
         leaf = record_at(program.leaves, first + k)
-        lane, at = WIDTH * (first_lane + leaf.lane), c.at_rows + leaf.own_sequence
+        ending, at = WIDTH * (first_ending + leaf.ending), c.at_rows + leaf.own_sequence
         chips = load16(program.pay, pay + WIDTH * k)
         for row in range(program.n_rows):
-            to = row * n_lanes + lane
+            to = row * n_endings + ending
             store(work.weights, to, load16(work.weights, to) + load16(work.own, row * width + at) * chips)
 
 
 @inlined
 def fold_totals(c: Cursor) -> None:
     """Fill ``work.totals`` with the opponent's reach at folds, summed by card, in rounds before the last."""
-    work, board, batch, lanes = c.work, c.board, c.batch, c.round.program.lanes
+    work, board, batch, endings = c.work, c.board, c.batch, c.round.program.endings
     all_, width = all_hands(board), other_width(c)
     for place in range(0, batch.n_folds * board.stride, WIDTH):
         store(work.totals, place, fill16(_ZERO))
@@ -94,7 +94,7 @@ def fold_totals(c: Cursor) -> None:
         came = load16(work.reach, c.at_hands + WIDTH * h)
         row, (a, b) = c.at_rows + int32_at(board.rows, h) * width, cards_of(board, h)
         for j in range(batch.n_folds):
-            reach = load16(work.other, row + int64_at(lanes, batch.lanes + j)) * came
+            reach = load16(work.other, row + int64_at(endings, batch.endings + j)) * came
             d = j * board.stride
             store(work.totals, d + a, load16(work.totals, d + a) + reach)
             if board.two:
@@ -109,7 +109,7 @@ def fold_value(c: Cursor, h: int):  # type: ignore[no-untyped-def]
     Returns:
         The hand's value from all folds when the traverser follows its own strategy.
     """
-    work, board, batch, lanes = c.work, c.board, c.batch, c.round.program.lanes
+    work, board, batch, endings = c.work, c.board, c.batch, c.round.program.endings
     row, all_, (a, b) = int32_at(board.rows, h), all_hands(board), cards_of(board, h)
     came = load16(work.reach, c.at_hands + WIDTH * h)
     sigmas, first = c.at_rows + row * other_width(c), WIDTH * row * batch.n_folds
@@ -118,7 +118,7 @@ def fold_value(c: Cursor, h: int):  # type: ignore[no-untyped-def]
         d, at = j * board.stride, first + WIDTH * j
         met = load16(work.totals, d + all_) - (load16(work.totals, d + a) + load16(work.totals, d + b))
         if board.two:
-            met = met + load16(work.other, sigmas + int64_at(lanes, batch.lanes + j)) * came
+            met = met + load16(work.other, sigmas + int64_at(endings, batch.endings + j)) * came
         store(work.values, at, load16(work.values, at) + met)
         value = value + load16(work.weights, at) * met
     return value
@@ -132,7 +132,7 @@ def fold_values(c: Cursor, g: int, row: int) -> None:
     from which the values of single hands follow: sums over all folds, weighted by the traverser's chips and reach. Four
     folds are computed at a time; if fewer remain, the last fold is repeated with weight 0.
     """
-    work, board, batch, lanes = c.work, c.board, c.batch, c.round.program.lanes
+    work, board, batch, endings = c.work, c.board, c.batch, c.round.program.endings
     n_folds, stride, into = batch.n_folds, board.stride, g * board.stride
     first_place = g * (stride // WIDTH)
     last_place = first_place + int32_at(work.n_places, g)
@@ -151,7 +151,7 @@ def fold_values(c: Cursor, g: int, row: int) -> None:
             sums = sums + totals * count
             store(work.mixed, into + place, load16(work.mixed, into + place) + paired(weights, totals))
         if board.two:
-            sequences = int64_each(lanes, shifted(folds, batch.lanes))
+            sequences = int64_each(endings, shifted(folds, batch.endings))
             sigma = load_each(work.other, shifted(sequences, sigmas))
             sums = sums + sigma * held
             same = chain(same, sigma, weights)

@@ -23,7 +23,7 @@ from solvers.sampled.links import Parent, ParentLink, enter_round, hand_up, hand
 from solvers.sampled.reach import other_reach, own_reach, prefetch_row, update_averages
 from solvers.sampled.respond import respond, respond_last
 from solvers.sampled.segments import find_segments, gather_segments, level_end
-from solvers.sampled.showdowns import advance_level, lane_totals, showdown_values
+from solvers.sampled.showdowns import advance_level, ending_totals, showdown_values
 from solvers.sampled.update import update_regrets
 from solvers.sampled.views import (
     BLOCK,
@@ -228,7 +228,7 @@ def _go_up(w: Walk, t: int, dither: int) -> None:
                 update_averages(c, f)
             if mode == UPDATE and w.cfr_br > 0:
                 answer(w.cfr_br, w.views[1], w.works[1], w.boards, t, number, n_groups, work.other)
-            lane_totals(c)
+            ending_totals(c)
             if mode == BEST:
                 _respond_last(c, parent, link, n_groups)
             else:

@@ -23,13 +23,13 @@ class TerminalLeaf(NamedTuple):
     """A fold or a showdown of a batch of lines.
 
     Attributes:
-        lane: number of the opponent's sequence; for a fold, among the sequences that end in folds, for a showdown,
+        ending: number of the opponent's sequence; for a fold, among the sequences that end in folds, for a showdown,
             among the sequences that end in showdowns.
         node: offset of the leaf among the nodes of the betting tree.
         own_sequence: offset of the traverser's sequence at the leaf.
     """
 
-    lane: int
+    ending: int
     node: int
     own_sequence: int
 
@@ -61,11 +61,11 @@ class BatchSteps(NamedTuple):
         own_down, n_own_down, other_down, n_other_down: first step and number of steps of each player in
             ``reach_steps``.
         up, n_up: first step and number of steps in ``value_steps``.
-        lanes, n_folds, n_shows: place in ``Program.lanes``, and numbers of terminal sequences with folds and with
+        endings, n_folds, n_shows: place in ``Program.endings``, and numbers of terminal sequences with folds and with
             showdowns.
         n_counted: number of terminal sequences for which the opponent's reach is summed; the others end in showdowns
             and also in folds, and copy the sums of the folds.
-        shared: place in ``Program.lanes`` of the numbers of the fold sequences whose sums are copied.
+        shared: place in ``Program.endings`` of the numbers of the fold sequences whose sums are copied.
         fold_leaves, n_fold_leaves, show_leaves, n_show_leaves: first leaf and number of leaves of each kind in
             ``leaves``.
         pay: place in ``pay``: chips of all showdowns, then chips of all folds.
@@ -86,7 +86,7 @@ class BatchSteps(NamedTuple):
     n_other_down: int
     up: int
     n_up: int
-    lanes: int
+    endings: int
     n_folds: int
     n_shows: int
     n_counted: int
@@ -116,7 +116,7 @@ class Program(NamedTuple):
         reach_steps: table of `ReachStep`.
         value_steps: table of `ValueStep`.
         leaves: table of `TerminalLeaf`.
-        lanes: offsets of the opponent's sequences that end in folds or showdowns, see `BatchSteps`.
+        endings: offsets of the opponent's sequences that end in folds or showdowns, see `BatchSteps`.
         exit_nodes: ``[chance leaf]``, offset of the leaf's node.
         pay: ``[leaf, lane]``: chips that the traverser wins at a fold, or at a showdown with the better hand.
         runs: table of `Run`, one batch after another: neighbouring lanes of a batch that continue neighbouring lanes of
@@ -135,7 +135,7 @@ class Program(NamedTuple):
     reach_steps: Records
     value_steps: Records
     leaves: Records
-    lanes: Address
+    endings: Address
     exit_nodes: Address
     pay: Address
     runs: Records
@@ -149,7 +149,7 @@ class _Lists(NamedTuple):
     reach_steps: list[ReachStep]
     value_steps: list[ValueStep]
     leaves: list[TerminalLeaf]
-    lanes: list[int]
+    endings: list[int]
     exit_nodes: list[int]
 
 
@@ -159,14 +159,14 @@ class Sizes(NamedTuple):
     Attributes:
         n_nodes: largest number of nodes in a batch's betting tree.
         n_sequences: largest number of a player's sequences in a batch.
-        n_lanes: largest number of a player's sequences in a batch that end in folds, or that end in showdowns.
+        n_endings: largest number of a player's sequences in a batch that end in folds, or that end in showdowns.
         n_exits: number of chance leaves of all batches.
         n_batch_exits: largest number of chance leaves of a batch.
     """
 
     n_nodes: int
     n_sequences: int
-    n_lanes: int
+    n_endings: int
     n_exits: int
     n_batch_exits: int
 
@@ -205,7 +205,7 @@ def program(forest: Forest, batches: LineBatches, n_rows: int, p: int) -> Progra
         reach_steps=Records(ReachStep, lists.reach_steps),
         value_steps=Records(ValueStep, lists.value_steps),
         leaves=Records(TerminalLeaf, lists.leaves),
-        lanes=np.array(lists.lanes or [0], dtype=np.int64),
+        endings=np.array(lists.endings or [0], dtype=np.int64),
         exit_nodes=np.array(lists.exit_nodes or [0], dtype=np.int64),
         pay=_singles(pay),
         runs=Records(Run, runs),
@@ -237,11 +237,11 @@ def _exits(batches: LineBatches, p: int) -> list[ChanceLeaf]:
 def sizes(batches: LineBatches) -> Sizes:
     """Compute the sizes of a round's buffers."""
     shapes = batches.shapes
-    lanes = [len(_lanes(shape, kind, q)) for shape in shapes for kind in (SHOWDOWN, FOLD) for q in (0, 1)]
+    endings = [len(_endings(shape, kind, q)) for shape in shapes for kind in (SHOWDOWN, FOLD) for q in (0, 1)]
     return Sizes(
         max(len(shape.kind) for shape in shapes),
         1 + max(max(shape.n_slots) for shape in shapes),
-        max(lanes),
+        max(endings),
         int(batches.first_exit[-1]),
         int(np.diff(batches.first_exit).max()),
     )
@@ -252,7 +252,7 @@ def _add_lists(shape: Shape, p: int, lists: _Lists) -> BatchSteps:
     q = 1 - p
     own_down, other_down = reach_steps(shape, p, {}), reach_steps(shape, q, {})
     up = value_steps(shape, p, {})
-    folds, shows = _lanes(shape, FOLD, q), _lanes(shape, SHOWDOWN, q)
+    folds, shows = _endings(shape, FOLD, q), _endings(shape, SHOWDOWN, q)
     fold_leaves, show_leaves = _leaves(shape, FOLD, folds, p), _leaves(shape, SHOWDOWN, shows, p)
     shared = [folds.index(sequence) for sequence in shows if sequence in folds]
     steps = BatchSteps(
@@ -266,11 +266,11 @@ def _add_lists(shape: Shape, p: int, lists: _Lists) -> BatchSteps:
         n_other_down=len(other_down),
         up=len(lists.value_steps),
         n_up=len(up),
-        lanes=len(lists.lanes),
+        endings=len(lists.endings),
         n_folds=len(folds),
         n_shows=len(shows),
         n_counted=len(folds) + len(shows) - len(shared),
-        shared=len(lists.lanes) + len(folds) + len(shows),
+        shared=len(lists.endings) + len(folds) + len(shows),
         fold_leaves=len(lists.leaves),
         n_fold_leaves=len(fold_leaves),
         show_leaves=len(lists.leaves) + len(fold_leaves),
@@ -285,7 +285,7 @@ def _add_lists(shape: Shape, p: int, lists: _Lists) -> BatchSteps:
     )
     lists.reach_steps.extend(own_down + other_down)
     lists.value_steps.extend(up)
-    lists.lanes.extend([WIDTH * sequence for sequence in folds + shows] + shared)
+    lists.endings.extend([WIDTH * sequence for sequence in folds + shows] + shared)
     lists.leaves.extend(fold_leaves + show_leaves)
     lists.exit_nodes.extend(WIDTH * n for n in shape.exits.tolist())
     return steps
@@ -297,7 +297,7 @@ def _nodes(shape: Shape, kind: int) -> list[int]:
     return nodes
 
 
-def _lanes(shape: Shape, kind: int, q: int) -> list[int]:
+def _endings(shape: Shape, kind: int, q: int) -> list[int]:
     """Sequences of player q that end in leaves of one kind (folds or showdowns).
 
     Showdown sequences that also end in a fold come last.
@@ -308,10 +308,12 @@ def _lanes(shape: Shape, kind: int, q: int) -> list[int]:
     return sorted(ending, key=lambda number: (kind == SHOWDOWN and number in folds, number))
 
 
-def _leaves(shape: Shape, kind: int, lanes: list[int], p: int) -> list[TerminalLeaf]:
-    """Leaves of one kind (folds or showdowns); ``lanes`` are the opponent's sequences that end in them."""
+def _leaves(shape: Shape, kind: int, endings: list[int], p: int) -> list[TerminalLeaf]:
+    """Leaves of one kind (folds or showdowns); ``endings`` are the opponent's sequences that end in them."""
     return [
-        TerminalLeaf(lanes.index(int(shape.sequence[1 - p, n])), WIDTH * n, WIDTH * int(shape.sequence[p, n]))
+        TerminalLeaf(
+            endings.index(int(shape.sequence[1 - p, n])), WIDTH * n, WIDTH * int(shape.sequence[p, n])
+        )
         for n in _nodes(shape, kind)
     ]
 

@@ -29,9 +29,11 @@ def respond(c: Cursor, first: int, n: int) -> None:
         pay = batch.pay + WIDTH * batch.n_show_leaves
         for k in range(batch.n_fold_leaves):
             leaf = record_at(program.leaves, batch.fold_leaves + k)
-            met = _met(c, hands, leaf.lane)
+            met = _met(c, hands, leaf.ending)
             if c.board.two:
-                sigma = load_each(work.other, shifted(rows, int64_at(program.lanes, batch.lanes + leaf.lane)))
+                sigma = load_each(
+                    work.other, shifted(rows, int64_at(program.endings, batch.endings + leaf.ending))
+                )
                 met = met + sigma * load_each(work.reach, shifted(scaled(hands, WIDTH), c.at_hands))
             to = BLOCK * leaf.node + WIDTH * (h - first)
             store_each(work.nodes, stepped(FOUR, to, WIDTH), met * load16(program.pay, pay))
@@ -65,7 +67,7 @@ def _leaves(c: Cursor, hands: Any, row: int, shown: bool, to: int) -> None:
     leaves = batch.show_leaves if shown else batch.fold_leaves
     n_leaves = batch.n_show_leaves if shown else batch.n_fold_leaves
     pay = batch.pay if shown else batch.pay + WIDTH * batch.n_show_leaves
-    lanes = batch.lanes + (batch.n_folds if shown else 0)
+    first = batch.endings + (batch.n_folds if shown else 0)
     totals = (
         batch.n_folds + 2 * batch.n_shows if shown else 0
     )  # `advance_level` writes D two areas further on
@@ -74,19 +76,19 @@ def _leaves(c: Cursor, hands: Any, row: int, shown: bool, to: int) -> None:
     for k in range(n_leaves):
         leaf, sigma = record_at(program.leaves, leaves + k), fill16(_ZERO)
         if shown or c.board.two:
-            sigma = load16(work.other, sigmas + int64_at(program.lanes, lanes + leaf.lane))
-        met = _met(c, hands, totals + leaf.lane) + own * sigma
+            sigma = load16(work.other, sigmas + int64_at(program.endings, first + leaf.ending))
+        met = _met(c, hands, totals + leaf.ending) + own * sigma
         at = stepped(FOUR, BLOCK * leaf.node + to, WIDTH)
         store_each(work.nodes, at, met * load16(program.pay, pay + WIDTH * k))
 
 
 @inlined
-def _met(c: Cursor, hands: Any, lane: int):  # type: ignore[no-untyped-def]
+def _met(c: Cursor, hands: Any, ending: int):  # type: ignore[no-untyped-def]
     """Subtract the totals of a hand's two cards from the total of all hands, for each of four hands.
 
     The totals are those of one of the opponent's sequences that end in folds or showdowns.
     """
-    totals, d = c.work.totals, lane * c.board.stride
+    totals, d = c.work.totals, ending * c.board.stride
     a = shifted(scaled(int32_each(c.board.cards, scaled(hands, 2)), WIDTH), d)
     b = shifted(scaled(int32_each(c.board.cards, shifted(scaled(hands, 2), 1)), WIDTH), d)
     return load16(totals, d + all_hands(c.board)) - (load_each(totals, a) + load_each(totals, b))

@@ -46,7 +46,7 @@ _HALF: Any = np.float32(0.5)
 
 
 @inlined
-def lane_totals(c: Cursor) -> None:
+def ending_totals(c: Cursor) -> None:
     """Fill ``work.totals``: the opponent's reach by card, for each of its sequences that end in folds or showdowns.
 
     The totals of showdowns are multiplied by -1/2: they are running totals, to which the reach of one segment of hands
@@ -54,7 +54,7 @@ def lane_totals(c: Cursor) -> None:
     beat minus the reach that beats them.
     """
     work, board, batch, stride = c.work, c.board, c.batch, c.board.stride
-    n_lanes, n_counted = batch.n_folds + batch.n_shows, batch.n_counted
+    n_endings, n_counted = batch.n_folds + batch.n_shows, batch.n_counted
     for j in range(0, n_counted, 8):
         if n_counted - j > 4:
             _total(c, clamped(stepped(EIGHT, j, 1), n_counted - 1))
@@ -62,23 +62,23 @@ def lane_totals(c: Cursor) -> None:
             _total(c, clamped(stepped(FOUR, j, 1), n_counted - 1))
     for place in range(batch.n_folds * stride, n_counted * stride, WIDTH):
         store(work.totals, place, load16(work.totals, place) * -_HALF)
-    for j in range(n_counted, n_lanes):
-        from_ = int64_at(c.round.program.lanes, batch.shared + j - n_counted) * stride
+    for j in range(n_counted, n_endings):
+        from_ = int64_at(c.round.program.endings, batch.shared + j - n_counted) * stride
         for place in range(0, WIDTH * board.n_places, WIDTH):
             store(work.totals, j * stride + place, load16(work.totals, from_ + place) * -_HALF)
     if not board.two:
-        for j in range(n_lanes):
+        for j in range(n_endings):
             store(work.totals, j * stride + WIDTH * board.n_places, fill16(_ZERO))
 
 
 @inlined
-def _total(c: Cursor, lanes: Any) -> None:
+def _total(c: Cursor, endings: Any) -> None:
     """Sum the opponent's reach by card, for several of its sequences that end in folds or showdowns."""
     work, board = c.work, c.board
-    width, at = other_width(c), scaled(lanes, board.stride)
-    sequences = int64_each(c.round.program.lanes, shifted(lanes, c.batch.lanes))
+    width, at = other_width(c), scaled(endings, board.stride)
+    sequences = int64_each(c.round.program.endings, shifted(endings, c.batch.endings))
     for card in range(board.n_places):
-        total, first = fill_each(lanes, _ZERO), card * work.n_groups
+        total, first = fill_each(endings, _ZERO), card * work.n_groups
         for k in range(first, first + int32_at(work.n_holders, card)):
             g = int32_at(work.holders, k)
             held = load16(work.groups, g * board.stride + WIDTH * card)
@@ -103,16 +103,16 @@ def showdown_values(c: Cursor, g: int, row: int, alone: bool):  # type: ignore[n
     j, n_shows, mean = 0, c.batch.n_shows, fill16(_ZERO)
     while j < n_shows:
         if alone and j + 3 <= n_shows:
-            mean = _showdown_lanes(c, g, row, stepped(THREE, j, 1), alone, mean)
+            mean = _showdown_endings(c, g, row, stepped(THREE, j, 1), alone, mean)
             j += 3
         else:
-            mean = _showdown_lanes(c, g, row, (j,), alone, mean)
+            mean = _showdown_endings(c, g, row, (j,), alone, mean)
             j += 1
     return mean
 
 
 @inlined
-def _showdown_lanes(c: Cursor, g: int, row: int, shows: Any, alone: bool, mean):  # type: ignore[no-untyped-def]
+def _showdown_endings(c: Cursor, g: int, row: int, shows: Any, alone: bool, mean):  # type: ignore[no-untyped-def]
     """Compute `showdown_values` for some of the opponent's sequences.
 
     Returns:
@@ -121,12 +121,12 @@ def _showdown_lanes(c: Cursor, g: int, row: int, shows: Any, alone: bool, mean):
     work, batch, stride = c.work, c.batch, c.board.stride
     n_folds, n_shows, into = batch.n_folds, batch.n_shows, g * stride
     first_place = g * (stride // WIDTH)
-    lanes = shifted(shows, n_folds)
-    values = shifted(scaled(lanes, WIDTH), WIDTH * row * (n_folds + n_shows))
-    sequences = int64_each(c.round.program.lanes, shifted(lanes, batch.lanes))
+    endings = shifted(shows, n_folds)
+    values = shifted(scaled(endings, WIDTH), WIDTH * row * (n_folds + n_shows))
+    sequences = int64_each(c.round.program.endings, shifted(endings, batch.endings))
     weights = load_each(work.weights, values)
     sigmas = load_each(work.other, shifted(sequences, row * other_width(c)))
-    at = scaled(lanes, stride)
+    at = scaled(endings, stride)
     moved = shifted(at, 2 * n_shows * stride)
     sums = fill_each(shows, _ZERO)
     for k in range(first_place, first_place + int32_at(work.n_places, g)):
@@ -157,7 +157,7 @@ def advance_level(c: Cursor, first: int, end: int) -> None:
     work, batch, board, stride = c.work, c.batch, c.board, c.board.stride
     wide, area, width = other_width(c), batch.n_shows * stride, stride // WIDTH
     for j in range(batch.n_folds, batch.n_folds + batch.n_shows):
-        sequence, d = int64_at(c.round.program.lanes, batch.lanes + j), j * board.stride
+        sequence, d = int64_at(c.round.program.endings, batch.endings + j), j * board.stride
         if end == first + 1:
             sigma = load16(work.other, int64_at(work.segment_row, first) * wide + sequence)
             for k in range(first * width, first * width + int32_at(work.n_places, first)):

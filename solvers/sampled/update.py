@@ -51,12 +51,12 @@ def leaf_values(c: Cursor, row: int) -> None:
     folds = WIDTH * row * (batch.n_folds + batch.n_shows)
     for k in range(batch.n_show_leaves):
         leaf = record_at(program.leaves, batch.show_leaves + k)
-        worth = load16(work.values, shows + WIDTH * leaf.lane)
+        worth = load16(work.values, shows + WIDTH * leaf.ending)
         store(work.node, leaf.node, worth * load16(program.pay, pay))
         pay += WIDTH
     for k in range(batch.n_fold_leaves):
         leaf = record_at(program.leaves, batch.fold_leaves + k)
-        worth = load16(work.values, folds + WIDTH * leaf.lane)
+        worth = load16(work.values, folds + WIDTH * leaf.ending)
         store(work.node, leaf.node, worth * load16(program.pay, pay))
         pay += WIDTH
     for e in range(batch.n_exits):

@@ -1,1 +1,1 @@
-"""Many jobs side by side, through joblib."""
+"""Many jobs at the same time, in processes or on a cluster."""

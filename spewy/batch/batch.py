@@ -3,8 +3,6 @@
 A batch is a list of jobs with one board each. If a permutation of suits turns one board of a job file into another one,
 and does not change the ranges, both boards are the same game: one of them is solved, and the result is reported for
 both. Jobs that were finished in earlier runs are only read. `spewy.batch.run` solves the remaining jobs.
-
->>> batch = Batch.load(["examples/R1.toml", "examples/T1.toml"])  # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -145,8 +143,7 @@ class Batch:
         """Read and validate all jobs, without reading their folders.
 
         Args:
-            files: paths of job files. A file with ``spot.boards`` (a list of boards, or a subset of all flops) gives
-                one job for each board.
+            files: paths of job files. A file with ``spot.boards`` (a list or a subset) gives one job for each board.
             overrides: changes to every job, see `Job.load`.
             out: folder that will contain a folder for each job; None for ``results``. The boards of a file lie in
                 ``results/<name of the job>``, or in ``out`` itself if it is given and there is only one file.

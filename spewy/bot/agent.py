@@ -10,15 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from joblib import cpu_count
 
 from buckets.cards import blocked
 from solvers.resolve import Gadget
-from spewy.bot.beliefs import Answer, Beliefs, PublicState
+from spewy.bot.beliefs import Beliefs
 from spewy.bot.bet_translation import uniform_draw
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.bot import Mix, Reveals
 from spewy.bot.fallback import pot_odds
-from spewy.bot.options import Options, Resolve, Translation
+from spewy.bot.options import Options, OwnMenu, Resolve, Translation
+from spewy.bot.public_state import Answer, PublicState
 from spewy.bot.resolving.builder import SubgameBuilder
 from spewy.bot.spent import Spent
 from spewy.bot.tally import Counts, Tally, is_expected
@@ -44,9 +46,10 @@ def open_bot(
     seconds: float | None = Options.seconds,
     seconds_per_hand: float | None = None,
     translation: Translation = "random",
-    threads: int = 1,
+    threads: int | None = None,
     strict: bool = False,
     ready: bool = True,
+    menu: OwnMenu = Options.menu,
 ) -> LockerBot:
     """Open a bot that plays a whole game from a solve's folder; the solve may be running.
 
@@ -56,21 +59,25 @@ def open_bot(
         rounds: number of last rounds that may be re-solved.
         safe: whether the opponent must gain nothing from re-solving, or the name of the gadget that ensures this
             (`solvers.resolve`); True means "mixed".
-        iterations: largest number of iterations of a solve; None: 100, or 2,000 with ``seconds_per_hand``.
+        iterations: largest number of iterations of a solve; None: 400, or 2,000 with ``seconds_per_hand``.
         seconds: time budget of one decision; None: no limit, so that every decision can be repeated exactly.
         seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun; it replaces
             ``seconds``. The bot saves the time of hands that need no re-solve (`spewy.bot.time_bank`).
         translation: how to translate bets that the tree lacks.
-        threads: number of threads of a solve.
+        threads: number of threads of a solve; None: all cores that this process may use with ``resolve="always"``,
+            otherwise 1.
         strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
             error, and plays the stored strategy, or checks or folds.
         ready: whether to compile, load and time now what decisions need; this takes a while.
+        menu: bet sizes of a solve in no-limit games, besides the bets that were made; see `Options`.
 
     Raises:
         lockers.LockerError: the folder has no strategy, or the strategy is damaged.
         InputError: the folder does not hold a whole game, or an argument has an impossible value.
     """
     gadget: Gadget | None = None if safe is False else "mixed" if safe is True else safe
+    if threads is None:
+        threads = cpu_count() if resolve == "always" else 1
     most = Options.iterations if seconds_per_hand is None else MOST_ITERATIONS
     options = Options(
         resolve,
@@ -82,6 +89,7 @@ def open_bot(
         threads,
         strict=strict,
         seconds_per_hand=seconds_per_hand,
+        menu=menu,
     )
     bot = bot_of(folder, options)
     try:

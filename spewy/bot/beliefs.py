@@ -8,25 +8,44 @@ The strategy at a public state comes from the re-solved subgame that contains th
 from the blueprint, and where the blueprint has no strategy either, from pot odds (`spewy.bot.fallback`). A bet that the
 blueprint's tree lacks is translated into a bet of the tree (`spewy.bot.bet_translation`); the blueprint's line
 continues with the translated bet.
+
+**Subgames begin with a round.** After a bet that the subgame of a round lacks, the round is solved again from its
+beginning, with all real bets of the round in the tree where they happened. Both ranges at the root are what was played
+before the round. Inside the round the two players differ:
+
+- The player who made only bets that this strategy also makes keeps what was played so far, for all hands: the decisions
+  on the way are locked to the earlier strategy (`Subgame.kept`), since they are a fact that no new solve can change.
+  At the table this player is the bot. (Pluribus keeps them for the hand that it holds and solves them again for all
+  other hands. Then its range after the bet is not the range with which it came there. Locks cost nothing.)
+- The player who made the bet does not play this strategy, so there is no reason to believe that the decisions before
+  the bet were its decisions. They are free: the range with which this player makes the bet is the one that wins most
+  with all bets of the new tree, from the beginning of the round on.
+
+So the answer to the bet is an answer to a range that could really have been led up to it. It is no equilibrium of the
+whole round, because the locked decisions were made without the bet; a strategy that was good without the bet and an
+answer that is best after it are as much as a player can have who learns of a bet when it is made. Against translation
+and against roots at the bet itself see `docs/bots.md`.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
 from buckets.cards import blocked
-from solvers.tree import Floats, Ints
+from solvers.tree import Floats
 from spewy.bot.bet_translation import legal_actions, translate_action
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.fallback import passive_actions, pot_odds
 from spewy.bot.options import Options, Resolve
+from spewy.bot.public_state import Answer, PublicState, merged_answer, range_after_action
 from spewy.bot.resolving.budget import Budget
 from spewy.bot.resolving.builder import Root, SubgameBuilder, add_chips
-from spewy.bot.resolving.subgame import BEFORE, HandContext, Subgame
+from spewy.bot.resolving.hand_context import HandContext
+from spewy.bot.resolving.subgame import BEFORE, Subgame
 from spewy.bot.tally import Source, Tally
 from spewy.errors import InputError
 from spewy.game.betting import Betting
@@ -35,60 +54,6 @@ from spewy.game.nodes import Node
 from spewy.game.raises import may_donk
 
 LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The strategy of the player to act, and its source.
-
-    Attributes:
-        actions: legal ACPC actions.
-        frequencies: frequency of each action for each hand, ``[action, hand of the deck]``.
-        source: where the strategy comes from.
-    """
-
-    actions: tuple[str, ...]
-    frequencies: Floats
-    source: Source
-
-
-@dataclass(eq=False)
-class PublicState:
-    """A public state of the hand.
-
-    Attributes:
-        hand: betting and board.
-        blueprint_line: line of this state in the blueprint's tree; None if the tree has no line for the betting.
-        put_in_before: chips that each player had put in before the round.
-        exact: whether the blueprint's line is the actual betting, without translated bets.
-        donk: whether the player who starts the round called the last bet of the previous round.
-        above: the previous public state; None at the start of the hand.
-        action: the action that led to this state; None after cards, and at the start of the hand.
-        subgame: the subgame that contains this state; None if no subgame does.
-        ranges: cached range of each player, by player; a range is computed when it is needed.
-        answer: cached strategy of the player to act; None before it is needed.
-    """
-
-    hand: Hand
-    blueprint_line: str | None
-    put_in_before: int
-    exact: bool = True
-    donk: bool = False
-    above: PublicState | None = None
-    action: str | None = None
-    subgame: Subgame | None = None
-    ranges: dict[int, Floats] = field(default_factory=dict)
-    answer: Answer | None = None
-
-    @property
-    def betting(self) -> Betting:
-        """The betting of the hand."""
-        return self.hand.betting
-
-    @property
-    def begins_subgame(self) -> bool:
-        """Whether the subgame that contains this state also begins at this state."""
-        return self.subgame is not None and self.subgame.betting is self.betting
 
 
 class Beliefs:
@@ -129,15 +94,9 @@ class Beliefs:
 
     def range(self, state: PublicState, player: int) -> Floats:
         """Return a player's range at a public state, ``[hand of the deck]``."""
-        states: list[PublicState] = []
-        known: PublicState | None = state
-        while known is not None and player not in known.ranges:
-            states.append(known)
-            known = known.above
-        reach = self._blueprint.initial_range(player) if known is None else known.ranges[player]
-        for each in reversed(states):
-            reach = each.ranges[player] = self._updated(reach, each, player)
-        return reach
+        if player not in state.ranges:
+            state.ranges[player] = self._range(state, player)
+        return state.ranges[player]
 
     def answer(self, state: PublicState) -> Answer:
         """Return the strategy of the player to act at a public state."""
@@ -169,32 +128,83 @@ class Beliefs:
 
     # Ranges
 
-    def _updated(self, reach: Floats, state: PublicState, player: int) -> Floats:
-        """Update a player's range from the previous state by the action or the cards that led to a state."""
-        above = state.above
+    def _range(self, state: PublicState, player: int) -> Floats:
+        above, subgame = state.above, state.subgame
         if above is None:
-            return reach
+            return self._blueprint.initial_range(player)
         if state.action is None:
-            return np.where(blocked(self._blueprint.hands, state.hand.board), 0.0, reach)
+            return np.where(blocked(self._blueprint.hands, state.hand.board), 0.0, self.range(above, player))
+        if subgame is None or subgame is above.subgame or state.begins_subgame:
+            return self._updated(self.range(above, player), state, player)
+        root = self._root(subgame)  # the round was solved again from its beginning
+        reach = self.range(root, player)
+        for each in state.path(root):
+            reach = self._updated(reach, each, player, subgame)
+        return reach
+
+    def _updated(
+        self, reach: Floats, state: PublicState, player: int, subgame: Subgame | None = None
+    ) -> Floats:
+        """Update a player's range by the action that led to a state.
+
+        Args:
+            reach: the range before the action.
+            state: the state after the action.
+            player: the player.
+            subgame: the subgame that tells the frequencies of all decisions that are not kept; None: each decision's
+                own answer tells them.
+        """
+        above = state.above
+        assert above is not None
+        assert state.action is not None
         if above.hand.to_act != player:
             return reach
-        frequencies = self._frequencies(above, state, state.action)
+        frequencies = self._frequencies(above, state.action, subgame)
         return range_after_action(reach, frequencies, self._blueprint.hands, state.hand.board)
 
-    def _frequencies(self, above: PublicState, state: PublicState, action: str) -> Floats:
-        """Frequency of the action between two successive states, for each hand of the deck."""
-        subgame = state.subgame
+    def _frequencies(self, above: PublicState, action: str, subgame: Subgame | None) -> Floats:
+        """Frequency of an action at a state, for each hand of the deck."""
         answer = None
-        if subgame is not None and subgame is not above.subgame and subgame.root.extra_bets:
-            answer = self._resolved(subgame, above)  # this subgame has the action at its root
-        if answer is not None:
-            out: Floats = answer.frequencies[answer.actions.index(action)]
-            return out
-        answer = self.answer(above)
+        if subgame is not None:
+            self._enter(subgame)
+            if subgame.line(above.betting) not in subgame.kept:
+                answer = self._resolved(subgame, above)
+        answer = answer or self.answer(above)
         number = translate_action(
             action, answer.actions, above.betting, self._seed, self._options.translation
         )
         return np.ones(len(self._blueprint.hands)) if number is None else answer.frequencies[number]
+
+    def _kept(self, subgame: Subgame) -> dict[str, Floats]:
+        """List the decisions of a subgame that are locked to what was played, with their frequencies (`Subgame.kept`).
+
+        A player who made a bet that this strategy does not make has no locked decisions.
+        """
+        root = self._root(subgame)
+        steps = [(each.above, each.action) for each in self._states[subgame.begun, subgame.board].path(root)]
+        left = {above.hand.to_act for above, action in steps if above and not self._makes(above, action)}
+        out = {}
+        for above, action in steps:
+            if above is not None and action is not None and above.hand.to_act not in left:
+                answer = self.answer(above)
+                if action in answer.actions:
+                    actions = subgame.actions(above.betting)
+                    out[subgame.line(above.betting)] = answer.among(actions, action, above.betting)
+        return out
+
+    def _makes(self, state: PublicState, action: str | None) -> bool:
+        """Whether an action is one of those that this strategy has at a state.
+
+        A subgame is not solved for this question, unless its tree lacks the action and the blueprint has it: then the
+        answer depends on which of the two is played.
+        """
+        if state.subgame is not None:
+            if action in state.subgame.actions(state.betting):
+                return True
+            node = self._node(state)
+            if node is None or action not in legal_actions(node, state.betting):
+                return False
+        return action in self.answer(state).actions
 
     # Strategies
 
@@ -208,7 +218,7 @@ class Beliefs:
         node, stored = self._node(state), self._stored(state)
         if node is not None and stored is not None:
             source: Source = "stored" if state.exact else "translated"
-            return _merged(legal_actions(node, state.betting), stored, source)
+            return merged_answer(legal_actions(node, state.betting), stored, source)
         player = state.hand.to_act
         assert player is not None
         opponent_range = self.range(state, 1 - player)
@@ -229,16 +239,21 @@ class Beliefs:
         return Answer(subgame.actions(state.betting), frequencies, "re-solved")
 
     def _enter(self, subgame: Subgame) -> None:
-        """Set both ranges at the root of a subgame, after those of all subgames around it."""
+        """Set both ranges at the root of a subgame and its kept decisions, after those of all subgames around it."""
         around: list[Subgame] = []
         inner: Subgame | None = subgame
         while inner is not None and inner.ranges is None:
             around.append(inner)
             inner = inner.outer
         for each in reversed(around):
-            root = self._states[each.betting.line, each.board]
+            root = self._root(each)
             with self._budget.limited(BEFORE):
+                each.kept = self._kept(each)
                 each.ranges = self.range(root, 0), self.range(root, 1)
+
+    def _root(self, subgame: Subgame) -> PublicState:
+        """Return the public state at which a subgame begins."""
+        return self._states[subgame.betting.line, subgame.board]
 
     def _node(self, state: PublicState) -> Node | None:
         """Return the blueprint's decision at a public state; None if the blueprint's tree has no such decision."""
@@ -277,8 +292,9 @@ class Beliefs:
         )
         if betting.round > before.round:
             state.put_in_before, state.donk = max(betting.spent), may_donk(before, betting)
-        if action not in self.actions(above) and self._when(before.round) != "never":
-            state.subgame = self._subgame(above, (action,)) or state.subgame
+        lacked = action[0] == "r" and action not in self.actions(above)
+        if lacked and self._when(before.round) != "never":
+            state.subgame = self._subgame(state) or state.subgame
         if state.subgame is not None and betting.to_act is not None and not state.subgame.covers(betting):
             state.subgame = None
         return state
@@ -323,52 +339,17 @@ class Beliefs:
         first = self._options.first_round(self._game.num_rounds)
         return self._options.resolve if t >= first else "never"
 
-    def _subgame(self, state: PublicState, extra_bets: tuple[str, ...] = ()) -> Subgame | None:
-        """Make the subgame that begins at a state; None if its betting is impossible."""
-        betting, stack, chips = state.betting, self._blueprint.smallest_stack, state.put_in_before
-        root = Root(
-            betting.round,
-            chips,
-            None if stack is None else stack - chips,
-            tuple(add_chips(action, -chips) for action in betting.rounds[-1]),
-            tuple(add_chips(action, -chips) for action in extra_bets),
-            state.donk,
-        )
+    def _subgame(self, state: PublicState) -> Subgame | None:
+        """Make the subgame of a state's round with all bets of the round; None if its betting is impossible."""
+        start, stack = state.round_start, self._blueprint.smallest_stack
+        betting, chips = start.betting, start.put_in_before
+        root = Root(betting.round, chips, None if stack is None else stack - chips, donk=start.donk)
+        made = [add_chips(action, -chips) for action in state.betting.rounds[-1]]
         try:
-            self._builder.tree(root)
+            root = self._builder.fitting(root, made, self._options.menu, self._options.seconds)
         except InputError as error:
-            LOG.warning("line %r: no subgame can begin here: %s", betting.line, error)
-            self._tally.failed(betting.line, error)
+            LOG.warning("line %r: no subgame can begin here: %s", state.betting.line, error)
+            self._tally.failed(state.betting.line, error)
             return None
-        return Subgame(self._context, root, betting, state.hand.board, state.blueprint_line, state.subgame)
-
-
-def range_after_action(reach: Floats, frequencies: Floats, deck: Ints, board: Sequence[int]) -> Floats:
-    """Multiply a range by the frequencies of an action.
-
-    The range stays as it is if no hand of the range takes the action.
-
-    Args:
-        reach: the range, ``[hand of the deck]``.
-        frequencies: frequency of the action, ``[hand of the deck]``.
-        deck: all hands, ``[hand of the deck, hole card]``.
-        board: the public cards.
-    """
-    out: Floats = reach * frequencies
-    live = ~blocked(deck, board)
-    return out if out[live].max(initial=0.0) > 0 else reach
-
-
-def _merged(actions: Sequence[str], frequencies: Floats, source: Source) -> Answer:
-    """Make an answer from a strategy in which the same action may occur twice; add the frequencies of equal actions.
-
-    Args:
-        actions: legal actions, one for each row of ``frequencies``.
-        frequencies: ``[action, hand of the deck]``.
-        source: source of the strategy.
-    """
-    unique = tuple(dict.fromkeys(actions))
-    out = np.zeros((len(unique), frequencies.shape[1]))
-    for action, taken in zip(actions, frequencies, strict=True):
-        out[unique.index(action)] += taken
-    return Answer(unique, out, source)
+        outer, line = state.subgame, start.blueprint_line
+        return Subgame(self._context, root, betting, state.hand.board, line, outer, state.betting.line)

@@ -10,6 +10,7 @@ from spewy.errors import InputError, shown
 
 Resolve = Literal["never", "off-tree", "always"]
 Translation = Literal["random", "likelier"]
+OwnMenu = Literal["lean", "job"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Options:
         warm: whether a solve starts from the strategy that the bot would play without it, if this strategy is known.
         strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
             error, and plays the stored strategy, or checks or folds.
+        menu: bet sizes of a solve in no-limit games, besides the bets that were made (`spewy.bot.resolving.menus`):
+            "lean" or "job". If they do not fit into the memory or the time, a smaller menu takes their place.
         seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun, which replaces
             ``seconds`` (`spewy.bot.time_bank`); None: each decision has ``seconds``.
 
@@ -41,12 +44,13 @@ class Options:
     resolve: Resolve = "off-tree"
     rounds: int = 2
     safe: Gadget | None = None
-    iterations: int = 100
+    iterations: int = 400
     seconds: float | None = 1.0
     translation: Translation = "random"
     threads: int = 1
     warm: bool = True
     strict: bool = False
+    menu: OwnMenu = "lean"
     seconds_per_hand: float | None = None
 
     def first_round(self, n_rounds: int) -> int:
@@ -58,6 +62,7 @@ class Options:
             "resolve": get_args(Resolve),
             "safe": (None, *get_args(Gadget)),
             "translation": get_args(Translation),
+            "menu": get_args(OwnMenu),
         }
         for name, values in allowed.items():
             if getattr(self, name) not in values:

@@ -16,6 +16,8 @@ HORIZON = 20
 """Number of hands over which a bot plans to spend what is in the bank."""
 PRIOR_HANDS, PRIOR_DECISIONS = 20, 0.5
 """A bot begins as if it had played so many hands, with so many solves a hand."""
+RESERVE = 5
+"""Seconds of so many hands stay in the bank in the long run, since a hand may need several solves."""
 SHARE = 0.5
 """Largest share of the bank that one decision may spend, so that a late decision overdraws nothing."""
 MOST_OF_ANSWER = 60.0
@@ -78,8 +80,8 @@ class TimeBank:
     def allowance(self, weight: float, pending: float = 0.0) -> float:
         """Return the seconds that a solve may last now; 0 if the bank is empty.
 
-        The bank divides what it holds, and what the next hands will add, among the solves that these hands are expected
-        to need, in proportion to their weights.
+        The bank divides what it holds beyond its reserve, and what the next hands will add, among the solves that these
+        hands are expected to need, in proportion to their weights.
 
         Args:
             weight: weight of the solve (`importance`).
@@ -90,7 +92,7 @@ class TimeBank:
             return 0.0
         weights = PRIOR_HANDS * PRIOR_DECISIONS * weight + self._weights
         per_hand = weights / (PRIOR_HANDS + self.hands)
-        rate = (left + HORIZON * self.per_hand) / (HORIZON * per_hand)
+        rate = (left + (HORIZON - RESERVE) * self.per_hand) / (HORIZON * per_hand)
         return min(rate * weight, SHARE * left, MOST_OF_ANSWER)
 
     def charge(self, seconds: float, weight: float = 0.0) -> None:

@@ -15,7 +15,7 @@ from spewy.cli.options import Seconds, Span
 if TYPE_CHECKING:
     from solvers.resolve import Gadget
     from spewy.bot.agent import LockerBot
-    from spewy.bot.options import Resolve
+    from spewy.bot.options import OwnMenu, Resolve
     from spewy.bot.tally import Tally
     from spewy.match.entrant import Entrant
 
@@ -72,7 +72,8 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         safe: Gadget | None,
         budget: float | None,
         time_per_hand: float | None,
-        threads: int,
+        threads: int | None,
+        menu: OwnMenu,
         **others: Any,
     ) -> Any:
         if budget is not None and time_per_hand is not None:
@@ -83,6 +84,7 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "seconds": BUDGET if budget is None else budget,
             "seconds_per_hand": time_per_hand,
             "threads": threads,
+            "menu": menu,
         }
         return function(how=how, **others)
 
@@ -103,11 +105,18 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
     threads_option = click.option(
         "--threads",
         type=click.IntRange(min=1),
-        default=1,
-        show_default=True,
-        help="Number of threads for re-solving a decision.",
+        help="Number of threads for re-solving a decision. Default: all cores with --resolve always, divided among the "
+        "processes of --workers; otherwise 1.",
     )
-    return resolve_option(safe_option(budget_option(bank_option(threads_option(gathered)))))
+    menu_option = click.option(
+        "--menu",
+        type=click.Choice(["lean", "job"]),
+        default="lean",
+        show_default=True,
+        help="Bet sizes of a re-solve in no-limit games, besides the bets that were made: 75% of the pot and all-in "
+        "(lean), or those of the job. Sizes that do not fit into the memory or the time give way to fewer.",
+    )
+    return resolve_option(safe_option(budget_option(bank_option(threads_option(menu_option(gathered))))))
 
 
 def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ chance node with one child, which starts the next round. After an all-in call, t
 only, and the last one leads to the showdown. `Betting` decides which actions are legal.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -126,21 +127,29 @@ def tree_after(
         config: the configuration of the spot.
         actions: the actions, such as ``["c", "r120"]`` with totals since the spot's root; amounts need not be among the
             bet sizes.
-        extra_bets: additional bets or raises at the root of the new tree, such as ``["r250"]``.
+        extra_bets: additional bets or raises in the round, each as a line from the root of the new tree whose last
+            action is the bet: ``["r250", "cr400"]`` adds a bet of 250 at the root and one of 400 after a check. The
+            actions before the bet must be actions or additional bets of the tree.
         donk: whether the player who starts the round called the last bet of the round before.
 
     Raises:
-        InputError: an action is not legal, or the first round is over after the actions.
+        InputError: an action or an additional bet is not legal, or the first round is over after the actions.
     """
     state = config.start()
     for action in actions:
         state = state.apply(action)
     if state.to_act is None or state.round:
         raise InputError(f"line {state.line!r}: expected a decision of the spot's first round, found its end")
-    for action in extra_bets:
-        state.apply(action)  # raises an error unless the action is legal
+    more: dict[str, list[str]] = {}
+    for line in extra_bets:
+        decision = state
+        *before, bet = re.findall(r"[fc]|r\d*", line)
+        for action in before:
+            decision = decision.apply(action)
+        decision.apply(bet)  # raises an error unless the bet is legal
+        more.setdefault(decision.line, []).append(bet)
     with collection_put_off():
-        root = _Widened(config, state, extra_bets).decision(state, config.antes, donk and not actions)
+        root = _Widened(config, more).decision(state, config.antes, donk and not actions)
     return BettingTree(config).below(root)
 
 
@@ -279,23 +288,30 @@ class _Builder:
 
 
 class _Widened(_Builder):
-    """Builds a tree with additional bets or raises at its root."""
+    """Builds a tree with additional bets or raises at some decisions.
 
-    def __init__(self, config: TreeConfig, state: Betting, extra_bets: Sequence[str]) -> None:
+    Args:
+        config: the configuration of the tree.
+        extra_bets: the additional bets by the line of their decision.
+    """
+
+    def __init__(self, config: TreeConfig, extra_bets: Mapping[str, Sequence[str]]) -> None:
         super().__init__(config)
-        self.state, self.extra_bets = state, extra_bets
+        self.extra_bets = extra_bets
 
-    def actions(self, state: Betting, put_in_before: int, donk: bool) -> Iterator[Action]:
-        actions = list(super().actions(state, put_in_before, donk))
-        if state is self.state:
+    def known_actions(self, state: Betting, put_in_before: int, donk: bool) -> tuple[Action, ...]:
+        extra = self.extra_bets.get(state.line)
+        if extra is None:
+            return super().known_actions(state, put_in_before, donk)
+        actions = list(self.actions(state, put_in_before, donk))
+        known = {action.acpc for action in actions}
+        allin = min(state.stack(0), state.stack(1))
+        for total in [int(text[1:]) for text in extra if text not in known]:
             kind: ActionKind = "raise" if max(state.spent) > put_in_before else "bet"
-            known = {action.acpc for action in actions}
-            totals = [int(text[1:]) for text in self.extra_bets if text not in known]
-            actions += [
-                Action(kind, total - put_in_before, f"r{total}", self.config.unit) for total in totals
-            ]
-            actions.sort(key=lambda action: action.amount)  # fold and call have amount 0 and stay in front
-        yield from actions
+            kind = "allin" if total >= allin else kind
+            actions.append(Action(kind, total - put_in_before, f"r{total}", self.config.unit))
+        actions.sort(key=lambda action: action.amount)  # fold and call have amount 0 and stay in front
+        return tuple(actions)
 
 
 class _OneRound(_Builder):

@@ -30,6 +30,7 @@ from spewy.records.bucket_numbers import (
     write_buckets,
 )
 from spewy.records.line_index import LineIndex
+from spewy.records.strategy_progress import read_saved
 from spewy.system.closing import Closing
 from spewy.system.turns import TakingTurns
 
@@ -90,7 +91,7 @@ class BackgroundSaves(Closing):
         self.saved = engine.earlier
         self.took: float | None = None
         with play() as locker:
-            locker_deals = strategy_locker.read_saved(locker).deals
+            locker_deals = read_saved(locker).deals
         # If both lockers count different deals, the last save was cut off: the next save writes every bucket.
         whole = locker_deals != self.saved.deals or not locker_deals
         self._seen = [np.where(whole, -1, visits) for visits in engine.visits()]

@@ -14,259 +14,34 @@ Both players' hands weigh by their ranges at the root, as for ``integrate = "ave
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Literal, get_args
+from dataclasses import replace
+from typing import Literal, get_args
 
 import numpy as np
 
-from buckets.cards import cards_name, hand_name, permute_cards
+from buckets.cards import hand_name, permute_cards
 from buckets.types import Ints
-from solvers.discount import variant
-from solvers.matrix.chunk import Chunk, ChunkStrategy, iterate, local_exploitability, normalise, root_values
-from solvers.matrix.lp import Method, chunk_form, chunk_strategy, solve_lp
-from solvers.tree import DECISION, Floats
+from solvers.matrix.chunk import normalise
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, locate, solved_board
 from spewy.chunks.problem import Problem
-from spewy.chunks.rounds import ChunkTree
 from spewy.errors import InputError, shown
 from spewy.game.lines import read_line
-from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Node
 from spewy.job.job import Job
-from spewy.learn.chunk_matrices import (
-    FOLD_OPERATOR,
-    Payoffs,
-    build_chunk,
-    one_view,
-    root_payoffs,
-    row_reach,
-)
+from spewy.learn.chunk_matrices import Payoffs, build_chunk, one_view, row_reach
 from spewy.learn.payoffs import AveragePayoffs, StoredPayoffs
 from spewy.learn.playdown import PlayDown
 from spewy.look.dropped import StoreReads
+from spewy.look.matrix_game import OneChunk
 from spewy.records.chunks import Chunks
 from spewy.run.session import Session
-from spewy.system import html
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-LeafKind = Literal["fold", "showdown", "chance"]
 Below = Literal["average", "stored"]
 """How payoffs at chance leaves are found: computed from the average strategies, or as the last visits stored them."""
 
 MOST_BELOW = 20_000
 """Largest number of later chunks for which payoffs are computed; each takes some milliseconds."""
-
-
-@dataclass(frozen=True)
-class ChunkSolution:
-    """Strategies of both players in a chunk, with their value and their local exploitability.
-
-    Attributes:
-        method: name of the CFR variant or LP method that computed the strategies.
-        strategy: per player ``[slot, row]``, with a slot for each action of each decision.
-        value: expected net chips of player 0 per deal, given that this chunk is reached.
-        local_exploitability: mean over both players of what a best response within the chunk gains, in chips per deal,
-            with fixed payoffs at the leaves. It is *not* the exploitability of the solve in the full game.
-        local_exploitability_pct: local exploitability in % of the pot at the root of the chunk.
-        iterations: number of iterations of CFR or of the linear program's solver.
-        payoffs: payoff matrix of the root, ``[row of player 0, row of player 1]`` in chips of player 0; NaN for rows
-            without two compatible hands.
-    """
-
-    method: str
-    strategy: ChunkStrategy
-    value: float
-    local_exploitability: float
-    local_exploitability_pct: float
-    iterations: int
-    payoffs: Floats
-
-
-@dataclass(frozen=True)
-class OneChunk:
-    """A chunk as a matrix game with named rows and nodes; `one_chunk` builds it.
-
-    Attributes:
-        board: public cards.
-        tree: betting of the chunk; ``tree.nodes[n]`` is node n of ``chunk.forest``.
-        pot: chips in the middle at the root of the chunk.
-        hands: for each player and row, names of its hands, those with the largest weight first. Rows of buckets ascend
-            in strength.
-        ranges: per player ``[row]``, weight of the row's hands at the root of the chunk.
-        chunk: arrays of the matrix game.
-        played: stored average strategies, per player ``[slot, row]``; uniform before the first sweep.
-        estimated: whether the payoffs of a chance leaf were estimated, since none were stored.
-    """
-
-    board: tuple[int, ...]
-    tree: ChunkTree
-    pot: float
-    hands: tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]
-    ranges: tuple[Floats, Floats]
-    chunk: Chunk
-    played: ChunkStrategy
-    estimated: bool = False
-
-    @property
-    def line(self) -> str:
-        """The line that enters the chunk."""
-        return self.tree.line
-
-    @property
-    def joint_weight(self) -> Floats:
-        """Weight of all compatible pairs of hands of two rows (an array ``[row of player 0, row of player 1]``)."""
-        weights: Floats = self.chunk.matrices[0][FOLD_OPERATOR]
-        return weights
-
-    @property
-    def total_weight(self) -> float:
-        """Weight of all compatible pairs of hands in both ranges."""
-        return float(self.chunk.entering[0] @ self.joint_weight @ self.chunk.entering[1])
-
-    @property
-    def decisions(self) -> tuple[int, ...]:
-        """Numbers of the decision nodes."""
-        return tuple(int(n) for n in np.flatnonzero(self.chunk.forest.arrays.kind == DECISION))
-
-    @property
-    def leaves(self) -> tuple[int, ...]:
-        """Numbers of the leaves: folds, and showdowns or chance nodes."""
-        return tuple(int(n) for n in np.flatnonzero(self.chunk.forest.arrays.kind != DECISION))
-
-    def find(self, line: str) -> int:
-        """Return the number of the node after a line, which starts at the root of the solve.
-
-        Raises:
-            InputError: the line leads to no node of this chunk.
-        """
-        for n, node in enumerate(self.tree.nodes):
-            if node.line == line:
-                return n
-        raise InputError(f"line {line!r}: it leads to no node of the chunk that {self.line!r} enters")
-
-    def leaf_payoffs(self, n: int) -> Floats:
-        """Return the payoffs ``[row of player 0, row of player 1]`` at leaf n, in chips of player 0."""
-        k = int(self.chunk.operator[n])
-        if k < 0:
-            raise InputError(f"node {n} ({self.tree.nodes[n].line!r}): expected a leaf, found a decision")
-        return self._per_pair(self.chunk.scale[n] * self.chunk.matrices[0][k])
-
-    def strategy_at(self, solution: ChunkSolution, n: int) -> Floats:
-        """Return the frequencies ``[action, row]`` at decision n in a solution."""
-        a = self.chunk.forest.arrays
-        if a.kind[n] != DECISION:
-            raise InputError(f"node {n} ({self.tree.nodes[n].line!r}): expected a decision, found a leaf")
-        first = int(a.slot[n])
-        return solution.strategy[int(a.player[n])][first : first + int(a.n_actions[n])]
-
-    @cached_property
-    def average(self) -> ChunkSolution:
-        """The stored average strategies as a solution of the chunk."""
-        return self.judge(self.played, "stored")
-
-    @cached_property
-    def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Name of each row of each player: its only hand, or its number and its heaviest hand."""
-        first, second = (tuple(map(_label, range(len(rows)), rows)) for rows in self.hands)
-        return first, second
-
-    def payoff_frame(self, line: str | None = None, solution: ChunkSolution | None = None) -> pd.DataFrame:
-        """Return a payoff matrix in chips of player 0 as a frame, with a column for each row of player 1.
-
-        Args:
-            line: line of a leaf; None for the payoff matrix of the root.
-            solution: strategies that define the payoffs of the root; None for the stored average strategies.
-
-        Raises:
-            InputError: the line leads to no leaf of this chunk.
-        """
-        import pandas as pd
-
-        values = (solution or self.average).payoffs if line is None else self.leaf_payoffs(self.find(line))
-        index, columns = (
-            pd.Index(names, name=seat) for names, seat in zip(self.labels, SEAT_NAMES, strict=True)
-        )
-        return pd.DataFrame(values, index, columns)
-
-    def _repr_html_(self) -> str:
-        """Return an HTML table of both players' rows and ranges for notebooks."""
-        title = f"chunk {self.line!r} on {cards_name(self.board) or 'no cards'}, pot {self.pot:g}"
-        lines = zip_longest(*(zip(*side, strict=True) for side in zip(self.labels, self.ranges, strict=True)))
-        columns = [f"{word} of {seat}" for seat in SEAT_NAMES for word in ("row", "range")]
-        return html.table(title, columns, [(*(oop or ("", "")), *(ip or ("", ""))) for oop, ip in lines])
-
-    def by_cfr(
-        self,
-        variant_name: str = "dcfr",
-        target_pct: float = 0.01,
-        max_iterations: int = 20_000,
-        check_every: int = 25,
-    ) -> ChunkSolution:
-        """Solve the chunk by CFR until its local exploitability is ``target_pct`` % of the pot.
-
-        Args:
-            variant_name: variant of CFR.
-            target_pct: target in % of the pot at the root of the chunk.
-            max_iterations: largest number of iterations.
-            check_every: number of iterations between two measurements of the local exploitability.
-        """
-        schedule = variant(variant_name)
-        regrets, sums = self.chunk.zeros(), self.chunk.zeros()
-        guesses = self.chunk.zeros() if schedule.predictive else None
-        done = 0
-        while True:
-            steps = min(check_every, max_iterations - done)
-            iterate(self.chunk, schedule, done, steps, regrets, sums, guesses)
-            done += steps
-            solution = self.judge(normalise(self.chunk, sums), variant_name, done)
-            if solution.local_exploitability_pct <= target_pct or done >= max_iterations:
-                return solution
-
-    def by_lp(self, method: Method = "highs", *, dense: bool = False) -> ChunkSolution:
-        """Solve the chunk by linear programming in sequence form.
-
-        Args:
-            method: solver of the linear program.
-            dense: whether HiGHS gets dense arrays and not sparse ones.
-        """
-        answer = solve_lp(chunk_form(self.chunk), method, dense=dense)
-        strategy = normalise(self.chunk, chunk_strategy(self.chunk, answer))
-        return self.judge(strategy, method, answer.iterations)
-
-    def judge(self, strategy: ChunkStrategy, method: str = "given", iterations: int = 0) -> ChunkSolution:
-        """Compute the value and the local exploitability of two strategies.
-
-        Args:
-            strategy: per player ``[slot, row]``.
-            method: name of the method that computed the strategies.
-            iterations: number of iterations of the method.
-        """
-        chunk, weight = self.chunk, self.total_weight
-        gap = local_exploitability(chunk, strategy) / weight
-        return ChunkSolution(
-            method,
-            strategy,
-            float(chunk.entering[0] @ root_values(chunk, strategy, 0)) / weight,
-            gap,
-            100 * gap / self.pot,
-            iterations,
-            np.where(self.joint_weight > 0, root_payoffs(chunk, strategy, 1)[0], np.nan),
-        )
-
-    def _per_pair(self, total: Floats) -> Floats:
-        blank = np.full_like(total, np.nan)
-        return np.divide(total, self.joint_weight, out=blank, where=self.joint_weight > 0)
-
-
-def _label(row: int, hands: tuple[str, ...]) -> str:
-    if len(hands) == 1:
-        return hands[0]
-    return f"{row}: {hands[0]} and {len(hands) - 1} more" if hands else f"{row}: nothing"
 
 
 def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] | None = None) -> OneChunk:

@@ -11,7 +11,8 @@ from spewy.records.bucket_policy import BucketPolicy
 from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.policy import Policy
 from spewy.records.progress import saved_sweeps
-from spewy.records.strategy_locker import FOLDER, StrategyLocker, saved_deals
+from spewy.records.strategy_locker import FOLDER, StrategyLocker
+from spewy.records.strategy_progress import saved_deals
 from spewy.system.textfile import as_path
 
 

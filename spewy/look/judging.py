@@ -25,7 +25,8 @@ from spewy.look.exploit import ExploitResult, FlopSample, JudgingCost, JudgingRe
 from spewy.look.folder import require_solved, strategy_folder
 from spewy.look.unpacked import Decoder, Parcel
 from spewy.records.response_cache import FlopFinding, ResponseCache
-from spewy.records.strategy_locker import StrategyLocker, saved_deals
+from spewy.records.strategy_locker import StrategyLocker
+from spewy.records.strategy_progress import saved_deals
 from spewy.system.dask_pool import worker_pool
 from spewy.system.interrupts import interruptible
 from spewy.system.scratch import scratch_folder

@@ -30,7 +30,8 @@ from spewy.look.unpacked import Decoder
 from spewy.records.bucket_payoffs import BucketPayoffs
 from spewy.records.bucket_policy import board_abstraction
 from spewy.records.strategy_locker import FOLDER as STRATEGIES
-from spewy.records.strategy_locker import StrategyLocker, saved_deals
+from spewy.records.strategy_locker import StrategyLocker
+from spewy.records.strategy_progress import saved_deals
 from spewy.system.interrupts import interruptible
 from spewy.system.local_pool import LocalPool
 from spewy.system.textfile import as_path

@@ -32,7 +32,7 @@ from spewy.records.progress import read_result, read_trace, require_whole
 if TYPE_CHECKING:
     import pandas as pd
 
-    from spewy.look.chunk_game import OneChunk
+    from spewy.look.matrix_game import OneChunk
     from spewy.run.result import SolveResult
 
 

@@ -23,7 +23,7 @@ from spewy.look.folder import require_solved, stored_job, stored_policy, strateg
 from spewy.look.node import NodeView
 from spewy.look.selection import Selection
 from spewy.records.progress import first_dropped, read_trace, require_whole, saved_sweeps
-from spewy.records.strategy_locker import saved_deals
+from spewy.records.strategy_progress import saved_deals
 from spewy.system.closing import Closing
 from spewy.system.textfile import as_path
 

@@ -1,7 +1,6 @@
-r"""Lines of text to and from a program that plays, the *peer*: over TCP, over pipes, or within this process.
+r"""Channels to programs that play, over TCP and over pipes, and ports at which this process waits for such programs.
 
-Every channel limits the length of a line and the time that it waits. Deadlines are times of `time.monotonic`. Failures
-are raised as a `PeerError` that names the peer.
+A connection limits the length of a line and the time that it waits; `spewy.match.channel` says how it fails.
 """
 
 from __future__ import annotations
@@ -12,12 +11,11 @@ import select
 import socket
 import sys
 import time
-from abc import abstractmethod
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from spewy.errors import InputError, PeerError, shown
+from spewy.match.channel import Channel, TimedOutError
 from spewy.system.closing import Closing
 
 MOST_OF_LINE = 4095
@@ -27,61 +25,6 @@ _PAUSE = 0.1
 """Seconds between two attempts to connect."""
 _LONGEST_WAIT = 1e6
 """Largest number of seconds for one call of the system's `poll`; longer waits take several calls."""
-
-
-class TimedOutError(PeerError):
-    """The peer did not read or answer in time."""
-
-
-class Channel(Closing):
-    """A channel on which this process and a peer send each other lines.
-
-    Attributes:
-        peer: name of the peer in messages.
-        ended: whether the peer has closed its side, so that no more bytes arrive.
-    """
-
-    peer: str
-    ended: bool = False
-
-    @abstractmethod
-    def send(self, text: str, deadline: float | None = None) -> None:
-        """Send a line.
-
-        Raises:
-            PeerError: the peer is gone, or has not read the line by the deadline.
-        """
-
-    @abstractmethod
-    def receive(self, deadline: float | None = None) -> bytes | None:
-        """Wait for the next line, and return it without its line ending; None after the last line.
-
-        Raises:
-            PeerError: no line arrived before the deadline, or the connection broke.
-        """
-
-    @abstractmethod
-    def poll(self) -> bytes | None:
-        """Return the next line if it has already arrived, else None."""
-
-    @property
-    def file(self) -> int | None:
-        """File descriptor that becomes readable when the peer sends something; None for a peer in this process."""
-        return None
-
-    @property
-    def end_text(self) -> str:
-        """End of an error message that says how the peer's side ended."""
-        return "the connection closed"
-
-    def leave(self, seconds: float) -> bool:
-        """Wait for the peer's end and close the channel; return whether the peer ended by itself within the seconds."""
-        self.close()
-        return True
-
-    def gone(self, expected: str) -> PeerError:
-        """Make the error that the peer ended before it sent what was ``expected``."""
-        return PeerError(f"{self.peer}: expected {expected}, found {self.end_text}")
 
 
 class Connection(Channel):
@@ -206,46 +149,6 @@ class Connection(Channel):
 
     def _broken(self, error: OSError) -> PeerError:
         return PeerError(f"{self.peer}: the connection broke: {error.strerror or error}")
-
-
-class LocalChannel(Channel):
-    """A channel to a player in this process, which answers each line at once.
-
-    Args:
-        peer: name of the player in messages.
-        hear: function that returns the player's answers to a line.
-        on_close: called by `close`.
-    """
-
-    def __init__(
-        self, peer: str, hear: Callable[[str], Iterable[str]], on_close: Callable[[], None] = lambda: None
-    ) -> None:
-        self.peer = peer
-        self._hear, self._on_close = hear, on_close
-        self._answers = deque[str]()
-
-    def send(self, text: str, deadline: float | None = None) -> None:
-        """Give the player a line, and keep its answers for `receive`."""
-        self._answers.extend(self._hear(text))
-
-    def receive(self, deadline: float | None = None) -> bytes | None:
-        """Return the next answer.
-
-        Raises:
-            PeerError: the player has given no answer.
-        """
-        line = self.poll()
-        if line is None:
-            raise PeerError(f"{self.peer}: expected an answer, found none")
-        return line
-
-    def poll(self) -> bytes | None:
-        """Return the next answer, or None if no answer is left."""
-        return self._answers.popleft().encode() if self._answers else None
-
-    def close(self) -> None:
-        """Close the player."""
-        self._on_close()
 
 
 def wait_for_any(channels: Sequence[Channel], deadline: float) -> None:

@@ -12,7 +12,8 @@ from spewy.errors import InputError, PeerError, short, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.match.acpc_text import COMMENTS, VERSION, is_spoken, parse_version, read_reply, state_text
-from spewy.match.connection import Connection, Listener, TimedOutError
+from spewy.match.channel import TimedOutError
+from spewy.match.connection import Connection, Listener
 from spewy.match.process import TAIL, command_words, start
 from spewy.match.seat import BotGoneError
 from spewy.match.table import decisions

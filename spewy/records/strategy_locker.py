@@ -12,10 +12,9 @@ buckets and hands to rows. ``meta`` holds the number of deals and the time of th
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,8 +24,9 @@ import numpy as np
 from lockers import DamagedLockerError, Reads, Store, Transaction, holds_store, open_store
 from solvers.tree import Floats
 from spewy.errors import InputError
-from spewy.records.keys import CLASSES, LINES, META, PLAY, SAVED_KEY
+from spewy.records.keys import CLASSES, LINES, PLAY
 from spewy.records.line_index import LineIndex
+from spewy.records.strategy_progress import Saved, found_saved, put_saved, read_saved
 from spewy.system.closing import Closing
 
 if TYPE_CHECKING:
@@ -36,32 +36,6 @@ FOLDER = "play"
 """Name of the strategy locker's folder within a solve's folder."""
 MOST = 255
 """Byte that stands for the frequency 1; repeats `solvers.sampled.quantise`, whose import would load kernels."""
-
-
-@dataclass(frozen=True)
-class Saved:
-    """Size and progress of a strategy locker.
-
-    Attributes:
-        board_buckets: number of board buckets per round.
-        rows: number of hand rows per round.
-        deals: deals that the strategies average.
-        saved_at: time of the last save, in seconds since 1970.
-    """
-
-    board_buckets: tuple[int, ...]
-    rows: tuple[int, ...]
-    deals: int
-    saved_at: float
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the record as it is stored."""
-        return {
-            "classes": self.board_buckets,
-            "rows": self.rows,
-            "deals": self.deals,
-            "saved_at": self.saved_at,
-        }
 
 
 class StrategyLocker(Closing):
@@ -305,7 +279,7 @@ def begin(
             txn.put(LINES, _part(t, "free"), lines.free.astype(np.int16))
         for name, array in arrays.items():
             txn.put(CLASSES, name.encode(), array)
-        txn.put(META, SAVED_KEY, _json(first.to_json()))
+        put_saved(txn, first)
 
     store.transact(write)
     store.flush()
@@ -352,35 +326,8 @@ def write_bucket(
 def finish_save(store: Store, deals: int) -> None:
     """Record the number of deals that the saved strategies average, and wait until everything is on the disk."""
     saved = replace(read_saved(store), deals=deals, saved_at=time.time())
-    store.transact(lambda txn: txn.put(META, SAVED_KEY, _json(saved.to_json())))
+    store.transact(lambda txn: put_saved(txn, saved))
     store.flush()
-
-
-def read_saved(store: Reads) -> Saved:
-    """Read the size and the progress of a strategy locker.
-
-    Raises:
-        InputError: nothing was saved yet.
-    """
-    saved = found_saved(store)
-    if saved is None:
-        raise InputError("strategy locker: nothing was saved yet")
-    return saved
-
-
-def found_saved(store: Reads) -> Saved | None:
-    """Read the size and the progress of a strategy locker; None for a new store."""
-    array = store.get(META, SAVED_KEY)
-    if array is None:
-        return None
-    content = json.loads(array.tobytes())
-    return Saved(tuple(content["classes"]), tuple(content["rows"]), content["deals"], content["saved_at"])
-
-
-def saved_deals(store: Reads) -> int:
-    """Number of deals that the strategies in a strategy locker average; 0 if nothing was saved yet."""
-    saved = found_saved(store)
-    return 0 if saved is None else saved.deals
 
 
 def _read_lines(store: Reads, t: int, n_rows: int) -> LineIndex:
@@ -412,7 +359,3 @@ def _key(t: int, board_bucket: int, p: int, portion: int) -> bytes:
 
 def _part(t: int, name: str) -> bytes:
     return f"{t}|{name}".encode()
-
-
-def _json(value: Mapping[str, Any]) -> np.ndarray:
-    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)

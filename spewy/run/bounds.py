@@ -95,8 +95,8 @@ def _buffers(count: TreeCount, most: list[int]) -> int:
         count: numbers of lines, folds and showdowns per round.
         most: number of both players' hands on one board, per round.
     """
-    lanes = [max(one.folds, one.showdowns) for one in count.rounds]
-    return sum(2 * SINGLE * n * hands for n, hands in zip(lanes, most, strict=True))
+    endings = [max(one.folds, one.showdowns) for one in count.rounds]
+    return sum(2 * SINGLE * n * hands for n, hands in zip(endings, most, strict=True))
 
 
 def _is_exact(job: Job) -> bool:

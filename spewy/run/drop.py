@@ -27,7 +27,8 @@ from spewy.records.chunks import Chunks, delete_rounds
 from spewy.records.leaves import are_kept, write_leaves
 from spewy.records.progress import dropped_names, first_dropped, mark_dropped, saved_sweeps
 from spewy.records.status import STOP
-from spewy.records.strategy_locker import FOLDER, StrategyLocker, found_saved
+from spewy.records.strategy_locker import FOLDER, StrategyLocker
+from spewy.records.strategy_progress import found_saved
 from spewy.run.log import LogFile
 
 Progress = Callable[[int, int], None]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import resource
+from collections.abc import Iterator
 
 _FAILURES = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
@@ -28,17 +29,35 @@ _NAMED = (
 
 def failure_text(error: BaseException) -> str | None:
     """Return the message of an error that a failure of the machine has caused; None for all other errors."""
+    for cause in _chain(error):
+        text = _own_text(cause)
+        if text is not None:
+            return text if cause is error else str(error)
+        if isinstance(cause, OSError):
+            return None
+    return None
+
+
+def _own_text(error: BaseException) -> str | None:
+    """Return the message of an error that stands for a failure of the machine itself; None for all other errors."""
     if is_a(error, *_NAMED):
         return str(error)
     if _wants_memory(error):
         return f"memory: there is not enough for this work ({str(error) or 'out of memory'})"
-    if isinstance(error, OSError):
-        if error.errno not in _FAILURES:
-            return None
+    if isinstance(error, OSError) and error.errno in _FAILURES:
         subject = error.filename or "the operating system"
         return f"{subject}: the machine lacks space, memory or open files ({error.strerror or error})"
-    cause = error.__cause__ or error.__context__
-    return str(error) if cause is not None and failure_text(cause) is not None else None
+    return None
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, its cause, the cause of the cause, and so on, each of them once."""
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        yield cause
+        seen.add(id(cause))
+        cause = cause.__cause__ or cause.__context__
 
 
 def _wants_memory(error: BaseException) -> bool:
@@ -51,10 +70,8 @@ def _wants_memory(error: BaseException) -> bool:
 
 
 def _has_no_space(error: BaseException) -> bool:
-    """Whether an error, or the error that caused it, says that the dynamic loader found no memory."""
-    cause = error.__cause__ or error.__context__
-    says_so = any(text in str(error).lower() for text in _NO_SPACE)
-    return says_so or (cause is not None and _has_no_space(cause))
+    """Whether an error, or an error that caused it, says that the dynamic loader found no memory."""
+    return any(text in str(cause).lower() for cause in _chain(error) for text in _NO_SPACE)
 
 
 def is_a(error: BaseException, *names: str) -> bool:

@@ -43,8 +43,8 @@ MOST_DEATHS = 3
 """A task fails when it has killed this number of workers; its last attempt runs alone, in case memory was short."""
 MOST_BARREN = 10
 """The pool gives up when its workers have died this number of times in a row before any task began."""
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Environment variables that limit the threads of linear algebra."""
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
+"""Environment variables that limit the threads of linear algebra, and the cores that `joblib.cpu_count` finds."""
 
 
 @dataclass
@@ -370,7 +370,7 @@ _STARTING_TRACKERS = threading.Lock()
 
 
 def _threads(workers: int) -> dict[str, str]:
-    """Return environment variables that divide the threads of linear algebra among ``workers`` processes."""
+    """Return environment variables that divide cores and the threads of linear algebra among ``workers`` processes."""
     from joblib import cpu_count
 
     allowed = {name: os.environ.get(name, "") for name in THREADS}

@@ -19,25 +19,39 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 @click.command()
-@click.option("--seed", type=int, default=1, show_default=True, help="Another seed is other cases.")
-@click.option("--cases", type=click.IntRange(min=1), default=10_000, show_default=True, help="How many.")
-@click.option("--seconds", type=float, default=float("inf"), help="Begin no more cases after so long.")
+@click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Seed of the cases; another seed makes other cases.",
+)
+@click.option(
+    "--cases", type=click.IntRange(min=1), default=10_000, show_default=True, help="Number of cases."
+)
+@click.option(
+    "--seconds", type=float, default=float("inf"), help="Time in seconds after which no more cases begin."
+)
 @click.option(
     "--case",
     "alone",
     type=int,
     multiple=True,
-    help="Run these alone, and print all that they do; any number.",
+    help="Number of a case to run alone, with all its output printed; may be repeated.",
 )
 @click.option(
-    "--workers", type=click.IntRange(min=1), default=cpu_count(), show_default=True, help="Processes."
+    "--workers",
+    type=click.IntRange(min=1),
+    default=cpu_count(),
+    show_default=True,
+    help="Number of processes.",
 )
 @click.option(
     "--limit",
     type=float,
     default=SECONDS_PER_CASE,
     show_default=True,
-    help="Seconds of work that a case may take.",
+    help="Largest number of seconds of processor time for one case.",
 )
 def main(seed: int, cases: int, seconds: float, alone: tuple[int, ...], workers: int, limit: float) -> None:
     """Run the command line on odd input; exit with 1 where an answer is not as it has to be."""

@@ -7,22 +7,24 @@ betting trees and lists of boards, because they recur from hand to hand.
 
 from __future__ import annotations
 
-import math
+import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import comb
 
 import numpy as np
 
 from buckets.cards import hands
 from solvers.discount import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from solvers.exact import ExactCfr, supports
-from solvers.game import LiveGame
+from solvers.game import LiveGame, Lock
 from solvers.reference.cfr import Cfr
 from solvers.solver import Solver
 from solvers.tree import Floats, Ints
 from spewy.bot.resolving.budget import Pace
+from spewy.bot.resolving.menus import Menu, menus_from, with_menu
 from spewy.chunks.boards import BoardRound, board_rounds
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
@@ -34,6 +36,9 @@ from spewy.game.tree import BettingTree, tree_after
 from spewy.game.treeconfig import TreeConfig
 from spewy.records.policy import Stacked
 
+LOG = logging.getLogger(__name__)
+FEWEST = 10
+"""Smallest number of iterations for which a solve is begun with a menu that has a smaller one after it."""
 TREES, BOARDS = 64, 4
 """Number of cached betting trees, and of root boards with cached later boards (some 5 MB for a turn)."""
 
@@ -50,8 +55,10 @@ class Root:
         put_in_before: chips that each player had put in before the round.
         stack: the smaller of both players' stacks in chips when the round began; None: unlimited.
         actions: ACPC actions of the round before the root; amounts are chips put in since the round began.
-        extra_bets: bets at the root in addition to the job's bet sizes, written like ``actions``.
+        extra_bets: bets of the round in addition to the menu's, each as the line from the root to the bet: ``"r150"``,
+            or ``"cr150"`` for a bet after a check; amounts as in ``actions``.
         donk: whether the player who starts the round called the last bet of the previous round.
+        menu: the bet sizes of the subgame.
     """
 
     round: int
@@ -60,6 +67,7 @@ class Root:
     actions: tuple[str, ...] = ()
     extra_bets: tuple[str, ...] = ()
     donk: bool = False
+    menu: Menu = "job"
 
     @property
     def pot(self) -> int:
@@ -79,7 +87,7 @@ class SubgameBuilder:
     """Builds the subgames of a whole game.
 
     Args:
-        config: betting of the whole game; subgames use the same bet sizes.
+        config: betting of the whole game; the menu "job" has the same bet sizes.
         most_bytes: largest memory of a subgame's regrets and strategy sums, in bytes.
 
     Attributes:
@@ -100,6 +108,73 @@ class SubgameBuilder:
             InputError: the pot at the root is empty, or the root's actions are not legal.
         """
         return self._tree(root).tree
+
+    def fitting(self, root: Root, made: Sequence[str], menu: Menu, seconds: float | None) -> Root:
+        """Return a subgame's root with a menu and with all bets that were made.
+
+        If the subgame with this menu does not fit into the memory, or not even `FEWEST` iterations of it into the time,
+        the next smaller menu takes its place, and the log says so.
+
+        Args:
+            root: the root without extra bets.
+            made: the actions of the round from the root on, written like `Root.actions`.
+            menu: the largest menu.
+            seconds: time for the solve; None: no limit.
+
+        Raises:
+            InputError: the root or the actions are impossible.
+        """
+        menus = menus_from(menu, self.config)
+        for each in menus:
+            found = self._with_bets(replace(root, menu=each), made)
+            size = self.size(found)
+            problem = self._does_not_fit(size, seconds)
+            if problem is None or each == menus[-1]:
+                return found
+            LOG.warning(
+                "round %s after %r: the menu %r %s; a smaller one takes its place",
+                root.round,
+                "".join(made),
+                each,
+                problem,
+            )
+        raise AssertionError("there is no menu")
+
+    def _does_not_fit(self, size: int, seconds: float | None) -> str | None:
+        """Say why a solve with ``size`` strategy entries is too large; None if it is not."""
+        if 8 * size > self.most_bytes:
+            return f"needs {8 * size / 2**20:,.0f} MiB of at most {self.most_bytes / 2**20:,.0f} MiB"
+        needed = sum(self.pace.seconds(stage, size) for stage in ("first", "judge", "judge"))
+        needed += (FEWEST - 1) * self.pace.seconds("iterate", size)
+        if seconds is not None and needed > seconds:
+            return f"needs {needed:.1f} s of at most {seconds:g} s for {FEWEST} iterations"
+        return None
+
+    def _with_bets(self, root: Root, made: Sequence[str]) -> Root:
+        """Add to a root those bets of the round that its tree lacks."""
+        for n, action in enumerate(made):
+            before = "".join(made[:n])
+            decision = self.decision(root, before)
+            lacked = decision is None or action not in [each.acpc for each in decision[2].actions]
+            if lacked and action[0] == "r" and not self.game.limit:
+                root = replace(root, extra_bets=(*root.extra_bets, before + action))
+        self.tree(root)
+        return root
+
+    def size(self, root: Root) -> int:
+        """Number of entries in both players' strategies of a subgame, as `strategy_size` counts them on its boards.
+
+        Raises:
+            InputError: the root is impossible.
+        """
+        total, n_boards, seen = 0, 1, self.game.board_sizes[root.round]
+        for t, bets in enumerate(self._tree(root).betting, root.round):
+            if t > root.round:
+                n_boards *= comb(len(self.game.deck) - seen, self.game.num_board_cards[t])
+                seen = self.game.board_sizes[t]
+            rows = comb(len(self.game.deck) - seen, self.game.num_hole_cards)
+            total += n_boards * rows * sum(bets.forest.n_slots)
+        return total
 
     def decision(self, root: Root, line: str) -> tuple[int, int, Node] | None:
         """Find the decision at a line of a subgame.
@@ -129,20 +204,6 @@ class SubgameBuilder:
         lines, slots = [line for line, _ in decisions], [each for _, each in decisions]
         return lines, np.concatenate([np.zeros(0, dtype=np.int64), *slots])
 
-    def size(self, root: Root) -> int:
-        """Number of actions of both players in a subgame, summed over all boards; a measure of an iteration's time.
-
-        Raises:
-            InputError: the root is impossible.
-        """
-        boards, total, deck = 1, 0, len(self.game.deck.cards)
-        for t, bets in enumerate(self._tree(root).betting):
-            if t:
-                known = self.game.board_sizes[root.round + t - 1]
-                boards *= math.comb(deck - known, self.game.board_sizes[root.round + t] - known)
-            total += boards * sum(bets.forest.n_slots)
-        return total
-
     def layout(self, root: Root, board: tuple[int, ...]) -> Layout:
         """Return the boards and the betting of a subgame that starts on a board.
 
@@ -171,6 +232,7 @@ class SubgameBuilder:
             sizes=self.config.sizes[root.round :],
             min_bet=self.config.min_bet or self.game.big_blind,
         )
+        config = with_menu(config, root.menu)
         tree = tree_after(config, root.actions, root.extra_bets, donk=root.donk)
         betting = betting_rounds(tree)
         slots = {}
@@ -200,12 +262,15 @@ def strategy_size(layout: Layout) -> int:
     )
 
 
-def live_game(layout: Layout, ranges: tuple[Floats, Floats]) -> LiveGame:
+def live_game(
+    layout: Layout, ranges: tuple[Floats, Floats], kept: Mapping[str, Floats] | None = None
+) -> LiveGame:
     """Make the game of a subgame, as arrays for a solver.
 
     Args:
         layout: boards and betting of the subgame.
         ranges: both players' ranges, each ``[hand of the deck]``; they are scaled to a largest weight of 1.
+        kept: fixed frequencies ``[action, hand of the deck]`` of decisions of the first round, by line; NaN: not fixed.
 
     Raises:
         solvers.errors.SolverError: every pair of hands in the two ranges shares a card.
@@ -214,9 +279,23 @@ def live_game(layout: Layout, ranges: tuple[Floats, Floats]) -> LiveGame:
     for rows, weights in zip(layout.board(0, 0).hands, ranges, strict=True):
         here = weights[rows.numbers]
         scaled.append(here[None] / max(float(here.max(initial=0.0)), 1e-300))
-    game = with_ranges(layout.live, (scaled[0], scaled[1]))
+    game = replace(with_ranges(layout.live, (scaled[0], scaled[1])), locks=tuple(_locks(layout, kept or {})))
     game.deal_weight  # noqa: B018 - raises an error if no pair of hands is possible
     return game
+
+
+def _locks(layout: Layout, kept: Mapping[str, Floats]) -> Iterator[Lock]:
+    """Yield a lock for each kept decision of a subgame's first round."""
+    for n, node in enumerate(layout.betting[0].nodes):
+        if node.kind == "decision" and node.line in kept:
+            assert node.player is not None
+            hands_here = layout.board(0, 0).hands[node.player].numbers
+            frequencies = kept[node.line][:, hands_here]
+            blank = np.full(
+                (1, len(frequencies), layout.live.rounds[0].hands[node.player].row.shape[1]), np.nan
+            )
+            blank[0, :, : len(hands_here)] = frequencies
+            yield Lock(0, node.player, n, blank)
 
 
 def new_solver(game: LiveGame, threads: int = 1) -> Solver:

@@ -7,7 +7,7 @@ An unsafe solve takes both ranges as estimated. A safe solve re-solves one playe
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,6 +79,7 @@ def resolve(
     limits: Limits,
     warm: tuple[PlayerStrategy, PlayerStrategy] | None = None,
     safety: Safety | None = None,
+    kept: Mapping[str, Floats] | None = None,
 ) -> Resolved:
     """Solve a subgame for both players, or safely for one player.
 
@@ -91,6 +92,7 @@ def resolve(
         limits: limits of the solve.
         warm: both players' strategies that the solve starts from; None: the solve starts from zero.
         safety: settings of a safe solve; None: solve for both players, with the ranges as they are.
+        kept: fixed frequencies of decisions, as in `live_game`.
 
     Raises:
         InputError: the subgame is impossible or too large.
@@ -100,7 +102,7 @@ def resolve(
     with builder.pace.spending("lay"):
         layout = builder.layout(root, board)
         dealt = ranges if safety is None else _against_all(safety.player, ranges[safety.player])
-        game = live_game(layout, dealt)
+        game = live_game(layout, dealt, kept)
         solver, size = new_solver(game, limits.threads), strategy_size(layout)
     try:
         run: Callable[[int], None] = solver.run

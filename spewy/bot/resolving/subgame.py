@@ -12,8 +12,7 @@ re-solved strategy only if it does not lose more than the blueprint.
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,14 +20,13 @@ import numpy as np
 from lockers import LockerError
 from solvers.resolve import ALTERNATIVES, Gadget
 from solvers.tree import Floats
-from spewy.bot.blueprint import Blueprint
-from spewy.bot.options import Options
-from spewy.bot.resolving.budget import Budget, OutOfTimeError
-from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, add_chips, split_actions
+from spewy.bot.resolving.budget import OutOfTimeError
+from spewy.bot.resolving.builder import PlayerStrategy, Root, add_chips, split_actions
+from spewy.bot.resolving.hand_context import HandContext
 from spewy.bot.resolving.resolve import Limits, Safety, best_responses, resolve
 from spewy.bot.resolving.resolved import Resolved
 from spewy.bot.resolving.translation import translate_subgame
-from spewy.bot.tally import Tally, is_expected
+from spewy.bot.tally import is_expected
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.nodes import entry_line
@@ -39,40 +37,6 @@ READING = 0.5
 """Largest share of a decision's time for best responses to the blueprint."""
 BEFORE = 0.5
 """Largest share of a solve's time for solves of enclosing subgames, which must come first."""
-MOST_KEPT = 1 << 30
-"""Memory in bytes for solved subgames of a hand; a subgame that does not fit is solved again when it is needed."""
-
-SolveKey = tuple[str, tuple[int, ...], tuple[str, ...], int]
-
-
-@dataclass(frozen=True)
-class HandContext:
-    """Settings and caches that all subgames of one hand share.
-
-    Attributes:
-        blueprint: the stored strategy, which the bot plays outside re-solved subgames.
-        builder: the builder of subgames.
-        options: when and how to re-solve.
-        tally: counts re-solves that fail.
-        budget: the time budget of the current decision.
-        solved: solved subgames, the most recently used last; the key is betting line, board and extra bets of the root,
-            and the player for whom the subgame was solved.
-    """
-
-    blueprint: Blueprint
-    builder: SubgameBuilder
-    options: Options
-    tally: Tally
-    budget: Budget
-    solved: OrderedDict[SolveKey, Resolved] = field(default_factory=OrderedDict)
-
-    def keep(self, key: SolveKey, resolved: Resolved) -> Resolved:
-        """Cache a solved subgame; drop the least recently used subgames if all together are too large."""
-        self.solved[key] = resolved
-        self.solved.move_to_end(key)
-        while sum(each.n_bytes for each in self.solved.values()) > MOST_KEPT and len(self.solved) > 1:
-            self.solved.popitem(last=False)
-        return resolved
 
 
 class BlueprintStrategy(NamedTuple):
@@ -97,9 +61,12 @@ class Subgame:
         board: public cards at the root.
         blueprint_line: the root's line in the blueprint's tree; None if the tree has no such line.
         outer: the enclosing subgame; the bot plays its strategy where this subgame has no acceptable strategy.
+        begun: betting line of the hand when the subgame was begun; later than the root if the round is solved again.
 
     Attributes:
         ranges: both players' ranges at the root, each ``[hand of the deck]``; set before the first solve.
+        kept: decisions between the root and ``begun`` that stay as they were played: by their line in the subgame, the
+            frequencies ``[action, hand of the deck]``. Set before the first solve.
     """
 
     def __init__(
@@ -110,8 +77,10 @@ class Subgame:
         board: tuple[int, ...],
         blueprint_line: str | None,
         outer: Subgame | None,
+        begun: str,
     ) -> None:
-        self.root, self.betting, self.board, self.outer = root, betting, board, outer
+        self.root, self.betting, self.board, self.outer, self.begun = root, betting, board, outer, begun
+        self.kept: dict[str, Floats] = {}
         self.ranges: tuple[Floats, Floats] | None = None
         self._context, self._builder, self._options = context, context.builder, context.options
         self._blueprint_line = blueprint_line
@@ -123,11 +92,11 @@ class Subgame:
 
     def covers(self, betting: Betting) -> bool:
         """Whether the subgame's tree has a decision after a betting of the hand."""
-        return self._builder.decision(self.root, self._line(betting)) is not None
+        return self._builder.decision(self.root, self.line(betting)) is not None
 
     def actions(self, betting: Betting) -> tuple[str, ...]:
         """Return the ACPC actions of the decision after a betting that the subgame covers."""
-        decision = self._builder.decision(self.root, self._line(betting))
+        decision = self._builder.decision(self.root, self.line(betting))
         assert decision is not None
         return tuple(add_chips(action.acpc, self.root.put_in_before) for action in decision[2].actions)
 
@@ -145,7 +114,7 @@ class Subgame:
         try:
             if self._is_worse(player):
                 return None
-            return self._resolved(player).frequencies(self._line(betting), board)
+            return self._resolved(player).frequencies(self.line(betting), board)
         except Exception as error:
             # The hand goes on with the blueprint.
             if self._options.strict and not is_expected(error):
@@ -194,20 +163,22 @@ class Subgame:
         solved = None if outer is None else outer._played(player, self.betting)
         if outer is None or solved is None:
             return self._stored_strategy(player)
-        before = entry_line(outer._line(self.betting))
+        before = entry_line(outer.line(self.betting))
         chips = self.root.put_in_before - outer.root.put_in_before
 
         def read(lines: list[str], board: tuple[int, ...]) -> Stacked:
             parts = [solved.frequencies(before + add_chips(line, chips), board) for line in lines]
             return Stacked.by_hand(np.concatenate(parts))
 
-        return BlueprintStrategy(replace(self.root, extra_bets=()), self._read_once(player, read))
+        same_round = outer.root.round == self.root.round
+        root = outer.root if same_round else replace(self.root, extra_bets=(), menu=outer.root.menu)
+        return BlueprintStrategy(root, self._read_once(player, read))
 
     # Re-solving
 
     def _resolved(self, player: int) -> Resolved:
         """Return the solve of this subgame for a player, from the cache or computed now."""
-        key = self.betting.line, self.board, self.root.extra_bets, self._solved_for(player)
+        key = self.betting.line, self.begun, self.board, self._solved_for(player)
         try:
             resolved = self._context.solved.get(key) or self._solve(self._solved_for(player))
         finally:
@@ -224,7 +195,7 @@ class Subgame:
             LOG.info("line %r: solved unsafely: the blueprint's values are not known", self.betting.line)
         safety = None if gadget is None or values is None else Safety(player, values, gadget)
         assert self.ranges is not None
-        return resolve(self._builder, self.root, self.board, self.ranges, limits, warm, safety)
+        return resolve(self._builder, self.root, self.board, self.ranges, limits, warm, safety, self.kept)
 
     def _alternatives(self, player: int, gadget: Gadget) -> Floats | None:
         """Return the alternative payoffs of the opponent's hands, ``[hand of the deck]``, when a player is re-solved.
@@ -271,9 +242,9 @@ class Subgame:
         return self._worse[player]
 
     def _is_comparable(self, player: int) -> bool:
-        """Whether the blueprint has this subgame with the same pot and bets."""
+        """Whether the blueprint has this subgame with the same pot, apart from the menu."""
         blueprint = None if self.root.extra_bets else self.blueprint_strategy(player)
-        return blueprint is not None and blueprint.root == self.root
+        return blueprint is not None and replace(blueprint.root, menu=self.root.menu) == self.root
 
     def _loses_more(self, player: int) -> bool:
         """Whether best responses win more against the re-solved strategy than against the blueprint.
@@ -315,17 +286,19 @@ class Subgame:
                 blueprint, opponents = self._stored_strategy(player), self._stored_strategy(1 - player)
         if blueprint is None or opponents is None:
             return None
-        return self._values_against(player, blueprint, opponents.strategy)
+        return self._values_against(player, blueprint, opponents)
 
     def _values_against(
-        self, player: int, blueprint: BlueprintStrategy, own: PlayerStrategy | None = None
+        self, player: int, blueprint: BlueprintStrategy, opponents: BlueprintStrategy | None = None
     ) -> Floats | None:
         """Compute the opponent's values against a player's strategy (`best_responses`); None if there is no time."""
-        context, (root, strategy) = self._context, blueprint
+        context = self._context
         if self.ranges is None:
             return None
         reach, deadline = self.ranges[player], context.budget.after(READING)
         try:
+            root, strategy = self._in_menu(blueprint)
+            own = None if opponents is None else self._in_menu(opponents).strategy
             values = best_responses(self._builder, root, self.board, player, reach, strategy, deadline, own)
         except OutOfTimeError as error:
             LOG.info("line %r: %s", self.betting.line, error)
@@ -345,9 +318,11 @@ class Subgame:
     def _translated_strategy(self, player: int) -> PlayerStrategy | None:
         """Return a player's blueprint strategy, translated to this subgame's bets; None if it is unknown.
 
-        For a subgame with extra bets the stored strategy is translated, so that no enclosing subgame must be solved.
+        Where a round is solved again the stored strategy is translated, so that the round's first subgame need not be
+        solved.
         """
-        blueprint = self.blueprint_strategy(player, enclosing=not self.root.extra_bets)
+        enclosing = self.outer is not None and self.outer.root.round < self.root.round
+        blueprint = self.blueprint_strategy(player, enclosing=enclosing)
         if blueprint is None:
             return None
         root, strategy = blueprint
@@ -357,6 +332,14 @@ class Subgame:
         except InputError as error:
             LOG.info("line %r: the blueprint cannot be translated: %s", self.betting.line, error)
             return None
+
+    def _in_menu(self, blueprint: BlueprintStrategy) -> BlueprintStrategy:
+        """Translate a blueprint strategy to the menu of this subgame."""
+        root = replace(blueprint.root, menu=self.root.menu)
+        if root == blueprint.root:
+            return blueprint
+        strategy = translate_subgame(self._builder, root, blueprint.root, blueprint.strategy)
+        return BlueprintStrategy(root, strategy)
 
     def _stored_strategy(self, player: int) -> BlueprintStrategy | None:
         """Return a player's stored strategy in this subgame; None if the blueprint's tree does not have the root."""
@@ -371,6 +354,7 @@ class Subgame:
             stack=None if stack is None else stack - put_in_before,
             actions=split_actions(add_chips(self._blueprint_line[len(round_line) :], -put_in_before)),
             extra_bets=(),
+            menu="job",
         )
 
         def read(lines: list[str], board: tuple[int, ...]) -> Stacked:
@@ -393,7 +377,7 @@ class Subgame:
 
         return strategy
 
-    def _line(self, betting: Betting) -> str:
+    def line(self, betting: Betting) -> str:
         """Convert a betting of the hand to a line of this subgame's tree."""
         rounds = betting.rounds[self.root.round :]
         return add_chips("/".join("".join(actions) for actions in rounds), -self.root.put_in_before)

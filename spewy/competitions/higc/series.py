@@ -24,7 +24,7 @@ from spewy.competitions.higc.session import Agent, Session
 from spewy.competitions.higc.spiel import SpielGame
 from spewy.competitions.higc.text import TOURNAMENT_OVER
 from spewy.errors import InputError, PeerError, path_text, shown
-from spewy.match.connection import Channel, LocalChannel
+from spewy.match.channel import Channel, LocalChannel
 from spewy.match.entrant import Entrant, Kind, parse_entrant
 from spewy.match.process import Program, command_words
 from spewy.match.runs import Watcher, play_runs

@@ -23,7 +23,7 @@ class Answer:
         old_action: the actions before the client's last action; None if the server does not tell them.
         action: all actions so far.
         position: the client's number: 0 is the big blind.
-        played: the hand that these actions and the cards make.
+        played: the hand with all actions so far and the known cards.
         token: the session's token; None if the server does not tell it.
         winnings: chips that the client has won; None while the hand goes on.
         baseline: the server's estimate of the chips that it would have won with the client's cards; None if unknown.

@@ -235,7 +235,7 @@ class _Reading:
 
 
 def _followed(legal: Hand | None, action: str) -> Hand | None:
-    """Return the legal form of a hand after an action of the hand as played; None if nobody is to act in it."""
+    """Apply an action to the form of a hand with legal raises only; None if nobody is to act in this form."""
     if legal is None or legal.to_act is None:
         return None
     return legal.apply(read_action(legal, action)[0])

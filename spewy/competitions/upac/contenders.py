@@ -18,7 +18,7 @@ from spewy.competitions.upac.runtime.odds import equity
 from spewy.competitions.upac.runtime.player import Player
 from spewy.competitions.upac.runtime.protocol import Spot, Table
 from spewy.errors import InputError, one_line, path_text
-from spewy.match.connection import Channel, LocalChannel, TimedOutError
+from spewy.match.channel import Channel, LocalChannel, TimedOutError
 from spewy.match.entrant import Entrant, apart, parse_entrant, plain_name
 from spewy.match.process import Program
 from spewy.system.closing import Closing

@@ -96,14 +96,24 @@ def test_trees_of_boards_that_nobody_asked_for_are_refused(locker, monkeypatch):
     monkeypatch.setattr(BucketLocker, "missing", lambda self, n_cards: few)
 
     class Swapping(WorkerPool):
-        def results(self, function, tasks):
-            for number, (portion,) in enumerate(tasks):
+        """A pool whose single worker computes trees in the wrong order."""
+
+        size = 1
+
+        def _work(self, function, tasks, at_once):
+            for number, (portion,) in tasks:
                 yield Message(number, "done", function(None, portion[::-1]))
 
+        def stop(self):
+            """Nothing runs in the background."""
+
+        def close(self):
+            """No workers to end."""
+
     with pytest.raises(
-        PeerError, match="expected the trees of boards 2c2d2h to 2c2d3c, found those of others"
+        PeerError, match="expected the trees of boards 2c2d2h to 2c2d3c, found trees of other boards"
     ):
-        locker.precompute(3, Swapping(1), lambda done: None)
+        locker.precompute(3, Swapping(), lambda done: None)
     assert list(locker.store.keys("means")) == []
 
 

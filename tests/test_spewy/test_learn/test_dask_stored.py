@@ -192,7 +192,7 @@ def test_live_leaves_have_nothing_for_a_cluster(tmp_path):
     job = write(tmp_path, LEDUC.replace('"stored"', '"live"'))
     told = refused("solve", job, "--set", 'solve.workers="dask"', "--out", tmp_path / "out")
     assert (
-        'solve.workers: expected a number of threads where leaves are live, "dask" is for stored chunks'
+        'solve.workers: expected a number of threads for live leaves, found "dask", which is for stored chunks'
         in told
     )
 

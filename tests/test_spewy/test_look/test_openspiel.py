@@ -147,7 +147,7 @@ def test_showdowns_of_three_cards_go_by_other_rules_there(tmp_path):
     text = NO_LIMIT.replace("numHoleCards = 1", "numHoleCards = 2")
     _, solution = solved_game(tmp_path, text, bets={"preflop": {"bet": "a"}})
     with pytest.raises(
-        InputError, match=r"other than three cards at the showdown.*found 2 in the hand and 1 on"
+        InputError, match="three cards at the showdown by other rules; the game has 2 in the hand and 1 on"
     ):
         solution.to_openspiel()
 

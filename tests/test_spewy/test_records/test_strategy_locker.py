@@ -13,9 +13,10 @@ from naive_averages import in_255ths
 from lockers import DamagedLockerError, LockerError, ManifestMismatchError, open_store
 from solvers.sampled.quantise import quantise
 from spewy.errors import InputError
-from spewy.records import line_index, strategy_locker
+from spewy.records import line_index
 from spewy.records.keys import PLAY
 from spewy.records.strategy_locker import StrategyLocker
+from spewy.records.strategy_progress import read_saved
 
 MANIFEST = {"game": "Leduc"}
 
@@ -81,7 +82,7 @@ def test_a_copy_of_the_folder_is_enough(sums, folder, tmp_path):
 
 def test_what_was_written_before_is_gone_on_with(sums, folder):
     with sums.create(folder, MANIFEST) as store:
-        assert strategy_locker.read_saved(store).deals == 7
+        assert read_saved(store).deals == 7
 
 
 def test_a_folder_of_another_job_is_refused(sums, folder):

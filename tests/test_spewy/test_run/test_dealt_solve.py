@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -368,9 +369,7 @@ def test_classes_that_lack_a_part_are_damage(leduc, solved, tmp_path):
     shutil.copytree(solved[1], tmp_path / "out")
     with open_store(tmp_path / "out" / "play") as store:
         store.transact(lambda txn: txn.delete("classes", b"rows"))
-    assert "locker 'board_buckets': expected groups, " in refused(
-        "solve", leduc[0], "--out", tmp_path / "out"
-    )
+    assert "locker 'classes': expected groups, " in refused("solve", leduc[0], "--out", tmp_path / "out")
     assert "found no rows" in refused("show", tmp_path / "out")
 
 
@@ -510,11 +509,16 @@ def test_sums_that_are_no_numbers_fail_and_are_not_saved(leduc, tmp_path, monkey
 ENDLESS = ("--set", "solve.max_sweeps=1000000000", "--json")
 
 
+@contextmanager
 def start(job, folder, *more):
+    """Start an endless solve, which ends with the ``with`` block at the latest, so that a failed test does not hang."""
     command = [*COMMAND, "solve", str(job), "--out", str(folder), *ENDLESS, *more]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    with subprocess.Popen(command, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def wait_for(found, process):
@@ -904,7 +908,7 @@ def test_a_play_locker_that_was_taken_away_is_written_again(leduc, solved, tmp_p
 def test_several_jobs_at_once_are_not_for_dealt_boards(leduc, tmp_path):
     result = spewy("solve", leduc[0], write(tmp_path, DEALT_FLOP), "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert "whose boards are dealt" in result.stderr
+    assert "expected a job that visits all boards, found one with [boards]" in result.stderr
 
 
 def test_a_folder_that_somebody_has_is_told(leduc, solved):
@@ -1014,7 +1018,7 @@ def test_an_estimate_knows_no_more_rows_than_hands_and_in_the_end_those_that_the
 
 
 def test_more_rows_than_a_byte_numbers_are_told_by_their_key(tmp_path):
-    assert 'rows.flop: expected "hands" or at most 255 rows beside [boards], found 256' in refused(
+    assert 'rows.flop: expected "hands" or at most 255 rows with [boards], found 256' in refused(
         "estimate", write(tmp_path, DEALT_FLOP), "--set", "rows.flop=256"
     )
 

@@ -61,6 +61,17 @@ def test_what_is_a_failure(error, told):
     assert found == told if told is None else found.startswith(told)
 
 
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.ENOENT])
+def test_errors_that_are_each_others_cause(number):
+    first, second = InputError("first"), InputError("second")
+    first.__cause__, second.__cause__ = second, first
+    alone = InputError("alone")
+    alone.__cause__ = alone
+    assert [failure_text(error) for error in (first, second, alone)] == [None] * 3
+    second.__cause__ = OSError(number, "the disk")
+    assert failure_text(first) == ("first" if number == errno.ENOSPC else None)
+
+
 MAPS = "libx.so: failed to map segment from shared object"
 NOT_FOUND = OSError("Could not find/load shared object file")
 

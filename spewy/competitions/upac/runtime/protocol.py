@@ -66,7 +66,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Heard:
-    """What a line from the engine says.
+    """The meaning of a line from the engine.
 
     Attributes:
         spot: the state in which the bot must answer; None if the line asks nothing, or the question cannot be read.

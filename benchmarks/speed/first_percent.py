@@ -1,0 +1,121 @@
+"""Measures how long a bot needs on a turn until best responses win at most 1 % of the pot.
+
+    python -m benchmarks.speed.first_percent FOLDER [--turns 5] [--threads 2] [--menu lean|job] [--target 1] [--seed 1]
+
+The stored strategy of the no-limit game in FOLDER plays hands against itself. Each turn that it reaches is solved with
+all hands of both players, in the ranges of the stored strategy, from nothing and from the stored strategy. The clock
+runs while the tree is built, boards and tables are laid out, the stored strategy is read, memory is taken and
+iterations are made; it stands still while best responses are computed after each ten iterations. A second solve of the
+same turn, with one more bet, shows what is kept from the first.
+
+The benchmark prints a row for each turn: the seconds before the first iteration in the first and in the second solve,
+and the iterations and seconds until the target, from nothing and from the stored strategy.
+"""
+
+import argparse
+import time
+from statistics import median
+
+from benchmarks.studies.resolved_rounds import Judge
+from spewy import open_policy
+from spewy.bot.agent import LockerBot
+from spewy.bot.blueprint import Blueprint
+from spewy.bot.options import Options
+from spewy.bot.resolving.builder import Root, SubgameBuilder, live_game, new_solver
+from spewy.bot.resolving.translation import translate_subgame
+from spewy.bot.resolving.warm_start import start_warm
+from spewy.game.hand import Hand
+
+STEP, MOST = 10, 2000
+"""Iterations between two measurements, and largest number of iterations."""
+
+
+class Turns:
+    """Solves turns of a folder's strategy.
+
+    Args:
+        policy: the stored strategy.
+        options: the command's arguments.
+    """
+
+    def __init__(self, policy, options: argparse.Namespace) -> None:
+        self.options = options
+        self.builder = SubgameBuilder(policy.problem.tree.config)
+        self.judge, self.blueprint = Judge(self.builder, 2), Blueprint(policy)
+        self.bot = LockerBot(policy, Options(resolve="never", seconds=None))
+
+    def reached(self, seed: int) -> Hand | None:
+        """Play a hand; return the state at which its turn begins, or None."""
+        return self.judge.reached(self.bot, seed)
+
+    def solve(self, state: Hand, seed: int, bets: tuple[str, ...], warm: bool) -> tuple[float, int, float]:
+        """Solve a turn; return the seconds before the first iteration, the iterations, and the seconds of all."""
+        self.bot.new_hand(state, 0, seed)
+        ranges, spent = self.bot.ranges(state), min(state.game.stacks or (0,)) - max(state.betting.spent)
+        began = time.perf_counter()
+        root = self.builder.fitting(
+            Root(state.betting.round, max(state.betting.spent), spent), bets, self.options.menu, None
+        )
+        layout = self.builder.layout(root, state.board)
+        game = live_game(layout, ranges)
+        solver = new_solver(game, self.options.threads)
+        try:
+            if warm:
+                known = Root(root.round, root.put_in_before, root.stack)
+                plays = self.judge.stored(self.blueprint, state)
+                if known != root:
+                    plays = translate_subgame(self.builder, root, known, plays)
+                start_warm(self.builder, root, layout, game, solver, (plays, plays), None)
+            laid = total = time.perf_counter() - began
+            done, target = 0, self.options.target * root.pot / 100
+            while done < MOST:
+                began = time.perf_counter()
+                solver.run(STEP)
+                total, done = total + time.perf_counter() - began, done + STEP
+                if solver.exploitability().value <= target:
+                    break
+            return laid, done, total
+        finally:
+            solver.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", help="folder of a solved no-limit game")
+    parser.add_argument("--turns", type=int, default=5, help="number of turns")
+    parser.add_argument("--threads", type=int, default=2, help="number of threads of a solve")
+    parser.add_argument("--menu", choices=("lean", "job"), default="lean", help="bet sizes of the solve")
+    parser.add_argument("--target", type=float, default=1.0, help="exploitability in %% of the pot")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the first hand")
+    options = parser.parse_args()
+    print("| turn | laid out, again | from nothing | from the stored strategy |")
+    print("|---|---|---|---|")
+    found = []
+    with open_policy(options.folder) as policy:
+        turns, seed = Turns(policy, options), options.seed
+        while len(found) <= options.turns:
+            state, seed = turns.reached(seed), seed + 1
+            if state is None:
+                continue
+            total = max(round(1.1 * max(state.betting.spent)), state.game.big_blind)
+            cold = turns.solve(state, seed, (), warm=False)
+            again = turns.solve(state, seed, (f"r{total}",), warm=False)
+            warm = turns.solve(state, seed, (), warm=True)
+            found.append((cold[0], again[0], cold[1], cold[2], warm[1], warm[2]))
+            if len(found) > 1:  # the first turn loads what all turns need
+                print(_row(str(len(found) - 1), found[-1]), flush=True)
+    print(_row("median", tuple(median(column) for column in zip(*found[1:], strict=True))))
+
+
+def _row(name: str, found: tuple[float, ...]) -> str:
+    first, again, cold, cold_seconds, warm, warm_seconds = found
+    return (
+        f"| {name} | {first:.3f}, {again:.3f} | {cold:.0f} iterations, {cold_seconds:.2f} s "
+        f"| {warm:.0f} iterations, {warm_seconds:.2f} s |"
+    )
+
+
+if __name__ == "__main__":
+    main()

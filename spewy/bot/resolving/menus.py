@@ -1,0 +1,49 @@
+"""Menus: the bet sizes that a re-solve at the table considers, besides the bets that were really made.
+
+What was really bet is always in the tree of a re-solve, so few other sizes are enough, and iterations are worth more
+than sizes (`docs/bots.md`). A menu that does not fit into the memory or the time of a decision gives way to the next
+smaller one. No menu is without bets: a bot that can only check and call is worse than the stored strategy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from spewy.game.treeconfig import PlayerSizes, TreeConfig, player_sizes
+
+Menu = Literal["job", "lean", "all-in"]
+"""Name of a menu.
+
+- ``job``: the bet sizes of the job, from which the stored strategy was trained.
+- ``lean``: bets of three quarters of the pot and all-in; raises all-in.
+- ``all-in``: bets and raises all-in.
+"""
+MENUS: tuple[Menu, ...] = ("job", "lean", "all-in")
+"""All menus, the largest first."""
+FORCE_ALLIN = 0.25
+"""`TreeConfig.force_allin` of all menus but the job's."""
+_SIZES: dict[Menu, PlayerSizes] = {
+    "lean": player_sizes("75%, a", "a"),
+    "all-in": player_sizes("a", "a"),
+}
+
+
+def with_menu(config: TreeConfig, menu: Menu) -> TreeConfig:
+    """Return the configuration of a tree with the bet sizes of a menu; limit games have no other sizes than their own.
+
+    Args:
+        config: the configuration with the job's bet sizes.
+        menu: the menu.
+    """
+    if menu == "job" or config.game.limit:
+        return config
+    sizes = (_SIZES[menu], _SIZES[menu])
+    return replace(
+        config, sizes=(sizes,) * len(config.sizes), add_allin=0.0, force_allin=FORCE_ALLIN, merge=0.0
+    )
+
+
+def menus_from(menu: Menu, config: TreeConfig) -> tuple[Menu, ...]:
+    """List a menu and all smaller ones, the largest first; limit games have only the job's."""
+    return ("job",) if config.game.limit else MENUS[MENUS.index(menu) :]
