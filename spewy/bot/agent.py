@@ -201,6 +201,11 @@ class LockerBot(Closing):
         live = np.flatnonzero(~blocked(self._blueprint.hands, hand.board))
         return Mix(answer.actions, live, answer.frequencies[:, live])
 
+    def is_cheap(self, hand: Hand) -> bool:
+        """Whether the strategy at a public state is read, and not re-solved."""
+        first = self.options.first_round(self.game.num_rounds)
+        return self.options.resolve == "never" or hand.betting.round < first
+
     def answer(self, hand: Hand) -> Answer:
         """Return the strategy of the player to act for all hands of the deck, and its source.
 

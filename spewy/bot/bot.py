@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -72,3 +72,17 @@ class Reveals(Bot, Protocol):
         The strategy depends only on the betting, the board and the hand's seed, not on hole cards or on the bot's seat.
         """
         ...
+
+
+@runtime_checkable
+class Foreseeable(Reveals, Protocol):
+    """A bot that says where its strategy costs next to nothing, so that it can be asked for more than its decisions."""
+
+    def is_cheap(self, hand: Hand) -> bool:
+        """Whether `strategy` is a matter of milliseconds at a public state."""
+        ...
+
+
+def is_cheap(bot: Bot, hand: Hand) -> bool:
+    """Whether a bot's strategy at a public state costs next to nothing; False if the bot does not say so."""
+    return isinstance(bot, Foreseeable) and bot.is_cheap(hand)

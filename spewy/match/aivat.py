@@ -10,13 +10,17 @@ decisions of players who reveal their strategies. Each term of the sum is zero o
 are made, so the estimate is unbiased. The better V predicts the result, the less luck is left.
 
 Here V lets both players check and call from s on, but a player who faces a bet folds each hand that loses more by a
-call. Without these folds V would move by whole stacks at all-ins. After a bet of one player, V also knows how often
-each hand of the other folds, calls or raises, if the other reveals its strategy there. Cards are dealt when no bet is
-open, so the mean of V over the next cards is V before these cards.
+call. Without these folds V would move by whole stacks at all-ins. Cards are dealt when no bet is open, so the mean of V
+over the next cards is V before these cards.
+
+After a decision V looks ahead: it follows the strategies that players reveal at states behind the decision in the same
+round (`spewy.match.table.Step.ahead`), to the end of the round if it can. Each decision has its own V, and the sum
+stays unbiased, since neither the action nor cards in hands decide how far V looks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -26,7 +30,7 @@ from solvers.tree import Floats
 from spewy.bot.bot import Mix
 from spewy.game.betting import Betting
 from spewy.game.hand import Hand
-from spewy.match.odds import deck_pairs
+from spewy.match.odds import BoardOdds, board_odds
 from spewy.match.table import Played, Step
 
 
@@ -90,7 +94,7 @@ class _Estimate:
             total += self._deal(step.hand.betting, step.hand.board)
             total += self._decide(step)
         total += self._deal(self.hand.betting, self.hand.board)
-        return total + self._value(self.hand.betting, self.ranges)
+        return total + self._value(self.hand.betting, self.ranges, {}) / self._mass(self.ranges)
 
     def _first_range(self, player: int) -> Floats:
         """``[hand of the deck]``: all hands of a player who reveals its strategy, else the actual hand."""
@@ -102,30 +106,50 @@ class _Estimate:
             out[self.game.hand_number(cards)] = 1.0
         return out
 
+    @property
+    def _odds(self) -> BoardOdds:
+        return board_odds(self.game, self.board)
+
     def _mass(self, ranges: tuple[Floats, Floats]) -> float:
         """Weight of all pairs of hands that share no card with each other or the board."""
-        return float(ranges[0] @ deck_pairs(self.game, self.board).compatible @ ranges[1])
+        return float(ranges[0] @ self._odds.met(ranges[1]))
 
     def _even(self, betting: Betting) -> float:
         """Player 0's chips if both players check and call from now on."""
-        pairs = deck_pairs(self.game, self.board)
-        assert pairs.lead is not None
-        lead = float(self.ranges[0] @ pairs.lead @ self.ranges[1])
+        lead = float(self.ranges[0] @ self._odds.ahead(self.ranges[1]))
         return stake(betting) * lead / self._mass(self.ranges)
 
-    def _value(self, betting: Betting, ranges: tuple[Floats, Floats]) -> float:
-        """Player 0's chips after a betting: all checks and calls, but for folds of hands that lose more by a call."""
+    def _value(self, betting: Betting, ranges: tuple[Floats, Floats], ahead: Mapping[str, Mix]) -> float:
+        """Player 0's chips after a betting, summed over the pairs of hands with their weights.
+
+        Args:
+            betting: the betting.
+            ranges: both ranges after the betting.
+            ahead: strategies that players follow, by line.
+        """
         if betting.folded is not None:
-            return float(-betting.spent[0] if betting.folded == 0 else betting.spent[1])
+            chips = -betting.spent[0] if betting.folded == 0 else betting.spent[1]
+            return chips * self._mass(ranges)
+        mix = ahead.get(betting.line)
+        if mix is None or betting.to_act is None:
+            return self._passive(betting, ranges)
+        afters = ((action, self._after(ranges, betting.to_act, mix, action)) for action in mix.actions)
+        return sum(
+            self._value(betting.apply(action), after, ahead)
+            for action, after in afters
+            if after[betting.to_act].any()
+        )
+
+    def _passive(self, betting: Betting, ranges: tuple[Floats, Floats]) -> float:
+        """`_value` by all checks and calls, but for folds of hands that lose more by a call."""
         player = betting.to_act if betting.can_fold else 0
         assert player is not None
-        pairs, opponent = deck_pairs(self.game, self.board).seen_by(player), ranges[1 - player]
-        assert pairs.lead is not None
-        values = stake(betting) * (pairs.lead @ opponent)
+        opponent = ranges[1 - player]
+        values = stake(betting) * self._odds.ahead(opponent)
         if betting.can_fold:
-            values = np.maximum(values, -betting.spent[player] * (pairs.compatible @ opponent))
-        mean = float(ranges[player] @ values) / self._mass(ranges)
-        return mean if player == 0 else -mean
+            values = np.maximum(values, -betting.spent[player] * self._odds.met(opponent))
+        total = float(ranges[player] @ values)
+        return total if player == 0 else -total
 
     def _deal(self, betting: Betting, board: tuple[int, ...]) -> float:
         """Follow new public cards, if any; return AIVAT's correction: the value before, minus the value after them."""
@@ -142,24 +166,25 @@ class _Estimate:
         player, mix = step.player, step.mix
         if not self.known[player] or mix is None:
             return 0.0
-        before, expected, taken = self._mass(self.ranges), 0.0, 0.0
+        expected = 0.0
         for action in mix.actions:
-            after = self._after(player, mix, action)
-            mass = self._mass(after)
-            if not mass > 0:
+            after = self._after(self.ranges, player, mix, action)
+            if not after[player].any():
                 continue
-            value = self._value(step.hand.betting.apply(action), after)
-            expected += mass / before * value
+            value = self._value(step.hand.betting.apply(action), after, step.ahead)
+            expected += value
             if action == step.action:
                 taken, chosen = value, after
-        self.ranges = chosen
-        return expected - taken
+        before, self.ranges = self._mass(self.ranges), chosen
+        return expected / before - taken / self._mass(chosen)
 
-    def _after(self, player: int, mix: Mix, action: str) -> tuple[Floats, Floats]:
-        """Return both ranges after an action."""
+    def _after(
+        self, ranges: tuple[Floats, Floats], player: int, mix: Mix, action: str
+    ) -> tuple[Floats, Floats]:
+        """Return both ranges after an action of a player."""
         own = np.zeros(len(self.deck))
-        own[mix.hands] = self.ranges[player][mix.hands] * _row(mix, action)
-        return (own, self.ranges[1]) if player == 0 else (self.ranges[0], own)
+        own[mix.hands] = ranges[player][mix.hands] * _row(mix, action)
+        return (own, ranges[1]) if player == 0 else (ranges[0], own)
 
 
 def stake(betting: Betting) -> int:

@@ -12,20 +12,22 @@ allows. Its mean winnings are a lower bound on those of a best response.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from buckets.cards import blocked, hands
-from solvers.tree import Floats
-from spewy.bot.bot import Mix, Reveals
+from solvers.tree import Floats, Ints
+from spewy.bot.bot import Mix, Reveals, is_cheap
 from spewy.errors import InputError, shown
 from spewy.game.betting import Betting
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
-from spewy.match.odds import deck_pairs
+from spewy.match.odds import board_odds
 from spewy.match.table import by_action, decisions
+
+Cards = tuple[int, ...]
 
 N_SIZES = 56
 
@@ -79,14 +81,18 @@ class Lbr:
     Args:
         other: the opponent at the same table.
         setting: actions that are allowed.
+
+    Attributes:
+        asks_answers: True, since each decision asks the opponent for its answers to all bets.
     """
 
     def __init__(self, other: Reveals, setting: Setting) -> None:
         self.other, self.setting = other, setting
+        self.asks_answers = True
         self._deck = hands(self.game.deck, self.game.num_hole_cards)
-        self._seat, self._seen = 0, 0
-        self._range = np.ones(len(self._deck))
-        self._last: tuple[Hand, Mix] | None = None
+        self._seat = 0
+        self._ranges: dict[tuple[str, Cards, str], Floats] = {}
+        self._known: dict[tuple[str, Cards], Mix] = {}
 
     @property
     def game(self) -> Game:
@@ -96,8 +102,7 @@ class Lbr:
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
         """Begin a hand; the opponent's range contains all hands."""
         del hand, seed
-        self._seat, self._seen = seat, 0
-        self._range, self._last = np.ones(len(self._deck)), None
+        self._seat, self._ranges, self._known = seat, {}, {}
 
     def act(self, hand: Hand) -> str:
         """Return the action with the highest value."""
@@ -108,9 +113,27 @@ class Lbr:
 
     def strategy(self, hand: Hand) -> Mix:
         """Return the action with the highest value of each hand, as a strategy with frequencies 0 and 1."""
-        if self._last is None or self._last[0] != hand:
-            self._last = hand, self._best(hand)
-        return self._last[1]
+        state = hand.betting.line, hand.board
+        if state not in self._known:
+            self._known[state] = self._best(hand)
+        return self._known[state]
+
+    def is_cheap(self, hand: Hand) -> bool:
+        """Whether `strategy` costs next to nothing: it asks the opponent only about answers to bets."""
+        bets = any(action.startswith("r") for action in self._actions(hand.betting))
+        return not bets or is_cheap(self.other, hand)
+
+    def opponent_range(self, hand: Hand) -> Floats:
+        """Return the opponent's range ``[hand of the deck]`` at a public state; blocked hands keep their weight."""
+        out: Floats = np.ones(len(self._deck))
+        for public, action in decisions(hand):
+            if public.to_act != self._seat:
+                step = public.betting.line, public.board, action
+                if step not in self._ranges:
+                    answers = by_action(self.other.strategy(public), len(self._deck))
+                    self._ranges[step] = out * answers.get(action, 0.0)
+                out = self._ranges[step]
+        return out
 
     def hand_over(self, hand: Hand) -> None:
         """Ignore the end of a hand."""
@@ -119,24 +142,19 @@ class Lbr:
         """Release nothing; the opponent is closed by its owner."""
 
     def _best(self, public: Hand) -> Mix:
-        self._follow(public)
-        weights = np.where(blocked(self._deck, public.board), 0.0, self._range)
         actions = tuple(self._actions(public.betting))
-        values = np.stack([self._values(public, action, weights) for action in actions])
         live = np.flatnonzero(~blocked(self._deck, public.board))
         best = np.zeros((len(actions), len(live)))
-        best[np.argmax(values[:, live], axis=0), np.arange(len(live))] = 1.0
+        choice = self._choice(public, actions)[live] if len(actions) > 1 else 0
+        best[choice, np.arange(len(live))] = 1.0
         return Mix(actions, live, best)
 
-    def _follow(self, hand: Hand) -> None:
-        """Update the opponent's range for the decisions since the last call."""
-        steps = list(decisions(hand))
-        for public, action in steps[self._seen :]:
-            if public.to_act != self._seat:
-                self._range = self._range * by_action(self.other.strategy(public), len(self._deck)).get(
-                    action, 0.0
-                )
-        self._seen = len(steps)
+    def _choice(self, public: Hand, actions: Sequence[str]) -> Ints:
+        """``[hand of the deck]``: number of the action with the highest value."""
+        weights = np.where(blocked(self._deck, public.board), 0.0, self.opponent_range(public))
+        values = np.stack([self._values(public, action, weights) for action in actions])
+        best: Ints = np.argmax(values, axis=0)
+        return best
 
     def _values(self, public: Hand, action: str, weights: Floats) -> Floats:
         """``[hand of the deck]``: value of an action in chips, compared with a fold now.
@@ -153,16 +171,14 @@ class Lbr:
         answers = by_action(self.other.strategy(replace(public, betting=after)), len(self._deck))
         folding = weights * answers.get("f", np.zeros(len(weights)))
         more = min(max(after.spent), after.stack(1 - self._seat)) - _called(betting)
-        folds = deck_pairs(self.game, public.board).compatible @ folding
+        folds = board_odds(self.game, public.board).met(folding)
         return folds * pot + self._won(public, weights - folding, pot + more, asked + more)
 
     def _won(self, public: Hand, weights: Floats, pot: float, asked: float) -> Floats:
         """``[hand of the deck]``: chips won by paying ``asked`` into the pot, compared with a fold."""
-        pairs = deck_pairs(self.game, public.board)
-        assert pairs.lead is not None
+        odds = board_odds(self.game, public.board)
         # With equity (1 + lead) / 2 the hand wins the pot, or loses what is asked.
-        out: Floats = (pairs.lead @ weights * (pot + asked) + pairs.compatible @ weights * (pot - asked)) / 2
-        return out
+        return (odds.ahead(weights) * (pot + asked) + odds.met(weights) * (pot - asked)) / 2
 
     def _actions(self, betting: Betting) -> Iterator[str]:
         """Actions that both the setting and the rules allow; always a call."""

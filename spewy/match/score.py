@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 NORMAL_95 = 1.959964
 """Half-width in standard deviations of the central 95 % of a normal distribution."""
 MBB = 1000
+NAMES = ("plain", "duplicate", "aivat", "aivat_duplicate")
+"""Names of the means of a match."""
+ENOUGH_PAIRS = 30
+"""Number of pairs of hands from which on the interval of pairs holds although other hands have no partner yet."""
 K, START = 12.0, 1500.0
 """Elo: UPAC's largest change of a rating in one game, and the rating that every bot begins with."""
 _FAR_APART = 300
@@ -121,16 +125,34 @@ class Score:
         """Number of each bot's decisions by source; empty for a bot that does not count them."""
         return self.tallies[0].sources, self.tallies[1].sources
 
+    @property
+    def narrowest(self) -> str:
+        """Name of the mean with the narrowest interval that holds.
+
+        Both hands of a pair have the same cards, so an interval of single hands holds only where there are no pairs.
+        Pairs count once there are `ENOUGH_PAIRS` of them, or once each hand is in a pair.
+        """
+        n_pairs = self.duplicate.n
+        paired = n_pairs >= ENOUGH_PAIRS or 2 * n_pairs == self.plain.n > 0
+        means = self._means
+        allowed = [name for name in means if name.endswith("duplicate") == paired]
+        return min(
+            allowed, key=lambda name: means[name].half if means[name].half == means[name].half else math.inf
+        )
+
     def rows(self) -> Mapping[str, Mean]:
-        """Means by name; unknown means are left out."""
-        means = {name: getattr(self, name) for name in ("plain", "duplicate", "aivat", "aivat_duplicate")}
+        """Means by name, first the one with the narrowest interval that holds; unknown means are left out."""
+        return {self.narrowest: self._means[self.narrowest]} | self._means
+
+    @property
+    def _means(self) -> dict[str, Mean]:
+        means = {name: getattr(self, name) for name in NAMES}
         return {name: mean for name, mean in means.items() if mean is not None}
 
     def to_json(self) -> dict[str, Any]:
         """The means by name, as dicts for JSON; None for a mean that is unknown."""
-        rows = self.rows()
-        names = ("plain", "duplicate", "aivat", "aivat_duplicate")
-        return {name: asdict(rows[name]) if name in rows else None for name in names}
+        means = self._means
+        return {name: asdict(means[name]) if name in means else None for name in NAMES}
 
     def frame(self) -> pd.DataFrame:
         """The hands as a frame with the columns seed, swapped, number, chips and aivat."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Protocol, TypeVar, cast, runtime_checkable
 
-from spewy.bot.bot import Bot, Mix, Reveals
+from spewy.bot.bot import Bot, Mix, Reveals, is_cheap
 from spewy.bot.tally import Tally, is_expected, tally_of
 from spewy.errors import error_line, shown
 from spewy.game.hand import Hand
@@ -66,6 +66,15 @@ class Seat:
     def reveals(self) -> bool:
         """Whether the bot reveals its strategy."""
         return hasattr(self.bot, "strategy")
+
+    @property
+    def asks_answers(self) -> bool:
+        """Whether the bot asks the other bot for its answers to all bets before it acts."""
+        return bool(getattr(self.bot, "asks_answers", False))
+
+    def is_cheap(self, hand: Hand) -> bool:
+        """Whether the bot's strategy at a public state costs next to nothing."""
+        return is_cheap(self.bot, hand)
 
     def new_hand(self, hand: Hand, player: int, seed: int) -> None:
         """Begin a hand."""

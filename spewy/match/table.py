@@ -5,7 +5,7 @@ The players can be people or programs of any kind. `play_hand` plays a hand betw
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,6 +18,9 @@ from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.match.cards import Dealt
 from spewy.match.seat import Seat
+
+MOST_AHEAD = 64
+"""Largest number of states that follow a decision at which strategies are asked for."""
 
 
 class Table:
@@ -125,11 +128,14 @@ class Step:
         hand: the hand before the decision, without hole cards.
         action: the action that was played.
         mix: the player's strategy at the decision; None if the player does not reveal it.
+        ahead: strategies at states that may follow the decision in this round, by line. Neither the action nor cards
+            in hands decide which states these are.
     """
 
     hand: Hand
     action: str
     mix: Mix | None
+    ahead: Mapping[str, Mix] = field(default_factory=dict)
 
     @property
     def player(self) -> int:
@@ -177,13 +183,51 @@ def play_hand(
     while (player_to_act := table.to_act) is not None:
         seat, public = seats[player_to_act], replace(table.hand, hole=(None, None))
         mix = seat.strategy(public) if record else None
-        steps.append(Step(public, seat.act(table.view(player_to_act)), mix))
+        ahead = {} if mix is None else look_ahead(seats, public, mix)
+        steps.append(Step(public, seat.act(table.view(player_to_act)), mix, ahead))
         table.step(steps[-1].action)
     for player, seat in enumerate(seats):
         seat.hand_over(table.view(player))
     faults = [Fault(player, text) for player, seat in enumerate(seats) for text in seat.take_faults()]
     tallies = seats[0].take_tally(), seats[1].take_tally()
     return Played(table.hand, tuple(steps), tuple(faults), tallies)
+
+
+def look_ahead(seats: tuple[Seat, Seat], public: Hand, mix: Mix) -> dict[str, Mix]:
+    """Ask for the strategies at states that may follow a decision in its round.
+
+    The opponent is asked for the answers that the player to act has asked for itself. Both players are asked where this
+    is cheap, beginning with the next states, as long as the states are at most `MOST_AHEAD`.
+
+    Args:
+        seats: players 0 and 1.
+        public: the state of the decision, without hole cards.
+        mix: the strategy of the player to act.
+
+    Returns:
+        The strategies by line.
+    """
+    found: dict[str, Mix] = {}
+    states = list(_following(public, mix))
+    known = public.to_act is not None and seats[public.to_act].asks_answers
+    while states and (known or len(found) + len(states) <= MOST_AHEAD):
+        following: list[Hand] = []
+        for state in states:
+            seat = seats[1 if state.to_act else 0]
+            answer = seat.strategy(state) if known or seat.is_cheap(state) else None
+            if answer is not None:
+                found[state.betting.line] = answer
+                following.extend(_following(state, answer))
+        states, known = following, False
+    return found
+
+
+def _following(public: Hand, mix: Mix) -> Iterator[Hand]:
+    """Yield the decisions of the same round that follow a decision by actions which some hand takes."""
+    for action, row in zip(mix.actions, mix.frequencies, strict=True):
+        betting = public.betting.apply(action)
+        if row.any() and betting.to_act is not None and betting.round == public.betting.round:
+            yield replace(public, betting=betting)
 
 
 def decisions(hand: Hand) -> Iterator[tuple[Hand, str]]:

@@ -27,7 +27,6 @@ class Answer:
         token: the session's token; None if the server does not tell it.
         winnings: chips that the client has won; None while the hand goes on.
         baseline: the server's estimate of the chips that it would have won with the client's cards; None if unknown.
-        session_hands: number of hands that the server counts in the session; None if the server does not tell it.
         session_total: chips that the client has won in the session, as the server counts; None if not told.
     """
 
@@ -38,7 +37,6 @@ class Answer:
     token: str | None
     winnings: int | None = None
     baseline: int | None = None
-    session_hands: int | None = None
     session_total: int | None = None
 
     @property
@@ -78,12 +76,11 @@ def parse_answer(game: Game, fields: Mapping[str, Any]) -> Answer:
         _text(fields, "token") if fields.get("token") is not None else None,
         winnings,
         optional["baseline_winnings"],
-        optional["session_num_hands"],
         optional["session_total"],
     )
 
 
-_OPTIONAL = ("baseline_winnings", "session_num_hands", "session_total")
+_OPTIONAL = ("baseline_winnings", "session_total")
 
 
 def _check_turn(played: Replayed, action: str, position: int, winnings: int | None) -> None:

@@ -66,6 +66,7 @@ class Session:
         self._server, self._bot, self._record = server, bot, record
         self._names, self._login, self._seed = names, login, seed
         self._faults: list[str] = []
+        self._total: int | None = None
         self.seconds: list[float] = []
 
     @property
@@ -223,6 +224,12 @@ class Session:
 
     def _finish(self, answer: Answer, number: int) -> None:
         assert answer.winnings is not None
+        before, self._total = self._total, answer.session_total
+        if before is not None and self._total not in (None, before + answer.winnings):
+            self._note(
+                f"WARNING: hand {number}: the chips won are {answer.winnings}, and the server's total of the session "
+                f"went from {before} to {self._total}"
+            )
         names = self._names if answer.position == 0 else self._names[::-1]
         logged = LoggedHand(number, answer.played.hand, (names[0], names[1]))
         self._record.finish(

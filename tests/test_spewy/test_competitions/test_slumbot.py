@@ -1,12 +1,15 @@
 """Slumbot's protocol: its text, a client at the local stand-in, and servers that send something else."""
 
 import json
+import signal
 import socket
+import subprocess
 import threading
+import time
 from contextlib import contextmanager, suppress
 
 import pytest
-from cli_runs import spewy
+from cli_runs import COMMAND, good, spewy
 
 from buckets.cards import cards_name, parse_cards
 from spewy.competitions.slumbot.record import LOG, STATE, Record
@@ -694,3 +697,62 @@ def test_the_stand_in_deals_by_the_rules():
 def test_the_stand_in_listens_here_only():
     with stand_in() as (_, url):
         assert url.startswith("http://127.0.0.1:")
+
+
+def test_a_server_names_the_time_of_the_next_request(tmp_path):
+    def busy(listening):
+        connection, _ = listening.accept()
+        with connection:
+            connection.recv(1 << 16)
+            connection.sendall(b"HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=busy, args=(listening,))
+        thread.start()
+        url, waits = f"http://127.0.0.1:{listening.getsockname()[1]}", Waits(ends=1)
+        with pytest.raises(KeyboardInterrupt):
+            session(tmp_path, url, server=Server(url, 5, 600, stop=waits)).play(1)
+        thread.join()
+    assert waits.waited == [7]
+
+
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT])
+def test_a_process_that_is_ended_loses_nothing(tmp_path, kill):
+    """After Ctrl-C the hand is played to its end; a killed process continues it."""
+    with stand_in("call") as (sessions, url):
+        command = [
+            *COMMAND,
+            "play",
+            "slumbot",
+            "call",
+            "--url",
+            url,
+            "--out",
+            str(tmp_path / "out"),
+            "--hands",
+        ]
+        child = subprocess.Popen(
+            [*command, "100000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        while not sessions._games or next(iter(sessions._games.values())).hands < 3:
+            time.sleep(0.02)
+        child.send_signal(kill)
+        out, told = child.communicate(timeout=60)
+        assert child.returncode == (130 if kill == signal.SIGINT else -kill)
+        done = logged(tmp_path / "out").count("# result")
+        if kill == signal.SIGINT:
+            assert told.endswith("interrupted; everything that was saved is kept\n")
+            assert f"hands         {done:,} of 100,000\n" in out
+            assert stored(tmp_path / "out")["hand"] is None
+        found = json.loads(good(*command[len(COMMAND) :], done + 2, "--json"))
+        assert found["hands"] == done + 2
+        assert found["lost"] <= (kill == signal.SIGKILL)  # if it was killed between a request and the answer
+
+
+def test_another_total_of_the_session_is_told(tmp_path):
+    with stand_in("raise", spoiled("act", 2, body(session_total=7))) as (_, url):
+        result = play("fold", "--url", url, "--hands", 2)
+    told = (
+        "WARNING: hand 1: the chips won are -50, and the server's total of the session went from -100 to 7\n"
+    )
+    assert (result.exit_code, result.stderr) == (0, told)

@@ -107,9 +107,8 @@ def test_its_range_of_the_other_is_exact():
     hand = Hand.start(KUHN, (KUHN.deck.cards[:1], None)).apply("c").apply("r")
     lbr = Lbr(other, SETTINGS["all"])
     lbr.new_hand(hand, 0, 0)
-    lbr.act(hand)
     mix = other.strategy(public(Hand.start(KUHN).apply("c")))
-    np.testing.assert_allclose(lbr._range, mix.frequencies[mix.actions.index("r")])
+    np.testing.assert_allclose(lbr.opponent_range(hand), mix.frequencies[mix.actions.index("r")])
 
 
 def test_an_unknown_setting():

@@ -143,6 +143,33 @@ def test_seats_are_swapped_and_the_button_goes_round():
     assert [Run(1, True).position(0, n) for n in range(3)] == [1, 0, 1]
 
 
+def results_with(n_pairs, n_singles=0):
+    """Results of pairs whose hands are alike, and of single hands; estimates without luck are half of the chips."""
+    numbers = [(number, swapped) for swapped in (False, True) for number in range(n_pairs)]
+    numbers += [(number, False) for number in range(n_pairs, n_pairs + n_singles)]
+    chips = [10.0 * (-1) ** number for number, _ in numbers]
+    return tuple(
+        Result(1, swapped, number, won, won / 2)
+        for (number, swapped), won in zip(numbers, chips, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_pairs", "n_singles", "name"),
+    [
+        (0, 0, "plain"),
+        (0, 9, "aivat"),
+        (5, 90, "aivat"),
+        (9, 0, "aivat_duplicate"),
+        (30, 90, "aivat_duplicate"),
+    ],
+)
+def test_the_narrowest_interval_that_holds_comes_first(n_pairs, n_singles, name):
+    """Equal hands of a pair would make the interval of single hands too narrow."""
+    score = Score(("a", "b"), LIMIT.big_blind, results_with(n_pairs, n_singles))
+    assert (score.narrowest, next(iter(score.rows()))) == (name, name)
+
+
 def test_duplicate_hands_are_scored_in_pairs():
     results = [
         Result(1, False, 0, 30),
