@@ -141,8 +141,8 @@ class Forest:
         """Make the arrays of some betting trees.
 
         Raises:
-            SolverError: a decision has no actions or a player other than 0 and 1, or the targets of the chance leaves
-                are not the numbers from 0 up, each once.
+            SolverError: a decision has no actions or a player other than 0 and 1, or the chance leaves do not lead to
+                the trees 0, 1, 2, ... of the next round, one leaf to each tree.
         """
         if not roots:
             raise SolverError("betting of a round: expected at least one tree, found none")

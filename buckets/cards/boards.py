@@ -32,10 +32,9 @@ class BoardMap(NamedTuple):
 
     Attributes:
         groups: ``[group]``, number of cards of each group.
-        canonical: ``[board]``, by the number of a board the index of its canonical board in `boards`; -1: the board has
-            a card twice.
-        perm_of: ``[board]``, by the number of a board the row of `suit_permutations` that maps it onto its canonical
-            board.
+        canonical: ``[board number]``, index in `boards` of the board's canonical board; -1: the board has a card twice.
+        perm_of: ``[board number]``, row of `suit_permutations` with the permutation that maps the board onto its
+            canonical board.
         boards: ``[canonical board, card]``, the canonical boards in order of their numbers, each group ascending.
         counts: ``[canonical board]``, number of boards that are equal to the canonical board up to suits.
     """

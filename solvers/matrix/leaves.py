@@ -8,7 +8,7 @@ for own row x and opposing row y is
 summed over the hands i of row x and j of row y. compat is 1 if the hands share no card, else 0. The payoff u is 1 at a
 fold (this matrix W holds the joint weights of the rows), 1, 0 or −1 at a showdown, and at a chance leaf the payoff of
 the chunk that follows. The matrices of folds and showdowns come from one pass over the hands in order of strength; the
-matrix of a chance leaf comes from sums over the opponent's hands, subtracted for the hands that share a card.
+matrix of a chance leaf comes from sums over all opposing hands, minus sums over the hands that share a card.
 """
 
 from __future__ import annotations

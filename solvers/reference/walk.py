@@ -386,10 +386,7 @@ def _last_boards(
     strategies: tuple[Floats, Floats],
     total: Floats,
 ) -> None:
-    """Traverse the boards of the last round to which links ``start .. stop - 1`` of a deal lead.
-
-    The values at the chance leaves before these boards are added to `total`.
-    """
+    """Add to `total` the values of the boards of the last round to which links ``start .. stop - 1`` lead."""
     n_roots = x.forest.n_roots
     for e in range(start, stop):
         b = passage.child[e]

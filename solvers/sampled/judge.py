@@ -144,7 +144,7 @@ class BoardJudge:
         return exits.astype(np.float64)
 
     def whole(self, boards: Boards, buffers: Buffers, stopped: Stopped = never) -> Judged:
-        """Compute the values at the start of the first round; the result has them as values on a single line.
+        """Compute the values at the start of the first round; the axis of betting lines in the result has length 1.
 
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
