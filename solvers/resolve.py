@@ -73,7 +73,8 @@ def blended(estimated: Floats, possible: Floats) -> Floats:
     """
     parts = [weights / max(weights.sum(), 1e-300) for weights in (estimated * possible, possible)]
     out: Floats = (1 - BLEND) * parts[0] + BLEND * parts[1]
-    return out / max(out.max(initial=0.0), 1e-300)
+    out /= max(out.max(initial=0.0), 1e-300)
+    return out
 
 
 class BlendedStep:
