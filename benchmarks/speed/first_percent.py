@@ -1,6 +1,7 @@
 """Measures how long a bot needs on a turn until best responses win at most 1 % of the pot.
 
     python -m benchmarks.speed.first_percent FOLDER [--turns 5] [--threads 2] [--menu lean|job] [--target 1] [--seed 1]
+                                                    [--averages]
 
 The stored strategy of the no-limit game in FOLDER plays hands against itself. Each turn that it reaches is solved with
 all hands of both players, in the ranges of the stored strategy, from nothing and from the stored strategy. The clock
@@ -9,14 +10,19 @@ iterations are made; it stands still while best responses are computed after eac
 same turn, with one more bet, shows what is kept from the first.
 
 The benchmark prints a row for each turn: the seconds before the first iteration in the first and in the second solve,
-and the iterations and seconds until the target, from nothing and from the stored strategy.
+and the iterations and seconds until the target, from nothing and from the stored strategy. With --averages it prints
+the exploitability after 50 to 400 iterations instead: from nothing, with average strategies of all iterations, without
+the first quarter and without the first half, and from the stored strategy.
 """
 
 import argparse
 import time
-from statistics import median
+from contextlib import closing
+from statistics import fmean, median
 
 from benchmarks.studies.resolved_rounds import Judge
+from solvers.exact import ExactCfr
+from solvers.solver import Solver
 from spewy import open_policy
 from spewy.bot.agent import LockerBot
 from spewy.bot.blueprint import Blueprint
@@ -28,6 +34,15 @@ from spewy.game.hand import Hand
 
 STEP, MOST = 10, 2000
 """Iterations between two measurements, and largest number of iterations."""
+COUNTS = (50, 100, 200, 400)
+"""Numbers of iterations of --averages."""
+WAYS = {
+    "from nothing": (0.0, False),
+    "without the first quarter": (0.25, False),
+    "without the first half": (0.5, False),
+    "from the stored strategy": (0.0, True),
+}
+"""The ways of --averages: the share of the first iterations that the average leaves out, and the start."""
 
 
 class Turns:
@@ -48,24 +63,30 @@ class Turns:
         """Play a hand; return the state at which its turn begins, or None."""
         return self.judge.reached(self.bot, seed)
 
+    def begin(self, state: Hand, seed: int, bets: tuple[str, ...], warm: bool) -> tuple[Root, Solver]:
+        """Lay out the solve of a turn up to its first iteration; ``warm``: it starts from the stored strategy."""
+        self.bot.new_hand(state, 0, seed)
+        put_in = max(state.betting.spent)
+        root = Root(state.betting.round, put_in, min(state.game.stacks or (0,)) - put_in)
+        root = self.builder.fitting(root, bets, self.options.menu, None)
+        layout = self.builder.layout(root, state.board)
+        game = live_game(layout, self.bot.ranges(state))
+        solver = new_solver(game, self.options.threads)
+        if warm:
+            known = Root(root.round, root.put_in_before, root.stack)
+            plays = self.judge.stored(self.blueprint, state)
+            if known != root:
+                plays = translate_subgame(self.builder, root, known, plays)
+            start_warm(self.builder, root, layout, game, solver, (plays, plays), None)
+        return root, solver
+
     def solve(self, state: Hand, seed: int, bets: tuple[str, ...], warm: bool) -> tuple[float, int, float]:
         """Solve a turn; return the seconds before the first iteration, the iterations, and the seconds of all."""
         self.bot.new_hand(state, 0, seed)
-        ranges, spent = self.bot.ranges(state), min(state.game.stacks or (0,)) - max(state.betting.spent)
+        self.bot.ranges(state)
         began = time.perf_counter()
-        root = self.builder.fitting(
-            Root(state.betting.round, max(state.betting.spent), spent), bets, self.options.menu, None
-        )
-        layout = self.builder.layout(root, state.board)
-        game = live_game(layout, ranges)
-        solver = new_solver(game, self.options.threads)
-        try:
-            if warm:
-                known = Root(root.round, root.put_in_before, root.stack)
-                plays = self.judge.stored(self.blueprint, state)
-                if known != root:
-                    plays = translate_subgame(self.builder, root, known, plays)
-                start_warm(self.builder, root, layout, game, solver, (plays, plays), None)
+        root, solver = self.begin(state, seed, bets, warm)
+        with closing(solver):
             laid = total = time.perf_counter() - began
             done, target = 0, self.options.target * root.pot / 100
             while done < MOST:
@@ -75,8 +96,37 @@ class Turns:
                 if solver.exploitability().value <= target:
                     break
             return laid, done, total
-        finally:
-            solver.close()
+
+    def average(self, state: Hand, seed: int, iterations: int, without: float, warm: bool) -> float:
+        """Return the exploitability in % of the pot of averages without a share of the first iterations."""
+        root, solver = self.begin(state, seed, (), warm)
+        with closing(solver):
+            first = int(iterations * without)
+            if first:
+                solver.run(first)
+                assert isinstance(solver, ExactCfr)
+                for storage in (each for pair in solver.sums for each in pair):
+                    storage.values[...] = 0
+            solver.run(iterations - first)
+            return 100 * solver.exploitability().value / root.pot
+
+
+def averages(turns: Turns, options: argparse.Namespace) -> None:
+    """Print the exploitability after some numbers of iterations, the mean over turns."""
+    found = {(name, n): list[float]() for name in WAYS for n in COUNTS}
+    seed, done = options.seed, 0
+    while done < options.turns:
+        state, seed = turns.reached(seed), seed + 1
+        if state is None:
+            continue
+        done += 1
+        for name, (without, warm) in WAYS.items():
+            for n in COUNTS:
+                found[name, n].append(turns.average(state, seed, n, without, warm))
+    print("| iterations | " + " | ".join(map(str, COUNTS)) + " |")
+    print("|---" * (len(COUNTS) + 1) + "|")
+    for name in WAYS:
+        print(f"| {name} | " + " | ".join(f"{fmean(found[name, n]):.3f}" for n in COUNTS) + " |")
 
 
 def main() -> None:
@@ -89,7 +139,12 @@ def main() -> None:
     parser.add_argument("--menu", choices=("lean", "job"), default="lean", help="bet sizes of the solve")
     parser.add_argument("--target", type=float, default=1.0, help="exploitability in %% of the pot")
     parser.add_argument("--seed", type=int, default=1, help="seed of the first hand")
+    parser.add_argument("--averages", action="store_true", help="compare averages of iterations")
     options = parser.parse_args()
+    if options.averages:
+        with open_policy(options.folder) as policy:
+            averages(Turns(policy, options), options)
+        return
     print("| turn | laid out, again | from nothing | from the stored strategy |")
     print("|---|---|---|---|")
     found = []
