@@ -1,18 +1,24 @@
-"""Gadgets for safe re-solving of a subgame, from which the opponent must not gain.
+"""Gadgets for re-solving a subgame when the opponent's range is not known: steps before the subgame.
 
-The strategy of one player, the *resolver*, is solved again; the resolver enters the subgame with a known range. Each
-hand of the opponent has a value: what a best response wins against the strategy that the resolver plays in this subgame
-without re-solving. A gadget is a step before the subgame, in which the opponent decides:
+The strategy of one player, the *resolver*, is solved again; the resolver enters the subgame with a known range. The
+gadget determines the range with which the opponent enters. In most gadgets the opponent decides with each hand whether
+to enter the subgame, or to take the hand's *alternative payoff* instead (`ALTERNATIVES` says which value this is):
 
-- CFR-D (N. Burch, M. Johanson and M. Bowling, "Solving Imperfect Information Games Using Decomposition", AAAI 2014):
-  with each hand the opponent either enters the subgame or takes the hand's value. The opponent's range in the subgame
-  is the strategy of this step, which regret matching improves beside the subgame's own regrets. The resolver's
-  strategy then gives no hand more than its value (as far as the solve has converged, and as far as this is possible),
-  whatever range was estimated for the opponent.
-- *Mixed*: the opponent's estimated range enters the subgame, and in addition each hand enters or takes its value as in
-  CFR-D. CFR-D only asks that the resolver plays no worse than without re-solving, and that strategy may be bad. The
-  mixed step prefers, among the strategies that give no hand more than its value, one that is good against the estimated
-  range.
+- *Blended*: the opponent decides nothing. The opponent's estimated range is blended with the range of all hands, so
+  that the resolver's strategy answers hands that the estimate lacks.
+- *CFR-D* (N. Burch, M. Johanson and M. Bowling, "Solving Imperfect Information Games Using Decomposition", AAAI
+  2014): a hand's alternative payoff is what a best response wins against the strategy that the resolver plays in this
+  subgame without re-solving. The opponent's range in the subgame is the strategy of the step, which regret matching
+  improves beside the subgame's own regrets. The resolver's strategy then gives no hand more than its alternative payoff
+  (as far as the solve has converged, and as far as this is possible), whatever range was estimated for the opponent.
+- *Mixed*: the opponent's estimated range enters the subgame, and in addition each hand enters or takes its alternative
+  payoff as in CFR-D. CFR-D only asks that the resolver plays no worse than without re-solving, and that strategy may be
+  bad. The mixed step prefers, among the strategies that give no hand more than its alternative payoff, one that is good
+  against the estimated range.
+- *Estimate* (after N. Brown and T. Sandholm, "Safe and Nested Subgame Solving for Imperfect-Information Games", NIPS
+  2017): the mixed step, but a hand's alternative payoff is what the hand wins if both players play on without
+  re-solving. This is less than a best response wins, so more hands enter, and the resolver's strategy improves against
+  more hands.
 
 All values are counterfactual, as in `solvers.game`.
 """
@@ -27,11 +33,27 @@ import numpy as np
 from solvers.solver import Solver
 from solvers.tree import Floats
 
-Gadget = Literal["cfr-d", "mixed"]
+Gadget = Literal["blended", "cfr-d", "estimate", "mixed"]
+
+ALTERNATIVES: dict[Gadget, Literal["best", "average"] | None] = {
+    "blended": None,
+    "cfr-d": "best",
+    "estimate": "average",
+    "mixed": "best",
+}
+"""Alternative payoffs of the opponent's hands, by gadget, if the resolver plays on without re-solving.
+
+- ``best``: values of the opponent's best response.
+- ``average``: values if the opponent plays on without re-solving, too.
+- None: the gadget has no alternative payoffs.
+"""
+
+BLEND = 0.1
+"""Share of all hands in a blended range."""
 
 
 class GadgetStep(Protocol):
-    """The step before the subgame: with each hand the opponent enters the subgame or takes the hand's value."""
+    """The step before the subgame: with each hand the opponent enters the subgame or takes an alternative."""
 
     def reach(self) -> Floats:
         """Return the opponent's range in the subgame: ``[hand]``."""
@@ -42,19 +64,54 @@ class GadgetStep(Protocol):
         ...
 
 
-class CfrDStep:
-    """The gadget of CFR-D: with each hand the opponent enters the subgame or takes the hand's value.
+def blended(estimated: Floats, possible: Floats) -> Floats:
+    """Blend an estimated range with the range of all possible hands, of which the result has the share `BLEND`.
 
     Args:
-        blueprint_values: ``[hand]``, the values that the opponent's hands can take in place of the subgame.
+        estimated: ``[hand]``, the estimated range.
+        possible: ``[hand]``, 1 for each possible hand, and 0 for all others.
+    """
+    parts = [weights / max(weights.sum(), 1e-300) for weights in (estimated * possible, possible)]
+    out: Floats = (1 - BLEND) * parts[0] + BLEND * parts[1]
+    out /= max(out.max(initial=0.0), 1e-300)
+    return out
+
+
+class BlendedStep:
+    """The blended gadget: the opponent's range is the estimated range, blended with the range of all hands.
+
+    Args:
+        alternatives: ``[hand]``, unused.
+        compatible: ``[hand]``, the weight of the resolver's hands that share no card with a hand; a hand for which
+            this is 0 never enters.
+        estimated: ``[hand]``, the opponent's estimated range, its largest weight 1.
+    """
+
+    def __init__(self, alternatives: Floats, compatible: Floats, estimated: Floats) -> None:
+        del alternatives
+        self._range = blended(estimated, (compatible > 0).astype(np.float64))
+
+    def reach(self) -> Floats:
+        """Return the blended range: ``[hand]``."""
+        return self._range
+
+    def learn(self, values: Floats) -> None:
+        """Do nothing, since the opponent decides nothing."""
+
+
+class CfrDStep:
+    """The gadget of CFR-D: with each hand the opponent enters the subgame or takes the hand's alternative payoff.
+
+    Args:
+        alternatives: ``[hand]``, alternative payoffs of the opponent's hands.
         compatible: ``[hand]``, the weight of the resolver's hands that share no card with a hand; a hand for which
             this is 0 never enters.
         estimated: ``[hand]``, the opponent's estimated range, its largest weight 1; CFR-D does not use it.
     """
 
-    def __init__(self, blueprint_values: Floats, compatible: Floats, estimated: Floats) -> None:
-        self._blueprint_values, self._possible = blueprint_values, (compatible > 0).astype(np.float64)
-        self._regrets = np.zeros((2, len(blueprint_values)))
+    def __init__(self, alternatives: Floats, compatible: Floats, estimated: Floats) -> None:
+        self._alternatives, self._possible = alternatives, (compatible > 0).astype(np.float64)
+        self._regrets = np.zeros((2, len(alternatives)))
 
     def enters(self) -> Floats:
         """Return the probability that the opponent enters the subgame with each hand: ``[hand]``."""
@@ -70,25 +127,22 @@ class CfrDStep:
     def learn(self, values: Floats) -> None:
         """Improve the opponent's strategy in this step by CFR+, from the values ``[hand]`` of entering the subgame."""
         enters = self.enters()
-        expected = enters * values + (1 - enters) * self._blueprint_values
-        self._regrets += np.stack([values - expected, self._blueprint_values - expected])
+        expected = enters * values + (1 - enters) * self._alternatives
+        self._regrets += np.stack([values - expected, self._alternatives - expected])
         np.maximum(self._regrets, 0.0, out=self._regrets)
 
 
 class MixedStep(CfrDStep):
     """The mixed gadget: the opponent's range is the estimated range plus the hands that enter the subgame as in CFR-D.
 
-    In CFR-D the opponent decides for each hand whether to enter the subgame or to take the hand's value.
-
     Args:
-        blueprint_values: ``[hand]``, the values that the opponent's hands can take in place of the subgame.
-        compatible: ``[hand]``, the weight of the resolver's hands that share no card with a hand; a hand for which
-            this is 0 never enters.
+        alternatives: as in `CfrDStep`.
+        compatible: as in `CfrDStep`.
         estimated: ``[hand]``, the opponent's estimated range, its largest weight 1.
     """
 
-    def __init__(self, blueprint_values: Floats, compatible: Floats, estimated: Floats) -> None:
-        super().__init__(blueprint_values, compatible, estimated)
+    def __init__(self, alternatives: Floats, compatible: Floats, estimated: Floats) -> None:
+        super().__init__(alternatives, compatible, estimated)
         self._estimated = self._possible * estimated
 
     def reach(self) -> Floats:
@@ -98,7 +152,9 @@ class MixedStep(CfrDStep):
 
 
 STEPS: dict[Gadget, Callable[[Floats, Floats, Floats], GadgetStep]] = {
+    "blended": BlendedStep,
     "cfr-d": CfrDStep,
+    "estimate": MixedStep,
     "mixed": MixedStep,
 }
 

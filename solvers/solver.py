@@ -73,6 +73,14 @@ class Solver(Protocol):
         """
         ...
 
+    def average_values(self, p: int) -> Floats:
+        """Compute player p's values at the root when both players follow the average strategies.
+
+        Returns:
+            ``[hand]``: counterfactual values, as in `root_values`.
+        """
+        ...
+
     def best_values(self, p: int) -> Floats:
         """Compute the values at the root of player p's best response to the opponent's average strategy.
 

@@ -38,6 +38,10 @@ Found = Callable[[Key], Pair]
 """A function that returns the result of `BotJudge.below` for a state where a subgame begins."""
 
 
+Offers = Callable[[Hand], list[str]]
+"""A function that returns bets at a state, written like ACPC actions, which the bot's tree may lack."""
+
+
 class Judged(NamedTuple):
     """Values of each hand at the beginning of a flop, after each betting line that leads to the flop.
 
@@ -116,6 +120,15 @@ class BotJudge(Closing):
                 best.append(_Walk(self, found, first).values(state, self.reach(line)))
             out.append(np.array(best).transpose(1, 0, 2))
         return Judged(*out)
+
+    def whole(self, offers: Offers | None = None) -> Pair:
+        """Compute the values of both players' best responses at the deal of the game.
+
+        Args:
+            offers: bets that a player who does not play like the bot can make once in a hand, besides the bets of the
+                bot's tree; None: no such bets.
+        """
+        return _Walk(self, None, 0, offers).values(Hand.start(self.game), self.bot.initial_ranges)
 
     def reach(self, line: str) -> Pair:
         """Return both players' reach at the flop after a betting line, by their average strategies."""
@@ -238,12 +251,15 @@ class _Walk:
 
     Args:
         judge: the bot's judge.
-        found: returns the values of states where subgames begin.
+        found: returns the values of states where subgames begin; None: these states are traversed, too.
         first: the first round in which players play a best response; before it they play as the bot does.
+        offers: bets that players of best responses can make besides those of the bot's tree; None: no such bets.
     """
 
-    def __init__(self, judge: BotJudge, found: Found, first: int) -> None:
-        self._judge, self._found, self._first = judge, found, first
+    def __init__(
+        self, judge: BotJudge, found: Found | None, first: int, offers: Offers | None = None
+    ) -> None:
+        self._judge, self._found, self._first, self._offers = judge, found, first, offers
 
     def values(self, state: Hand, reach: Pair) -> Pair:
         """Return both players' counterfactual values at a state, given both players' reach."""
@@ -255,7 +271,7 @@ class _Walk:
             stake = min(state.betting.spent)
             first, second = (self._judge.showdown(state.board, theirs) for theirs in reach)
             return stake * second, stake * first
-        if self._judge.begins(state):
+        if self._found is not None and self._judge.begins(state):
             first, second = self._found((state.betting.line, state.board))
             return first * reach[1].max(), second * reach[0].max()
         return self._decision(state, state.to_act, reach)
@@ -273,6 +289,8 @@ class _Walk:
         chance = 1 / comb(left, state.to_deal)
         out = np.zeros((2, len(reach[0])))
         for child, moved in self._judge.dealt(state):
+            if not state.board:
+                self._judge.bot.new_hand(child, 0, 0)  # forgets the subgames of other first boards
             live = ~blocked(self._judge.bot.hands, child.board)
             below = self.values(child, (reach[0] * live, reach[1] * live))
             for p, member in product((0, 1), moved):
@@ -280,6 +298,10 @@ class _Walk:
         return out[0], out[1]
 
     def _decision(self, state: Hand, player: int, reach: Pair) -> Pair:
+        if not reach[player].any():  # the player has made an offered bet, and plays no longer like the bot
+            after = [self.values(state.apply(action), reach) for action in self._judge.bot.actions(state)]
+            mine = np.array([both[player] for both in after]).max(axis=0)
+            return _ordered(player, mine, np.zeros_like(mine))
         answer = self._judge.answer(state)
         below = np.array(
             [
@@ -290,8 +312,16 @@ class _Walk:
         responds = state.betting.round >= self._first
         mine = below[:, player]
         own = mine.max(axis=0) if responds else (answer.frequencies * mine).sum(axis=0)
-        theirs = below[:, 1 - player].sum(axis=0)
-        return (own, theirs) if player == 0 else (theirs, own)
+        if responds and self._offers is not None and reach[1 - player].any():
+            without = _played(reach, player, np.zeros_like(own))
+            for bet in self._offers(state):
+                if bet not in answer.actions:
+                    own = np.maximum(own, self.values(state.apply(bet), without)[player])
+        return _ordered(player, own, below[:, 1 - player].sum(axis=0))
+
+
+def _ordered(player: int, mine: Floats, theirs: Floats) -> Pair:
+    return (mine, theirs) if player == 0 else (theirs, mine)
 
 
 def _played(reach: Pair, player: int, taken: Floats) -> Pair:

@@ -201,8 +201,13 @@ class ExactCfr:
         self._context.enter(p, reach)
 
     def root_values(self, p: int) -> Floats:
-        """Player p's values in the last iteration, or in a later call of `best_values`: ``[row]``."""
+        """Player p's values in the last iteration, or in a later call of `best_values` or `average_values`."""
         return self._context.root_values(p)[: int(self._top.rounds[0].hands[p].n_hands[0])]
+
+    def average_values(self, p: int) -> Floats:
+        """Player p's values when both players follow the average strategies: ``[row]``."""
+        self._context.run(_plain(EVALUATE, 1, NOTHING))
+        return self.root_values(p)
 
     def best_values(self, p: int) -> Floats:
         """Values of player p's best response to the other player's average strategy: ``[row]``."""

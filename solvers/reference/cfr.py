@@ -94,6 +94,11 @@ class Cfr:
         """Return player p's values ``[hand]`` at the root in the last iteration, as `Solver.root_values` says."""
         return self._values[p]
 
+    def average_values(self, p: int) -> Floats:
+        """Compute the values ``[hand]`` at the root when both players follow the average strategies."""
+        values: Floats = self.judge.evaluate(p, self.sums)[0]
+        return values
+
     def best_values(self, p: int) -> Floats:
         """Compute the values ``[hand]`` at the root of player p's best response to the opponent's average strategy."""
         values: Floats = self.judge.best_response(p, self.sums)[0]

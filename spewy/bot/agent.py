@@ -218,6 +218,15 @@ class LockerBot(Closing):
         with self._timed(hand) as state:
             return self._beliefs.answer(state)
 
+    def actions(self, hand: Hand) -> tuple[str, ...]:
+        """Return the ACPC actions of the betting tree that holds the strategy at a state where a player is to act.
+
+        Raises:
+            InputError: the hand belongs to another game.
+        """
+        self._require_game(hand)
+        return tuple(self._beliefs.actions(self._beliefs.at(hand)))
+
     def warm_up(self) -> None:
         """Load what decisions need and time a small solve, so that the first decision is as fast as later decisions.
 

@@ -44,7 +44,8 @@ from spewy.bot.options import Options, Resolve
 from spewy.bot.public_state import Answer, PublicState, merged_answer, range_after_action
 from spewy.bot.resolving.budget import Budget
 from spewy.bot.resolving.builder import Root, SubgameBuilder, add_chips
-from spewy.bot.resolving.subgame import BEFORE, HandContext, Subgame
+from spewy.bot.resolving.hand_context import HandContext
+from spewy.bot.resolving.subgame import BEFORE, Subgame
 from spewy.bot.tally import Source, Tally
 from spewy.errors import InputError
 from spewy.game.betting import Betting
@@ -102,6 +103,13 @@ class Beliefs:
         if state.answer is None:
             state.answer = self._answer(state)
         return state.answer
+
+    def actions(self, state: PublicState) -> Sequence[str]:
+        """Return the legal actions at a public state, by the subgame or the blueprint that covers it."""
+        if state.subgame is not None:
+            return state.subgame.actions(state.betting)
+        node = self._node(state)
+        return passive_actions(state.hand) if node is None else legal_actions(node, state.betting)
 
     def best_values(self, state: PublicState, player: int) -> Floats:
         """Return a player's best-response value of each hand in the subgame that begins at a state.
@@ -247,13 +255,6 @@ class Beliefs:
         """Return the public state at which a subgame begins."""
         return self._states[subgame.betting.line, subgame.board]
 
-    def _actions(self, state: PublicState) -> Sequence[str]:
-        """Return the legal actions at a public state, by the subgame or the blueprint that covers it."""
-        if state.subgame is not None:
-            return state.subgame.actions(state.betting)
-        node = self._node(state)
-        return passive_actions(state.hand) if node is None else legal_actions(node, state.betting)
-
     def _node(self, state: PublicState) -> Node | None:
         """Return the blueprint's decision at a public state; None if the blueprint's tree has no such decision."""
         if state.blueprint_line is None or state.hand.to_act is None:
@@ -291,7 +292,7 @@ class Beliefs:
         )
         if betting.round > before.round:
             state.put_in_before, state.donk = max(betting.spent), may_donk(before, betting)
-        lacked = action[0] == "r" and action not in self._actions(above)
+        lacked = action[0] == "r" and action not in self.actions(above)
         if lacked and self._when(before.round) != "never":
             state.subgame = self._subgame(state) or state.subgame
         if state.subgame is not None and betting.to_act is not None and not state.subgame.covers(betting):

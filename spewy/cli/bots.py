@@ -52,12 +52,14 @@ def safe_option(function: Decorated) -> Decorated:
     """Add ``--safe [GADGET]``."""
     return click.option(
         "--safe",
-        metavar="[cfr-d|mixed]",
-        type=click.Choice(["cfr-d", "mixed"]),
+        metavar="[blended|cfr-d|estimate|mixed]",
+        type=click.Choice(["blended", "cfr-d", "estimate", "mixed"]),
         is_flag=False,
         flag_value="mixed",
-        help="Re-solve safely, so that the opponent cannot gain by the re-solve. GADGET: that of CFR-D (cfr-d), or one "
-        "that also considers the opponent's estimated range (mixed). --safe alone means mixed.",
+        help="Re-solve safely, so that the opponent gains little by hands that the bot does not expect. GADGET: all "
+        "hands have a small share of the opponent's range (blended); the gadget of CFR-D (cfr-d); this gadget and the "
+        "opponent's estimated range (mixed); the latter with values of the stored strategies in place of best "
+        "responses (estimate). --safe alone means mixed.",
     )(function)
 
 

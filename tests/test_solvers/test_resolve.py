@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from solvers.resolve import CfrDStep, MixedStep
+from solvers.resolve import BLEND, BlendedStep, CfrDStep, MixedStep
 
 
 def test_hands_enter_where_the_subgame_is_worth_more():
     step = CfrDStep(
-        blueprint_values=np.array([1.0, -1.0, 0.0]),
+        alternatives=np.array([1.0, -1.0, 0.0]),
         compatible=np.array([1.0, 1.0, 0.0]),
         estimated=np.ones(3),
     )
@@ -22,7 +22,7 @@ def test_the_estimated_range_enters_whatever_the_hands_choose():
     """The second hand takes its value, which is larger; its weight in the estimated range enters all the same."""
     estimated = np.array([1.0, 0.25, 1.0])
     step = MixedStep(
-        blueprint_values=np.array([-1.0, 1.0, 0.0]),
+        alternatives=np.array([-1.0, 1.0, 0.0]),
         compatible=np.array([1.0, 1.0, 0.0]),
         estimated=estimated,
     )
@@ -30,3 +30,17 @@ def test_the_estimated_range_enters_whatever_the_hands_choose():
     for _ in range(3):
         step.learn(np.zeros(3))
     assert step.reach() == pytest.approx([2.0, 0.25, 0.0])
+
+
+def test_a_blended_range_has_hands_that_the_estimate_lacks():
+    step = BlendedStep(
+        alternatives=np.zeros(4),
+        compatible=np.array([1.0, 1.0, 1.0, 0.0]),
+        estimated=np.array([1.0, 0.5, 0.0, 1.0]),
+    )
+    shares = step.reach() / step.reach().sum()
+    expected = [(1 - BLEND) * 2 / 3 + BLEND / 3, (1 - BLEND) / 3 + BLEND / 3, BLEND / 3, 0]
+    assert shares == pytest.approx(expected)
+    assert step.reach().max() == 1
+    step.learn(np.ones(4))
+    assert step.reach() / step.reach().sum() == pytest.approx(shares)

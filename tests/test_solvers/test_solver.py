@@ -103,3 +103,20 @@ def test_the_bytes_of_a_state(make):
     itemsize = solver.state_bytes / numbers
     assert itemsize in (4, 8) if isinstance(solver, Cfr) else itemsize >= 2  # whole blocks of 16 hands
     solver.close()
+
+
+def test_average_values_are_those_of_the_reference_walk(make):
+    game = two_round_game(4)
+    solver, reference = make(game), Walker(game)
+    solver.run(7)
+    sums = game.zeros()
+    for t, b in boards(game):
+        for p, numbers in enumerate(solver.read("sums", t, b)):
+            n = game.rounds[t].hands[p].n_hands[b]
+            sums[t][p][b][:, :n] = numbers[:, :n]
+    for p in (0, 1):
+        n = game.rounds[0].hands[p].n_hands[0]
+        expected = reference.evaluate(p, sums)[0][:n]
+        np.testing.assert_allclose(solver.average_values(p)[:n], expected, atol=1e-3 * np.abs(expected).max())
+        assert (expected < solver.best_values(p)[:n] + 1e-3).all()
+    solver.close()

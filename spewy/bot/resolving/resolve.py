@@ -61,13 +61,13 @@ class Safety:
 
     Attributes:
         player: the player who is re-solved.
-        blueprint_values: the opponent's best-response values against the blueprint (`best_responses`),
-            ``[hand of the deck]``.
+        alternatives: alternative payoffs of the opponent's hands, which `solvers.resolve.ALTERNATIVES` describes
+            (`best_responses`), ``[hand of the deck]``.
         gadget: name of the gadget, a choice that the opponent gets before the subgame.
     """
 
     player: int
-    blueprint_values: Floats
+    alternatives: Floats
     gadget: Gadget
 
 
@@ -130,6 +130,7 @@ def best_responses(
     reach: Floats,
     strategy: PlayerStrategy,
     deadline: float | None = None,
+    own: PlayerStrategy | None = None,
 ) -> Floats:
     """Compute the opponent's best-response value of each hand against a player's strategy in a subgame.
 
@@ -142,15 +143,17 @@ def best_responses(
         player: the player who follows ``strategy``.
         reach: the player's range, ``[hand of the deck]``.
         strategy: the player's strategy.
-        deadline: deadline for reading the strategy, on the clock of `time.monotonic`; None: no limit.
+        deadline: deadline for reading strategies, on the clock of `time.monotonic`; None: no limit.
+        own: a strategy that the opponent follows in place of the best response; None: the best response.
 
     Returns:
         The opponent's values ``[hand of the deck]``.
 
     Raises:
         InputError: the subgame is impossible or too large.
-        OutOfTimeError: the strategy cannot be read before the deadline.
+        OutOfTimeError: the strategies cannot be read before the deadline.
     """
+    opponent = 1 - player
     with builder.pace.spending("lay"):
         layout = builder.layout(root, board)
         builder.pace.require(deadline, strategy_size(layout), "read", "judge")
@@ -158,7 +161,9 @@ def best_responses(
     try:
         with builder.pace.timed("read", strategy_size(layout)):
             write_strategy(builder, root, layout, solver, "sums", player, strategy, deadline)
-        return best_values(builder, layout, solver, 1 - player)
+            if own is not None:
+                write_strategy(builder, root, layout, solver, "sums", opponent, own, deadline)
+        return best_values(builder, layout, solver, opponent, average=own is not None)
     finally:
         solver.close()
 
@@ -171,7 +176,7 @@ def _with_gadget(
     hands = layout.board(0, 0).hands[opponent].numbers
     estimated = ranges[opponent][hands]
     step = STEPS[safety.gadget](
-        safety.blueprint_values[hands],
+        safety.alternatives[hands],
         _compatible(game, safety.player)[: len(hands)],
         estimated / max(estimated.max(initial=0.0), 1e-300),
     )

@@ -103,8 +103,17 @@ class Resolved:
         return self._numbers[t, b]
 
 
-def best_values(builder: SubgameBuilder, layout: Layout, solver: Solver, player: int) -> Floats:
+def best_values(
+    builder: SubgameBuilder, layout: Layout, solver: Solver, player: int, *, average: bool = False
+) -> Floats:
     """Compute a player's best-response value of each hand against the opponent's average strategy in a solver.
+
+    Args:
+        builder: the builder of the subgame.
+        layout: boards and betting of the subgame.
+        solver: the solver.
+        player: the player.
+        average: whether the player follows the player's average strategy in place of the best response.
 
     Returns:
         The values ``[hand of the deck]``.
@@ -115,7 +124,8 @@ def best_values(builder: SubgameBuilder, layout: Layout, solver: Solver, player:
     hands = layout.board(0, 0).hands[player].numbers
     out = np.zeros(builder.n_hands)
     with builder.pace.timed("judge", strategy_size(layout)):
-        out[hands] = solver.best_values(player)[: len(hands)]
+        values = solver.average_values(player) if average else solver.best_values(player)
+        out[hands] = values[: len(hands)]
     if not np.isfinite(out).all():
-        raise SolveError("subgame: a value of a best response is infinite or not a number")
+        raise SolveError("subgame: a value of a hand is infinite or not a number")
     return out

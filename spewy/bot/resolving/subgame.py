@@ -12,22 +12,21 @@ re-solved strategy only if it does not lose more than the blueprint.
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from lockers import LockerError
+from solvers.resolve import ALTERNATIVES, Gadget
 from solvers.tree import Floats
-from spewy.bot.blueprint import Blueprint
-from spewy.bot.options import Options
-from spewy.bot.resolving.budget import Budget, OutOfTimeError
-from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, add_chips, split_actions
+from spewy.bot.resolving.budget import OutOfTimeError
+from spewy.bot.resolving.builder import PlayerStrategy, Root, add_chips, split_actions
+from spewy.bot.resolving.hand_context import HandContext
 from spewy.bot.resolving.resolve import Limits, Safety, best_responses, resolve
 from spewy.bot.resolving.resolved import Resolved
 from spewy.bot.resolving.translation import translate_subgame
-from spewy.bot.tally import Tally, is_expected
+from spewy.bot.tally import is_expected
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.nodes import entry_line
@@ -38,40 +37,6 @@ READING = 0.5
 """Largest share of a decision's time for best responses to the blueprint."""
 BEFORE = 0.5
 """Largest share of a solve's time for solves of enclosing subgames, which must come first."""
-MOST_KEPT = 1 << 30
-"""Memory in bytes for solved subgames of a hand; a subgame that does not fit is solved again when it is needed."""
-
-SolveKey = tuple[str, str, tuple[int, ...], int]
-
-
-@dataclass(frozen=True)
-class HandContext:
-    """Settings and caches that all subgames of one hand share.
-
-    Attributes:
-        blueprint: the stored strategy, which the bot plays outside re-solved subgames.
-        builder: the builder of subgames.
-        options: when and how to re-solve.
-        tally: counts re-solves that fail.
-        budget: the time budget of the current decision.
-        solved: solved subgames, the most recently used last; the key is the betting line of the root, that at which
-            the subgame was begun, the board, and the player for whom the subgame was solved.
-    """
-
-    blueprint: Blueprint
-    builder: SubgameBuilder
-    options: Options
-    tally: Tally
-    budget: Budget
-    solved: OrderedDict[SolveKey, Resolved] = field(default_factory=OrderedDict)
-
-    def keep(self, key: SolveKey, resolved: Resolved) -> Resolved:
-        """Cache a solved subgame; drop the least recently used subgames if all together are too large."""
-        self.solved[key] = resolved
-        self.solved.move_to_end(key)
-        while sum(each.n_bytes for each in self.solved.values()) > MOST_KEPT and len(self.solved) > 1:
-            self.solved.popitem(last=False)
-        return resolved
 
 
 class BlueprintStrategy(NamedTuple):
@@ -223,7 +188,7 @@ class Subgame:
     def _solve(self, player: int) -> Resolved:
         gadget, budget = self._options.safe, self._context.budget
         limits = Limits(self._options.iterations, budget.deadline, self._options.threads)
-        values = None if gadget is None else self.blueprint_values(player)
+        values = None if gadget is None else self._alternatives(player, gadget)
         with budget.limited(BEFORE):
             warm = self._warm_start()
         if gadget is not None and values is None:
@@ -231,6 +196,16 @@ class Subgame:
         safety = None if gadget is None or values is None else Safety(player, values, gadget)
         assert self.ranges is not None
         return resolve(self._builder, self.root, self.board, self.ranges, limits, warm, safety, self.kept)
+
+    def _alternatives(self, player: int, gadget: Gadget) -> Floats | None:
+        """Return the alternative payoffs of the opponent's hands, ``[hand of the deck]``, when a player is re-solved.
+
+        None if the gadget needs them, but the blueprint does not cover the subgame, or if there was no time.
+        """
+        kind = ALTERNATIVES[gadget]
+        if kind is None:
+            return np.zeros(self._builder.n_hands)
+        return self.blueprint_values(player) if kind == "best" else self._average_values(player)
 
     def _solved_for(self, player: int) -> int:
         """Player in a solve's cache key: ``player`` in a safe solve, and 0 in an unsafe solve for both players."""
@@ -293,17 +268,38 @@ class Subgame:
         return worse
 
     def _blueprint_values(self, player: int) -> Floats | None:
-        context = self._context
-        with context.budget.limited(BEFORE):
+        """Compute `blueprint_values`."""
+        with self._context.budget.limited(BEFORE):
             blueprint = self.blueprint_strategy(player)
-        if blueprint is None or self.ranges is None:
+        return None if blueprint is None else self._values_against(player, blueprint)
+
+    def _average_values(self, player: int) -> Floats | None:
+        """Compute the opponent's values if neither player re-solves this subgame, ``[hand of the deck]``.
+
+        None if the blueprint does not cover the subgame, or if there was no time.
+        """
+        with self._context.budget.limited(BEFORE):
+            blueprint, opponents = self.blueprint_strategy(player), self.blueprint_strategy(1 - player)
+            if blueprint is None or opponents is None:
+                return None
+            if opponents.root != blueprint.root:  # only one of the two follows the enclosing subgame
+                blueprint, opponents = self._stored_strategy(player), self._stored_strategy(1 - player)
+        if blueprint is None or opponents is None:
             return None
-        deadline = context.budget.after(READING)
+        return self._values_against(player, blueprint, opponents)
+
+    def _values_against(
+        self, player: int, blueprint: BlueprintStrategy, opponents: BlueprintStrategy | None = None
+    ) -> Floats | None:
+        """Compute the opponent's values against a player's strategy (`best_responses`); None if there is no time."""
+        context = self._context
+        if self.ranges is None:
+            return None
+        reach, deadline = self.ranges[player], context.budget.after(READING)
         try:
             root, strategy = self._in_menu(blueprint)
-            values = best_responses(
-                self._builder, root, self.board, player, self.ranges[player], strategy, deadline
-            )
+            own = None if opponents is None else self._in_menu(opponents).strategy
+            values = best_responses(self._builder, root, self.board, player, reach, strategy, deadline, own)
         except OutOfTimeError as error:
             LOG.info("line %r: %s", self.betting.line, error)
             context.tally.failed(self.betting.line, error)

@@ -1,0 +1,48 @@
+"""Settings and solved subgames that all subgames of one hand share."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+from spewy.bot.blueprint import Blueprint
+from spewy.bot.options import Options
+from spewy.bot.resolving.budget import Budget
+from spewy.bot.resolving.builder import SubgameBuilder
+from spewy.bot.resolving.resolved import Resolved
+from spewy.bot.tally import Tally
+
+MOST_KEPT = 1 << 30
+"""Memory in bytes for solved subgames of a hand; a subgame that does not fit is solved again when it is needed."""
+
+SolveKey = tuple[str, str, tuple[int, ...], int]
+
+
+@dataclass(frozen=True)
+class HandContext:
+    """Settings and caches that all subgames of one hand share.
+
+    Attributes:
+        blueprint: the stored strategy, which the bot plays outside re-solved subgames.
+        builder: the builder of subgames.
+        options: when and how to re-solve.
+        tally: counts re-solves that fail.
+        budget: the time budget of the current decision.
+        solved: solved subgames, the most recently used last; the key is the betting line of the root, that at which
+            the subgame was begun, the board, and the player for whom the subgame was solved.
+    """
+
+    blueprint: Blueprint
+    builder: SubgameBuilder
+    options: Options
+    tally: Tally
+    budget: Budget
+    solved: OrderedDict[SolveKey, Resolved] = field(default_factory=OrderedDict)
+
+    def keep(self, key: SolveKey, resolved: Resolved) -> Resolved:
+        """Cache a solved subgame; drop the least recently used subgames if all together are too large."""
+        self.solved[key] = resolved
+        self.solved.move_to_end(key)
+        while sum(each.n_bytes for each in self.solved.values()) > MOST_KEPT and len(self.solved) > 1:
+            self.solved.popitem(last=False)
+        return resolved
