@@ -62,7 +62,7 @@ class Connection(Channel):
         data = f"{text}{self._ending}".encode("ascii")
         while data:
             if _is_over(deadline) or not self._is_ready(self._sink, select.POLLOUT, deadline):
-                raise TimedOutError(f"{self.peer} has not read a line in time")
+                raise TimedOutError(f"{self.peer}: has not read a line in time")
             try:
                 data = data[_write(self._sink, data) :]
             except BlockingIOError:

@@ -24,7 +24,7 @@ def test_a_lock_lets_many_share_or_one_be_alone() -> None:
     lock.share()
     lock.share()
     assert not lock.acquire()  # it would wait for itself
-    with pytest.raises(RuntimeError, match="cannot wait to have it alone"), lock.alone():
+    with pytest.raises(RuntimeError, match="cannot wait to hold it alone"), lock.alone():
         pass
     answers: list[bool] = []
     thread = threading.Thread(target=lambda: answers.append(lock.acquire(0.02)))

@@ -247,7 +247,7 @@ def test_preflop_has_169_rows():
 def test_fewer_kinds_than_rows_is_said(tmp_path):
     found = good_json("estimate", write(tmp_path, TURN), "--set", "rows.river=2000")
     assert found["short_boards"] == [0, 48]
-    assert "48 with fewer kinds of hands" in good(
+    assert "48 with fewer different hands" in good(
         "estimate", write(tmp_path, TURN), "--set", "rows.river=2000"
     )
     run = spewy("solve", write(tmp_path, TURN), "--set", "rows.river=2000", "--out", tmp_path / "out")

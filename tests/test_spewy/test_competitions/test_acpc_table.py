@@ -505,7 +505,7 @@ def test_who_reads_nothing_does_not_stop_the_other_end():
             while True:
                 here.send("x" * 4000, deadline)
 
-    with pytest.raises(PeerError, match="peer: expected to read"):
+    with pytest.raises(PeerError, match="peer: has not read a line in time"):
         Task(send).result()
 
 

@@ -262,7 +262,7 @@ def test_a_bot_that_reads_nothing_ends_the_game():
     """It answers without being asked, until the pipe to it is full."""
     call = ("upac-match", "cmd:yes C", "call", "--games", "1", "--chips", "100000", "--rounds", "20000")
     found = good_json(*call, "--seconds", "0.5")
-    assert found["faults"] == ["yes has not read a line in time"]
+    assert found["faults"] == ["yes: has not read a line in time"]
 
 
 def test_names_before_bots_tell_them_apart():

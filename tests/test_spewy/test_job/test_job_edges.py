@@ -20,7 +20,7 @@ GAME = {"file": "holdem.nolimit.2p.reverse_blinds"}
     ("text", "named"),
     [
         ("name = " + "[" * 5000 + "]" * 5000, "expected a few nested brackets"),
-        ("name = 1" + "0" * 5000, "a number has thousands of digits"),
+        ("name = 1" + "0" * 5000, "expected numbers of a few digits, found a number of thousands"),
         (
             TURN.replace("pot = 100", "pot = 1" + "0" * 400),
             "spot.pot: expected less than or equal to 1000000000",

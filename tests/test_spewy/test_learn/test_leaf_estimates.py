@@ -77,7 +77,7 @@ def test_before_the_last_card_it_is_the_mean_over_what_may_come(game, share):
 
 
 def test_more_than_one_card_to_come_is_refused(share):
-    with pytest.raises(ValueError, match="round 0: expected one of the last two, found an earlier one"):
+    with pytest.raises(ValueError, match="round 0: expected one of the last two rounds"):
         share(0, 0)
 
 

@@ -216,8 +216,8 @@ def test_overrides_and_folders_know_tables_of_leaves(tmp_path):
     [
         (
             ['solve.leaves={turn="live", river="stored"}'],
-            'solve.leaves.river: expected "live" below a live turn, whose leaves enter the chunks below '
-            'and read no stored payoffs, found "stored"',
+            'solve.leaves.river: expected "live", because the turn is live and its leaves read no stored payoffs; '
+            'found "stored"',
         ),
         (
             ["solve.leaves.flop=stored"],
@@ -234,11 +234,11 @@ def test_overrides_and_folders_know_tables_of_leaves(tmp_path):
         (["solve.leaves={}"], "solve.leaves: expected rounds among preflop, flop, turn, river, found {}"),
         (
             ["solve.leaves=both"],
-            'solve.leaves: expected "auto", "stored", "live", or a table of the last two by round, found \'both\'',
+            'solve.leaves: expected "auto", "stored", "live", or a table of "stored" and "live" by round, found \'both\'',
         ),
         (
             ["solve.leaves.river=live", "solve.integrate=average"],
-            'solve.leaves: "average" integrates stored chunks: expected "stored" or "auto", '
+            'solve.leaves: expected "stored" or "auto", because solve.integrate = "average" needs stored chunks; '
             "found {'river': 'live'}",
         ),
         (
@@ -252,7 +252,7 @@ def test_overrides_and_folders_know_tables_of_leaves(tmp_path):
         ),
         (
             ["solve.leaves.turn=live", "solve.iterations=3"],
-            'solve.iterations: expected stored leaves, solve.leaves = "stored", which alone are visited one by one; '
+            'solve.iterations: expected solve.leaves = "stored", because only stored chunks are visited one by one; '
             "found 3 for live leaves",
         ),
     ],
