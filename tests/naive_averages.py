@@ -18,7 +18,7 @@ def in_255ths(sums):
     return whole.astype(int).tolist()
 
 
-def class_bytes(sums, batches, p, n_rows):
+def bucket_bytes(sums, batches, p, n_rows):
     """The bytes of a class's sums, decision by decision."""
     out = []
     first = batches.first(p, n_rows)

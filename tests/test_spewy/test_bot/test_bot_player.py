@@ -433,7 +433,7 @@ def test_what_is_no_bot_is_refused(folders, tmp_path):
         open_bot(tmp_path / "out")
     for wrong, told in (
         ({"resolve": "sometimes"}, "resolve: expected one of never, off-tree, always, found 'sometimes'"),
-        ({"safe": "very"}, "safe: expected one of None, cfr-d, mixed, found 'very'"),
+        ({"safe": "very"}, "safe: expected one of None, blended, cfr-d, estimate, mixed, found 'very'"),
         ({"rounds": 0}, "rounds: expected a whole number from 1 on, found 0"),
         ({"iterations": 1.5}, "iterations: expected a whole number from 1 on, found 1.5"),
         ({"seconds": float("nan")}, "seconds: expected more than 0, found nan"),

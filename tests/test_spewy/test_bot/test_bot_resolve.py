@@ -333,7 +333,7 @@ def test_solving_rivers_again_as_given_loses(before):
     assert exploitability_of(with_rivers(None)) > 3
 
 
-@pytest.mark.parametrize("gadget", ["cfr-d", "estimate", "mixed"])
+@pytest.mark.parametrize("gadget", ["cfr-d", "mixed"])
 def test_solving_rivers_again_safely_loses_nothing(before, gadget):
     assert exploitability_of(with_rivers(gadget)) < before + 0.5
 

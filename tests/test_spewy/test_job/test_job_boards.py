@@ -219,4 +219,6 @@ def test_folders_of_dealt_boards_are_refused_by_what_walks_through_all(command, 
         pass
     name, *args = command
     line = refused(name, tmp_path / "limit", *args)
-    assert ("expected a job that visits all boards" if name != "drop" else "drops no rounds of a whole game") in line
+    assert (
+        "expected a job that visits all boards" if name != "drop" else "drops no rounds of a whole game"
+    ) in line

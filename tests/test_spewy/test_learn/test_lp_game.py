@@ -147,7 +147,7 @@ def test_too_large_is_said_with_its_size_before_anything_is_laid_out(name, comma
     line = refused(command, EXAMPLES / f"{name}.toml", *LP)
     assert "which must take at most about 5 minutes" in line
     assert "nonzeros, about" in line
-    assert 'take solve.method = "cfr"' in line
+    assert 'use solve.method = "cfr"' in line
     assert list(tmp_path.iterdir()) == []
 
 

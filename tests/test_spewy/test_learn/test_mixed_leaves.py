@@ -234,7 +234,8 @@ def test_overrides_and_folders_know_tables_of_leaves(tmp_path):
         (["solve.leaves={}"], "solve.leaves: expected rounds among preflop, flop, turn, river, found {}"),
         (
             ["solve.leaves=both"],
-            'solve.leaves: expected "auto", "stored", "live", or a table of "stored" and "live" by round, found \'both\'',
+            'solve.leaves: expected "auto", "stored", "live", or a table of "stored" and "live" by round, '
+            "found 'both'",
         ),
         (
             ["solve.leaves.river=live", "solve.integrate=average"],

@@ -76,7 +76,7 @@ def test_games_are_solved_to_their_values(tmp_path, name, settings, deals, chips
 
 
 @pytest.mark.parametrize(
-    ("classes", "rows", "deals"),
+    ("board_buckets", "rows", "deals"),
     [
         (2, (2, 3), 300),
         pytest.param(2, (3, 2), 30_000, marks=pytest.mark.slow),

@@ -46,6 +46,7 @@ ROOMS = {
             "competitions",
             "competitions.acpc",
             "competitions.higc",
+            "competitions.slumbot",
             "competitions.tournament",
             "competitions.upac",
             "competitions.upac.runtime",
