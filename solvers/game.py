@@ -31,7 +31,7 @@ from solvers.tree import Floats, Forest, Ints
 
 
 class Hands(NamedTuple):
-    """One player's hands on the boards of a round, ascending by strength.
+    """Hands of a player on the boards of a round, ascending by strength.
 
     A strategy has one row per bucket, or per hand. On boards with fewer hands than other boards the arrays are padded
     at the end. The arrays of a single board (see `on`) lack the board axis.
@@ -115,7 +115,7 @@ class Deal:
 
 @dataclass(frozen=True)
 class Round:
-    """One betting round on all its boards.
+    """A betting round on all its boards.
 
     Attributes:
         forest: the betting trees, one for each line that enters the round.

@@ -247,7 +247,7 @@ def _lines(game: Game) -> list[int]:
 
 
 class Flop:
-    """One flop after one line, with the ranges of the average strategies and a row for each hand."""
+    """A flop after a betting line, with the ranges of the average strategies and a row for each hand."""
 
     def __init__(self, game: Game, cards: Sequence[int], r: int) -> None:
         self._game, self._r = game, r

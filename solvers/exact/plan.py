@@ -87,7 +87,7 @@ class Ranges(NamedTuple):
 
 
 class Thread(NamedTuple):
-    """One of the threads that share a pass.
+    """The part of a pass that one of several threads computes.
 
     Attributes:
         tasks: flat ``[task, traverser's row, chance leaf]``, values that each task computes.

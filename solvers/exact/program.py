@@ -27,7 +27,7 @@ Singles = np.ndarray
 
 
 class Program(NamedTuple):
-    """One round's betting for one traverser, as lists that kernels read.
+    """The betting of a round for one traverser, as lists that kernels read.
 
     A leaf pair is a fold, a showdown, or one of each, all after the same sequence (last action) of the opponent. T is
     the opposing reach compatible with a hand, and D the reach that the hand beats minus the reach that beats it.

@@ -23,7 +23,7 @@ NO_CARD = 52
 
 
 class HandTable(NamedTuple):
-    """One player's hands on all boards of a round, in blocks of 16 rows.
+    """Hands of a player on all boards of a round, in blocks of 16 rows.
 
     Attributes:
         count: ``[board]``, number of hands.

@@ -58,7 +58,7 @@ class PassFactors(NamedTuple):
 
 
 class RoundView(NamedTuple):
-    """One round for one traverser: betting, both players' hands, regrets and sums.
+    """Arrays of a round, as a pass for one traverser needs them: betting, both players' hands, regrets and sums.
 
     Regrets and sums are flat arrays ``[block, slot, 16 hands]``; a slot is one action of one decision.
 
@@ -92,7 +92,7 @@ class RoundView(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """One thread's buffers for a round; the module's table has their shapes.
+    """Buffers of a thread for a round; the table at the top of the module has their shapes.
 
     Attributes:
         reach: opponent's reach at each of its sequences, for 16 hands.

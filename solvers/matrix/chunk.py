@@ -41,7 +41,7 @@ ChunkStrategy = tuple[Floats, Floats]
 
 @dataclass(frozen=True)
 class Chunk:
-    """One betting tree with the payoff matrices of its leaves.
+    """A betting tree with the payoff matrices of its leaves.
 
     Attributes:
         forest: the betting tree, as a `Forest` with one root.

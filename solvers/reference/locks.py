@@ -9,7 +9,7 @@ from solvers.tree import Floats, Ints
 
 
 class LockArrays(NamedTuple):
-    """One player's locked hands on all boards of a round; the arrays are empty if no hand is locked.
+    """Locked hands of a player on all boards of a round; the arrays are empty if no hand is locked.
 
     Attributes:
         node: ``[lock]``, the locked decisions.

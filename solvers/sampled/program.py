@@ -105,7 +105,7 @@ class BatchSteps(NamedTuple):
 
 
 class Program(NamedTuple):
-    """One round's betting for one traverser, as lists that kernels read.
+    """The betting of a round for one traverser, as lists that kernels read.
 
     Attributes:
         n_batches: number of batches of lines.

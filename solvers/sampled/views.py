@@ -108,7 +108,7 @@ class Boards(NamedTuple):
 
 
 class BoardView(NamedTuple):
-    """One board, with its arrays.
+    """A board, with its arrays.
 
     Attributes:
         number: index among the boards of the pass.
@@ -139,7 +139,7 @@ class BoardView(NamedTuple):
 
 
 class RoundView(NamedTuple):
-    """One round for one traverser: betting steps, regrets and averages.
+    """Arrays of a round, as a pass for one traverser needs them: betting steps, regrets and averages.
 
     Regrets and averages are flat arrays ``[board bucket][batch][row][slot][lane]``. A slot is one action of one
     decision.
@@ -170,7 +170,7 @@ class RoundView(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """One thread's buffers for a round; the module's table has their shapes.
+    """Buffers of a thread for a round; the table at the top of the module has their shapes.
 
     A *group* is a row; in the last round it is a segment (a run of hands of one row, in order of strength). *Places*
     are the cards, then one place for all hands. A *terminal sequence* is a sequence of the opponent that ends in folds
@@ -243,7 +243,7 @@ class Workspace(NamedTuple):
 
 
 class Cursor(NamedTuple):
-    """One batch of 16 betting lines on one board.
+    """A batch of 16 betting lines on a board.
 
     Attributes:
         round: the round for the traverser.

@@ -13,7 +13,7 @@ from spewy.cli.bots import bot_description, solving_options, tally_rows
 from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder
 from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, verbose_option
-from spewy.cli.play_options import logs_option, workers_option
+from spewy.cli.play_options import logs_option, phh_option, workers_option
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import count, facts, json_text, number, render
 
@@ -74,12 +74,7 @@ NAMES = {
     show_default=True,
     help="Time limit of an answer in seconds; a bot that takes longer checks or folds for the rest of the run.",
 )
-@click.option(
-    "--phh",
-    metavar="FILE.phhs",
-    type=click.Path(path_type=Path),
-    help="Write all hands into a file in the Poker Hand History format.",
-)
+@phh_option
 @json_option
 @verbose_option
 def match(

@@ -40,6 +40,16 @@ def bot_seed_option(function: Decorated) -> Decorated:
     )(function)
 
 
+def phh_option(function: Decorated) -> Decorated:
+    """Add ``--phh``, which writes all hands into a file."""
+    return click.option(
+        "--phh",
+        metavar="FILE.phhs",
+        type=click.Path(path_type=Path),
+        help="Write all hands into a file in the Poker Hand History format.",
+    )(function)
+
+
 def patience_option(peer: str) -> Callable[[Decorated], Decorated]:
     """Add ``--patience``, the seconds without a line from the peer after which the command ends."""
     return click.option(

@@ -18,7 +18,7 @@ from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder
 from spewy.cli.noted import noted
 from spewy.cli.options import Seconds, json_option, log_option, verbose_option
-from spewy.cli.play_options import logs_option
+from spewy.cli.play_options import logs_option, phh_option
 from spewy.cli.progress import PAUSE, say
 from spewy.cli.tables import count, facts, json_text, number
 
@@ -76,12 +76,7 @@ PASSWORD = "SPEWY_SLUMBOT_PASSWORD"
     help="Seconds during which a failed request is repeated, with ever longer pauses; 0: end at the first failure.",
 )
 @log_option("Append all received and sent messages to this file, without passwords and tokens.")
-@click.option(
-    "--phh",
-    metavar="FILE.phhs",
-    type=click.Path(path_type=Path),
-    help="Write all hands into a file in the Poker Hand History format.",
-)
+@phh_option
 @json_option
 @verbose_option
 def slumbot(

@@ -124,6 +124,7 @@ def run_case(seed: int, number: int, base: Path) -> Found:
     rng = Random(f"{seed}-{number}")
     kind = rng.choices([kind for kind, _ in KINDS], [weight for _, weight in KINDS])[0]
     folder, log_file = base / f"case-{number}", log_of(base, number)
+    shutil.rmtree(folder, ignore_errors=True)  # another worker died in this case
     folder.mkdir()
     started = time.monotonic()
     os.chdir(folder)
