@@ -289,7 +289,7 @@ KINDS: tuple[tuple[Callable[[Case], None], float], ...] = (
     (foreign_folders, 6),
     (bots, 4),
     (matches, 0.5),
-    (slumbot, 3),
+    (slumbot, 2),
     (processes, 1),
 )
 """Kinds of cases by weight."""

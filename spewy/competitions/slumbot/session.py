@@ -114,7 +114,7 @@ class Session:
         except RefusedError as error:
             if self._record.hand is None or self._record.hand.number != number:
                 raise
-            self._lose(str(error))
+            self._lose(f"it was interrupted and cannot be continued: {error}")
 
     def _new_hand(self) -> tuple[Answer, dict[str, object]]:
         """Ask the server for a hand; log in first if no earlier run has a token."""
