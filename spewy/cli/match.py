@@ -41,7 +41,8 @@ NAMES = {
 @click.option(
     "--game",
     metavar="GAME",
-    help="Name of a game, or a game file; default: the game of a bot that is a folder.",
+    help="Game to play: the name of a shipped game, such as leduc, or the path of a game file. Default: the game of "
+    "the solve, if a bot plays from a solve's folder.",
 )
 @click.option(
     "--hands",
