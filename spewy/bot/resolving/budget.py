@@ -126,7 +126,7 @@ class Pace:
 
     @contextmanager
     def spending(self, stage: Stage) -> Iterator[None]:
-        """Count the duration of a ``with`` block as time of a stage, without predicting later ones from it."""
+        """Count the duration of a ``with`` block as time of a stage, but do not use it for predictions."""
         began = time.monotonic()
         try:
             yield
@@ -134,7 +134,7 @@ class Pace:
             self._spend(stage, time.monotonic() - began)
 
     def take_spent(self) -> dict[str, float]:
-        """Return the seconds of each stage since the last call; those of all iterations count as ``iterate``."""
+        """Return the seconds of each stage since the last call; ``iterate`` includes the first iteration."""
         spent, self._spent = self._spent, {}
         return spent
 

@@ -38,7 +38,7 @@ from spewy.records.policy import Stacked
 
 LOG = logging.getLogger(__name__)
 FEWEST = 10
-"""Smallest number of iterations for which a solve is begun with a menu that has a smaller one after it."""
+"""Number of iterations that a solve must be able to do in its time; if it cannot, the next smaller menu is used."""
 TREES, BOARDS = 64, 4
 """Number of cached betting trees, and of root boards with cached later boards (some 5 MB for a turn)."""
 
