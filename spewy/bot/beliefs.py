@@ -239,7 +239,7 @@ class Beliefs:
         return Answer(subgame.actions(state.betting), frequencies, "re-solved")
 
     def _enter(self, subgame: Subgame) -> None:
-        """Set a subgame's ranges and kept decisions, unless they are set; first those of all subgames that enclose it."""
+        """Set the ranges and kept decisions of a subgame, and before that those of all subgames that enclose it."""
         around: list[Subgame] = []
         inner: Subgame | None = subgame
         while inner is not None and inner.ranges is None:
