@@ -56,8 +56,8 @@ def safe_option(function: Decorated) -> Decorated:
         type=click.Choice(["blended", "cfr-d", "estimate", "mixed"]),
         is_flag=False,
         flag_value="mixed",
-        help="Re-solve safely: prepare for hands that the bot does not expect the opponent to hold. blended: give every "
-        "hand a small weight in the opponent's range. cfr-d: with each hand, the opponent chooses between the "
+        help="Re-solve safely: prepare for hands that the bot does not expect the opponent to hold. blended: give all "
+        "hands a small weight in the opponent's range. cfr-d: with each hand, the opponent chooses between the "
         "re-solved subgame and what a best response wins without a re-solve. mixed: the same, and the expected range "
         "plays the subgame without a choice. estimate: mixed, with the value of the stored strategy in place of the "
         "best response. --safe alone means mixed.",

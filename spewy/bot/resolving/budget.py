@@ -105,11 +105,12 @@ class Pace:
         return seconds / numbers * size
 
     def iterations(self, size: int, seconds: float) -> float:
-        """Predict how many iterations of a solve, with both best responses, take a number of seconds.
+        """Predict the number of iterations that a solve can do within some seconds if two best responses follow.
 
         Args:
             size: strategy entries of the subgame.
-            seconds: time for the iterations and the best responses; the latter also after no iteration at all.
+            seconds: time for the iterations and the best responses; if it is too short for both best responses and one
+                iteration, the result is below 1.
         """
         rest = seconds - self.seconds("first", size) - 2 * self.seconds("judge", size)
         return 1 + rest / max(self.seconds("iterate", size), 1e-9)
