@@ -73,7 +73,7 @@ def shares(
 
 
 class BoardOdds:
-    """For each hand of the deck on a board, sums over an opponent's range: of all hands, and of those it beats.
+    """Sums over an opponent's range for each hand of the deck on a board: all hands, and the hands that it beats.
 
     The methods serve both players. A sum leaves out the opponent's hands that share a card with the player's hand or
     the board. Hands that the board blocks get 0.
