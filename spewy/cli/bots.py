@@ -114,8 +114,8 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Choice(["lean", "job"]),
         default="lean",
         show_default=True,
-        help="Bet sizes to consider in a re-solve of a no-limit game, besides the bets that were really made: 75% of "
-        "the pot and all-in (lean), or the sizes of the solve's job file (job). If these take too much memory or "
+        help="Bet sizes to consider in a re-solve of a no-limit game, besides the bets that were really made: the "
+        "pot and all-in (lean), or the sizes of the solve's job file (job). If these take too much memory or "
         "time, the bot uses fewer sizes.",
     )
     return resolve_option(safe_option(budget_option(bank_option(threads_option(menu_option(gathered))))))

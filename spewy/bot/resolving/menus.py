@@ -16,7 +16,7 @@ Menu = Literal["job", "lean", "all-in"]
 """Name of a menu.
 
 - ``job``: the bet sizes of the job file with which the stored strategy was solved.
-- ``lean``: bets of three quarters of the pot and all-in; raises all-in.
+- ``lean``: bets of the pot and all-in; raises all-in.
 - ``all-in``: bets and raises all-in.
 """
 MENUS: tuple[Menu, ...] = ("job", "lean", "all-in")
@@ -24,7 +24,7 @@ MENUS: tuple[Menu, ...] = ("job", "lean", "all-in")
 FORCE_ALLIN = 0.25
 """Value of `TreeConfig.force_allin` in the menus ``lean`` and ``all-in``."""
 _SIZES: dict[Menu, PlayerSizes] = {
-    "lean": player_sizes("75%, a", "a"),
+    "lean": player_sizes("100%, a", "a"),
     "all-in": player_sizes("a", "a"),
 }
 
