@@ -87,7 +87,7 @@ class Server:
         timeout: seconds to wait for the answer to one request.
         patience: seconds during which a failed request is repeated; 0: it is not repeated.
         note: called with each message that is sent or received, without passwords and tokens, and with each failure.
-        stop: set when the user wants to end; the server is then asked nothing again after a failure.
+        stop: set when the user wants to end; a failed request is then not repeated.
     """
 
     url: str = URL
@@ -235,7 +235,7 @@ class Server:
         return data
 
     def _refusal(self, raw: _Raw) -> dict[str, Any]:
-        """Treat an answer with another HTTP status than 200."""
+        """Handle an answer whose HTTP status is not 200."""
         status = f"{raw.status} {one_line(raw.reason, 60)}".rstrip()
         if 300 <= raw.status < 400:
             where = short(raw.location or "nowhere", 100)
