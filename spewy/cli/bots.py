@@ -59,10 +59,11 @@ def safe_option(function: Decorated) -> Decorated:
         is_flag=False,
         flag_value="mixed",
         help="Re-solve safely: prepare for hands that the bot does not expect the opponent to hold. blended: give all "
-        "hands a small weight in the opponent's range. cfr-d: with each hand, the opponent chooses between the "
-        "re-solved subgame and what a best response wins without a re-solve. mixed: the same, and the expected range "
-        "plays the subgame without a choice. estimate: mixed, with the value of the stored strategy in place of the "
-        "best response. --safe alone means mixed.",
+        "hands a small weight in the opponent's range. cfr-d: with each hand, the opponent chooses between playing the "
+        "re-solved subgame and taking what a best response wins with the hand against the bot's stored strategy. "
+        "mixed: each hand has the choice of cfr-d, and in addition the opponent's expected range always plays the "
+        "subgame. estimate: like mixed, but the opponent can take what the hand wins if both players play the stored "
+        "strategy. --safe alone means mixed.",
     )(function)
 
 

@@ -98,12 +98,13 @@ def match(
 
     \b
     BOT is one of
-      RULE         a bot that plays by a simple rule: random, call, raise, fold, tight, loose or equity
-      FOLDER       the stored strategy of a solved whole game
-      lbr:SETTING  Local Best Response against the other bot, which must be a folder; SETTING is fc, fcpa, 56, late-fc
-                   or all (docs/bots.md)
-      cmd:COMMAND  a client of the ACPC's protocol, started as COMMAND HOST PORT
-      tcp:PORT     a client of the ACPC's protocol that you start; it connects to PORT once for each run
+      RULE           a bot that plays by a simple rule: random, call, raise, fold, tight, loose or equity
+      FOLDER         the strategy of a solved whole game, re-solved at the table as --resolve says
+      stored:FOLDER  the strategy of a solved whole game as it is stored
+      lbr:SETTING    Local Best Response against the other bot, which must be a folder; SETTING is fc, fcpa, 56, late-fc
+                     or all (docs/bots.md)
+      cmd:COMMAND    a client of the ACPC's protocol, started as COMMAND HOST PORT
+      tcp:PORT       a client of the ACPC's protocol that you start; it connects to PORT once for each run
     NAME= before BOT names the bot in tables and logs; without NAME= a command is named after its program, and a Python
     command after its script.
 
@@ -122,6 +123,7 @@ def match(
     Examples:
       spewy match results/limit-holdem equity --hands 3000 --seeds 1-10
       spewy match lbr:fcpa results/nolimit-200bb --resolve always --out results/lbr
+      spewy match results/nolimit-200bb stored:results/nolimit-200bb --resolve always
       spewy match call raise --game leduc --json
       spewy match results/limit-holdem "mine=cmd:python3 bots/mine.py"
 

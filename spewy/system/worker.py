@@ -138,7 +138,7 @@ def begin(parent: int, safe_before: bool) -> None:
     """Make this process a worker, which has no stdin and stdout and ends with its parent.
 
     Args:
-        parent: process number of the parent.
+        parent: process ID of the parent.
         safe_before: whether the environment variable `SAFE_PATH` was set in the parent.
     """
     if not safe_before:
