@@ -52,6 +52,11 @@ class Budget:
         """Start the time of a decision now."""
         self.deadline = None if self._seconds is None else time.monotonic() + self._seconds
 
+    @property
+    def left(self) -> float | None:
+        """Seconds until the deadline; None: no limit."""
+        return None if self.deadline is None else self.deadline - time.monotonic()
+
     def after(self, share: float) -> float | None:
         """Return the time, on the clock of `time.monotonic`, at which a share of the remaining time is over."""
         now = time.monotonic()
@@ -99,6 +104,17 @@ class Pace:
         seconds, numbers = self._done.get(stage, (0.0, 1.0))
         return seconds / numbers * size
 
+    def iterations(self, size: int, seconds: float) -> float:
+        """Predict the number of iterations that a solve can do within some seconds if two best responses follow.
+
+        Args:
+            size: strategy entries of the subgame.
+            seconds: time for the iterations and the best responses; if it is too short for both best responses and one
+                iteration, the result is below 1.
+        """
+        rest = seconds - self.seconds("first", size) - 2 * self.seconds("judge", size)
+        return 1 + rest / max(self.seconds("iterate", size), 1e-9)
+
     def took(self, stage: Stage, size: int, seconds: float, whole: bool = True) -> None:
         """Record how long a stage took.
 
@@ -126,7 +142,7 @@ class Pace:
 
     @contextmanager
     def spending(self, stage: Stage) -> Iterator[None]:
-        """Count the duration of a ``with`` block as time of a stage, without predicting later ones from it."""
+        """Count the duration of a ``with`` block as time of a stage, but do not use it for predictions."""
         began = time.monotonic()
         try:
             yield
@@ -134,7 +150,7 @@ class Pace:
             self._spend(stage, time.monotonic() - began)
 
     def take_spent(self) -> dict[str, float]:
-        """Return the seconds of each stage since the last call; those of all iterations count as ``iterate``."""
+        """Return the seconds of each stage since the last call; ``iterate`` includes the first iteration."""
         spent, self._spent = self._spent, {}
         return spent
 

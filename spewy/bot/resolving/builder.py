@@ -38,7 +38,7 @@ from spewy.records.policy import Stacked
 
 LOG = logging.getLogger(__name__)
 FEWEST = 10
-"""Smallest number of iterations for which a solve is begun with a menu that has a smaller one after it."""
+"""Number of iterations that a solve must be able to do in its time; if it cannot, the next smaller menu is used."""
 TREES, BOARDS = 64, 4
 """Number of cached betting trees, and of root boards with cached later boards (some 5 MB for a turn)."""
 
@@ -144,10 +144,8 @@ class SubgameBuilder:
         """Say why a solve with ``size`` strategy entries is too large; None if it is not."""
         if 8 * size > self.most_bytes:
             return f"needs {8 * size / 2**20:,.0f} MiB of at most {self.most_bytes / 2**20:,.0f} MiB"
-        needed = sum(self.pace.seconds(stage, size) for stage in ("first", "judge", "judge"))
-        needed += (FEWEST - 1) * self.pace.seconds("iterate", size)
-        if seconds is not None and needed > seconds:
-            return f"needs {needed:.1f} s of at most {seconds:g} s for {FEWEST} iterations"
+        if seconds is not None and self.pace.iterations(size, seconds) < FEWEST:
+            return f"needs more than {seconds:g} s for {FEWEST} iterations"
         return None
 
     def _with_bets(self, root: Root, made: Sequence[str]) -> Root:

@@ -5,8 +5,8 @@ This is the strategy of the enclosing re-solved subgame, or the blueprint. If be
 subgame may have another pot; its values are then scaled.
 
 **The bot does not play a worse strategy.** After few iterations a re-solved strategy can be far worse than the
-blueprint. So the bot computes best responses of the opponent's estimated range to both strategies, and plays the
-re-solved strategy only if it does not lose more than the blueprint.
+blueprint. So after fewer than `TRUSTED` iterations the bot computes best responses of the opponent's estimated range to
+both strategies, and plays the re-solved strategy only if it does not lose more than the blueprint.
 """
 
 from __future__ import annotations
@@ -35,6 +35,12 @@ from spewy.records.policy import Stacked
 LOG = logging.getLogger(__name__)
 READING = 0.5
 """Largest share of a decision's time for best responses to the blueprint."""
+TRUSTED = 60
+"""Number of iterations after which a re-solved strategy is played without a comparison with the blueprint.
+
+Even without a warm start, re-solved turns then lose a fraction of what stored turns lose (`docs/bots.md`). The
+comparison would cost the time of many more iterations: the blueprint must be read on all boards.
+"""
 BEFORE = 0.5
 """Largest share of a solve's time for solves of enclosing subgames, which must come first."""
 
@@ -61,7 +67,8 @@ class Subgame:
         board: public cards at the root.
         blueprint_line: the root's line in the blueprint's tree; None if the tree has no such line.
         outer: the enclosing subgame; the bot plays its strategy where this subgame has no acceptable strategy.
-        begun: betting line of the hand when the subgame was begun; later than the root if the round is solved again.
+        begun: betting line of the hand when the subgame was made; longer than the root's line if the round is solved
+            again after a bet.
 
     Attributes:
         ranges: both players' ranges at the root, each ``[hand of the deck]``; set before the first solve.
@@ -242,15 +249,17 @@ class Subgame:
         return self._worse[player]
 
     def _is_comparable(self, player: int) -> bool:
-        """Whether the blueprint has this subgame with the same pot, apart from the menu."""
+        """Whether the blueprint has this subgame with the same betting at the root; later bet sizes may differ."""
         blueprint = None if self.root.extra_bets else self.blueprint_strategy(player)
         return blueprint is not None and replace(blueprint.root, menu=self.root.menu) == self.root
 
     def _loses_more(self, player: int) -> bool:
         """Whether best responses win more against the re-solved strategy than against the blueprint.
 
-        Also true if there is no time to compare.
+        False without a comparison after `TRUSTED` iterations. True if there is no time to compare.
         """
+        if self._has_time_for(2 * TRUSTED) and self._resolved(player).iterations >= TRUSTED:
+            return False
         values, opponent = self.blueprint_values(player), 1 - player  # this uses some of the solve's time
         if player in self._out_of_time:
             LOG.info("line %r: too large to be solved in time", self.betting.line)
@@ -266,6 +275,13 @@ class Subgame:
             text = "line %r: solved in %s iterations, which is worse than the blueprint"
             LOG.info(text, self.betting.line, resolved.iterations)
         return worse
+
+    def _has_time_for(self, iterations: int) -> bool:
+        """Whether a solve will probably have a number of iterations."""
+        if self._options.iterations < iterations:
+            return False
+        left, size = self._context.budget.left, self._builder.size(self.root)
+        return left is None or self._builder.pace.iterations(size, left) >= iterations
 
     def _blueprint_values(self, player: int) -> Floats | None:
         """Compute `blueprint_values`."""
