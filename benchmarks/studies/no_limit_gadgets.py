@@ -5,10 +5,11 @@
 *flop* is a no-limit hold'em that ends with the betting on the flop; *turn* has one more card and one more round. Decks
 are small, and stacks are a few big blinds. Each game is solved with few buckets and few deals (*coarse*), and with many
 buckets and many deals (*fine*); each seed deals other boards. Then a bot plays from this stored strategy, and re-solves
-the last round in each of the ways. The table has the exploitability of the bot's whole strategy in mbb per hand, on all
-boards and with exact card removal: half the sum of what best responses win in both seats. They know the bot's strategy.
-The first number of a cell is for opponents who bet as the bot's tree bets. Opponents of the second number can also bet
-an amount that the tree lacks (`OFFERED`), once in a hand, and in the last round.
+the last round in each of the ways, with the bet sizes of the tree and all bets that were made. The table has the
+exploitability of the bot's whole strategy in mbb per hand, on all boards and with exact card removal: half the sum of
+what best responses win in both seats. They know the bot's strategy. The first number of a cell is for opponents who bet
+as the bot's tree bets. Opponents of the second number can also bet an amount that the tree lacks (`OFFERED`), once in a
+hand, and in the last round.
 """
 
 import argparse
@@ -94,7 +95,7 @@ def ways(iterations: int) -> Iterator[Options]:
     """Yield options of the bot: without re-solving, then for each of the ways."""
     yield Options("never", seconds=None, strict=True)
     for gadget in WAYS.values():
-        yield Options("always", 1, gadget, iterations, None, strict=True)
+        yield Options("always", 1, gadget, iterations, None, strict=True, menu="job")
 
 
 def stored(temporary: Path, game: str, detail: str, seed: int) -> Path:

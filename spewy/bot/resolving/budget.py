@@ -52,6 +52,11 @@ class Budget:
         """Start the time of a decision now."""
         self.deadline = None if self._seconds is None else time.monotonic() + self._seconds
 
+    @property
+    def left(self) -> float | None:
+        """Seconds until the deadline; None: no limit."""
+        return None if self.deadline is None else self.deadline - time.monotonic()
+
     def after(self, share: float) -> float | None:
         """Return the time, on the clock of `time.monotonic`, at which a share of the remaining time is over."""
         now = time.monotonic()
@@ -98,6 +103,16 @@ class Pace:
         """Predict the seconds of a stage in a subgame with ``size`` strategy entries."""
         seconds, numbers = self._done.get(stage, (0.0, 1.0))
         return seconds / numbers * size
+
+    def iterations(self, size: int, seconds: float) -> float:
+        """Predict how many iterations of a solve, with both best responses, take a number of seconds.
+
+        Args:
+            size: strategy entries of the subgame.
+            seconds: time for the iterations and the best responses; the latter also after no iteration at all.
+        """
+        rest = seconds - self.seconds("first", size) - 2 * self.seconds("judge", size)
+        return 1 + rest / max(self.seconds("iterate", size), 1e-9)
 
     def took(self, stage: Stage, size: int, seconds: float, whole: bool = True) -> None:
         """Record how long a stage took.

@@ -144,10 +144,8 @@ class SubgameBuilder:
         """Say why a solve with ``size`` strategy entries is too large; None if it is not."""
         if 8 * size > self.most_bytes:
             return f"needs {8 * size / 2**20:,.0f} MiB of at most {self.most_bytes / 2**20:,.0f} MiB"
-        needed = sum(self.pace.seconds(stage, size) for stage in ("first", "judge", "judge"))
-        needed += (FEWEST - 1) * self.pace.seconds("iterate", size)
-        if seconds is not None and needed > seconds:
-            return f"needs {needed:.1f} s of at most {seconds:g} s for {FEWEST} iterations"
+        if seconds is not None and self.pace.iterations(size, seconds) < FEWEST:
+            return f"needs more than {seconds:g} s for {FEWEST} iterations"
         return None
 
     def _with_bets(self, root: Root, made: Sequence[str]) -> Root:

@@ -5,8 +5,8 @@ This is the strategy of the enclosing re-solved subgame, or the blueprint. If be
 subgame may have another pot; its values are then scaled.
 
 **The bot does not play a worse strategy.** After few iterations a re-solved strategy can be far worse than the
-blueprint. So the bot computes best responses of the opponent's estimated range to both strategies, and plays the
-re-solved strategy only if it does not lose more than the blueprint.
+blueprint. So after fewer than `TRUSTED` iterations the bot computes best responses of the opponent's estimated range to
+both strategies, and plays the re-solved strategy only if it does not lose more than the blueprint.
 """
 
 from __future__ import annotations
@@ -35,6 +35,12 @@ from spewy.records.policy import Stacked
 LOG = logging.getLogger(__name__)
 READING = 0.5
 """Largest share of a decision's time for best responses to the blueprint."""
+TRUSTED = 60
+"""Number of iterations after which a re-solved strategy is played without a comparison with the blueprint.
+
+Even without a warm start, re-solved turns then lose a fraction of what stored turns lose (`docs/bots.md`). The
+comparison would cost the time of many more iterations: the blueprint must be read on all boards.
+"""
 BEFORE = 0.5
 """Largest share of a solve's time for solves of enclosing subgames, which must come first."""
 
@@ -249,8 +255,10 @@ class Subgame:
     def _loses_more(self, player: int) -> bool:
         """Whether best responses win more against the re-solved strategy than against the blueprint.
 
-        Also true if there is no time to compare.
+        False without a comparison after `TRUSTED` iterations. True if there is no time to compare.
         """
+        if self._has_time_for(2 * TRUSTED) and self._resolved(player).iterations >= TRUSTED:
+            return False
         values, opponent = self.blueprint_values(player), 1 - player  # this uses some of the solve's time
         if player in self._out_of_time:
             LOG.info("line %r: too large to be solved in time", self.betting.line)
@@ -266,6 +274,13 @@ class Subgame:
             text = "line %r: solved in %s iterations, which is worse than the blueprint"
             LOG.info(text, self.betting.line, resolved.iterations)
         return worse
+
+    def _has_time_for(self, iterations: int) -> bool:
+        """Whether a solve will probably have a number of iterations."""
+        if self._options.iterations < iterations:
+            return False
+        left, size = self._context.budget.left, self._builder.size(self.root)
+        return left is None or self._builder.pace.iterations(size, left) >= iterations
 
     def _blueprint_values(self, player: int) -> Floats | None:
         """Compute `blueprint_values`."""
