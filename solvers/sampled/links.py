@@ -20,7 +20,17 @@ import numpy as np
 
 from compiled import inlined
 from compiled.records import Packed, record_at, unpack_at
-from compiled.vector import WIDTH, fill16, float32_at, int32_at, int64_at, load16, put_int64, store, where_positive
+from compiled.vector import (
+    WIDTH,
+    fill16,
+    float32_at,
+    int32_at,
+    int64_at,
+    load16,
+    put_int64,
+    store,
+    where_positive,
+)
 from solvers.reference.kernels import BEST
 from solvers.sampled.program import Program
 from solvers.sampled.views import Boards, BoardView, Cursor, RoundView, Workspace, board_view

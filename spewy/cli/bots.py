@@ -15,7 +15,7 @@ from spewy.cli.options import Seconds, Span
 if TYPE_CHECKING:
     from solvers.resolve import Gadget
     from spewy.bot.agent import LockerBot
-    from spewy.bot.options import OwnMenu, Resolve
+    from spewy.bot.options import Flops, OwnMenu, Resolve
     from spewy.bot.tally import Tally
     from spewy.match.entrant import Entrant
 
@@ -74,6 +74,7 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         time_per_hand: float | None,
         threads: int | None,
         menu: OwnMenu,
+        flops: Flops,
         **others: Any,
     ) -> Any:
         if budget is not None and time_per_hand is not None:
@@ -85,6 +86,7 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "seconds_per_hand": time_per_hand,
             "threads": threads,
             "menu": menu,
+            "flops": flops,
         }
         return function(how=how, **others)
 
@@ -116,7 +118,17 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         help="Bet sizes of a re-solve in no-limit games, besides the bets that were made: 75% of the pot and all-in "
         "(lean), or those of the job. Sizes that do not fit into the memory or the time give way to fewer.",
     )
-    return resolve_option(safe_option(budget_option(bank_option(threads_option(menu_option(gathered))))))
+    flops_option = click.option(
+        "--flops",
+        type=click.Choice(["stored", "sampled", "exact"]),
+        default="stored",
+        show_default=True,
+        help="How to re-solve flops: not at all (stored), by sampling turns and rivers (sampled), or on all boards "
+        "like turns, for which no-limit games need many cores and some GiB (exact).",
+    )
+    for option in (flops_option, menu_option, threads_option, bank_option, budget_option, safe_option):
+        gathered = option(gathered)
+    return resolve_option(gathered)
 
 
 def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
