@@ -13,7 +13,6 @@ the betting lines that lead to the flop, weighted by how often the bot's strateg
 
 import argparse
 import tempfile
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -46,8 +45,6 @@ GAMES = {
         {"bets": {"preflop": {"raise": "100%, a"}, "flop": BETS, "turn": BETS, "river": BETS}},
     ),
 }
-Play = Callable[[str], Floats]
-"""Function of a decision's line in the subgame that returns the frequencies ``[action, hand of the deck]``."""
 
 
 def main() -> None:
@@ -57,9 +54,7 @@ def main() -> None:
     parser.add_argument("--games", default=",".join(GAMES), help="small games, with commas between them")
     parser.add_argument("--stored", default="300,3000", help="numbers of deals of the stored strategies")
     parser.add_argument("--deals", default="100,300,1000,3000", help="numbers of deals of sampled flops")
-    parser.add_argument(
-        "--iterations", type=int, default=100, help="number of iterations on turns and rivers"
-    )
+    parser.add_argument("--iterations", type=int, default=100, help="iterations of turns and rivers")
     parser.add_argument("--flops", default="Td Th Ts,Td Qh Qs", help="flops, with commas between them")
     parser.add_argument("--folder", help="folder of a solved whole game, in place of the small games")
     parser.add_argument("--lines", help="betting lines that lead to the flop, with commas between them")
@@ -76,9 +71,10 @@ def main() -> None:
                 folders[f"{game}, {int(n):,} deals"] = solved(Path(temporary), game, int(n))
         for name, folder in folders.items():
             for flop in args.flops.split(","):
-                cells = row(folder, tuple(sorted(parse_cards(flop.strip()))), deals, args)
+                board = tuple(sorted(parse_cards(flop.strip())))
                 print(
-                    f"| {name} | {cards_name(parse_cards(flop.strip()))} | {' | '.join(cells)} |", flush=True
+                    f"| {name} | {cards_name(board)} | {' | '.join(row(folder, board, deals, args))} |",
+                    flush=True,
                 )
 
 
@@ -87,12 +83,8 @@ def solved(temporary: Path, game: str, deals: int) -> Path:
     file, folder = temporary / f"{game}.game", temporary / f"{game}-{deals}"
     text, bets = GAMES[game]
     file.write_text(text)
-    solve(
-        Job.of(
-            {**JOB, **bets, "game": {"file": str(file)}, "solve": {"target": "0 mbb", "max_sweeps": deals}}
-        ),
-        folder,
-    )
+    limits = {"target": "0 mbb", "max_sweeps": deals}
+    solve(Job.of({**JOB, **bets, "game": {"file": str(file)}, "solve": limits}), folder)
     return folder
 
 
@@ -100,11 +92,10 @@ def row(folder: Path, flop: tuple[int, ...], deals: list[int], args: argparse.Na
     """Return the cells of one flop: stored, sampled with each number of deals, exact."""
     figures, weights = [], []
     with bot_of(folder, Options("never")) as bot:
-        config = bot._blueprint.config
-        judge = Judge(bot, SubgameBuilder(config, 1 << 34), flop, args)
-        for line in args.lines.split(",") if args.lines else line_forests(BettingTree(config))[1].lines:
-            hand = Hand(parse_line(bot.game, line))
-            if hand.to_deal and hand.betting.to_act is not None:
+        judge = Judge(bot, SubgameBuilder(bot._blueprint.config, 1 << 34), flop, args)
+        lines = line_forests(BettingTree(bot._blueprint.config))[1].lines
+        for line in args.lines.split(",") if args.lines else lines:
+            if Hand(parse_line(bot.game, line)).deal(flop).to_act is not None:
                 figures.append(judge.losses(line, deals))
                 first, second = judge.ranges(line)
                 weights.append(first.sum() * second.sum())
@@ -125,25 +116,22 @@ class Judge:
 
     def losses(self, line: str, deals: list[int]) -> list[float]:
         """Return the losses after a betting line: stored, sampled with each number of deals, exact."""
-        chips, stack = parse_line(self.bot.game, line).spent[0], self.bot._blueprint.smallest_stack
-        root = Root(1, chips, None if stack is None else stack - chips, menu=self.args.menu)
-        ranges, abstraction = self.ranges(line), self.bot._blueprint.abstraction
-        assert abstraction is not None
+        chips, blueprint = parse_line(self.bot.game, line).spent[0], self.bot._blueprint
+        stack = None if blueprint.smallest_stack is None else blueprint.smallest_stack - chips
+        root, ranges = Root(1, chips, stack, menu=self.args.menu), self.ranges(line)
+        assert blueprint.abstraction is not None
 
         def read(lines: list[str], board: tuple[int, ...]) -> Stacked:
-            return self.bot._blueprint.strategies([line + add_chips(each, chips) for each in lines], board)
+            return blueprint.strategies([line + add_chips(each, chips) for each in lines], board)
 
         stored = translate_subgame(self.builder, root, replace(root, menu="job"), read)
-        solutions: list[Play] = [lambda each: stored([each], self.flop).of(np.arange(self.builder.n_hands))]
+        decisions = [each for player in (0, 1) for each in self.builder.decisions(root, 0, player)[0]]
+        everyone = np.arange(self.builder.n_hands)
+        flops = [{each: stored([each], self.flop).of(everyone) for each in decisions}]
         for n in deals:
-            solution = sample(self.builder, abstraction, root, self.flop, ranges, 7, Limits(n))
-            solutions.append(lambda each, solution=solution: solution.frequencies(each, self.flop))
-        flops = [{each: play(each) for each in self.decisions(root)} for play in solutions]
+            solution = sample(self.builder, blueprint.abstraction, root, self.flop, ranges, 7, Limits(n))
+            flops.append({each: solution.frequencies(each, self.flop) for each in decisions})
         return [100 * self.loss(root, ranges, flop) / root.pot for flop in (*flops, {})]
-
-    def decisions(self, root: Root) -> list[str]:
-        """List the lines of the flop's decisions."""
-        return [line for player in (0, 1) for line in self.builder.decisions(root, 0, player)[0]]
 
     def loss(self, root: Root, ranges: tuple[Floats, Floats], flop: dict[str, Floats]) -> float:
         """Solve turns and rivers behind a strategy of the flop, or the flop, too, if it is empty; judge the whole."""
