@@ -54,10 +54,10 @@ def solved(bot, deals=60, seed=1, root=ROOT, **others):
 
 def test_a_sampled_flop_is_nearly_as_good_as_an_exact_one(stored):
     """The second route solves turns and rivers exactly behind the flop's strategy, and best responds to the whole."""
-    args = SimpleNamespace(menu="lean", iterations=60, threads=1)
+    args = SimpleNamespace(menu="lean", iterations=150, threads=1)
     judge = Judge(stored, SubgameBuilder(stored._blueprint.config), flop_of(stored.game).board, args)
     alone, few, many, exact = judge.losses("cc/", [10, 600])
-    assert exact < 1 < many < 8 < min(alone, few)
+    assert exact < 2 < many < 8 < 16 < min(alone, few)
 
 
 def test_equal_deals_give_the_same_strategy_and_other_deals_another(stored):
