@@ -1,10 +1,13 @@
-"""Read a whole data file and print each defect: ``python -m lockers.walk FILE [short]``.
+"""Program that checks the LMDB data file of a store for damage: ``python -m lockers.walk FILE [short]``.
 
-The output is lines of JSON on stdout: ``{"finding": "..."}`` for each defect, ``{"failure": "..."}`` if the disk or the
-system failed, and ``{"end": true}`` at the end. `lockers.audit` starts this program and returns the findings.
+`lockers.audit` runs the program in a process of its own, because LMDB can crash when it reads a damaged page. The
+program first checks the structure of all pages without LMDB. If they are sound, it reads the file with LMDB, and checks
+the order and the number of the keys, and the locker name, header, checksum and visit record of each value.
 
-The program checks the structure of the pages, first without LMDB and then with LMDB; the order and the number of keys;
-and the locker name, header, checksum and visit record of each value.
+It prints lines of JSON: ``{"finding": "..."}`` for each defect, ``{"failure": "..."}`` if the disk or the system
+failed, and ``{"end": true}`` at the end. Without this last line the program has crashed.
+
+With ``short`` the program opens a file even if pages at its end are missing.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from lockers.transaction import entry_findings
 
 
 def main(path: str, short: str = "") -> None:
-    """Print the defects of a data file; ``short`` is not empty if the file may lack pages."""
+    """Print the defects of a data file; unless ``short`` is empty, open the file even if pages are missing."""
     try:
         environment = Environment(Path(path), short=bool(short))
         for finding in file_findings(environment):
@@ -35,7 +38,7 @@ def main(path: str, short: str = "") -> None:
 
 
 def file_findings(environment: Environment) -> list[str]:
-    """Return a description of each damaged page of a data file, or of each damaged value if all pages are sound.
+    """Return a description of each damaged page of a data file; if all pages are sound, of each damaged value.
 
     LMDB reads the file only if all pages are sound, because reading damaged pages can crash or never end.
     """

@@ -53,19 +53,23 @@ BLEND = 0.1
 
 
 class GadgetStep(Protocol):
-    """The step before the subgame: with each hand the opponent enters the subgame or takes an alternative."""
+    """The step before the subgame: it sets the opponent's range in the subgame, and may learn from each iteration."""
 
     def reach(self) -> Floats:
         """Return the opponent's range in the subgame: ``[hand]``."""
         ...
 
     def learn(self, values: Floats) -> None:
-        """Improve the opponent's strategy in this step, by the values ``[hand]`` of entering the subgame."""
+        """Update the opponent's choices in this step after an iteration of the subgame.
+
+        Args:
+            values: ``[hand]``, the value of the subgame for each hand of the opponent.
+        """
         ...
 
 
 def blended(estimated: Floats, possible: Floats) -> Floats:
-    """Blend an estimated range with the range of all possible hands, of which the result has the share `BLEND`.
+    """Blend an estimated range with the range of all possible hands, which gets the share `BLEND` of the result.
 
     Args:
         estimated: ``[hand]``, the estimated range.
@@ -82,8 +86,8 @@ class BlendedStep:
 
     Args:
         alternatives: ``[hand]``, unused.
-        compatible: ``[hand]``, the weight of the resolver's hands that share no card with a hand; a hand for which
-            this is 0 never enters.
+        compatible: ``[hand]``, for each hand of the opponent the total weight of the resolver's hands that share no
+            card with the hand; a hand for which this is 0 never enters.
         estimated: ``[hand]``, the opponent's estimated range, its largest weight 1.
     """
 
@@ -96,7 +100,7 @@ class BlendedStep:
         return self._range
 
     def learn(self, values: Floats) -> None:
-        """Do nothing, since the opponent decides nothing."""
+        """Do nothing: the blended range stays the same in all iterations."""
 
 
 class CfrDStep:
@@ -104,9 +108,9 @@ class CfrDStep:
 
     Args:
         alternatives: ``[hand]``, alternative payoffs of the opponent's hands.
-        compatible: ``[hand]``, the weight of the resolver's hands that share no card with a hand; a hand for which
-            this is 0 never enters.
-        estimated: ``[hand]``, the opponent's estimated range, its largest weight 1; CFR-D does not use it.
+        compatible: ``[hand]``, for each hand of the opponent the total weight of the resolver's hands that share no
+            card with the hand; a hand for which this is 0 never enters.
+        estimated: ``[hand]``, unused.
     """
 
     def __init__(self, alternatives: Floats, compatible: Floats, estimated: Floats) -> None:
@@ -125,7 +129,11 @@ class CfrDStep:
         return self.enters()
 
     def learn(self, values: Floats) -> None:
-        """Improve the opponent's strategy in this step by CFR+, from the values ``[hand]`` of entering the subgame."""
+        """Update the opponent's regrets for entering the subgame and for the alternative payoffs, as CFR+ does.
+
+        Args:
+            values: ``[hand]``, the value of the subgame for each hand of the opponent in the latest iteration.
+        """
         enters = self.enters()
         expected = enters * values + (1 - enters) * self._alternatives
         self._regrets += np.stack([values - expected, self._alternatives - expected])
@@ -136,8 +144,9 @@ class MixedStep(CfrDStep):
     """The mixed gadget: the opponent's range is the estimated range plus the hands that enter the subgame as in CFR-D.
 
     Args:
-        alternatives: as in `CfrDStep`.
-        compatible: as in `CfrDStep`.
+        alternatives: ``[hand]``, alternative payoffs of the opponent's hands.
+        compatible: ``[hand]``, for each hand of the opponent the total weight of the resolver's hands that share no
+            card with the hand; a hand for which this is 0 never enters.
         estimated: ``[hand]``, the opponent's estimated range, its largest weight 1.
     """
 

@@ -1,4 +1,4 @@
-"""Compares the roots of a re-solve after a bet that the tree of a subgame lacks.
+"""Compares answers to a bet that the tree of a subgame lacks: subgames that begin at different roots.
 
     python -m benchmarks.studies.off_tree_roots FOLDER [--turns 8] [--bet 40] [--iterations 300]
                                               [--threads 1] [--seed 1]
@@ -13,9 +13,9 @@ player's check ("bet"). The other player, the bot, answers it by one of these so
 - free: the round is solved again from its beginning, with the bet added;
 - kept: the same, and the bot's decisions before the bet stay what they were.
 
-The figure is what a best response wins from the beginning of the turn on in the tree with the bet, more than what it
-wins from the bot that knew the bet from the beginning (the free solve, all of whose decisions are then played), in % of
-the pot.
+The figure is what the opponent gains by the surprise, in % of the pot: what a best response from the beginning of the
+turn on wins from the bot in the tree with the bet, minus what it wins from a bot whose first solve had the bet (which
+plays all decisions of the free solve).
 """
 
 import argparse

@@ -263,9 +263,15 @@ class _Builder:
     def _clustered(
         self, t: int, n_rows: int, boards: Array, counts: Array, board_buckets: NDArray[np.int32], n_told: int
     ) -> NDArray[np.uint8]:
-        """Compute the row of each hand on the boards, or pairs, of round t, which is not the last: ``[board, hand]``.
+        """Compute the row of each hand on each board of a round: ``[board, hand]``.
 
-        The boards count as `n_told` boards in the progress.
+        Args:
+            t: the round, which is not the last.
+            n_rows: largest number of rows of a board bucket.
+            boards: canonical boards; if the round remembers the flop, the board of each pair (see `_Round`).
+            counts: ``[board]``, number of deals that each board stands for.
+            board_buckets: ``[board]``, the board bucket.
+            n_told: number of canonical boards, which the progress counts; a board can be in several pairs.
         """
         from buckets.abstraction.class_rows import clustered_rows
 

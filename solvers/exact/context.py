@@ -1,4 +1,4 @@
-"""Everything that the exact engine's passes need besides regrets and sums: steps, tables, buffers and threads."""
+"""All that the exact engine's passes need besides regrets and sums: betting steps, tables, buffers and threads."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ class Context:
         return first
 
     def room_to_keep(self) -> tuple[np.ndarray, int]:
-        """Allocate room for the values at chance leaves in the second of three rounds.
+        """Allocate the array for the values at chance leaves of the second of three rounds, for `EVALUATE` passes.
 
         Returns:
             A flat array for both players, and the offset of player 1's values; the offset is -1 if the game has fewer
@@ -210,11 +210,14 @@ class Context:
         return aligned(sum(sizes)), sizes[0]
 
     def leaf_values(self, kept: np.ndarray, second: int) -> LeafValues:
-        """Both players' values at all chance leaves, after an `EVALUATE` pass for each player.
+        """Collect both players' values at all chance leaves, which an `EVALUATE` pass for each player has computed.
 
         Args:
-            kept: the array to which the passes wrote the values in the second of three rounds.
+            kept: the array that `room_to_keep` has allocated and the passes have filled.
             second: offset of player 1's values in ``kept``.
+
+        Returns:
+            Values by (round, board): for each player an array ``[chance leaf, hand]``.
         """
         out: LeafValues = {}
         for t, deal in enumerate(self.deals):

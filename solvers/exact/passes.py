@@ -1,10 +1,12 @@
 """Passes over all boards of a game, shared by threads, with the same result for any number of threads.
 
-A pass computes the values of one player, the traverser. First all threads process the first round's single board
-downward together. Then each thread takes *tasks*, which are groups of boards after the first deal. Finally all threads
-process the first board upward. The number of tasks does not depend on the threads. Each task adds up its values in a
-fixed order, and the results of the tasks are added in a fixed order. So every number has the same bits whichever thread
-computes it.
+A pass computes the values of one player, the *traverser*. First all threads together compute the opponent's reach on
+the first round's single board. Then each thread takes *tasks*, which are groups of boards after the first deal. Finally
+all threads together compute the values on the first board. The number of tasks does not depend on the threads. Each
+task adds up its values in a fixed order, and the results of the tasks are added in a fixed order. So every number has
+the same bits whichever thread computes it.
+
+The *deal* of a round is the list of links from its boards to the boards of the next round; an *entry* is one link.
 """
 
 from __future__ import annotations
@@ -47,13 +49,13 @@ def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
 
     @kernel
     def run(plan: Plan, views: Packed, packed: Packed) -> int:
-        """Do one thread's part of the passes of a plan; return the number of passes that were done.
+        """Run one thread's part of the passes of a plan; return the number of passes that were run.
 
         Args:
-            plan: the passes.
-            views: four `GameView`: for traversers 0 and 1 with strategies from regrets, then for the same with
-                strategies from sums.
-            packed: the thread's `Desk`.
+            plan: the passes to run.
+            views: four `GameView`: for traversers 0 and 1 with strategies from regrets, then for traversers 0 and 1
+                with average strategies.
+            packed: the thread's buffers, both ranges, and the thread's number (`solvers.exact.plan.Desk`).
         """
         desk = unpack(packed)
         ranges, thread, work = desk.ranges, desk.thread, desk.work

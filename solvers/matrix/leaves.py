@@ -128,10 +128,24 @@ def _add_deal(
     n_ids: int,
     totals: Floats,
 ) -> None:
-    """Add the payoffs of one dealt board, as `add_deal` says.
+    """Do the work of `add_deal`, with the attributes of both players' hands as single arrays.
 
-    For own row x and opposing row y it adds ``own_weight[i] · reach[j] · payoffs[own_image[i], other_image[j]]`` for
-    all hands i of x and j of y that share no card with each other or with the board.
+    Each own hand i and opposing hand j that share no card with each other or with the board add
+    ``own_weight[i] · reach[j] · payoffs[own_image[i], other_image[j]]`` to ``totals`` at i's row and j's row.
+
+    Args:
+        own_ids: ``[own hand, card]``, numbers of the cards of each own hand.
+        twin: ``[own hand]``, the opposing hand with the same cards; -1: the opponent has no such hand.
+        own_group: ``[own hand]``, the row of each own hand.
+        own_weight: ``[own hand]``.
+        other_ids: ``[opposing hand, card]``, numbers of the cards of each opposing hand.
+        other_group: ``[opposing hand]``, the row of each opposing hand.
+        reach: ``[opposing hand]``.
+        payoffs: ``[own next row, opposing next row, leaf]``.
+        own_image: ``[own hand]``, the hand's next row; -1: the board blocks the hand.
+        other_image: ``[opposing hand]``, the hand's next row; -1: the board blocks the hand.
+        n_ids: number of different cards.
+        totals: ``[own row, opposing row, leaf]``, the matrices, changed in place.
     """
     width, n, k = totals.shape[1], totals.shape[2], own_ids.shape[1]
     # Own next rows against all opposing hands, including those that share a card; subtracted further down.

@@ -48,10 +48,10 @@ _ZERO: Any = np.float32(0)
 
 @inlined
 def own_weights(c: Cursor) -> None:
-    """Fill ``work.weights``: the traverser's chips times reach, for each row and sequence of the opponent.
+    """Fill ``work.weights``: for each row and each sequence of the opponent that ends in folds or in showdowns, a sum.
 
-    Only the opponent's sequences that end in leaves have weights: sums over the folds of each sequence that ends in
-    folds, then sums over the showdowns of each sequence that ends in showdowns.
+    The sum goes over all folds (or all showdowns) in which the opponent's sequence ends. A term is the chips that the
+    traverser wins there, times the traverser's reach. Sequences that end in folds come first.
     """
     work, batch, program = c.work, c.batch, c.round.program
     width, n_endings = own_width(c), WIDTH * (batch.n_folds + batch.n_shows)
@@ -71,7 +71,7 @@ def clear_values(c: Cursor) -> None:
 
 @inlined
 def _add_weights(c: Cursor, first: int, n: int, first_ending: int, pay: int, width: int) -> None:
-    """Add chips times the traverser's reach to ``work.weights``, for all folds or for all showdowns."""
+    """Add the terms of all folds, or of all showdowns, to ``work.weights`` (`own_weights`)."""
     work, program = c.work, c.round.program
     n_endings = WIDTH * (c.batch.n_folds + c.batch.n_shows)
     for k in range(n):

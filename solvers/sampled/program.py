@@ -50,30 +50,30 @@ class ChanceLeaf(NamedTuple):
 
 
 class BatchSteps(NamedTuple):
-    """Sizes of a batch of lines, and the places of its lists in a `Program`; batches with equal trees share lists.
+    """Sizes of a batch of lines, and the positions of its lists in a `Program`; batches with equal trees share lists.
 
     A terminal sequence is a sequence of the opponent that ends in folds, or one that ends in showdowns.
 
     Attributes:
         own_slots, other_slots: number of slots (one for each action of each decision) of the traverser and the
             opponent.
-        own_first, other_first: place of the batch among a board bucket's regrets of the traverser and the opponent.
+        own_first, other_first: position of the batch among a board bucket's regrets of the traverser and the opponent.
         own_down, n_own_down, other_down, n_other_down: first step and number of steps of each player in
             ``reach_steps``.
         up, n_up: first step and number of steps in ``value_steps``.
-        endings, n_folds, n_shows: place in ``Program.endings``, and numbers of terminal sequences with folds and with
-            showdowns.
+        endings, n_folds, n_shows: position in ``Program.endings``, and numbers of terminal sequences with folds and
+            with showdowns.
         n_counted: number of terminal sequences for which the opponent's reach is summed; the others end in showdowns
             and also in folds, and copy the sums of the folds.
-        shared: place in ``Program.endings`` of the numbers of the fold sequences whose sums are copied.
+        shared: position in ``Program.endings`` of the numbers of the fold sequences whose sums are copied.
         fold_leaves, n_fold_leaves, show_leaves, n_show_leaves: first leaf and number of leaves of each kind in
             ``leaves``.
-        pay: place in ``pay``: chips of all showdowns, then chips of all folds.
+        pay: position in ``pay``: chips of all showdowns, then chips of all folds.
         exit_nodes, n_exits: first chance leaf and number of chance leaves in ``exit_nodes``.
         first_exit: number of the batch's first chance leaf among the chance leaves of all batches.
         aligned: number of the previous round's chance leaf whose 16 lanes continue in the batch's 16 lanes; -1: none.
-        runs, n_runs: first place and number of the batch's runs in the table ``runs``, if the batch is not aligned; a
-            run is neighbouring lanes that continue neighbouring lanes of one chance leaf.
+        runs, n_runs: first position and number of the batch's runs in the table ``runs``, if the batch is not aligned;
+            a run is neighbouring lanes that continue neighbouring lanes of one chance leaf.
     """
 
     own_slots: int
@@ -248,7 +248,7 @@ def sizes(batches: LineBatches) -> Sizes:
 
 
 def _add_lists(shape: Shape, p: int, lists: _Lists) -> BatchSteps:
-    """Append the steps of one betting tree to the lists; return the places of the appended steps."""
+    """Append the steps of one betting tree to ``lists``; return their counts and positions."""
     q = 1 - p
     own_down, other_down = reach_steps(shape, p, {}), reach_steps(shape, q, {})
     up = value_steps(shape, p, {})

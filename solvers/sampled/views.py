@@ -1,5 +1,8 @@
 """Records that the sampled engine's kernels read: boards, a round for one traverser, a thread's buffers, and a cursor.
 
+The *traverser* is the player whose values a pass computes. A *sequence* is a player's own actions in the round, up to
+some point of a betting line; all 16 lines of a batch are treated side by side, each in a *lane*.
+
 Both players have the same hands on a board; in the last round the hands are sorted by strength. The N cards that are
 not on the board are numbered from 0. Totals by card have N + 2 elements, the *places*: place N is for all hands, and
 place N + 1, which stays 0, for the missing second card of one-card hands.
@@ -51,7 +54,7 @@ class VisitFactors(NamedTuple):
     Attributes:
         keep: factor of earlier regrets, before the regrets of this visit are added.
         sink: factor of regrets that are negative after the addition.
-        share: fraction of the way that averages move to reach times strategy of this visit.
+        share: how far averages move toward this visit's reach times strategy: 0 is not at all, 1 is all the way.
         dither: rounding of 16-bit regrets, see `compiled.precision`.
         rounding: number in [0, 1) that is added to an average, in units of its last bit, before it is rounded down.
     """
@@ -108,18 +111,22 @@ class Boards(NamedTuple):
 
 
 class BoardView(NamedTuple):
-    """A board, with its arrays.
+    """One board, with the arrays of its hands.
 
     Attributes:
         number: index among the boards of the pass.
         board_bucket: number of the board bucket.
         n_hands: number of hands.
-        cards, rows, strength: as in `Boards`, for the hands of this board.
-        parent_hand: as in `Boards`, for the dealt boards that this board stands for.
-        same_hands: whether every hand has the same number on the board of the previous round.
-        n_places: number of totals by card: one for each card, and one for all hands.
-        stride: distance between the totals by card of two sequences, an odd multiple of 16. So the totals of one card
-            do not crowd one part of the processor's cache.
+        cards: ``[hand, 2]``, the cards of each hand.
+        rows: ``[hand]``, the row of each hand.
+        strength: ``[hand]``, the strength of each hand.
+        parent_hand: ``[dealt board, hand]``, the number of each hand on the board of the previous round, for each
+            dealt board that this board stands for.
+        same_hands: whether every hand has the same number on the board of the previous round; ``parent_hand`` is then
+            undefined.
+        n_places: number of totals by card that one sequence has: one for each card, and one for all hands.
+        stride: distance between the totals by card of two sequences in the array of totals. It is an odd multiple of
+            16, so that the totals of one card spread over the processor's cache.
         two: whether hands have two cards.
         n_images: number of dealt boards that the board stands for.
     """
@@ -147,7 +154,7 @@ class RoundView(NamedTuple):
     Attributes:
         program: steps of the betting.
         kind: precision of regrets and averages: `SINGLE` or `HALF`.
-        own_gain: factor of instantaneous regrets.
+        own_gain: factor of the regrets that a visit adds.
         sum_scale: factor of averages.
         own, other: regrets (or averages) of the traverser and of the opponent, from which a pass takes the strategies.
         other_sums: averages of the opponent's reach times strategy; a pass that learns changes them.
@@ -245,7 +252,7 @@ class Workspace(NamedTuple):
 
 
 class Cursor(NamedTuple):
-    """A batch of 16 betting lines on a board.
+    """A batch of 16 betting lines on a board, with everything that a kernel needs there.
 
     Attributes:
         round: the round for the traverser.

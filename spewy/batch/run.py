@@ -231,7 +231,7 @@ class _InPool:
         return job_text(entry.job), entry.folder, batch.save_every, batch.again, cost
 
     def outcome(self, entry: BatchJob, answer: Any) -> Outcome:
-        """Turn the result of `function` into the outcome of a job."""
+        """Return the outcome of a job, taken from the answer that a worker's call of `function` returned."""
         outcome: Outcome = answer
         return outcome
 
@@ -344,7 +344,7 @@ class _Remotely(_InPool):
         return job_text(entry.job), packed(entry.folder), cost
 
     def outcome(self, entry: BatchJob, answer: Any) -> Outcome:
-        """Write the files in a worker's answer to a job's folder, unlock the folder, and return the outcome."""
+        """Return the outcome in a worker's answer; write the answer's files to the job's folder, and unlock it."""
         if not (isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], Outcome)):
             raise PeerError(
                 f"Dask worker, job {entry.label}: expected an outcome and files, found {shown(answer)}"

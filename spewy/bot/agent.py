@@ -33,9 +33,9 @@ from spewy.system.closing import Closing
 
 LOG = logging.getLogger(__name__)
 MOST_ITERATIONS = 2000
-"""Largest number of iterations of a solve whose time comes from a bank, which then saves the rest of it."""
+"""Largest number of iterations of a solve with a time bank; the time that the solve does not need stays in the bank."""
 MOST_DEALS = 20_000
-"""Largest number of deals of a sampled solve whose time comes from a bank."""
+"""Largest number of deals of a sampled solve with a time bank."""
 
 
 def open_bot(
@@ -66,12 +66,13 @@ def open_bot(
         seconds: time budget of one decision; None: no limit, so that every decision can be repeated exactly.
         seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun; it replaces
             ``seconds``. The bot saves the time of hands that need no re-solve (`spewy.bot.time_bank`).
-        translation: how to translate bets that the tree lacks.
+        translation: how to translate bets that the tree lacks; see `Options`.
         threads: number of threads of a solve; None: all cores that this process may use with ``resolve="always"``,
             otherwise 1.
         strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
             error, and plays the stored strategy, or checks or folds.
-        ready: whether to compile, load and time now what decisions need; this takes a while.
+        ready: whether to do now what the first decision would otherwise wait for: compile and load functions, and time
+            a small solve.
         menu: bet sizes of a solve in no-limit games, besides the bets that were made; see `Options`.
         flops: how rounds before the last ``rounds`` are re-solved; see `Options`.
 
@@ -147,7 +148,7 @@ class LockerBot(Closing):
 
     Attributes:
         tally: number of decisions of `act` by source, failures, and the time of decisions.
-        bank: seconds that are left of ``options.seconds_per_hand``; None: each decision has ``options.seconds``.
+        bank: the time bank that ``options.seconds_per_hand`` fills; None: each decision has ``options.seconds``.
 
     Raises:
         InputError: the stored strategy is that of a spot.
@@ -209,7 +210,7 @@ class LockerBot(Closing):
         return Mix(answer.actions, live, answer.frequencies[:, live])
 
     def is_cheap(self, hand: Hand) -> bool:
-        """Whether the strategy at a public state is read, and not re-solved."""
+        """Whether the strategy at a public state is read from the folder, without a re-solve."""
         first = self.options.first_round(self.game.num_rounds)
         return self.options.resolve == "never" or hand.betting.round < first
 
@@ -319,7 +320,7 @@ class LockerBot(Closing):
 
     @contextmanager
     def _timed(self, hand: Hand) -> Iterator[PublicState]:
-        """Yield the public state of a hand with a time limit; count the time of the ``with`` block for the state."""
+        """Yield a hand's public state, and limit and measure the time of the ``with`` block, which asks about it."""
         began, state = time.monotonic(), self._beliefs.at(hand)
         self._builder.pace.take_spent()
         key, self._state = _same_solve(state), state
@@ -340,7 +341,7 @@ class LockerBot(Closing):
             LOG.warning("line %r: the time bank is empty: no subgame is solved", state.betting.line)
 
     def _importance(self, state: PublicState) -> float:
-        """Weight of the solve that a decision may need in the division of time."""
+        """Weight of the solve that a decision may need, by which the time bank divides time."""
         above: PublicState | None = state
         while above is not None and above.subgame is None:
             above = above.above
@@ -349,7 +350,7 @@ class LockerBot(Closing):
         return importance(sum(state.betting.spent) / self.game.big_blind, size)
 
     def _decided(self) -> None:
-        """Count the time of a decision, that of earlier questions about the same subgame included."""
+        """Record the time of a decision, including earlier questions about the same subgame."""
         state, self._state = self._state, None
         if state is None:
             return  # the question belongs to another game

@@ -9,22 +9,22 @@ from the blueprint, and where the blueprint has no strategy either, from pot odd
 blueprint's tree lacks is translated into a bet of the tree (`spewy.bot.bet_translation`); the blueprint's line
 continues with the translated bet.
 
-**Subgames begin with a round.** After a bet that the subgame of a round lacks, the round is solved again from its
-beginning, with all real bets of the round in the tree where they happened. Both ranges at the root are what was played
-before the round. Inside the round the two players differ:
+**Subgames begin with a round.** If a player makes a bet that the round's subgame lacks, the round is solved again from
+its beginning, in a tree with all bets that were really made in the round. Both ranges at the root are those with which
+the players have entered the round. The decisions between the root and the bet are treated in two ways:
 
-- The player who made only bets that this strategy also makes keeps what was played so far, for all hands: the decisions
-  on the way are locked to the earlier strategy (`Subgame.kept`), since they are a fact that no new solve can change.
-  At the table this player is the bot. (Pluribus keeps them for the hand that it holds and solves them again for all
-  other hands. Then its range after the bet is not the range with which it came there. Locks cost nothing.)
-- The player who made the bet does not play this strategy, so there is no reason to believe that the decisions before
-  the bet were its decisions. They are free: the range with which this player makes the bet is the one that wins most
-  with all bets of the new tree, from the beginning of the round on.
+- *Kept*: a player who has made only bets that the bot's strategy makes, too; at the table this is the bot. Its earlier
+  decisions in the round are facts that no new solve can change. So they are locked to the strategy that was played, for
+  all hands (`Subgame.kept`). (Pluribus locks them only for the hand that it holds, and solves them again for all other
+  hands. Then its range after the bet is not the range with which it came there. Locks cost nothing.)
+- *Free*: a player who has made a bet that the bot's strategy lacks. As this player does not follow the strategy, its
+  earlier decisions in the round need not be those of the strategy either. The solve finds the decisions with which the
+  player wins most, from the beginning of the round on.
 
-So the answer to the bet is an answer to a range that could really have been led up to it. It is no equilibrium of the
-whole round, because the locked decisions were made without the bet; a strategy that was good without the bet and an
-answer that is best after it are as much as a player can have who learns of a bet when it is made. Against translation
-and against roots at the bet itself see `docs/bots.md`.
+So the bot answers the bet as if it came from a range that the opponent could really have led up to it. The result is no
+equilibrium of the whole round, because the bot's kept decisions were made without the bet in mind. But a bot that
+learns of a bet only when it is made can do no more. `docs/bots.md` compares this with translated bets, and with
+subgames that begin at the bet.
 """
 
 from __future__ import annotations
@@ -153,8 +153,8 @@ class Beliefs:
             reach: the range before the action.
             state: the state after the action.
             player: the player.
-            subgame: the subgame that tells the frequencies of all decisions that are not kept; None: each decision's
-                own answer tells them.
+            subgame: the subgame whose solution has the action's frequencies, unless the decision is kept; None: the
+                frequencies are those of `answer` at the decision.
         """
         above = state.above
         assert above is not None
@@ -178,9 +178,9 @@ class Beliefs:
         return np.ones(len(self._blueprint.hands)) if number is None else answer.frequencies[number]
 
     def _kept(self, subgame: Subgame) -> dict[str, Floats]:
-        """List the decisions of a subgame that are locked to what was played, with their frequencies (`Subgame.kept`).
+        """Return the frequencies of a subgame's decisions that are locked to what was played (`Subgame.kept`), by line.
 
-        A player who made a bet that this strategy does not make has no locked decisions.
+        A player who made a bet that the bot's strategy lacks has no locked decisions.
         """
         root = self._root(subgame)
         steps = [(each.above, each.action) for each in self._states[subgame.begun, subgame.board].path(root)]
@@ -195,10 +195,10 @@ class Beliefs:
         return out
 
     def _makes(self, state: PublicState, action: str | None) -> bool:
-        """Whether an action is one of those that this strategy has at a state.
+        """Whether the bot's strategy at a state has an action.
 
-        A subgame is not solved for this question, unless its tree lacks the action and the blueprint has it: then the
-        answer depends on which of the two is played.
+        This question solves a subgame only if the subgame's tree lacks the action and the blueprint has it. Then the
+        answer depends on whether the bot plays the re-solved strategy or the blueprint.
         """
         if state.subgame is not None:
             if action in state.subgame.actions(state.betting):
@@ -241,7 +241,7 @@ class Beliefs:
         return Answer(subgame.actions(state.betting), frequencies, "re-solved")
 
     def _enter(self, subgame: Subgame) -> None:
-        """Set both ranges at the root of a subgame and its kept decisions, after those of all subgames around it."""
+        """Set the ranges and kept decisions of a subgame, and before that those of all subgames that enclose it."""
         around: list[Subgame] = []
         inner: Subgame | None = subgame
         while inner is not None and inner.ranges is None:
@@ -343,7 +343,7 @@ class Beliefs:
         return self._options.resolve if self._options.method(t, self._game.num_rounds) else "never"
 
     def _subgame(self, state: PublicState) -> Subgame | None:
-        """Make the subgame of a state's round with all bets of the round; None if its betting is impossible."""
+        """Make the subgame of a state's round with all bets that were made in it; None if its betting is impossible."""
         start, stack = state.round_start, self._blueprint.smallest_stack
         betting, chips = start.betting, start.put_in_before
         root = Root(betting.round, chips, None if stack is None else stack - chips, donk=start.donk)

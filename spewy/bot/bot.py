@@ -1,4 +1,4 @@
-"""Protocols of bots: what a bot must offer to whoever lets it play or measures it."""
+"""Protocols of bots: the methods that a match, or a measurement of a bot, calls."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ class Reveals(Bot, Protocol):
 
 @runtime_checkable
 class Foreseeable(Reveals, Protocol):
-    """A bot that says where its strategy costs next to nothing, so that it can be asked for more than its decisions."""
+    """A bot that tells where its strategy takes only milliseconds, so that it can be asked beyond its own decisions."""
 
     def is_cheap(self, hand: Hand) -> bool:
-        """Whether `strategy` is a matter of milliseconds at a public state."""
+        """Whether `strategy` takes only milliseconds at a public state."""
         ...
 
 
 def is_cheap(bot: Bot, hand: Hand) -> bool:
-    """Whether a bot's strategy at a public state costs next to nothing; False if the bot does not say so."""
+    """Whether a bot's strategy at a public state takes only milliseconds; False if the bot does not tell."""
     return isinstance(bot, Foreseeable) and bot.is_cheap(hand)

@@ -21,30 +21,30 @@ class Options:
     """Options for re-solving subgames at the table.
 
     Attributes:
-        resolve: when to re-solve a subgame to the end of the hand: "never"; "off-tree", where the blueprint has no
-            strategy for the betting; "always", also at the start of the first round that ``rounds`` allows.
+        resolve: when to re-solve a subgame to the end of the hand: "never"; "off-tree", if no strategy is stored for
+            the betting so far; "always", also at the start of the first round that ``rounds`` allows.
         rounds: number of last rounds that are re-solved exactly, to the end of the hand; 2 means turn and river. The
             first round is never re-solved.
-        safe: name of the gadget for safe re-solving, which gives the opponent no gain; None: re-solve unsafely, with
-            both ranges as estimated.
-        iterations: largest number of iterations of an exact solve. Without a time limit, decisions can be repeated
+        safe: name of the gadget (`solvers.resolve`) that keeps the opponent from gaining by a re-solve; None: re-solve
+            unsafely, as if both ranges were known.
+        iterations: largest number of iterations of an exact solve. If it is the only limit, decisions can be repeated
             exactly; those of sampled solves only with one thread.
         seconds: time budget of one decision; None: no limit. The bot skips stages of a solve, or the whole solve, if it
             does not expect them to fit. A stage that takes longer than predicted can exceed the budget.
         translation: how to translate a bet that the tree lacks: "random" draws one of the tree's two neighbouring bets,
             "likelier" takes the more probable bet of the two.
         threads: number of threads of a solve.
-        warm: whether a solve starts from the strategy that the bot would play without it, if this strategy is known.
+        warm: whether a solve starts from the strategy that the bot would play without the solve, if that is known.
         strict: whether to raise errors that only a bug can cause, such as a TypeError. Otherwise the bot counts the
             error, and plays the stored strategy, or checks or folds.
         menu: bet sizes of a solve in no-limit games, besides the bets that were made (`spewy.bot.resolving.menus`):
-            "lean" or "job". If they do not fit into the memory or the time, a smaller menu takes their place.
+            "lean" or "job". If these take too much memory or time, the bot uses fewer sizes.
         flops: how rounds between the first round and the last ``rounds`` are re-solved, in hold'em the flop: "stored",
             not at all; "sampled", each round alone, by sampling the cards of later rounds; "exact", like later rounds,
             which takes sixteen cores and some GiB in no-limit hold'em.
         deals: largest number of deals of a sampled solve.
-        seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun, which replaces
-            ``seconds`` (`spewy.bot.time_bank`); None: each decision has ``seconds``.
+        seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun
+            (`spewy.bot.time_bank`). It replaces ``seconds``; None: each decision has the budget ``seconds``.
 
     Raises:
         InputError: an option has an impossible value.

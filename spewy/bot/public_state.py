@@ -31,14 +31,14 @@ class Answer:
     source: Source
 
     def among(self, actions: Sequence[str], taken: str, betting: Betting) -> Floats:
-        """Return the same strategy at a decision with other bets.
+        """Translate the strategy to the same decision in another betting tree, which has other bets.
 
-        The action that was taken keeps its frequency. A bet that the other decision lacks counts as the nearest of its
-        other bets, or as a check or call if there is none.
+        The action that was played keeps its frequency. If the other tree lacks a bet of this strategy, the frequency of
+        the bet goes to the nearest bet there that was not played, or to the check or call if there is none.
 
         Args:
-            actions: legal actions of the other decision; the action that was taken is one of them.
-            taken: the action that was taken.
+            actions: legal actions in the other tree; the action that was played is one of them.
+            taken: the action that was played.
             betting: the betting before the decision.
 
         Returns:
@@ -62,7 +62,8 @@ class PublicState:
 
     Attributes:
         hand: betting and board.
-        blueprint_line: line of this state in the blueprint's tree; None if the tree has no line for the betting.
+        blueprint_line: line of this state in the betting tree of the blueprint (the stored strategy); None if the tree
+            has no line for the betting.
         put_in_before: chips that each player had put in before the round.
         exact: whether the blueprint's line is the actual betting, without translated bets.
         donk: whether the player who starts the round called the last bet of the previous round.
@@ -99,7 +100,7 @@ class PublicState:
         return state
 
     def path(self, root: PublicState) -> list[PublicState]:
-        """List the states from a state above this one to this one: without the former, with the latter."""
+        """List the states after an earlier state ``root``, up to and including this state."""
         out: list[PublicState] = []
         state = self
         while state is not root:

@@ -1,4 +1,4 @@
-"""Seconds that a bot's decisions spent, in all and by stage of a solve."""
+"""Time that a bot's decisions took, in all and by stage of a re-solve."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 from spewy.game.names import ROUND_NAMES
 
 STAGES = ("read", "lay", "iterate", "judge")
-"""Stages of a solve by what they do: read the stored strategy, lay out boards and memory, iterate, judge."""
+"""Stages of a re-solve: read the stored strategy, lay out boards and memory, iterate, judge by best responses."""
 _NUMBER = r"[0-9.]{1,20}(?:e-?[0-9]{1,3})?"
 _TEXT = re.compile(rf"([0-9]) ({_NUMBER})((?: (?:{'|'.join(STAGES)}) {_NUMBER})*)")
 
 
 @dataclass(frozen=True)
 class Spent:
-    """Seconds that one decision spent.
+    """Time that one decision took.
 
     Attributes:
-        round: the round of the decision.
+        round: number of the decision's round, from 0.
         seconds: seconds from the question to the answer.
-        stages: seconds of each stage of solves; a stage that was not needed is absent.
+        stages: seconds of each stage of the decision's solves; a stage that was not needed is absent.
     """
 
     round: int
@@ -36,7 +36,7 @@ class Spent:
         return self.stages.get("iterate", 0.0) > 0
 
     def __add__(self, other: Spent) -> Spent:
-        """Add the seconds of two questions of one decision."""
+        """Add the times of two questions that the bot was asked about one decision."""
         stages = {
             stage: self.stages.get(stage, 0.0) + other.stages.get(stage, 0.0)
             for stage in STAGES
@@ -46,7 +46,7 @@ class Spent:
 
     @property
     def told(self) -> str:
-        """The seconds as text for people.
+        """The times as text for people.
 
         >>> Spent(2, 0.8123, {"iterate": 0.6, "read": 0.2}).told
         '0.812 s: read 0.2, iterate 0.6'
@@ -56,7 +56,7 @@ class Spent:
 
     @property
     def text(self) -> str:
-        """The seconds as text in logs, which `parse_spent` reads.
+        """The times as text in logs, which `parse_spent` reads.
 
         >>> Spent(2, 0.8123, {"iterate": 0.6, "read": 0.2}).text
         '2 0.8123 read 0.2 iterate 0.6'

@@ -1,4 +1,4 @@
-"""A time limit for a whole match: seconds per hand that a bot saves up, and spends where they help most.
+"""A time limit for a whole match: each hand adds seconds to a bank, and the bot spends them where they help most.
 
 The Annual Computer Poker Competition limits the time of a match: all answers of a player together may take at most a
 number of seconds times the number of hands. Most hands never reach a round that is re-solved, so their seconds are left
@@ -13,29 +13,29 @@ from spewy.errors import InputError, shown
 from spewy.system.clock import MOST_SECONDS
 
 HORIZON = 20
-"""Number of hands over which a bot plans to spend what is in the bank."""
+"""Number of coming hands over which the bank plans to spend its seconds."""
 PRIOR_HANDS, PRIOR_DECISIONS = 20, 0.5
-"""A bot begins as if it had played so many hands, with so many solves a hand."""
+"""Number of hands that the bank pretends to have seen before the first hand, and number of solves in each of them."""
 RESERVE = 5
-"""Seconds of so many hands stay in the bank in the long run, since a hand may need several solves."""
+"""Number of hands whose seconds the bank holds back, since one hand may need several solves."""
 SHARE = 0.5
-"""Largest share of the bank that one decision may spend, so that a late decision overdraws nothing."""
+"""Largest share of the bank that one decision may spend, so that a decision that runs late does not overdraw it."""
 MOST_OF_ANSWER = 60.0
 """Largest allowance of a decision in seconds; the ACPC's dealer waits ten minutes for an answer."""
 AROUND = 0.002
-"""Seconds that each decision is charged for what the bot does not measure, such as messages."""
+"""Seconds that a decision costs in addition to the measured time, for messages and the like."""
 
 
 def importance(pot: float, size: float) -> float:
-    """Weight of a solve in the division of time.
+    """Weight of a solve: the bank divides time among solves in proportion to their weights.
 
-    After a time T, a solve loses about ``pot * size / T`` chips, since its iterations take time in proportion to its
-    size, and its error is a share of the pot. The sum of all losses is smallest if each solve has time in proportion to
-    the square root of its pot and its size.
+    A strategy that was solved for a time T loses about ``pot * size / T`` chips: the loss is a share of the pot, which
+    falls with each iteration, and an iteration takes time in proportion to the size. The sum of the losses is smallest
+    if each solve has time in proportion to the square root of ``pot * size``.
 
     Args:
         pot: chips in the middle.
-        size: number of strategy entries of the subgame.
+        size: size of the subgame: hands times actions, on all boards.
 
     >>> importance(400, 9) / importance(100, 9), importance(100, 36) / importance(100, 9)
     (2.0, 2.0)
@@ -46,8 +46,9 @@ def importance(pot: float, size: float) -> float:
 class TimeBank:
     """The seconds of a match that a bot has not spent.
 
-    Each hand adds a fixed number of seconds when it begins, and each decision takes what it lasted. So at any time the
-    decisions have lasted at most that number times the hands that have begun. The bank knows no clock.
+    Each hand adds a fixed number of seconds when it begins. The caller measures each decision and charges its seconds.
+    If the bank is empty, solves get no time. So all decisions together last at most the fixed number of seconds times
+    the number of hands, except for the short time of decisions without a solve.
 
     Args:
         per_hand: seconds that each hand adds.
@@ -80,12 +81,12 @@ class TimeBank:
     def allowance(self, weight: float, pending: float = 0.0) -> float:
         """Return the seconds that a solve may last now; 0 if the bank is empty.
 
-        The bank divides what it holds beyond its reserve, and what the next hands will add, among the solves that these
-        hands are expected to need, in proportion to their weights.
+        The bank adds up its seconds without the reserve, and the seconds that the next `HORIZON` hands will bring. It
+        divides this sum among the solves that it expects in these hands, in proportion to their weights.
 
         Args:
             weight: weight of the solve (`importance`).
-            pending: seconds that the decision has lasted before, and that are not charged yet.
+            pending: seconds that the current decision has already taken, and that are not charged yet.
         """
         left = self.left - pending
         if left <= 0:

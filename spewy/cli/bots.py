@@ -56,10 +56,12 @@ def safe_option(function: Decorated) -> Decorated:
         type=click.Choice(["blended", "cfr-d", "estimate", "mixed"]),
         is_flag=False,
         flag_value="mixed",
-        help="Re-solve safely, so that the opponent gains little by hands that the bot does not expect. GADGET: all "
-        "hands have a small share of the opponent's range (blended); the gadget of CFR-D (cfr-d); this gadget and the "
-        "opponent's estimated range (mixed); the latter with values of the stored strategies in place of best "
-        "responses (estimate). --safe alone means mixed.",
+        help="Re-solve safely: prepare for hands that the bot does not expect the opponent to hold. blended: give all "
+        "hands a small weight in the opponent's range. cfr-d: with each hand, the opponent chooses between playing the "
+        "re-solved subgame and taking what a best response wins with the hand against the bot's stored strategy. "
+        "mixed: each hand has the choice of cfr-d, and in addition the opponent's expected range always plays the "
+        "subgame. estimate: like mixed, but the opponent can take what the hand wins if both players play the stored "
+        "strategy. --safe alone means mixed.",
     )(function)
 
 
@@ -101,8 +103,8 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--time-per-hand",
         metavar="TIME",
         type=Span(),
-        help="Time limit for all decisions together, such as 7s: at most this time for each hand so far. The bot saves "
-        "time in hands that need no re-solve. Default: none.",
+        help="Time limit of the whole match, in place of --budget: all decisions together take at most TIME, such as "
+        "7s, for each hand so far. Time that a hand does not need is left for later hands. Default: no such limit.",
     )
     threads_option = click.option(
         "--threads",
@@ -115,8 +117,9 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Choice(["lean", "job"]),
         default="lean",
         show_default=True,
-        help="Bet sizes of a re-solve in no-limit games, besides the bets that were made: 75% of the pot and all-in "
-        "(lean), or those of the job. Sizes that do not fit into the memory or the time give way to fewer.",
+        help="Bet sizes to consider in a re-solve of a no-limit game, besides the bets that were really made: the "
+        "pot and all-in (lean), or the sizes of the solve's job file (job). If these take too much memory or "
+        "time, the bot uses fewer sizes.",
     )
     flops_option = click.option(
         "--flops",

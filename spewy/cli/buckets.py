@@ -43,7 +43,8 @@ WORKERS = 2
     "--clustering",
     default="equation-1",
     show_default=True,
-    help="Clustering algorithm: equation-1 (of the paper), ward, k-means, strength-k-means or equity-quantiles.",
+    help="Clustering algorithm: equation-1 (Equation 1 of the Spewy Louie Jr. paper), ward, k-means, strength-k-means "
+    "or equity-quantiles.",
 )
 @plot_option("the outcomes of each bucket and a chart of its hands")
 @click.option(

@@ -41,7 +41,8 @@ NAMES = {
 @click.option(
     "--game",
     metavar="GAME",
-    help="Name of a game, or a game file; default: the game of a bot that is a folder.",
+    help="Game to play: the name of a shipped game, such as leduc, or the path of a game file. Default: the game of "
+    "the solve, if a bot plays from a solve's folder.",
 )
 @click.option(
     "--hands",
@@ -97,20 +98,21 @@ def match(
 
     \b
     BOT is one of
-      RULE         a bot that plays by a simple rule: random, call, raise, fold, tight, loose or equity
-      FOLDER       the stored strategy of a solved whole game
-      lbr:SETTING  Local Best Response against the other bot, which must be a folder; SETTING is fc, fcpa, 56, late-fc
-                   or all (docs/bots.md)
-      cmd:COMMAND  a client of the ACPC's protocol, started as COMMAND HOST PORT
-      tcp:PORT     a client of the ACPC's protocol that you start; it connects to PORT once for each run
+      RULE           a bot that plays by a simple rule: random, call, raise, fold, tight, loose or equity
+      FOLDER         the strategy of a solved whole game, re-solved at the table as --resolve says
+      stored:FOLDER  the strategy of a solved whole game as it is stored
+      lbr:SETTING    Local Best Response against the other bot, which must be a folder; SETTING is fc, fcpa, 56, late-fc
+                     or all (docs/bots.md)
+      cmd:COMMAND    a client of the ACPC's protocol, started as COMMAND HOST PORT
+      tcp:PORT       a client of the ACPC's protocol that you start; it connects to PORT once for each run
     NAME= before BOT names the bot in tables and logs; without NAME= a command is named after its program, and a Python
     command after its script.
 
     The score is what the first bot wins, in mbb per hand (thousandths of a big blind), with a 95 % confidence interval.
     The plain score is the mean of all hands, the duplicate score that of pairs of hands with the same cards. AIVAT
-    removes most of the luck if a bot reveals its strategy. The first row has the narrowest interval that holds: an
-    interval of single hands holds only if no two of them have the same cards. The command also prints illegal and
-    missing answers. After Ctrl-C it prints the score of the hands so far.
+    removes most of the luck if a bot reveals its strategy. The first row is the score with the narrowest valid
+    interval: an interval of single hands is valid only if no two of them have the same cards. The command also prints
+    illegal and missing answers. After Ctrl-C it prints the score of the hands so far.
 
     A bot from a folder counts its decisions by source: stored (the stored strategy), re-solved, translated (the stored
     strategy after a similar bet) and fallback (pot odds, a check or a fold, since nothing is stored). It also counts
@@ -121,6 +123,7 @@ def match(
     Examples:
       spewy match results/limit-holdem equity --hands 3000 --seeds 1-10
       spewy match lbr:fcpa results/nolimit-200bb --resolve always --out results/lbr
+      spewy match results/nolimit-200bb stored:results/nolimit-200bb --resolve always
       spewy match call raise --game leduc --json
       spewy match results/limit-holdem "mine=cmd:python3 bots/mine.py"
 
@@ -138,10 +141,11 @@ def match(
                                             "judge": ..}}]},
                      {"sources": {}, "failures": {}, "spent": []}]}
       mean, half (half the width of the interval) in mbb per hand; n is the number of values. aivat and aivat_duplicate
-      are null if no bot reveals its strategy. narrowest is the name of the mean with the narrowest interval that holds.
+      are null if no bot reveals its strategy. narrowest names the score with the narrowest valid interval.
       sources are empty for a bot that does not count them.
-      spent has the seconds of decisions by round: of all n, and by stage of those that solved a subgame (read the
-      stored strategy, lay out boards and memory, iterate, judge by best responses).
+      spent has the seconds of decisions by round: first those of all n decisions, then by stage those of the decisions
+      that solved a subgame. The stages are: read the stored strategy, lay out boards and memory, iterate, judge by best
+      responses.
     """  # noqa: D301
     if phh is not None:
         check_file(phh, (".phhs",))

@@ -119,7 +119,7 @@ def slumbot(
        "baseline": {..}, "above_baseline": {..}, "lost", "short_raises", "faults",
        "seconds": {"n", "median", "p99", "most"}, "sources", "failures", "spent"}
       mean and half (half the width of the 95 % interval) are in mbb per hand. baseline is the server's estimate of what
-      it would have won with the same cards. The last four are those of this run.
+      it would have won with the same cards. seconds, sources, failures and spent are those of this run only.
     """  # noqa: D301
     from spewy.competitions.slumbot.record import Record
     from spewy.competitions.slumbot.session import Session

@@ -38,7 +38,8 @@ MOST_REASONS = 5
 @click.option(
     "--game",
     metavar="GAME",
-    help="Name of the game that was played, or a game file; default: the game of the solve.",
+    help="Game of the hands in FILE: the name of a shipped game, or the path of a game file. Default: the game of the "
+    "solve.",
 )
 @click.option("--player", metavar="NAME", help="Review the decisions of this player only.")
 @click.option("--hands", type=click.IntRange(min=1), help="Number of hands to review; default: all.")

@@ -215,13 +215,13 @@ def _grid(view: NodeView, heat: str | None) -> str:
 
 
 def _figure(words: str, views: list[NodeView], heat: str | None, size: str) -> Any:
-    """Draw one or both players' hands as grids or as heat maps.
+    """Draw the picture of ``--plot``: the hands of one or both players at a decision, as grids or as heat maps.
 
     Args:
         words: the betting line in words, for the title.
-        views: the hands of each player to draw.
-        heat: number in the cells of heat maps; None: draw grids of action frequencies.
-        size: medium of the picture.
+        views: the decision as each player to draw sees it.
+        heat: value of ``--heat``: the number to show for each hand; None: draw grids of action frequencies.
+        size: value of ``--size``: the medium for which the picture is drawn.
     """
     from spewy import plot
 

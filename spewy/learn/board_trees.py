@@ -142,7 +142,13 @@ class BoardTrees:
         return rows
 
     def hands_on(self, first: int) -> Ints:
-        """Return the deck's numbers of all hands that are possible on the first board of the list from `tree`."""
+        """Return the hands that are possible at the start of the game, as indices into ``hands``.
+
+        These are all hands if the game has a round before the flop, else the hands that share no card with the flop.
+
+        Args:
+            first: number of the flop.
+        """
         if self.first_round:
             return np.arange(len(self.hands))
         only: Ints = self._level(0, self._start(self.firsts[0][first])).order[0]

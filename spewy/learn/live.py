@@ -104,7 +104,7 @@ class LiveEngine:
     def measure(
         self, stop: Stop | None = None, tell: Callable[[int, int], object] = lambda done, of: None
     ) -> Check:
-        """Measure exploitability; ``stop`` has no effect, since this engine saves only measured strategies."""
+        """Measure exploitability, even if ``stop`` is set: this engine saves strategies only after a measurement."""
         timer = Timer()
         measured = self.solver.exploitability()
         return Check.of(self.done, *timer.times(), measured)
@@ -114,7 +114,7 @@ class LiveEngine:
         return self.solver.expected_values()
 
     def spread(self) -> tuple[Spread, ...] | None:
-        """None, since every sweep visits all boards."""
+        """No statistics of visits (None), since every sweep visits all boards."""
         return None
 
     def saved(self) -> int:

@@ -77,7 +77,7 @@ class LpEngine:
         return self._judge.expected_values(self._plans)
 
     def spread(self) -> tuple[Spread, ...] | None:
-        """None, since the only sweep visits all boards."""
+        """No statistics of visits (None), since the only sweep visits all boards."""
         return None
 
     def saved(self) -> int:

@@ -136,7 +136,7 @@ class StoredEngine:
         return self._judge.expected_values(Chunks(self.layout, self.store).whole())
 
     def spread(self) -> tuple[Spread, ...] | None:
-        """None, since every sweep visits all boards."""
+        """No statistics of visits (None), since every sweep visits all boards."""
         return None
 
     def saved(self) -> int:

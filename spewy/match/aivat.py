@@ -1,7 +1,7 @@
 """Estimate the chips won in a hand without luck (N. Burch et al., "AIVAT", AAAI 2018).
 
-A player who reveals its strategy takes part with its whole range; the opponent keeps its cards, unless it reveals its
-strategy too. Let V be any function of the public state s and of both ranges in s. The estimate is
+For a player who reveals its strategy, the estimate averages over the player's whole range; for any other player it uses
+the cards that the player held. Let V be any function of the public state s and of both ranges in s. The estimate is
 
 ``E[chips won | end] + Σ (E[V(s') | s] - V(s'))``
 
@@ -9,13 +9,13 @@ where the sum is over the steps from a state s to the next state s' that have kn
 decisions of players who reveal their strategies. Each term of the sum is zero on average, however the other decisions
 are made, so the estimate is unbiased. The better V predicts the result, the less luck is left.
 
-Here V lets both players check and call from s on, but a player who faces a bet folds each hand that loses more by a
-call. Without these folds V would move by whole stacks at all-ins. Cards are dealt when no bet is open, so the mean of V
-over the next cards is V before these cards.
+Here V is what player 0 wins if both players check and call from s on, except that a player who faces a bet folds each
+hand that loses more by a call. Without these folds V would change by whole stacks at all-ins. Cards are dealt when no
+bet is open, so the mean of V over the next cards is V before these cards.
 
-After a decision V looks ahead: it follows the strategies that players reveal at states behind the decision in the same
-round (`spewy.match.table.Step.ahead`), to the end of the round if it can. Each decision has its own V, and the sum
-stays unbiased, since neither the action nor cards in hands decide how far V looks.
+After a decision V looks ahead: it uses the strategies that the players reveal at states that can follow the decision in
+the same round (`spewy.match.table.Step.ahead`), and checks and calls only after these states. So each decision has a V
+of its own. The sum stays unbiased, since how far V looks depends neither on the action nor on the players' cards.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from spewy.match.table import Played, Step
 def estimate(played: Played, known: tuple[bool, bool]) -> float:
     """Estimate the chips that player 0 won without luck.
 
-    If a player who reveals its strategy has acted against it, or had a fault, the estimate is the chips won. Faults of
-    the other player do not matter, since its decisions may depend on its cards in any way.
+    If a player who reveals its strategy has taken an action that the strategy never takes, or had a fault, the estimate
+    is the chips won. Faults of a player who reveals no strategy do not matter: AIVAT allows this player any decision.
 
     Args:
         played: the hand with all cards, and the revealed strategies at the decisions.
@@ -87,9 +87,8 @@ class _Estimate:
         """Number of chips that player 0 won, without luck."""
         total = 0.0
         if not all(self.known):
-            total -= self._even(
-                Betting.start(self.game)
-            )  # whose mean over all deals is 0, as the hands are alike
+            # The mean of this value over all deals is 0, since both players are dealt the same hands equally often.
+            total -= self._even(Betting.start(self.game))
         for step in self.steps:
             total += self._deal(step.hand.betting, step.hand.board)
             total += self._decide(step)
@@ -120,12 +119,12 @@ class _Estimate:
         return stake(betting) * lead / self._mass(self.ranges)
 
     def _value(self, betting: Betting, ranges: tuple[Floats, Floats], ahead: Mapping[str, Mix]) -> float:
-        """Player 0's chips after a betting, summed over the pairs of hands with their weights.
+        """V after a betting: player 0's chips, summed over all pairs of hands times their weights.
 
         Args:
             betting: the betting.
             ranges: both ranges after the betting.
-            ahead: strategies that players follow, by line.
+            ahead: strategies that the players follow at later states, by line; elsewhere they check and call.
         """
         if betting.folded is not None:
             chips = -betting.spent[0] if betting.folded == 0 else betting.spent[1]
@@ -141,7 +140,7 @@ class _Estimate:
         )
 
     def _passive(self, betting: Betting, ranges: tuple[Floats, Floats]) -> float:
-        """`_value` by all checks and calls, but for folds of hands that lose more by a call."""
+        """`_value` if both players check and call, except that hands that lose more by a call fold to an open bet."""
         player = betting.to_act if betting.can_fold else 0
         assert player is not None
         opponent = ranges[1 - player]

@@ -6,7 +6,8 @@
 word                the bot
 ==================  ===========================================================================================
 name of a rule      plays by a fixed rule, such as ``call``
-a folder            plays the stored strategy of a solve
+a folder            plays the stored strategy of a solve, and re-solves as the settings say
+``stored:FOLDER``   plays the stored strategy of a solve, and re-solves nothing
 ``lbr:SETTING``     plays Local Best Response against the other bot
 ``cmd:COMMAND``     is a program that the match starts
 ``tcp:PORT``        is a client of the ACPC's protocol that the user starts
@@ -31,8 +32,9 @@ from spewy.match.opponents import OPPONENTS, opponent
 from spewy.match.remote import RemoteBot
 from spewy.system.textfile import exists
 
-Kind = Literal["rule", "folder", "lbr", "cmd", "tcp", "package", "tables"]
+Kind = Literal["rule", "folder", "stored", "lbr", "cmd", "tcp", "package", "tables"]
 FORMS: dict[Kind, str] = {
+    "stored": "stored:FOLDER",
     "lbr": "lbr:SETTING",
     "cmd": "cmd:COMMAND",
     "tcp": "tcp:PORT",
@@ -41,8 +43,10 @@ FORMS: dict[Kind, str] = {
     "folder": "a folder",
 }
 """Form of the word for each kind of bot, as errors show it."""
-OF_MATCHES: tuple[Kind, ...] = ("lbr", "cmd", "tcp", "folder")
+OF_MATCHES: tuple[Kind, ...] = ("stored", "lbr", "cmd", "tcp", "folder")
 """Kinds of bots that `Entrant.open` opens, in addition to rules."""
+WITH_COLON: tuple[Kind, ...] = ("stored", "lbr", "cmd", "tcp", "tables")
+"""Kinds of bots whose word begins with the kind and a colon."""
 MOST_NAME = 60
 """Largest number of characters in a name."""
 
@@ -76,7 +80,12 @@ class Entrant:
     @property
     def word(self) -> str:
         """The word that specifies the bot, without ``NAME=``."""
-        return f"{self.kind}:{self.value}" if self.kind in ("lbr", "cmd", "tcp", "tables") else self.value
+        return f"{self.kind}:{self.value}" if self.kind in WITH_COLON else self.value
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether the bot plays from the folder of a solve."""
+        return self.kind in ("folder", "stored")
 
     @property
     def needs_other(self) -> bool:
@@ -111,7 +120,7 @@ class Entrant:
         """
         if self.kind == "rule":
             return opponent(self.value, game)
-        if self.kind == "folder":
+        if self.is_solved:
             return self._from_folder(game)
         if self.kind == "lbr":
             return self._lbr(other)
@@ -138,6 +147,8 @@ class Entrant:
         match self.kind:
             case "folder":
                 return plain_name(Path(self.value).resolve().name or "folder")
+            case "stored":
+                return plain_name(f"stored-{Path(self.value).resolve().name}")
             case "cmd":
                 return command_name(self.value)
             case "package":
@@ -153,7 +164,8 @@ class Entrant:
         from spewy.look.boards import require_one_solve
 
         require_one_solve(self.value)
-        bot = open_bot(self.value, strict=True, **dict(self.settings))
+        settings = dict(self.settings) if self.kind == "folder" else {"resolve": "never"}
+        bot = open_bot(self.value, strict=True, **settings)
         if not same_rules(bot.game, game):
             bot.close()
             raise InputError(
@@ -198,7 +210,9 @@ def parse_entrant(
     kind, colon, value = word.partition(":")
     if word in rules:
         entrant = Entrant("rule", word)
-    elif colon and kind in kinds and kind in ("lbr", "cmd", "tcp", "tables") and _is_sound(kind, value):
+    elif kind == "stored" and kind in kinds and value and (base / value).is_dir():
+        entrant = Entrant("stored", str(base / value))
+    elif colon and kind in kinds and kind in WITH_COLON and kind != "stored" and _is_sound(kind, value):
         entrant = Entrant(cast("Kind", kind), value)
     elif "package" in kinds and word.endswith(".zip"):
         entrant = Entrant("package", str(base / word))

@@ -38,7 +38,7 @@ class Setting:
 
     Attributes:
         name: name of the setting.
-        rounds: letters of the allowed actions in each round; later rounds allow the same as the last of them. The
+        rounds: letters of the allowed actions in each round; the last element holds for all later rounds, too. The
             letters are f (fold), c (call), p (a bet of the pot), a (all-in) and s (`N_SIZES` sizes from the smallest
             bet to all-in). In limit games p, a and s mean the raise.
     """
@@ -119,7 +119,7 @@ class Lbr:
         return self._known[state]
 
     def is_cheap(self, hand: Hand) -> bool:
-        """Whether `strategy` costs next to nothing: it asks the opponent only about answers to bets."""
+        """Whether `strategy` takes only milliseconds; it asks the opponent for its answers to LBR's bets, if any."""
         bets = any(action.startswith("r") for action in self._actions(hand.betting))
         return not bets or is_cheap(self.other, hand)
 
@@ -150,16 +150,16 @@ class Lbr:
         return Mix(actions, live, best)
 
     def _choice(self, public: Hand, actions: Sequence[str]) -> Ints:
-        """``[hand of the deck]``: number of the action with the highest value."""
+        """Return the number of the action with the highest value for each hand of the deck."""
         weights = np.where(blocked(self._deck, public.board), 0.0, self.opponent_range(public))
         values = np.stack([self._values(public, action, weights) for action in actions])
         best: Ints = np.argmax(values, axis=0)
         return best
 
     def _values(self, public: Hand, action: str, weights: Floats) -> Floats:
-        """``[hand of the deck]``: value of an action in chips, compared with a fold now.
+        """Return the value of an action in chips for each hand of the deck, compared with a fold now.
 
-        Values are summed over the opponent's hands that go with each hand, which leaves their order as it is.
+        A hand's values are sums over the opponent's range, not means; this does not change which action is best.
         """
         if action == "f":
             return np.zeros(len(weights))
@@ -175,7 +175,7 @@ class Lbr:
         return folds * pot + self._won(public, weights - folding, pot + more, asked + more)
 
     def _won(self, public: Hand, weights: Floats, pot: float, asked: float) -> Floats:
-        """``[hand of the deck]``: chips won by paying ``asked`` into the pot, compared with a fold."""
+        """Return the chips that each hand of the deck wins by paying ``asked`` into the pot, compared with a fold."""
         odds = board_odds(self.game, public.board)
         # With equity (1 + lead) / 2 the hand wins the pot, or loses what is asked.
         return (odds.ahead(weights) * (pot + asked) + odds.met(weights) * (pot - asked)) / 2

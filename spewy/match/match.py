@@ -162,7 +162,7 @@ def game_of(name: str | Path | None, entrants: Sequence[Entrant]) -> Game:
     if name is not None:
         return load_game(str(name))
     for entrant in entrants:
-        if entrant.kind == "folder":
+        if entrant.is_solved:
             return shipped(entrant.game())
     raise InputError("no game is given, and no bot plays from a folder; name the game")
 

@@ -73,10 +73,10 @@ def shares(
 
 
 class BoardOdds:
-    """Card removal, and how often one hand beats another, for all hands of the deck on a board.
+    """Sums over an opponent's range for each hand of the deck on a board: all hands, and the hands that it beats.
 
-    Both players' hands are the same, so each method holds for either player. Sums over the opponent's hands leave out
-    hands that share a card with the player's hand or the board. Hands that the board blocks get 0.
+    The methods serve both players. A sum leaves out the opponent's hands that share a card with the player's hand or
+    the board. Hands that the board blocks get 0.
 
     Args:
         game: the game.
@@ -88,11 +88,11 @@ class BoardOdds:
         self.live = np.flatnonzero(~blocked(self.deck, board))
         on_board = pairs(game, self.deck, board, (self.live, self.live))
         assert on_board.lead is not None
-        # Half the memory is twice the speed: a product waits for memory.
+        # In single precision a product is twice as fast, since it waits for memory.
         self._lead = on_board.lead.astype(np.float32)
 
     def met(self, weights: Floats) -> Floats:
-        """``[hand of the deck]``: weight of the opponent's hands.
+        """Return for each hand of the deck the weight of the opponent's hands that share no card with it.
 
         Args:
             weights: weights of the opponent's range, ``[hand of the deck]``.
@@ -103,12 +103,12 @@ class BoardOdds:
         for cards in own.T:
             of_card += np.bincount(cards, opponent, minlength=len(of_card))
         together = opponent.sum() - of_card[own].sum(axis=1)
-        # A hand of two cards was taken away twice: once with each of its cards.
+        # The opponent's hand with the same two cards was subtracted twice, once for each card.
         out[self.live] = together + (opponent if own.shape[1] > 1 else 0.0)
         return out
 
     def ahead(self, weights: Floats) -> Floats:
-        """``[hand of the deck]``: weight of the hands that lose minus the hands that win, meant over final boards.
+        """Return for each hand the opponent's weight that it beats minus that which beats it, a mean over final boards.
 
         Args:
             weights: weights of the opponent's range, ``[hand of the deck]``.

@@ -23,7 +23,7 @@ MBB = 1000
 NAMES = ("plain", "duplicate", "aivat", "aivat_duplicate")
 """Names of the means of a match."""
 ENOUGH_PAIRS = 30
-"""Number of pairs of hands from which on the interval of pairs holds although other hands have no partner yet."""
+"""Number of pairs of hands that is enough for an interval of pairs, even if other hands have no partner yet."""
 K, START = 12.0, 1500.0
 """Elo: UPAC's largest change of a rating in one game, and the rating that every bot begins with."""
 _FAR_APART = 300
@@ -127,9 +127,9 @@ class Score:
 
     @property
     def narrowest(self) -> str:
-        """Name of the mean with the narrowest interval that holds.
+        """Name of the mean with the narrowest valid interval.
 
-        Both hands of a pair have the same cards, so an interval of single hands holds only where there are no pairs.
+        Both hands of a pair have the same cards, so an interval of single hands is valid only if there are no pairs.
         Pairs count once there are `ENOUGH_PAIRS` of them, or once each hand is in a pair.
         """
         n_pairs = self.duplicate.n
@@ -141,7 +141,7 @@ class Score:
         )
 
     def rows(self) -> Mapping[str, Mean]:
-        """Means by name, first the one with the narrowest interval that holds; unknown means are left out."""
+        """Means by name, first the mean with the narrowest valid interval; unknown means are left out."""
         return {self.narrowest: self._means[self.narrowest]} | self._means
 
     @property

@@ -20,7 +20,7 @@ from spewy.match.cards import Dealt
 from spewy.match.seat import Seat
 
 MOST_AHEAD = 64
-"""Largest number of states that follow a decision at which strategies are asked for."""
+"""Largest number of states after a decision at which `look_ahead` asks for strategies."""
 
 
 class Table:
@@ -128,8 +128,8 @@ class Step:
         hand: the hand before the decision, without hole cards.
         action: the action that was played.
         mix: the player's strategy at the decision; None if the player does not reveal it.
-        ahead: strategies at states that may follow the decision in this round, by line. Neither the action nor cards
-            in hands decide which states these are.
+        ahead: strategies at states that may follow the decision in its round, by betting line. Which states these are
+            depends neither on the action nor on hole cards.
     """
 
     hand: Hand
@@ -196,8 +196,9 @@ def play_hand(
 def look_ahead(seats: tuple[Seat, Seat], public: Hand, mix: Mix) -> dict[str, Mix]:
     """Ask for the strategies at states that may follow a decision in its round.
 
-    The opponent is asked for the answers that the player to act has asked for itself. Both players are asked where this
-    is cheap, beginning with the next states, as long as the states are at most `MOST_AHEAD`.
+    At the states directly after the decision, bots are asked in any case if the player to act asks for these answers
+    itself, as Local Best Response does. Otherwise a bot is asked only where its strategy takes milliseconds: first at
+    the states directly after the decision, then at those that follow them, up to `MOST_AHEAD` states.
 
     Args:
         seats: players 0 and 1.

@@ -28,11 +28,11 @@ def with_chunks(
     *,
     counted: bool,
 ) -> DiskSize:
-    """Add the chunks that one line enters on all boards of a round.
+    """Return ``size`` plus the disk space of the chunks that one line enters on all boards of a round.
 
     Args:
-        size: size of the other entries.
-        key: key of one of the chunks, since their keys are equally long.
+        size: size of the store's other entries on the disk.
+        key: key of any of these chunks; all their keys are equally long.
         kinds: kinds of arrays that a chunk stores.
         arrays: ``[board]``, bytes of an array of one kind.
         payoffs: ``[board]``, bytes of the payoff matrices; None if no matrices are stored.
@@ -46,11 +46,13 @@ def with_chunks(
 
 
 def with_leaves(size: DiskSize, key: bytes, n_exits: int, n_hands: np.ndarray) -> DiskSize:
-    """Add the values at the chance leaves of the chunks that one line enters on all boards of a round.
+    """Return ``size`` plus the disk space of the chance leaves' values.
+
+    The chance leaves are those of all chunks that one line enters, one chunk on each board of a round.
 
     Args:
-        size: size of the other entries.
-        key: key of one of the chunks, since their keys are equally long.
+        size: size of the store's other entries on the disk.
+        key: key of any of these chunks; all their keys are equally long.
         n_exits: number of chance leaves of a chunk.
         n_hands: ``[board]``, number of hands of both players together.
     """
@@ -58,10 +60,10 @@ def with_leaves(size: DiskSize, key: bytes, n_exits: int, n_hands: np.ndarray) -
 
 
 def with_bucket_numbers(size: DiskSize, t: int, n_board_buckets: int, n_bytes: Sequence[int]) -> DiskSize:
-    """Add the regrets, strategy sums and visits of a round's board buckets.
+    """Return ``size`` plus the disk space of the regrets, strategy sums and visits of a round's board buckets.
 
     Args:
-        size: size of the other entries.
+        size: size of the store's other entries on the disk.
         t: round of the game.
         n_board_buckets: number of board buckets.
         n_bytes: per player, bytes of the regrets of one board bucket; its strategy sums have the same size.
@@ -88,10 +90,10 @@ def judged_size(n_boards: int, lines: int, kinds: int) -> DiskSize:
 def with_class_bytes(
     size: DiskSize, t: int, n_board_buckets: int, batches: LineBatches, n_rows: int
 ) -> DiskSize:
-    """Add the strategies of a round's board buckets in a strategy locker.
+    """Return ``size`` plus the disk space of the strategies of a round's board buckets in a strategy locker.
 
     Args:
-        size: size of the other entries.
+        size: size of the store's other entries on the disk.
         t: round of the game.
         n_board_buckets: number of board buckets.
         batches: betting lines of the round.

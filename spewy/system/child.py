@@ -52,7 +52,7 @@ def end_with_parent(parent: int, last: Callable[[], object] = lambda: None) -> N
     """Make this process end within a second after its parent ends, whatever this process is doing.
 
     Args:
-        parent: process number of the parent, as the parent itself knows it: `os.getppid` returns another number if the
+        parent: process ID of the parent, as the parent itself knows it: `os.getppid` returns another number if the
             parent has already ended.
         last: function to call before this process ends.
     """

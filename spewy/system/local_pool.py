@@ -139,7 +139,7 @@ class LocalPool(WorkerPool):
 
     @property
     def workers(self) -> list[int]:
-        """Process numbers of the workers."""
+        """Process IDs of the workers."""
         return [] if self._executor is None else list(self._executor._processes)
 
     def stop(self) -> None:

@@ -88,7 +88,7 @@ class Outsider(subprocess.Popen[bytes]):
             self.wait(END_SECONDS)
 
     def _started(self) -> Iterator[int]:
-        """Yield the process numbers of the program, its descendants, and other processes that inherited its mark."""
+        """Yield the process IDs of the program, its descendants, and other processes that inherited its mark."""
         parents = dict(_running())
         family = {self.pid} if self.poll() is None else set()
         size = -1

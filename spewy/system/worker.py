@@ -14,7 +14,7 @@ from spewy.system.child import end_with_parent
 from spewy.system.outsider import end_marked, own_mark
 
 NEWS_SECONDS = 0.1
-"""Least number of seconds between two reports of a task."""
+"""Least number of seconds between two pieces of news that a task sends."""
 SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable that keeps Python from importing modules from the current folder."""
 
@@ -24,13 +24,16 @@ MOST_CAUSES = 20
 
 
 class Parent:
-    """The calling process, from the point of view of a task in a worker; it serves as a `spewy.learn.engine.Stop`.
+    """Link from a task in a worker process to the process that started the task.
+
+    The task sends news through the link, and asks whether it should return early. The link can be passed wherever a
+    `spewy.learn.engine.Stop` is expected.
 
     Args:
         stem: path of the task's files, without their suffixes.
 
     Attributes:
-        heard: whether the task was begun before in a worker that died, and sent news there.
+        heard: whether an earlier attempt at the task, in a worker that died, had already sent news.
     """
 
     def __init__(self, stem: str) -> None:
@@ -45,7 +48,7 @@ class Parent:
         return os.path.exists(self._stop)
 
     def tell(self, news: object) -> None:
-        """Send news to the calling process before the end of the task; later news may replace earlier news."""
+        """Send news to the calling process before the task ends; of news in quick succession only the last is sent."""
         self._waiting = [news]
         self._pass_on()
 
@@ -135,7 +138,7 @@ def begin(parent: int, safe_before: bool) -> None:
     """Make this process a worker, which has no stdin and stdout and ends with its parent.
 
     Args:
-        parent: process number of the parent.
+        parent: process ID of the parent.
         safe_before: whether the environment variable `SAFE_PATH` was set in the parent.
     """
     if not safe_before:

@@ -106,11 +106,12 @@ class Pace:
         return seconds / numbers * size
 
     def iterations(self, size: int, seconds: float) -> float:
-        """Predict how many iterations of a solve, with both best responses, take a number of seconds.
+        """Predict the number of iterations that a solve can do within some seconds if two best responses follow.
 
         Args:
             size: strategy entries of the subgame.
-            seconds: time for the iterations and the best responses; the latter also after no iteration at all.
+            seconds: time for the iterations and the best responses; if it is too short for both best responses and one
+                iteration, the result is below 1.
         """
         rest = seconds - self.seconds("first", size) - 2 * self.seconds("judge", size)
         return 1 + rest / max(self.seconds("iterate", size), 1e-9)
@@ -142,7 +143,7 @@ class Pace:
 
     @contextmanager
     def spending(self, stage: Stage) -> Iterator[None]:
-        """Count the duration of a ``with`` block as time of a stage, without predicting later ones from it."""
+        """Count the duration of a ``with`` block as time of a stage, but do not use it for predictions."""
         began = time.monotonic()
         try:
             yield
@@ -150,7 +151,7 @@ class Pace:
             self._spend(stage, time.monotonic() - began)
 
     def take_spent(self) -> dict[str, float]:
-        """Return the seconds of each stage since the last call; iterations and deals count as ``iterate``."""
+        """Return the seconds of each stage since the last call; ``iterate`` includes first iterations and deals."""
         spent, self._spent = self._spent, {}
         return spent
 

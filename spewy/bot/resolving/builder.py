@@ -39,7 +39,7 @@ from spewy.run.memory import available_memory
 
 LOG = logging.getLogger(__name__)
 FEWEST = 10
-"""Smallest number of iterations for which a solve is begun with a menu that has a smaller one after it."""
+"""Number of iterations that a solve must be able to do in its time; if it cannot, the next smaller menu is used."""
 FEWEST_DEALS = 100
 """Smallest number of deals of a sampled solve that the bot plays, unless its limits ask for fewer (`docs/bots.md`)."""
 LEAST_MEMORY = 1 << 30

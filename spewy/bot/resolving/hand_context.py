@@ -29,8 +29,8 @@ class HandContext:
         tally: counts re-solves that fail.
         budget: the time budget of the current decision.
         seed: the hand's seed.
-        solved: solved subgames, the most recently used last; the key is the betting line of the root, that at which
-            the subgame was begun, the board, and the player for whom the subgame was solved.
+        solved: solved subgames, the most recently used last. A key has the hand's betting line at the subgame's root
+            and its line when the subgame was made, the board, and the player for whom the subgame was solved.
     """
 
     blueprint: Blueprint
@@ -42,7 +42,7 @@ class HandContext:
     solved: OrderedDict[SolveKey, Solution] = field(default_factory=OrderedDict)
 
     def keep(self, key: SolveKey, resolved: Solution) -> Solution:
-        """Cache a solved subgame; drop the least recently used subgames if all together are too large."""
+        """Cache a solved subgame; drop the least recently used subgames if all together exceed `MOST_KEPT`."""
         self.solved[key] = resolved
         self.solved.move_to_end(key)
         while sum(each.n_bytes for each in self.solved.values()) > MOST_KEPT and len(self.solved) > 1:

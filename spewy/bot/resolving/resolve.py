@@ -1,7 +1,8 @@
 """Solve a subgame within a decision's time, up to a number of iterations or a deadline.
 
 An unsafe solve takes both ranges as estimated. A safe solve re-solves one player so that the opponent gains nothing
-(`solvers.resolve`); it needs the opponent's best-response values against the blueprint.
+(`solvers.resolve`); it needs the value of each hand of the opponent against the blueprint, which is the strategy that
+the bot plays without a re-solve.
 """
 
 from __future__ import annotations
@@ -61,9 +62,9 @@ class Safety:
 
     Attributes:
         player: the player who is re-solved.
-        alternatives: alternative payoffs of the opponent's hands, which `solvers.resolve.ALTERNATIVES` describes
-            (`best_responses`), ``[hand of the deck]``.
-        gadget: name of the gadget, a choice that the opponent gets before the subgame.
+        alternatives: ``[hand of the deck]``, alternative payoffs of the opponent's hands (`solvers.resolve`), computed
+            by `best_responses`.
+        gadget: name of the gadget, which determines the opponent's range in the subgame.
     """
 
     player: int
@@ -92,7 +93,8 @@ def resolve(
         limits: limits of the solve.
         warm: both players' strategies that the solve starts from; None: the solve starts from zero.
         safety: settings of a safe solve; None: solve for both players, with the ranges as they are.
-        kept: fixed frequencies of decisions, as in `live_game`.
+        kept: fixed frequencies ``[action, hand of the deck]`` of decisions in the subgame's first round, by line; NaN:
+            not fixed. None: no decision is fixed.
 
     Raises:
         InputError: the subgame is impossible or too large.

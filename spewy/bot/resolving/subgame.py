@@ -54,7 +54,8 @@ class Subgame:
         board: public cards at the root.
         blueprint_line: the root's line in the blueprint's tree; None if the tree has no such line.
         outer: the enclosing subgame; the bot plays its strategy where this subgame has no acceptable strategy.
-        begun: betting line of the hand when the subgame was begun; later than the root if the round is solved again.
+        begun: betting line of the hand when the subgame was made; longer than the root's line if the round is solved
+            again after a bet.
 
     Attributes:
         ranges: both players' ranges at the root, each ``[hand of the deck]``; set before the first solve.
@@ -243,7 +244,7 @@ class Subgame:
         return self._worse[player]
 
     def _is_comparable(self, player: int) -> bool:
-        """Whether the blueprint has this subgame with the same pot, apart from the menu."""
+        """Whether the blueprint has this subgame with the same betting at the root; later bet sizes may differ."""
         blueprint = None if self.root.extra_bets else self.blueprint_strategy(player)
         return blueprint is not None and replace(blueprint.root, menu=self.root.menu) == self.root
 

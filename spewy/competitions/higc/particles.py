@@ -18,9 +18,9 @@ from spewy.competitions.higc.text import State
 MOST = 150
 """Largest number of states in the sample."""
 SPARE = 2
-"""Number of agreeing states to look for, in multiples of the sample size; the sample is drawn from them."""
+"""Number of agreeing states to look for, in multiples of `MOST`; the sample is drawn from these states."""
 MOST_OTHERS = 1000
-"""Largest number of states that do not agree; the nearest are used if no state agrees."""
+"""Largest number of disagreeing states to keep; the nearest of them are used if no state agrees."""
 
 
 class Particles:
@@ -122,6 +122,6 @@ def play_out(state: SpielState, player: int, rng: Random, most: int) -> float:
 
 
 def _gap(first: State, second: State) -> int:
-    """Number of bytes in which two states differ to a player, plus 1,000 if their legal actions differ."""
+    """How much two states differ as a player sees them: differing bytes of tensors, plus 1,000 for other actions."""
     pairs = zip(b"".join(first.tensors), b"".join(second.tensors), strict=False)
     return sum(one != two for one, two in pairs) + 1000 * (first.legal != second.legal)

@@ -63,8 +63,8 @@ class Session:
 
     Args:
         prepare: function of (game's name, player's number) that makes the agent.
-        dialect: dialect of the conversation.
-        note: called with a text for each failure.
+        dialect: the referee's form of the protocol: ``rules`` or ``older`` (`spewy.competitions.higc.text`).
+        note: called with a warning about each failure.
         seed: seed of the random actions after a failure.
 
     Attributes:

@@ -26,10 +26,11 @@ class SpielGame:
 
     Args:
         name: OpenSpiel's name of the game with its parameters.
-        dialect: dialect of the tensors.
+        dialect: dialect of the protocol, which determines the tensors: see `spewy.competitions.higc.text`.
 
     Raises:
-        InputError: OpenSpiel does not have the game, or a referee cannot show it.
+        InputError: OpenSpiel does not have the game, cannot load it or list its chance outcomes, or has no tensors of
+            the dialect; or the game is not for two players.
         MissingError: OpenSpiel is not installed.
     """
 

@@ -1,8 +1,9 @@
 r"""Lines exchanged between a referee of the HIGC and a bot.
 
-There are two dialects. In the dialect ``rules``, that of the competition's rules, the referee sends the game's name and
-the player's number. Then for each state of the match it sends the player's tensor in base64 and, if the player is to
-act, the legal actions; the bot answers with a legal action. The score ends the match and the bot's process.
+The protocol has two forms, its *dialects*. In the dialect ``rules``, that of the competition's rules, the referee sends
+the game's name and the player's number. Then for each state of the match it sends the player's tensor in base64 and, if
+the player is to act, the legal actions; the bot answers with a legal action. The score ends the match and the bot's
+process.
 
 The dialect ``older`` is that of OpenSpiel's former referee. The referee sends two tensors, public and private, in
 OpenSpiel's compressed form. The bot sends ``ready`` once, ``start`` before each match, and ``ponder`` when it is not to

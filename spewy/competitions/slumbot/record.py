@@ -1,16 +1,16 @@
-"""Folder of a session: the log of its hands, and the hand that is being played, from which a session continues.
+"""Folder of a session: the log of finished hands, and the state from which an interrupted session continues.
 
 ``slumbot.log`` has the hands as `spewy.match.log.read_log` reads them, and comments:
 
 - ``# result HAND:WINNINGS:BASELINE``: chips that the client has won, as the server says, and the server's baseline (or
   ``-``); this line follows the hand's ``STATE`` line and completes the hand;
-- ``# short HAND:TEXT``: a raise below the smallest legal raise. The ACPC's logs cannot tell such a hand, so it has a
-  line ``# hand HAND:ACTIONS`` in place of the ``STATE`` line;
+- ``# short HAND:TEXT``: a raise below the smallest legal raise. The format of the ACPC's logs lacks such hands, so the
+  hand has a line ``# hand HAND:ACTIONS`` in place of the ``STATE`` line;
 - ``# fault HAND:TEXT``: a failure of the bot;
-- ``# lost HAND:TEXT``: a hand that was begun and not finished; the next hand has its number.
+- ``# lost HAND:TEXT``: a hand that was begun and not finished; the next hand gets the same number.
 
-``session.jsonl`` has a line for each message: the server's address, the user's name, the session's token, and the hand
-that is being played. The last line counts. Only the user who plays can read the file.
+``session.jsonl`` gets a line for each message: the server's address, the user's name, the session's token, and the hand
+that is being played. Only the last line counts. Only the file's owner can read it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Plays a session at Slumbot's server, hand after hand, with never more than one request at a time.
 
 Each message is stored before the next one is sent, so a session continues after an interruption with the hand in which
-it was interrupted. If nobody knows whether an action has reached the server, the client sends the action again. The
-server then tells the actions before it; if these are more than the client knew, the log says that the client may have
-acted twice in the hand.
+it was interrupted. If it is unknown whether an action has reached the server, the client sends the action again. The
+server's answer lists the actions before it; if the list is longer than the client expects, the log says that the client
+may have acted twice in the hand.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Login:
 
     Attributes:
         user: the user's name.
-        password: the user's password, which no log and no message has.
+        password: the user's password, which never appears in logs or messages to the user.
     """
 
     user: str
@@ -209,9 +209,8 @@ class Session:
         """Ask the bot for an action; return a legal ACPC action of the hand as it was played."""
         played, position = answer.played, answer.position
         if played.legal is None or played.legal.to_act != position:
-            return (
-                "c"  # after a raise below the smallest one the bot's hand is over; a few chips are left here
-            )
+            # The hand is over in the legal form, which the bot sees. In the hand as played a few chips are left.
+            return "c"
         hand, begun = played.legal.seen_by(position), time.monotonic()
         try:
             action, wrong = read_action(hand, self._bot.act(hand))

@@ -1,9 +1,9 @@
 """A local stand-in for Slumbot's server, with one of our bots in Slumbot's place.
 
-The stand-in knows the rules and the protocol, and checks every message. It deals the cards of a seed with blinds of 50
-and 100 and new stacks of 20,000 chips in each hand, and the client's position alternates. The baseline of a hand is
-what the client's cards would have won if both players had checked and called. The stand-in listens at 127.0.0.1
-only.
+The stand-in knows the rules and the protocol, and checks every message. A seed decides the cards. The blinds are 50 and
+100, each hand begins with stacks of 20,000 chips, and the client's position alternates. The *baseline* of a hand is
+what the client would have won with its cards if both players had checked and called to the end. The stand-in listens
+at 127.0.0.1 only.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ class WrongRequestError(Exception):
 
 @dataclass
 class _Game:
-    """A session of a client.
+    """The session of one client: the current hand, and the results so far.
 
     Attributes:
-        cards: cards of the next hands.
-        user: the user's name; empty without a login.
+        cards: iterator over the cards of the hands to come.
+        user: name of the user who logged in; empty without a login.
         table: the hand that is being played; None between two hands.
-        dealt: all cards of this hand.
-        position: the client's number in this hand.
-        before: chips that each player had put in before the current round.
+        dealt: all cards of the current or last hand; None before the first hand.
+        position: the client's player number in that hand: 0 is the big blind, 1 the button.
+        before: chips that each player had put in before the current betting round.
         begun: number of hands that were dealt.
         hands: number of finished hands.
-        total: chips that the client has won.
-        baseline: sum of the baselines.
-        active: time of the last request, of a steady clock.
+        total: chips that the client has won in the finished hands.
+        baseline: sum of the baselines of the finished hands.
+        active: time of the client's last request, on the clock of `time.monotonic`.
     """
 
     cards: Iterator[Dealt]
@@ -73,7 +73,7 @@ class StandIn:
         bot: the bot in Slumbot's place; the caller closes it.
         seed: seed of the cards and of the bot's random choices.
         users: passwords by user; a login of another user is refused.
-        idle: seconds without a request after which a session's hand is lost.
+        idle: seconds without a request after which a session loses its unfinished hand.
     """
 
     def __init__(

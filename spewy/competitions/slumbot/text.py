@@ -4,9 +4,9 @@ The game is heads-up no-limit hold'em with blinds of 50 and 100 and stacks of 20
 number as in the rest of the program: 0 is the big blind, 1 the button. The actions are ``k`` (check), ``c`` (call),
 ``f`` (fold) and ``bN`` (bet or raise to N chips *of this round*); a ``/`` stands between two rounds.
 
-The server may raise by less than the smallest legal raise when a stack is nearly in. Then a hand has two forms: as it
-was played, and as the rules allow it, with each such raise increased to the smallest legal raise. A bot is shown the
-second form.
+The server may raise by less than the smallest legal raise when a player is nearly all-in. Then a hand has two forms: as
+it was played, and its *legal form*, in which each such raise is increased to the smallest legal raise. The bot is shown
+the legal form.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Replayed:
         return incr_text(self.hand, action, self.put_in_before)
 
     def played(self, action: str) -> str:
-        """Return the action of the hand as played that stands for an action of its legal form.
+        """Translate an action of the hand's legal form into an action of the hand as it was played.
 
         A raise becomes the nearest legal raise; a call that the hand as played does not need becomes a check.
         """

@@ -68,7 +68,7 @@ class Server:
         timeout: seconds to wait for the answer to one request.
         patience: seconds during which a failed request is repeated; 0: it is not repeated.
         note: called with each message that is sent or received, without passwords and tokens, and with each failure.
-        stop: set when the user wants to end; the server is then asked nothing again after a failure.
+        stop: set when the user wants to end; a failed request is then not repeated.
     """
 
     url: str = URL
@@ -173,7 +173,7 @@ class Server:
         return data
 
     def _refusal(self, error: urllib.error.HTTPError, deadline: float) -> dict[str, Any]:
-        """Treat an answer with another HTTP status than 200."""
+        """Handle an answer whose HTTP status is not 200."""
         status = f"{error.code} {one_line(error.reason or '', 60)}".rstrip()
         if 300 <= error.code < 400:
             where = short(error.headers.get("Location") or "nowhere", 100)

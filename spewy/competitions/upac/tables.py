@@ -2,8 +2,9 @@
 
 A *rung* is the solve for one stack; all rungs together are the *ladder*. All rungs have the same board buckets and
 rows. The tables hold the board bucket of each board, and the row of each hand on flops and rivers. The rows of all
-hands on all turns would take too much space. So the tables hold the mean curve of each row on turns, and the bot
-assigns a hand to the row with the nearest curve.
+hands on all turns would take too much space. A hand's *curve* on a turn is the sorted list of its percentiles of
+strength for all river cards, averaged in groups of neighbours. The tables hold the mean curve of each row's hands on
+turns, and the bot assigns a hand to the row whose mean curve has the smallest squared distance to the hand's curve.
 """
 
 from __future__ import annotations

@@ -47,11 +47,11 @@ def test_real_bets_are_in_the_tree_where_they_happened_and_only_there():
     games = builder()
     root = games.fitting(ROOT, ("c", "r50", "r170"), "lean", None)
     assert (root.menu, root.extra_bets) == ("lean", ("cr50", "cr50r170"))
-    assert names(games, root, "c") == ["c", "r30", "r50", "r380"]
+    assert names(games, root, "c") == ["c", "r40", "r50", "r380"]
     assert names(games, root, "cr50") == ["f", "c", "r170", "r380"]
-    assert names(games, root, "") == ["c", "r30", "r380"]
+    assert names(games, root, "") == ["c", "r40", "r380"]
     assert names(games, root, "cr50r170") == ["f", "c", "r380"]
-    assert games.fitting(ROOT, ("c", "r30"), "lean", None).extra_bets == ()
+    assert games.fitting(ROOT, ("c", "r40"), "lean", None).extra_bets == ()
     assert names(games, replace(ROOT, menu="job"), "") == ["c", "r13", "r24"]  # a tree without an all-in
 
 
@@ -93,7 +93,7 @@ def test_kept_decisions_stay_and_the_others_answer_them():
     assert np.abs(free.frequencies("c", BOARD) - alone.frequencies("c", BOARD))[:, live].mean() > 0.05
 
 
-@pytest.mark.parametrize("first", ["c", "r25"])
+@pytest.mark.parametrize("first", ["c", "r30"])
 def test_the_bot_keeps_what_it_played_and_the_other_is_free(folder, first):
     """The first player plays a move of the strategy; the second makes a bet that the tree lacks."""
     with bot_of(folder, Options(**HOW)) as bot:
@@ -105,7 +105,7 @@ def test_the_bot_keeps_what_it_played_and_the_other_is_free(folder, first):
         answer = bot.answer(after)
         assert answer.source == "re-solved"
         assert part.betting.line == before.betting.line
-        assert part.root.extra_bets == (f"{first.replace('r25', 'r15')}r90",)
+        assert part.root.extra_bets == (f"{first.replace('r30', 'r20')}r90",)
         assert [*part.kept] == [""]
         mine = entering[0] * played.frequencies[played.actions.index(first)]
         np.testing.assert_allclose(bot.ranges(after)[0], mine)

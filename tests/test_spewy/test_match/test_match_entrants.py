@@ -74,6 +74,7 @@ def test_a_name_before_the_word_names_the_bot(leduc):
         ("equity", "equity"),
         ("lbr:56", "lbr-56"),
         (str(leduc), "leduc"),
+        (f"stored:{leduc}", "stored-leduc"),
         ("tcp:5", "tcp-5"),
         ("cmd:python3 -u /bots/deep.py x=1", "deep"),
         ("cmd:/usr/bin/python3.13 -W ignore -m rival.bot", "rival.bot"),
@@ -87,7 +88,9 @@ def test_a_name_before_the_word_names_the_bot(leduc):
         parse_entrant("mine=")
 
 
-@pytest.mark.parametrize("text", ["nobody", "cmd:", "tcp:x", "tcp:99999", "lbr", ""])
+@pytest.mark.parametrize(
+    "text", ["nobody", "cmd:", "tcp:x", "tcp:99999", "lbr", "", "stored:", "stored:nobody"]
+)
 def test_words_without_meaning(text):
     with pytest.raises(InputError, match="expected one of random, call, raise"):
         parse_entrant(text)
@@ -185,6 +188,15 @@ def test_a_folder_plays_its_game_only(tmp_path, leduc):
     assert found.aivat.half < found.plain.half
     with pytest.raises(InputError, match="expected a strategy for kuhn, found one for another"):
         play(Match(load_game("kuhn"), (Folder(leduc), Rules("call")), 50, (1,)), tmp_path / "b")
+
+
+def test_a_stored_strategy_plays_without_the_settings_of_other_folders(leduc):
+    how = (("resolve", "always"), ("seconds", None), ("iterations", 10))
+    here, stored = (parse_entrant(f"{word}{leduc}", how) for word in ("", "stored:"))
+    assert (stored.word, stored.is_solved, stored.game()) == (f"stored:{leduc}", True, here.game())
+    for entrant, resolve in ((here, "always"), (stored, "never")):
+        with entrant.open(entrant.game()) as bot:
+            assert bot.options.resolve == resolve
 
 
 def test_lbr_plays_against_a_folder(tmp_path, leduc):

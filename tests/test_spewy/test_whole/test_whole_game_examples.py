@@ -12,9 +12,9 @@ from spewy.job.units import parse_memory
 LINES = {
     "limit-holdem": (1, 7, 63, 567),
     "flop-holdem": (1, 7),
-    "nolimit-200bb": (1, 23, 175, 1639),
-    "nolimit-100bb": (1, 19, 135, 1043),
-    "doyle-2007": (1, 23, 181, 1249),
+    "nolimit-200bb": (1, 19, 101, 283),
+    "nolimit-100bb": (1, 15, 65, 167),
+    "doyle-2007": (1, 23, 145, 431),
 }
 
 
@@ -36,13 +36,15 @@ def test_the_comment_tells_the_lines(name):
 def test_a_player_has_sizes_at_every_depth():
     tree = example("nolimit-200bb").betting_tree
     for line, actions in {
-        "": ["Fold", "Call", "Raise(250)", "AllIn(20000)"],
-        "r250": ["Fold", "Call", "Raise(625)", "AllIn(20000)"],
-        "r250r625r1563": ["Fold", "Call", "Raise(3908)", "AllIn(20000)"],
-        "r250c/": ["Check", "Bet(165)", "Bet(375)"],
-        "r250c/cc/": ["Check", "Bet(250)", "Bet(500)"],
-        "r250c/cc/cc/": ["Check", "Bet(250)", "Bet(500)", "AllIn(19750)"],
-        "r250c/cc/cc/r500": ["Fold", "Call", "AllIn(19750)"],
+        "": ["Fold", "Call", "Raise(300)", "AllIn(20000)"],
+        "r300": ["Fold", "Call", "Raise(900)", "AllIn(20000)"],
+        "r300r900r2700": ["Fold", "Call", "Raise(8100)", "AllIn(20000)"],
+        "r300c/": ["Check", "Bet(600)", "AllIn(19700)"],
+        "r300c/r900": ["Fold", "Call", "Raise(2400)", "AllIn(19700)"],
+        "r300c/cc/": ["Check", "Bet(600)", "AllIn(19700)"],
+        "r300c/cc/r900": ["Fold", "Call", "AllIn(19700)"],
+        "r300c/cc/cc/": ["Check", "Bet(600)", "AllIn(19700)"],
+        "r300c/cc/cc/r900": ["Fold", "Call", "AllIn(19700)"],
     }.items():
         assert [action.label for action in tree.alone(line).actions] == actions
 

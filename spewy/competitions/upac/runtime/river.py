@@ -1,7 +1,8 @@
-"""Solve a river during play, hand by hand with exact card removal, by CFR+ on the tree of a ladder's rung.
+"""Solve a river during play by CFR+, hand by hand with exact card removal.
 
-Values are in chips of the tree. They are sums over the opponent's hands that share no card with the player's hand,
-weighted by the opponent's range.
+The betting tree is that of a *rung*: the tree and the strategy that the bot's tables hold for one stack. Values are in
+chips of this tree, whose stack may differ from the stack in play. They are sums over the opponent's hands that share
+no card with the player's hand, weighted by the opponent's range.
 """
 
 from __future__ import annotations
