@@ -248,8 +248,8 @@ class LockerBot(Closing):
             LOG.warning("warm-up: %s: %s", type(error).__name__, error, exc_info=not is_expected(error))
 
     def _play_once(self) -> None:
-        """Play a hand by checks and calls, up to the first decision of the first round that may be re-solved."""
-        game = self.game
+        """Play a hand by checks and calls, up to the first decision of the first round that is re-solved exactly."""
+        game, last = self.game, self.options.first_exact_round(self.game.num_rounds)
         resolve: Resolve = "never" if self.options.resolve == "never" else "always"
         options = replace(self.options, resolve=resolve, iterations=3, deals=32, seconds=None, strict=False)
         beliefs, hand = Beliefs(self._blueprint, self._builder, options, 0, Tally()), Hand.start(game)
@@ -259,7 +259,7 @@ class LockerBot(Closing):
                 dealt = len(hand.board)
                 hand = hand.deal(game.deck.cards[dealt : dealt + hand.to_deal])
             beliefs.answer(beliefs.at(hand))
-            if hand.betting.round == min(options.first_round(game.num_rounds), game.num_rounds - 1):
+            if hand.betting.round == last:
                 break
             hand = hand.apply("c")
 

@@ -76,6 +76,10 @@ class Options:
         """Return the first round that may be re-solved in a game of ``n_rounds`` rounds."""
         return next((t for t in range(1, n_rounds) if self.method(t, n_rounds)), 1)
 
+    def first_exact_round(self, n_rounds: int) -> int:
+        """Return the first round that may be re-solved exactly in a game of ``n_rounds`` rounds, or its last round."""
+        return next((t for t in range(n_rounds) if self.method(t, n_rounds) == "exact"), n_rounds - 1)
+
     def __post_init__(self) -> None:
         allowed: dict[str, tuple[Any, ...]] = {
             "resolve": get_args(Resolve),

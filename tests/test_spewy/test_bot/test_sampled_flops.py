@@ -168,10 +168,18 @@ def test_rounds_are_solved_as_the_options_say():
     assert methods(flops="exact", rounds=1) == [None, "exact", "exact", "exact"]
     assert Options("always", flops="sampled").first_round(4) == 1
     assert Options("always").first_round(4) == 2
+    assert [Options("always", flops=how).first_exact_round(4) for how in ("sampled", "exact")] == [2, 1]
     with pytest.raises(InputError, match="flops: expected one of stored, sampled, exact"):
         Options(flops="all")
     with pytest.raises(InputError, match="deals: expected a whole number"):
         Options(deals=0)
+
+
+def test_opening_a_bot_times_deals_and_iterations(folder):
+    with bot_of(folder, Options(**HOW)) as bot:
+        bot.warm_up()
+        assert all(bot._builder.pace.seconds(stage, 1) > 0 for stage in ("deal", "iterate", "judge"))
+        assert not bot.tally.sources
 
 
 def test_limit_games_have_their_own_sizes(tmp_path):
