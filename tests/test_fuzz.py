@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 from cli_runs import POLARISED, good_json, write
-from fuzz.judge import Answer, faults
+from fuzz.judge import Answer, faults, session_faults
 from fuzz.mutate import odd_job
 from fuzz.spots import random_job
 from fuzz.truth import lies
@@ -57,6 +57,22 @@ def found_by_workers(monkeypatch):
 )
 def test_the_judge(answer, found):
     told = list(faults(answer))
+    assert (told == []) if found is None else any(found in fault for fault in told)
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (Answer(("play", "--json"), 1, '{"hands": 1}', "hands in a\nError: x\n"), None),
+        (Answer(("play", "--json"), 1, "", "Error: x\n"), "expected a result on stdout"),
+        (Answer(("play", "--json"), 1, "{", "Error: x\n"), "expected JSON"),
+        (Answer(("play",), 1, "hands 1", "Error: x\nError: y\n"), "expected one line of error"),
+        (Answer(("play",), 0, "hands 1", "Error: y\n"), "expected no error beside a result"),
+    ],
+    ids=range(5),
+)
+def test_the_judge_of_sessions(answer, found):
+    told = list(session_faults(answer))
     assert (told == []) if found is None else any(found in fault for fault in told)
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 BUDGET = 1.0
 """Default of ``--budget`` in seconds."""
+ACPC_PER_HAND = 7.0
+"""Seconds per hand that the ACPC's rules allow for all answers of a player in a match."""
 
 
 def lockers_option(function: Decorated) -> Decorated:
@@ -66,7 +68,44 @@ def safe_option(function: Decorated) -> Decorated:
 
 
 def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add all options of re-solving; the command receives them as ``how``, a dict of `spewy.open_bot`'s keywords."""
+    """Add all options of re-solving; the command receives them as ``how``, a dict of `spewy.open_bot`'s keywords.
+
+    Without an option of time, a decision has a limit of one second.
+    """
+    return _solving_options(function, None)
+
+
+def acpc_solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add all options of re-solving, as `solving_options` does; the default is the ACPC's limit of time."""
+    return _solving_options(function, ACPC_PER_HAND)
+
+
+def solving_words(how: Mapping[str, Any]) -> list[str]:
+    """Return the words of a command line that have the same meaning as a dict of `solving_options`.
+
+    >>> how = {"resolve": "always", "safe": "mixed", "seconds": 1.0, "seconds_per_hand": 7.0}
+    >>> " ".join(solving_words({**how, "threads": None, "menu": "lean"}))
+    '--resolve always --safe mixed --time-per-hand 7s --menu lean'
+    """
+    words = ["--resolve", how["resolve"]]
+    words += ["--safe", how["safe"]] if how["safe"] else []
+    per_hand = how["seconds_per_hand"]
+    words += (
+        ["--budget", f"{how['seconds']:.12g}"]
+        if per_hand is None
+        else ["--time-per-hand", f"{per_hand:.12g}s"]
+    )
+    words += [] if how["threads"] is None else ["--threads", str(how["threads"])]
+    return [*words, "--menu", how["menu"]]
+
+
+def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Callable[..., Any]:
+    """Add all options of re-solving.
+
+    Args:
+        function: the command.
+        per_hand: default of ``--time-per-hand`` in seconds; None: the default is ``--budget``.
+    """
 
     @wraps(function)
     def gathered(
@@ -85,7 +124,7 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "resolve": resolve,
             "safe": safe or False,
             "seconds": BUDGET if budget is None else budget,
-            "seconds_per_hand": time_per_hand,
+            "seconds_per_hand": per_hand if budget is None and time_per_hand is None else time_per_hand,
             "threads": threads,
             "menu": menu,
             "flops": flops,
@@ -97,14 +136,15 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         metavar="SECONDS",
         type=Seconds(some=True),
         help="Time limit in seconds for one decision; at the limit the bot plays the best strategy found so far. "
-        f"Default: {BUDGET:g}, without --time-per-hand.",
+        f"Default: {'none' if per_hand else f'{BUDGET:g}, without --time-per-hand'}.",
     )
     bank_option = click.option(
         "--time-per-hand",
         metavar="TIME",
         type=Span(),
         help="Time limit of the whole match, in place of --budget: all decisions together take at most TIME, such as "
-        "7s, for each hand so far. Time that a hand does not need is left for later hands. Default: no such limit.",
+        "7s, for each hand so far. Time that a hand does not need is left for later hands. "
+        f"Default: {f'{per_hand:g}s, the limit of the ACPC, without --budget' if per_hand else 'no such limit'}.",
     )
     threads_option = click.option(
         "--threads",

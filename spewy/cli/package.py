@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from spewy.cli.bots import open_bot, resolve_option
+from spewy.cli.bots import acpc_solving_options, open_bot, solving_words
 from spewy.cli.files import appearing, check_file
 from spewy.cli.options import folder_argument, verbose_option
 from spewy.cli.progress import say
 from spewy.cli.tables import facts, size
-
-if TYPE_CHECKING:
-    from spewy.bot.options import Resolve
 
 
 @click.group()
@@ -31,26 +28,27 @@ def package() -> None:
 @package.command()
 @folder_argument
 @click.argument("out", type=click.Path(path_type=Path))
-@resolve_option
+@acpc_solving_options
 @verbose_option
-def acpc(folder: Path, out: Path, resolve: Resolve) -> None:
+def acpc(folder: Path, out: Path, how: dict[str, Any]) -> None:
     """Package a bot for the ACPC.
 
     The new folder OUT has startme.sh, a copy of the strategy locker in FOLDER, the code and a README.
+
+    The bot re-solves as the options say, which startme.sh gives to "spewy play acpc". By default all its answers of a
+    match together take at most 7 seconds times the number of hands, as the rules of the ACPC demand.
 
     The README says what must be installed on the machine that runs the bot. A solve in FOLDER may be running meanwhile.
 
     \b
     Examples:
       spewy package acpc results/limit-holdem submission
-      spewy package acpc results/nolimit-200bb submission --resolve always
+      spewy package acpc results/nolimit-200bb submission --resolve always --threads 4
     """  # noqa: D301
     from spewy.competitions.acpc.package import package_acpc
 
-    open_bot(
-        folder, resolve=resolve, ready=False
-    ).close()  # raises an error if no bot can play from the folder
-    n_bytes = package_acpc(folder, out, resolve)
+    open_bot(folder, **how, ready=False).close()  # raises an error if no bot can play from the folder
+    n_bytes = package_acpc(folder, out, solving_words(how))
     click.echo(
         facts([("folder", str(out)), ("size", size(n_bytes)), ("start", f"{out}/startme.sh HOST PORT")])
     )

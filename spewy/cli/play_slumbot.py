@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 PASSWORD = "SPEWY_SLUMBOT_PASSWORD"
 """Environment variable with the user's password."""
+ENDING = "the command ends after this hand; Ctrl-C again ends it at once"
+"""Line that the first Ctrl-C prints."""
 
 
 @click.command()
@@ -115,8 +117,8 @@ def slumbot(
 
     \b
     --json prints one object:
-      {"bot", "url", "hands", "complete", "chips", "score": {"mean", "half", "n"}, "baseline_chips",
-       "baseline": {..}, "above_baseline": {..}, "lost", "short_raises", "faults",
+      {"bot", "url", "hands", "complete", "unfinished", "chips", "score": {"mean", "half", "n"},
+       "baseline_chips", "baseline": {..}, "above_baseline": {..}, "lost", "short_raises", "faults",
        "seconds": {"n", "median", "p99", "most"}, "sources", "failures", "spent"}
       mean and half (half the width of the 95 % interval) are in mbb per hand. baseline is the server's estimate of what
       it would have won with the same cards. seconds, sources, failures and spent are those of this run only.
@@ -134,18 +136,19 @@ def slumbot(
     login, game = _login(user, password_file), slumbot_game()
     names = apart(entrant.name, "slumbot")
     bots = {names[0]: bot_description(entrant, how)}
-    with noted(log) as note, interruptible() as stop:
+    with noted(log) as note, interruptible(ENDING) as stop:
         server = Server(url, timeout, patience, note, stop)
         with logs_folder(out, "play slumbot", bots) as folder, _opened(entrant, game, how) as opened:
             record = Record(folder, game, server.url, user or "", names)
             session = Session(server, opened, record, names, login, seed)
+            _say_where(record)
             try:
                 with _progress(record, hands) as watch:
                     session.play(hands, watch)
             finally:
                 if phh is not None and record.count:
                     _write_phh(record, phh)
-                _show(session, opened, server.url, names[0], hands, as_json)
+                _show(session, opened, server.url, names[0], hands, as_json, out is not None)
             if stop.is_set():
                 raise KeyboardInterrupt
 
@@ -172,6 +175,15 @@ def _login(user: str | None, password_file: Path | None) -> Login | None:
     if not user or not password:
         raise InputError(f"--user: expected a name, and a password in {subject}, found none")
     return Login(user, password)
+
+
+def _say_where(record: Record) -> None:
+    """Print where a session continues, if it is not new."""
+    if record.hand is not None:
+        action = record.hand.fields.get("action") or "its beginning"
+        say(f"continuing hand {record.hand.number} after {action}; finished hands: {record.count:,}")
+    elif record.count:
+        say(f"continuing after {count(record.count, 'hand')}")
 
 
 @contextmanager
@@ -225,14 +237,14 @@ def _write_phh(record: Record, file: Path) -> None:
     say(f"hands in {file}")
 
 
-def _show(session: Session, bot: Bot, url: str, name: str, hands: int, as_json: bool) -> None:
+def _show(session: Session, bot: Bot, url: str, name: str, hands: int, as_json: bool, is_kept: bool) -> None:
     from spewy.bot.tally import tally_of
 
     results, tally = session.results, tally_of(bot)
     if as_json:
         click.echo(json_text(_json(results, tally, session.seconds, url, name, hands)))
     else:
-        click.echo(facts(_rows(results, tally, session.seconds, url, name, hands)))
+        click.echo(facts(_rows(results, tally, session.seconds, url, name, hands, is_kept)))
 
 
 def _json(
@@ -245,6 +257,7 @@ def _json(
         "url": url,
         "hands": len(results.winnings),
         "complete": len(results.winnings) >= hands,
+        "unfinished": results.unfinished,
         "chips": results.total,
         "score": asdict(results.mean),
         "baseline_chips": results.baseline_total,
@@ -259,11 +272,14 @@ def _json(
 
 
 def _rows(
-    results: Results, tally: Tally, seconds: list[float], url: str, name: str, hands: int
+    results: Results, tally: Tally, seconds: list[float], url: str, name: str, hands: int, is_kept: bool
 ) -> Iterator[tuple[str, str]]:
     played = len(results.winnings)
     yield "bots", f"{name} against slumbot at {url}"
     yield "hands", f"{played:,}" if played >= hands else f"{played:,} of {hands:,}"
+    if results.unfinished is not None:
+        end = "the same command continues it" if is_kept else "only a session with --out could continue it"
+        yield "unfinished", f"hand {results.unfinished:,}; {end}"
     if played:
         yield "chips", f"{results.total:+,}"
         yield "mbb per hand", _score_text(results.mean)

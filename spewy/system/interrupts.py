@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 INTERRUPTED = 130
@@ -51,11 +51,14 @@ def interrupted_by_signals() -> Iterator[None]:
 
 
 @contextmanager
-def interruptible() -> Iterator[threading.Event]:
+def interruptible(told: str = "") -> Iterator[threading.Event]:
     """Yield an event for a ``with`` block: Ctrl-C sets the event, and a second Ctrl-C raises KeyboardInterrupt.
 
     The other signals that ask a process to end have the same effect. Signals are handled in the main thread only; in
     another thread the event is never set.
+
+    Args:
+        told: line that the first Ctrl-C writes to stderr; empty: none.
     """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -67,6 +70,11 @@ def interruptible() -> Iterator[threading.Event]:
         if event.is_set():
             raise KeyboardInterrupt
         event.set()
+        if told:
+            with suppress(
+                OSError
+            ):  # a handler may interrupt a write to sys.stderr, which it must not use then
+                os.write(2, f"\n{told}\n".encode())
 
     before = {number: signal.signal(number, on_signal) for number in _heard()}
     try:

@@ -6,7 +6,7 @@
 - `spots`: jobs that are right, at random;
 - `mutate`: jobs that may be wrong, made from right ones;
 - `damage`: what becomes of a folder of lockers; `foreign`: folders that are something else;
-- `tables`: a dealer that sends odd lines to a bot;
+- `tables`: a dealer that sends odd lines to a bot; `slumbot`: a server of Slumbot's protocol that sends odd answers;
 - `cases`: what a case runs; `case` knows its number, its folder and what it found;
 - `judge`: exit codes, streams and JSON; `truth`: what a result must say whatever the job;
 - `templates`: solved folders, which cases look at or damage copies of;

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -61,13 +62,13 @@ class Case:
         self.note(f"$ spewy {shlex.join(texts)}")
         return self._judged(Answer.of(texts, CliRunner().invoke(main, texts)))
 
-    def table(self, *arguments: object) -> Answer:
+    def table(self, *arguments: object, judge: Callable[[Answer], Iterable[str]] = peer_faults) -> Answer:
         """Run a command that talks to another program; it may fail by that program's fault."""
         texts = [argument(str(each)) for each in arguments]
         self.note(f"$ spewy {shlex.join(texts)}")
         answer = Answer.of(texts, CliRunner().invoke(main, texts))
         self.count(answer)
-        self.faults += peer_faults(answer)
+        self.faults += judge(answer)
         return answer
 
     def process(self, around: str, *arguments: object) -> Answer:

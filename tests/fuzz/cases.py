@@ -23,6 +23,7 @@ from .foreign import foreign
 from .judge import MOST_OF_ERROR, NOT_FORESEEN, Answer, faults
 from .mutate import GAMES as GAME_NAMES
 from .mutate import odd_job, override
+from .slumbot import slumbot
 from .spots import Data, random_dealt, random_job, random_river, random_toy, random_turn, renamed, scaled
 from .tables import HostileDealer
 from .templates import GAMES, TEMPLATES, Template
@@ -288,6 +289,7 @@ KINDS: tuple[tuple[Callable[[Case], None], float], ...] = (
     (foreign_folders, 6),
     (bots, 4),
     (matches, 0.5),
+    (slumbot, 2),
     (processes, 1),
 )
 """Kinds of cases by weight."""

@@ -3,7 +3,7 @@
 import json
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from click.testing import Result
@@ -88,6 +88,15 @@ def peer_faults(answer: Answer) -> Iterator[str]:
     if answer.crash or NOT_FORESEEN in answer.error or "Traceback (most recent call last)" in answer.err:
         yield f"expected errors that are foreseen\n{answer.crash}"
     yield from _faults_of_errors(answer)
+
+
+def session_faults(answer: Answer) -> Iterator[str]:
+    """The faults of an answer whose command prints what it has played so far, also if the other end fails."""
+    if answer.kind != "1 failed":
+        yield from faults(answer)
+        return
+    yield from peer_faults(replace(answer, out=""))
+    yield from _faults_of_results(replace(answer, err=""))
 
 
 def _faults_of_results(answer: Answer) -> Iterator[str]:

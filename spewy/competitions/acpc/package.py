@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -24,7 +26,7 @@ fi
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd) || exit 1
 PYTHONPATH="$here/code${{PYTHONPATH:+:$PYTHONPATH}}"
 export PYTHONPATH
-exec "${{PYTHON:-python3}}" -P -m spewy play acpc "$1" "$2" --lockers "$here/lockers" --resolve {resolve}
+exec "${{PYTHON:-python3}}" -P -m spewy play acpc "$1" "$2" --lockers "$here/lockers" {options}
 """
 
 README = """A bot that plays {game}, in a folder of its own.
@@ -32,7 +34,10 @@ README = """A bot that plays {game}, in a folder of its own.
     ./startme.sh HOST PORT
 
 connects to a dealer that speaks the ACPC's protocol 2.0.0, plays until the dealer closes the connection, and ends
-with exit code 0. Exit code 1 means that the dealer vanished in the middle of a hand.
+with exit code 0. Exit code 1 means that the dealer vanished in the middle of a hand. The script gives these options to
+"spewy play acpc":
+
+    {options}
 
 The bot needs Python 3.11 or newer for this kind of machine, as python3 or named by $PYTHON. Install its packages with
 
@@ -44,13 +49,13 @@ $SPEWY_KERNELS, by default in the user's cache. The bot writes nothing else, and
 """
 
 
-def package_acpc(folder: Path, out: Path, resolve: str) -> int:
+def package_acpc(folder: Path, out: Path, options: Sequence[str]) -> int:
     """Make a folder with a bot for the ACPC: start script, code and strategy locker.
 
     Args:
         folder: folder of a solve, which may be running, or a copy of its strategy locker.
         out: the folder to make, which must not exist yet; it appears when it is complete.
-        resolve: when the bot re-solves subgames.
+        options: words of the command line of ``spewy play acpc`` that the start script adds.
 
     Returns:
         The size of the new folder in bytes.
@@ -63,7 +68,7 @@ def package_acpc(folder: Path, out: Path, resolve: str) -> int:
         raise InputError(f"folder {path_text(out)}: expected the name of a new folder in an existing folder")
     temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
-        _fill(folder, temporary, resolve)
+        _fill(folder, temporary, shlex.join(options))
         temporary.replace(out)
     except OSError as error:
         if failure_text(error) is not None:
@@ -76,7 +81,7 @@ def package_acpc(folder: Path, out: Path, resolve: str) -> int:
     return _size(out)
 
 
-def _fill(folder: Path, out: Path, resolve: str) -> None:
+def _fill(folder: Path, out: Path, options: str) -> None:
     out.mkdir()
     with open_store(strategy_folder(folder), read_only=True) as store:
         store.copy_to(out / "lockers")
@@ -89,10 +94,12 @@ def _fill(folder: Path, out: Path, resolve: str) -> None:
             ignore=shutil.ignore_patterns("__pycache__", "*.py[cod]"),
         )
     start = out / "startme.sh"
-    start.write_text(START.format(resolve=resolve))
+    start.write_text(START.format(options=options))
     start.chmod(0o755)
     (out / "requirements.txt").write_text("".join(f"{line}\n" for line in _requirements()))
-    (out / "README.txt").write_text(README.format(game=game, size=_size(out / "lockers") / 2**20))
+    (out / "README.txt").write_text(
+        README.format(game=game, size=_size(out / "lockers") / 2**20, options=options)
+    )
 
 
 def _requirements() -> list[str]:

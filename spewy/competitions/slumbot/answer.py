@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spewy.competitions.slumbot.text import Replayed, read_cards, replayed
+from spewy.competitions.slumbot.wire import MOST_TOKEN
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import HoleCards
@@ -67,20 +68,36 @@ def parse_answer(game: Game, fields: Mapping[str, Any]) -> Answer:
     played = replayed(game, action, hole, read_cards(fields.get("board"), None, "board"))
     winnings = None if fields.get("winnings") is None else _whole(fields, "winnings")
     _check_turn(played, action, position, winnings)
-    optional = {name: None if fields.get(name) is None else _whole(fields, name) for name in _OPTIONAL}
+    baseline, session_total = (
+        None if fields.get(name) is None else _whole(fields, name)
+        for name in ("baseline_winnings", "session_total")
+    )
+    stack = max(game.stacks or (0,))
+    if baseline is not None and abs(baseline) > stack:
+        raise InputError(f"baseline_winnings: expected at most {stack:,} chips, found {baseline:,}")
     return Answer(
         _text(fields, "old_action") if fields.get("old_action") is not None else None,
         action,
         position,
         played,
-        _text(fields, "token") if fields.get("token") is not None else None,
+        parse_token(fields) if fields.get("token") is not None else None,
         winnings,
-        optional["baseline_winnings"],
-        optional["session_total"],
+        baseline,
+        session_total,
     )
 
 
-_OPTIONAL = ("baseline_winnings", "session_total")
+def parse_token(fields: Mapping[str, Any]) -> str:
+    """Read the session's token.
+
+    Raises:
+        InputError: there is no token, or it is empty or very long.
+    """
+    token = fields.get("token")
+    if not isinstance(token, str) or not 0 < len(token) <= MOST_TOKEN:
+        found = f"{len(token):,} characters" if isinstance(token, str) else shown(token)
+        raise InputError(f"token: expected a text of 1 to {MOST_TOKEN:,} characters, found {found}")
+    return token
 
 
 def _check_turn(played: Replayed, action: str, position: int, winnings: int | None) -> None:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spewy.errors import InputError, one_line, path_text, shown
+from spewy.errors import InputError, one_line, path_text, short, shown
 from spewy.game.gamefile import Game
 from spewy.match.acpc_text import LoggedHand
 from spewy.match.log import read_log
@@ -36,6 +36,7 @@ MOST_STATE = 1 << 20
 IDLE = 24 * 3600
 """Seconds after which the server forgets a hand in which nobody acts."""
 _DONE = re.compile(r"^# (?:result|lost) .*\n", re.MULTILINE)
+_HAND = re.compile(r"^(.*)\n# result ([0-9]{1,9}):", re.MULTILINE)
 _RESULT = re.compile(r"^# result ([0-9]{1,9}):(-?[0-9]{1,6}):(-?[0-9]{1,9}|-)$", re.MULTILINE)
 _COUNTED = re.compile(r"^# (fault|lost|short) ", re.MULTILINE)
 
@@ -51,6 +52,7 @@ class Results:
         lost: number of hands that were begun and not finished.
         short: number of raises below the smallest legal raise.
         big_blind: the big blind in chips.
+        unfinished: number of the hand that is being played; None between two hands.
     """
 
     winnings: tuple[int, ...] = ()
@@ -59,6 +61,7 @@ class Results:
     lost: int = 0
     short: int = 0
     big_blind: int = 100
+    unfinished: int | None = None
 
     @property
     def total(self) -> int:
@@ -101,12 +104,14 @@ class Open:
         fields: the server's last answer.
         sent: the client's action that was sent after that answer; None: no action was sent.
         since: time of the last message, in seconds since the epoch.
+        faults: texts of the hand's faults so far.
     """
 
     number: int
     fields: dict[str, Any]
     sent: str | None = None
     since: float = field(default_factory=time.time)
+    faults: list[str] = field(default_factory=list)
 
     @property
     def is_forgotten(self) -> bool:
@@ -155,7 +160,8 @@ class Record:
         """The finished hands."""
         faults, lost, short = (self._counts.get(name, 0) for name in ("fault", "lost", "short"))
         chips = tuple(self._winnings), tuple(self._baselines)
-        return Results(*chips, faults, lost, short, self._game.big_blind)
+        unfinished = None if self.hand is None else self.hand.number
+        return Results(*chips, faults, lost, short, self._game.big_blind, unfinished)
 
     def keep(self, token: str | None, hand: Open | None) -> None:
         """Store the token and the hand that is being played."""
@@ -196,8 +202,11 @@ class Record:
 
     def lose(self, reason: str) -> None:
         """Append to the log that the current hand was lost, and forget it."""
-        self._append([f"# lost {self.count}:{one_line(reason)}"])
-        self._counts["lost"] = self._counts.get("lost", 0) + 1
+        faults = self.hand.faults if self.hand is not None else []
+        lines = [f"# fault {self.count}:{one_line(text)}" for text in faults]
+        self._append([*lines, f"# lost {self.count}:{one_line(reason)}"])
+        for kind, more in (("fault", len(faults)), ("lost", 1)):
+            self._counts[kind] = self._counts.get(kind, 0) + more
         self.keep(None, None)
 
     def hands(self) -> list[LoggedHand]:
@@ -219,9 +228,13 @@ class Record:
         text = read_text(self._log, f"log {path_text(self._log)}") if exists(self._log) else head
         if not text.startswith(head):
             if not head.startswith(text):
+                first, _, rest = text.partition("\n")
+                others = rest.partition("\n")[0].removeprefix("# names ").split("|")
+                is_other = first == head.partition("\n")[0] and len(others) == 2
+                found = f"hands of {short(' against '.join(others))}" if is_other else shown(text)
                 raise InputError(
-                    f"log {path_text(self._log)} belongs to another session: expected a log that begins with "
-                    f"{shown(head)}, found {shown(text)}; use another folder"
+                    f"log {path_text(self._log)} belongs to another session: expected hands of "
+                    f"{' against '.join(self._names)}, found {found}; use another folder"
                 )
             text = head
         ends = [match.end() for match in _DONE.finditer(text)]
@@ -232,14 +245,28 @@ class Record:
         subject = f"log {path_text(self._log)}"
         text = read_text(self._log, subject)
         found = _RESULT.findall(text)
-        for number, (logged, _, _) in enumerate(found):
+        hands = {after: line for line, after in _HAND.findall(text)}
+        for number, (logged, won, _) in enumerate(found):
             if int(logged) != number:
                 raise InputError(f"{subject}: expected the result of hand {number}, found hand {logged}")
+            if not self._has_won(hands.get(logged, ""), number, int(won)):
+                raise InputError(
+                    f"{subject}: expected a line with hand {number} and the winnings {won} before its result, found "
+                    f"{shown(hands.get(logged, 'none'))}; the log was changed or damaged, use another folder"
+                )
         counts: dict[str, int] = {}
         for kind in _COUNTED.findall(text):
             counts[kind] = counts.get(kind, 0) + 1
         baselines = [None if each == "-" else int(each) for _, _, each in found]
         return [int(won) for _, won, _ in found], baselines, counts
+
+    def _has_won(self, line: str, number: int, won: int) -> bool:
+        """Whether a line of the log is a hand in which the client has won a number of chips."""
+        mine, other = self._names
+        ends = f":{won}|{-won}:{mine}|{other}", f":{-won}|{won}:{other}|{mine}"
+        return line.startswith(f"# hand {number}:") or (
+            line.startswith(f"STATE:{number}:") and line.endswith(ends)
+        )
 
     def _restore(self) -> None:
         subject = f"file {path_text(self._state)}"
@@ -267,7 +294,8 @@ class Record:
 
 def _is_whole(hand: Open) -> bool:
     kinds = (hand.number, int), (hand.fields, dict), (hand.since, int | float), (hand.sent, str | None)
-    return all(isinstance(value, kind) for value, kind in kinds)
+    whole = all(isinstance(value, kind) for value, kind in kinds) and isinstance(hand.faults, list)
+    return whole and all(isinstance(text, str) for text in hand.faults)
 
 
 def _without_token(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spewy.bot.bot import Bot
-from spewy.competitions.slumbot.answer import Answer, parse_answer
+from spewy.competitions.slumbot.answer import Answer, parse_answer, parse_token
 from spewy.competitions.slumbot.record import Open, Record, Results
 from spewy.competitions.slumbot.wire import RefusedError, Reply, Server
 from spewy.errors import InputError, PeerError, error_line, shown
@@ -63,6 +63,8 @@ class Session:
     ) -> None:
         if login is not None and not server.is_private:
             raise InputError(f"{server.url}: a password is sent over https only; give an address with https")
+        if login is not None:
+            server.hide(login.password)
         self._server, self._bot, self._record = server, bot, record
         self._names, self._login, self._seed = names, login, seed
         self._faults: list[str] = []
@@ -100,7 +102,7 @@ class Session:
         number = opened.number
         self._note(f"hand {number}: continuing after {shown(opened.fields.get('action'))}")
         if opened.is_forgotten:
-            self._lose("interrupted for more than a day, after which the server forgets a hand")
+            self._lose("it was interrupted for more than a day, after which the server forgets a hand")
             return
         try:
             answer = self._parsed(opened.fields)
@@ -112,7 +114,7 @@ class Session:
         except RefusedError as error:
             if self._record.hand is None or self._record.hand.number != number:
                 raise
-            self._lose(str(error))
+            self._lose(f"it was interrupted and cannot be continued: {error}")
 
     def _new_hand(self) -> tuple[Answer, dict[str, object]]:
         """Ask the server for a hand; log in first if no earlier run has a token."""
@@ -149,27 +151,33 @@ class Session:
 
     def _log_in(self, login: Login) -> None:
         fields = self._server.post("login", {"username": login.user, "password": login.password}).fields
-        token = fields.get("token")
-        if not isinstance(token, str) or not token:
-            raise PeerError(f"{self._server.url}: expected a token in the answer to login, found none")
+        try:
+            token = parse_token(fields)
+        except InputError as error:
+            raise PeerError(f"{self._server.url}, answer to login: {error}") from None
         self._record.keep(token, None)
+        self._total = None  # the server counts the chips of each login by themselves
 
     def _play_hand(self, answer: Answer, opened: Open) -> None:
         """Play a hand from a state to its end."""
-        self._faults = []
+        self._faults = list(opened.faults)
         hand, position = answer.played.legal or answer.played.hand, answer.position
         seed = hand_seed(self._seed, opened.number)
         self._tell(lambda: self._bot.new_hand(hand.seen_by(position), position, seed))
-        self._record.keep(answer.token, opened)
+        self._keep(answer.token, opened)
         while not answer.is_over:
             sent_before = opened.sent is not None
             incr = opened.sent or answer.played.incr(self._decide(answer))
-            self._record.keep(None, Open(opened.number, opened.fields, incr))
+            self._keep(None, Open(opened.number, opened.fields, incr))
             answer, opened = self._act(answer, incr, opened.number, sent_before)
-            self._record.keep(answer.token, opened)
+            self._keep(answer.token, opened)
         over = answer.played.hand.seen_by(position)
         self._tell(lambda: self._bot.hand_over(over))
         self._finish(answer, opened.number)
+
+    def _keep(self, token: str | None, opened: Open) -> None:
+        """Store the hand that is being played, with the faults so far."""
+        self._record.keep(token, replace(opened, faults=list(self._faults)))
 
     def _act(self, before: Answer, incr: str, number: int, sent_before: bool) -> tuple[Answer, Open]:
         """Send an action, and return the next state.
@@ -202,7 +210,10 @@ class Session:
             )
         twice = answer.old_action is not None and _TOKENS.findall(answer.old_action) != known
         if twice and (reply.repeated or sent_before):
-            self._fault(f"{incr} after {before.action!r} was sent again and may have been played twice")
+            place = f"after {before.action!r}" if before.action else "at the beginning of the hand"
+            self._fault(
+                f"action {incr} {place} was sent again, since its answer was lost; the server may have played it twice"
+            )
         return answer, Open(number, reply.fields)
 
     def _decide(self, answer: Answer) -> str:
@@ -243,6 +254,7 @@ class Session:
     def _lose(self, reason: str) -> None:
         self._note(f"WARNING: hand {self._record.count} is lost: {reason}")
         self._record.lose(reason)
+        self._faults = []
 
     def _parsed(self, fields: dict[str, object]) -> Answer:
         try:

@@ -12,7 +12,7 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -29,6 +29,10 @@ from spewy.match.table import Table
 HOST = "127.0.0.1"
 MOST_BODY = 10_000
 """Largest number of bytes of a request."""
+
+Spoil = Callable[[int, str, bytes], tuple[int, bytes] | Iterable[bytes]]
+"""Replaces an answer; takes the HTTP status, the path and the body, and returns a status and a body, or pieces of raw
+bytes, which are sent as they are before the connection is closed."""
 
 
 class WrongRequestError(Exception):
@@ -190,18 +194,13 @@ class StandIn:
 
 
 @contextmanager
-def serving(
-    stand_in: StandIn,
-    port: int = 0,
-    spoil: Callable[[int, str, bytes], tuple[int, bytes]] | None = None,
-) -> Iterator[str]:
+def serving(stand_in: StandIn, port: int = 0, spoil: Spoil | None = None) -> Iterator[str]:
     """Serve a stand-in at 127.0.0.1 in a thread within the ``with`` block; yield its address.
 
     Args:
         stand_in: the sessions.
         port: number of the port; 0: any free port.
-        spoil: function that may replace an answer: it takes the HTTP status, the path and the answer, and returns the
-            status and the answer to send.
+        spoil: function that may replace an answer.
     """
     with _Server((HOST, port), stand_in, spoil) as server:
         thread = threading.Thread(target=lambda: server.serve_forever(0.02), daemon=True)
@@ -216,12 +215,7 @@ def serving(
 class _Server(HTTPServer):
     """Answers one request at a time."""
 
-    def __init__(
-        self,
-        address: tuple[str, int],
-        stand_in: StandIn,
-        spoil: Callable[[int, str, bytes], tuple[int, bytes]] | None,
-    ) -> None:
+    def __init__(self, address: tuple[str, int], stand_in: StandIn, spoil: Spoil | None) -> None:
         super().__init__(address, _Handler)
         self.stand_in, self.spoil = stand_in, spoil
 
@@ -241,12 +235,23 @@ class _Handler(BaseHTTPRequestHandler):
             status, answer = 200, {"error_msg": str(error)}
         data = json.dumps(answer).encode()
         if self.server.spoil is not None:
-            status, data = self.server.spoil(status, self.path, data)
+            spoiled = self.server.spoil(status, self.path, data)
+            if not isinstance(spoiled, tuple):
+                self._send_pieces(spoiled)
+                return
+            status, data = spoiled
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
+
+    def _send_pieces(self, pieces: Iterable[bytes]) -> None:
+        """Send raw bytes, and close the connection."""
+        self.close_connection = True
+        for piece in pieces:
+            self.wfile.write(piece)
+            self.wfile.flush()
 
     def log_message(self, *args: Any) -> None:
         """Print nothing."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import ipaddress
 import json
+import queue
 import ssl
 import threading
 import time
@@ -12,6 +13,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
@@ -27,6 +29,12 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 """Seconds before a failed request is repeated for the first time; each pause doubles, up to the longest one."""
 MOST_BYTES = 1 << 20
 """Largest number of bytes of an answer."""
+MOST_TOKEN = 1000
+"""Largest number of characters of a token."""
+MOST_DEPTH = 10
+"""Largest depth of an answer: Python cannot write every JSON object that it can read."""
+LEAST_SECRET = 4
+"""Number of characters from which a token or a password is removed from messages."""
 BUSY = (408, 429, 500, 502, 503, 504)
 """HTTP statuses after which a request is repeated."""
 _SECRETS = ("token", "password")
@@ -49,6 +57,17 @@ class Reply:
 
     fields: dict[str, Any]
     repeated: bool
+
+
+@dataclass(frozen=True)
+class _Raw:
+    """An answer as it was received: HTTP status and reason, values of two headers, and body."""
+
+    status: int
+    reason: str
+    location: str
+    retry_after: str
+    data: bytes
 
 
 class _FailedError(Exception):
@@ -83,7 +102,8 @@ class Server:
         try:
             parts = urlsplit(self.url)
             whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
+            whole = whole and "%" not in parts.netloc and bool((parts.hostname or "").encode("idna"))
+        except ValueError:  # among them the errors of idna
             parts, whole = urlsplit(""), False
         if not whole or not self.url.isascii() or not self.url.isprintable() or " " in self.url:
             raise InputError(f"--url: expected an address such as {URL}, found {shown(self.url)}")
@@ -94,6 +114,7 @@ class Server:
             handlers.append(urllib.request.ProxyHandler({}))
         self.is_private = parts.scheme == "https" or is_local(parts.hostname or "")
         self._opener = urllib.request.build_opener(*handlers)
+        self._secrets: set[str] = set()
 
     def post(self, path: str, fields: Mapping[str, Any]) -> Reply:
         """Send a request, and return the answer; repeat the request after a failure of the network.
@@ -108,11 +129,13 @@ class Server:
             KeyboardInterrupt: the user wants to end, and the request has failed.
         """
         begun, pause, repeated = time.monotonic(), FIRST_PAUSE, False
-        self.note(f"TO {path} {_told(fields)}")
+        self._hide_secrets(fields)
+        self.note(f"TO {path} {self._hidden(_told(fields))}")
         while True:
             try:
                 answer = self._post(path, fields)
-                self.note(f"FROM {path} {_told(answer)}")
+                self._hide_secrets(answer)
+                self.note(f"FROM {path} {self._hidden(_told(answer))}")
                 return Reply(answer, repeated)
             except _FailedError as failure:
                 repeated = repeated or failure.received
@@ -123,6 +146,11 @@ class Server:
             if self.stop.wait(wait):
                 raise KeyboardInterrupt
             pause = min(2 * pause, LONGEST_PAUSE)
+
+    def hide(self, secret: str) -> None:
+        """Replace a secret in all notes and errors, also where the server repeats it in its answers."""
+        if len(secret) >= LEAST_SECRET:
+            self._secrets.add(secret)
 
     def _post(self, path: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         request = urllib.request.Request(
@@ -135,17 +163,51 @@ class Server:
             },
             method="POST",
         )
-        deadline = time.monotonic() + self.timeout
         try:
-            with self._opener.open(request, timeout=self.timeout) as response:
-                return self._object(response.status, self._read(response, deadline))
-        except urllib.error.HTTPError as error:
-            with error:
-                return self._refusal(error, deadline)
+            raw = self._within_timeout(partial(self._exchange, request, time.monotonic() + self.timeout))
         except urllib.error.URLError as error:
             self._unreachable(error.reason if isinstance(error.reason, Exception) else error)
         except (OSError, http.client.HTTPException) as error:
             self._unreachable(error)
+        return self._object(raw) if 200 <= raw.status < 300 else self._refusal(raw)
+
+    def _within_timeout(self, exchange: Callable[[], _Raw]) -> _Raw:
+        """Run an exchange in a thread, and wait for its end no longer than the timeout.
+
+        The time limit of a socket is not enough: it begins again with each byte, and holds for no name server.
+        """
+        results: queue.SimpleQueue[_Raw | Exception] = queue.SimpleQueue()
+
+        def work() -> None:
+            try:
+                results.put(exchange())
+            except Exception as error:
+                results.put(error)
+
+        threading.Thread(target=work, daemon=True).start()
+        try:
+            result = results.get(timeout=self.timeout)
+        except queue.Empty:
+            raise TimeoutError from None
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def _exchange(self, request: urllib.request.Request, deadline: float) -> _Raw:
+        """Send a request, and read the answer, whatever its HTTP status."""
+        try:
+            with self._opener.open(request, timeout=self.timeout) as response:
+                return _Raw(response.status, "", "", "", self._read(response, deadline))
+        except urllib.error.HTTPError as error:
+            with error:
+                try:
+                    data = self._read(error, deadline)
+                except (OSError, http.client.HTTPException):
+                    data = b""
+                location, retry_after = (
+                    error.headers.get(name) or "" for name in ("Location", "Retry-After")
+                )
+                return _Raw(error.code, error.reason or "", location, retry_after, data)
 
     def _unreachable(self, error: Exception) -> NoReturn:
         """Raise the error that a broken or refused connection causes."""
@@ -172,44 +234,59 @@ class Server:
             raise http.client.IncompleteRead(data, response.length)
         return data
 
-    def _refusal(self, error: urllib.error.HTTPError, deadline: float) -> dict[str, Any]:
+    def _refusal(self, raw: _Raw) -> dict[str, Any]:
         """Handle an answer whose HTTP status is not 200."""
-        status = f"{error.code} {one_line(error.reason or '', 60)}".rstrip()
-        if 300 <= error.code < 400:
-            where = short(error.headers.get("Location") or "nowhere", 100)
+        status = f"{raw.status} {one_line(raw.reason, 60)}".rstrip()
+        if 300 <= raw.status < 400:
+            where = short(raw.location or "nowhere", 100)
             raise PeerError(f"{self.url}: expected an answer, found a redirection to {where}; give its --url")
-        try:
-            data = self._read(error, deadline)
-        except (OSError, http.client.HTTPException):
-            data = b""
-        if "error_msg" in _json_object(data):
-            return self._object(error.code, data)
-        if error.code in BUSY:
-            after = error.headers.get("Retry-After") or ""
+        if "error_msg" in _json_object(raw.data):
+            return self._object(raw)
+        if raw.status in BUSY:
+            after = raw.retry_after
             pause = float(after) if after.isascii() and after.isdigit() and len(after) < 7 else 0.0
             raise _FailedError(
-                f"the server answers {status}", received=error.code not in (429, 503), pause=pause
+                f"the server answers {status}", received=raw.status not in (429, 503), pause=pause
             )
         raise PeerError(f"{self.url}: the server answers {status}; is this the address of Slumbot's server?")
 
-    def _object(self, status: int, data: bytes) -> dict[str, Any]:
-        answer = _json_object(data)
+    def _object(self, raw: _Raw) -> dict[str, Any]:
+        answer = _json_object(raw.data)
         if "error_msg" in answer:
-            raise RefusedError(f"{self.url}: the server refuses: {_message(answer['error_msg'])}")
+            message = answer["error_msg"]
+            told = short(self._hidden(message), 200) if isinstance(message, str) else shown(message)
+            raise RefusedError(f"{self.url}: the server refuses: {told}")
         if not answer:
-            text = data.decode("utf-8", errors="replace").strip()
+            text = self._hidden(raw.data.decode("utf-8", errors="replace")).strip()
             kind = "an HTML page" if text[:1] == "<" else "no JSON object" if text else "nothing"
             found = f"{kind}: {shown(text)}" if text else kind
-            raise PeerError(f"{self.url}: expected JSON, found {found} (HTTP status {status})")
+            told = f"expected JSON, found {found} (HTTP status {raw.status})"
+            if not text:  # the connection may have been closed in the middle of the headers
+                raise _FailedError(told)
+            raise PeerError(f"{self.url}: {told}")
         return answer
+
+    def _hide_secrets(self, fields: Mapping[str, Any]) -> None:
+        """Hide the token and the password of a message in all later messages."""
+        for name in _SECRETS:
+            if isinstance(text := fields.get(name), str):
+                self.hide(text)
+
+    def _hidden(self, text: str) -> str:
+        """Replace all secrets in a text."""
+        for secret in self._secrets:
+            text = text.replace(secret, "...").replace(json.dumps(secret)[1:-1], "...")
+        return text
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """Follows no redirection, since a POST would become a GET, and a password would go to another server."""
 
-    def redirect_request(self, *args: Any, **kwargs: Any) -> None:
-        """Refuse the redirection."""
+    def http_error_302(self, *args: Any, **kwargs: Any) -> None:
+        """Refuse the redirection; the answer is then an error, as any other HTTP status is."""
         return
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
 
 def is_local(host: str) -> bool:
@@ -225,21 +302,23 @@ def is_local(host: str) -> bool:
 
 
 def _json_object(data: bytes) -> dict[str, Any]:
-    """Read a JSON object; empty if the data are no JSON object."""
+    """Read a JSON object; empty if the data are no JSON object, or a very deep one."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
         return {}
-    return value if isinstance(value, dict) else {}
+    return value if isinstance(value, dict) and _is_flat(value, MOST_DEPTH) else {}
+
+
+def _is_flat(value: object, most: int) -> bool:
+    """Whether the depth of a JSON value is at most a number."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return most > 0 and all(_is_flat(each, most - 1) for each in inner)
 
 
 def _told(fields: Mapping[str, Any]) -> str:
     """Format a message for the log, without secrets."""
     return json.dumps({name: "..." if name in _SECRETS else value for name, value in fields.items()})
-
-
-def _message(value: object) -> str:
-    return short(value, 200) if isinstance(value, str) else shown(value)
 
 
 def _without_user(url: str) -> str:

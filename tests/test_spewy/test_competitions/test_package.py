@@ -1,6 +1,8 @@
 """A bot as a folder that can be sent away."""
 
 import os
+import shlex
+import socket
 import subprocess
 import sys
 
@@ -46,8 +48,39 @@ def test_a_package_has_all_that_a_bot_needs(solved, tmp_path, any_bot):
     needed = (out / "requirements.txt").read_text()
     assert "numpy" in needed
     assert "pytest" not in needed
-    assert "--resolve never" in (out / "startme.sh").read_text()
+    for name in ("startme.sh", "README.txt"):
+        assert "--resolve never --time-per-hand 7s --menu lean\n" in (out / name).read_text()
     assert str(tmp_path) not in "".join((out / name).read_text() for name in ("startme.sh", "README.txt"))
+
+
+@pytest.mark.parametrize(
+    ("options", "per_hand", "seconds"),
+    [
+        ((), 7.0, 1.0),
+        (("--resolve", "always", "--safe", "--time-per-hand", "0.5 s", "--threads", "3"), 0.5, 1.0),
+        (("--budget", "0.123456789", "--menu", "job", "--safe", "cfr-d"), None, 0.123456789),
+    ],
+)
+def test_a_package_starts_with_the_options_that_were_given(
+    options, per_hand, seconds, solved, tmp_path, monkeypatch
+):
+    opened = []
+
+    def opens(folder, **how):
+        opened.append(how)
+        return Seat(load_game("leduc"))
+
+    monkeypatch.setattr(spewy_package, "open_bot", opens, raising=False)
+    good("package", "acpc", solved, tmp_path / "sent", *options)
+    words = shlex.split((tmp_path / "sent" / "startme.sh").read_text().splitlines()[-1])
+    given = words[words.index("--lockers") :]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    spewy("play", "acpc", "127.0.0.1", port, *given, "--wait", 0)
+    packaged, played = opened
+    assert packaged.pop("ready") is False
+    assert packaged == played
+    assert (played["seconds_per_hand"], played["seconds"]) == (per_hand, seconds)
 
 
 def test_a_package_starts_from_its_own_code(solved, tmp_path, any_bot):
@@ -127,4 +160,4 @@ def test_a_full_disk_is_a_failure(solved, tmp_path, any_bot, monkeypatch):
     result = spewy("package", "acpc", solved, tmp_path / "new")
     assert (result.exit_code, list(tmp_path.iterdir())) == (1, [])
     with pytest.raises(OSError, match="No space left"):
-        package_acpc(solved, tmp_path / "new", "never")
+        package_acpc(solved, tmp_path / "new", ["--resolve", "never"])

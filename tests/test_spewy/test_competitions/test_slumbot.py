@@ -1,6 +1,7 @@
 """Slumbot's protocol: its text, a client at the local stand-in, and servers that send something else."""
 
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -49,8 +50,11 @@ def play(*args):
 
 
 def error_of(result):
-    """The only line that a command has written to stderr, after it failed with exit code 1."""
-    lines = result.stderr.strip().splitlines()
+    """The only line that a command has written to stderr, after it failed with exit code 1.
+
+    A line that says where a session continues does not count.
+    """
+    lines = [each for each in result.stderr.strip().splitlines() if not each.startswith("continuing ")]
     assert (result.exit_code, len(lines)) == (1, 1), result.stderr
     return lines[0].removeprefix("Error: ")
 
@@ -246,6 +250,42 @@ def test_a_log_that_was_cut_is_repaired(tmp_path):
         assert logged(tmp_path) == text
 
 
+@pytest.mark.parametrize(
+    ("line", "other", "told"),
+    [
+        ("STATE:1:.*\n", "", "expected a line with hand 1 and the winnings"),
+        ("# result 1:.*", "# result 1:77:1", "expected a line with hand 1 and the winnings 77"),
+        ("# result 1:.*\n", "", "expected the result of hand 1, found hand 2"),
+    ],
+)
+def test_a_log_that_was_changed_is_refused(line, other, told, tmp_path):
+    with stand_in() as (_, url):
+        assert play("random", "--url", url, "--hands", 4, "--out", tmp_path).exit_code == 0
+        (tmp_path / LOG).write_text(re.sub(line, other, logged(tmp_path)))
+        result = play("random", "--url", url, "--hands", 5, "--out", tmp_path, "--json")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert told in result.stderr
+
+
+def test_faults_survive_an_interruption(tmp_path):
+    class Failing(Shown):
+        def act(self, hand):
+            raise KeyError("oh")
+
+    def one(server):
+        return Session(server, Failing(), Record(tmp_path, GAME, url, "", NAMES), NAMES)
+
+    with stand_in("call") as (_, url):
+        with pytest.raises(KeyboardInterrupt):
+            one(interrupted(url, 3, late=False)).play(1)
+        assert len(stored(tmp_path)["hand"]["faults"]) == 2
+        assert one(None).results.unfinished == 0
+        again = one(Server(url, 5, 0))
+        again.play(1)
+    assert (again.results.faults, again.results.unfinished) == (4, None)
+    assert logged(tmp_path).count("# fault 0:the bot failed") == 4
+
+
 def spoiled(path, number, change):
     """A function that replaces the answer to the request with a number (from 1) to a path by ``change(answer)``."""
     count = 0
@@ -311,7 +351,11 @@ def raw(data, status=200):
         ("new_hand", body(winnings=50), "out of order: it has winnings, but the hand is not over"),
         ("act", body(action="b300", board=[]), "out of order"),
         ("act", body(action="b400c/"), "out of order"),
-        ("act", body(token=3), "token: expected a text, found 3"),
+        ("act", body(token=3), "token: expected a text of 1 to 1,000 characters, found 3"),
+        ("new_hand", body(token=""), "token: expected a text of 1 to 1,000 characters, found 0 characters"),
+        ("act", body(token="x" * 2000), "token: expected a text of 1 to 1,000 characters, found 2,000"),
+        ("act", body(baseline_winnings=10**9), "baseline_winnings: expected at most 20,000 chips"),
+        ("act", raw(b'{"a":' + b"[" * 900 + b"]" * 900 + b"}"), "expected JSON, found no JSON object"),
         ("act", body(winnings=1e400), "winnings: expected a whole number, found inf"),
         ("act", body(winnings=0.5), "winnings: expected a whole number, found 0.5"),
         ("act", body(session_total="x"), "session_total: expected a whole number, found 'x'"),
@@ -365,6 +409,37 @@ def test_nothing_for_a_while():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         assert error_of(play("call", "--url", url, "--timeout", 0.2)) == f"{url}: no answer within 0.2 s"
+
+
+def test_a_redirection_to_no_address():
+    """Python's own treatment of a redirection raises a ValueError here."""
+    head = b"HTTP/1.1 302 Found\r\nLocation: http://[\r\nContent-Length: 0\r\n\r\n"
+    with stand_in(spoil=lambda *answer: [head]) as (_, url):
+        told = error_of(play("call", "--url", url))
+    assert told == f"{url}: expected an answer, found a redirection to http://[; give its --url"
+
+
+def test_headers_that_do_not_end():
+    """Each byte arrives in time, and the answer does not."""
+
+    def drip():
+        for _ in range(20):
+            yield b"x"
+            time.sleep(0.1)
+
+    with stand_in(spoil=lambda *answer: drip()) as (_, url):
+        begun = time.monotonic()
+        assert error_of(play("call", "--url", url, "--timeout", 0.5)) == f"{url}: no answer within 0.5 s"
+        assert time.monotonic() - begun < 1.8
+
+
+def test_secrets_that_the_server_repeats(tmp_path, monkeypatch):
+    monkeypatch.setenv("SPEWY_SLUMBOT_PASSWORD", "s3cr3t-word")
+    words = json.dumps({"error_msg": "wrong password: s3cr3t-word"}).encode()
+    with stand_in(spoil=lambda *answer: (200, words)) as (_, url):
+        told = error_of(play("call", "--url", url, "--user", "me", "--log", tmp_path / "log"))
+    assert told == f"{url}: the server refuses: wrong password: ..."
+    assert "s3cr3t" not in (tmp_path / "log").read_text()
 
 
 def test_an_answer_that_does_not_end():
@@ -490,6 +565,8 @@ def test_a_password_is_told_to_nobody(tmp_path, monkeypatch):
         ),
         (("call", "--url", "ftp://a"), "--url: expected an address"),
         (("call", "--url", "http://a:b"), "--url: expected an address"),
+        (("call", "--url", "http://a..b"), "--url: expected an address"),
+        (("call", "--url", "http://%00"), "--url: expected an address"),
         (
             ("call", "--url", "http://me:word@a"),
             "--url: expected an address such as https://slumbot.com, found 'a'",
@@ -530,6 +607,9 @@ def test_sessions_of_others_are_refused(tmp_path):
         assert f"its session is at '{url}' as '', and this one is at '{other}'" in result.stderr
         result = play("call", "--url", url, "--hands", 3, "--out", tmp_path)
         assert (result.exit_code, "belongs to another session" in result.stderr) == (2, True)
+        assert (
+            "expected hands of call against slumbot, found hands of random against slumbot" in result.stderr
+        )
         (tmp_path / STATE).write_text("{}")
         result = play("random", "--url", url, "--hands", 3, "--out", tmp_path)
         assert (result.exit_code, "remove the file" in result.stderr) == (2, True)
@@ -741,6 +821,7 @@ def test_a_process_that_is_ended_loses_nothing(tmp_path, kill):
         assert child.returncode == (130 if kill == signal.SIGINT else -kill)
         done = logged(tmp_path / "out").count("# result")
         if kill == signal.SIGINT:
+            assert told.startswith("\nthe command ends after this hand; Ctrl-C again ends it at once\n")
             assert told.endswith("interrupted; everything that was saved is kept\n")
             assert f"hands         {done:,} of 100,000\n" in out
             assert stored(tmp_path / "out")["hand"] is None
