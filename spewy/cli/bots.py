@@ -84,8 +84,8 @@ def solving_words(how: Mapping[str, Any]) -> list[str]:
     """Return the words of a command line that have the same meaning as a dict of `solving_options`.
 
     >>> how = {"resolve": "always", "safe": "mixed", "seconds": 1.0, "seconds_per_hand": 7.0}
-    >>> " ".join(solving_words({**how, "threads": None, "menu": "lean"}))
-    '--resolve always --safe mixed --time-per-hand 7s --menu lean'
+    >>> " ".join(solving_words({**how, "threads": None, "menu": "lean", "flops": "stored"}))
+    '--resolve always --safe mixed --time-per-hand 7s --menu lean --flops stored'
     """
     words = ["--resolve", how["resolve"]]
     words += ["--safe", how["safe"]] if how["safe"] else []
@@ -96,7 +96,7 @@ def solving_words(how: Mapping[str, Any]) -> list[str]:
         else ["--time-per-hand", f"{per_hand:.12g}s"]
     )
     words += [] if how["threads"] is None else ["--threads", str(how["threads"])]
-    return [*words, "--menu", how["menu"]]
+    return [*words, "--menu", how["menu"], "--flops", how["flops"]]
 
 
 def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Callable[..., Any]:
@@ -192,7 +192,8 @@ def bot_description(entrant: Entrant, how: Mapping[str, Any]) -> str:
     if entrant.kind != "folder":
         return entrant.word
     safe = f" --safe {how['safe']}" if how["safe"] else ""
-    return f"{os.path.normpath(entrant.value)} --resolve {how['resolve']}{safe}"
+    flops = "" if how["flops"] == "stored" else f" --flops {how['flops']}"
+    return f"{os.path.normpath(entrant.value)} --resolve {how['resolve']}{safe}{flops}"
 
 
 def quantiles(seconds: Sequence[float]) -> dict[str, float]:
