@@ -5,6 +5,7 @@ It sets up signal handlers and standard streams before it imports the rest of Sp
 
 from __future__ import annotations
 
+import atexit
 import gc
 import io
 import os
@@ -13,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from spewy.system.interrupts import interrupted_by_signals
+from spewy.system.trackers import end_trackers
 
 if TYPE_CHECKING:
     from typing import IO, Any
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Run the command line; it survives the loss of the terminal."""
+    atexit.register(_end_fast)  # the first function that is registered is called last
     with interrupted_by_signals():
         _leave_first_folder()
         _secure_streams()
@@ -33,6 +36,12 @@ def _start_fast() -> None:
     """Shorten the start: run the garbage collector less often, and load no pydantic plugins."""
     gc.set_threshold(50_000, 20, 100)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
+
+
+def _end_fast() -> None:
+    """End the helper processes of worker pools, and shorten the end: the final garbage collections find nothing."""
+    end_trackers()
+    gc.freeze()
 
 
 def _leave_first_folder() -> None:

@@ -45,7 +45,7 @@ class BatchCost:
 
     Attributes:
         estimates: estimated cost of each job to solve, by number of the job.
-        at_once: number of jobs that run at the same time.
+        at_once: number of jobs that run at the same time; on a cluster more if workers join later.
         available_bytes: bytes of free memory of this machine; None if unknown or if the jobs run on a cluster.
     """
 
@@ -289,7 +289,10 @@ class _InPool:
                 yield arguments
 
         stopping = False
-        for message in self._pool.work(self.function, tasks(), cost.at_once):
+        at_once = (
+            cost.at_once if self._pool.shares_files else None
+        )  # workers that join a cluster get jobs too
+        for message in self._pool.work(self.function, tasks(), at_once):
             if stop.is_set() and not stopping:
                 stopping = True
                 self._pool.stop()

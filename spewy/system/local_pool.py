@@ -20,7 +20,6 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import threading
 import time
 import warnings
 from collections import deque
@@ -36,6 +35,7 @@ from spewy.system.child import STOPPED_SECONDS, is_stopped
 from spewy.system.interrupts import deaf_children
 from spewy.system.outsider import end_marked, marked, new_mark
 from spewy.system.scratch import scratch_folder
+from spewy.system.trackers import start_trackers
 from spewy.system.worker import SAFE_PATH, begin, call
 from spewy.system.worker_pool import POLL_SECONDS, Message, WorkerPool
 
@@ -314,7 +314,7 @@ class LocalPool(WorkerPool):
 
             # loky replaces a worker that uses much memory; the user need not know.
             warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-            _start_trackers()
+            start_trackers()
             self._mark = new_mark()
             safe_before = SAFE_PATH in os.environ
             self._executor = ProcessPoolExecutor(
@@ -342,31 +342,6 @@ class LocalPool(WorkerPool):
         folder = self._scratch / str(self._calls)
         folder.mkdir()
         return folder
-
-
-def _start_trackers() -> None:
-    """Start the processes of loky and Python that clean up after killed workers.
-
-    If loky started these processes itself, together with the first worker, they would react to Ctrl-C, and print a
-    warning for each resource that they clean up.
-    """
-    from multiprocessing import resource_tracker
-
-    from joblib.externals.loky.backend import resource_tracker as loky_tracker
-
-    with _STARTING_TRACKERS:  # all threads share the environment variables
-        before = os.environ.get("PYTHONWARNINGS")
-        os.environ["PYTHONWARNINGS"] = "ignore"
-        try:
-            resource_tracker.ensure_running()
-            loky_tracker.ensure_running()
-        finally:
-            del os.environ["PYTHONWARNINGS"]
-            if before is not None:
-                os.environ["PYTHONWARNINGS"] = before
-
-
-_STARTING_TRACKERS = threading.Lock()
 
 
 def _threads(workers: int) -> dict[str, str]:

@@ -68,15 +68,17 @@ def test_what_was_solved_here_goes_on_there(cluster, tmp_path):
 
 
 class Telling(BatchLines):
-    """Does something when a job begins."""
+    """Does something once, when this many jobs have reported a check."""
 
-    def __init__(self, batch, then):
+    def __init__(self, batch, then, jobs=1):
         super().__init__(batch)
-        self.then = then
+        self.then, self.jobs, self.reported = then, jobs, set()
 
     def check(self, number, check):
-        then, self.then = self.then, lambda: None
-        then()
+        self.reported.add(number)
+        if len(self.reported) == self.jobs:
+            then, self.then = self.then, lambda: None
+            then()
 
 
 def test_the_job_of_a_worker_that_dies_is_solved_by_another(cluster, tmp_path):
@@ -116,14 +118,32 @@ def test_jobs_are_solved_by_workers_that_join_when_all_others_have_left(cluster,
 
 
 def test_ctrl_c_brings_back_what_was_solved(cluster, tmp_path):
+    """Ctrl-C comes when both running jobs have reported a check: a job that is stopped earlier may have no sweep."""
     job = write(tmp_path, BATCH)
     batch = Batch.load([job], ["solve.target=0 chips", "solve.max_sweeps=10000000"], tmp_path / "out")
     with on_cluster(cluster.address, None):
-        outcomes = run_batch(batch, Telling(batch, lambda: signal.raise_signal(signal.SIGINT)))
+        outcomes = run_batch(batch, Telling(batch, lambda: signal.raise_signal(signal.SIGINT), jobs=2))
     stopped = [i for i, outcome in enumerate(outcomes) if outcome.result and outcome.result.interrupted]
     left = Batch.load([job], ["solve.target=0 chips"], tmp_path / "out").stored
     assert stopped
     assert all(left[i].sweeps == outcomes[i].result.sweeps > 0 for i in stopped)
+
+
+def test_a_worker_that_joins_gets_a_job(tmp_path):
+    """The batch ends only if a second job reports a check while the first is running."""
+    job = write(tmp_path, BATCH)
+    batch = Batch.load([job], ["solve.target=0 chips", "solve.max_sweeps=10000000"], tmp_path / "out")
+    with closing(DaskCluster(tmp_path, 1)) as found:
+
+        class Joining(Telling):
+            def check(self, number, check):
+                if not self.reported:
+                    found.join()
+                super().check(number, check)
+
+        with on_cluster(found.address, None):
+            run_batch(batch, Joining(batch, lambda: signal.raise_signal(signal.SIGINT), jobs=2))
+    assert len(found.workers) == 2
 
 
 def test_a_folder_goes_there_and_back_without_its_locks(tmp_path):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import COMMAND, LEDUC, good, good_json, process, write
+from process_groups import assert_ended
 
 from spewy.system.interrupts import SIGNALS, interrupted_by_signals, interruptible
 
@@ -28,14 +29,16 @@ def start(*args, **options):
     )
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", SIGNALS)
 def test_while_workers_start(number, tmp_path):
-    """All of the group get the signal, as from a terminal, as soon as there is a worker."""
+    """All of the group get the signal, as from a terminal, as soon as there is a worker; none of them is left."""
     folder = tmp_path / "out"
     with start("solve", write(tmp_path, LEDUC), "--out", folder, "--json", *STORED) as running:
         wait_for_a_child(running)
         os.killpg(running.pid, number)
-        said, err = running.communicate(timeout=60)
+        running.wait(60)
+        assert_ended(running.pid)
+        said, err = running.communicate()
     assert running.returncode == 130, err
     assert json.loads(said)["interrupted"] is True
     assert err.endswith("everything is saved, the same command continues\n")

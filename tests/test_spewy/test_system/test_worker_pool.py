@@ -86,8 +86,9 @@ def test_nothing_is_left_in_shared_memory_and_in_the_scratch_folder(tmp_path):
     )
     assert told.stderr == ""
     assert list(tmp_path.iterdir()) == []
-    time.sleep(1.0)  # the process that cleans up ends a moment later
-    assert not list(Path("/dev/shm").glob(f"*-{told.stdout.strip()}-*"))
+    wait_until(
+        lambda: not shared_memory_of(told.stdout.strip())
+    )  # the process that cleans up ends a moment later
 
 
 def test_an_error_comes_with_its_place(pool):
@@ -231,22 +232,33 @@ def test_a_program_of_another_user_is_waited_for_a_moment_only(monkeypatch):
 
 @pytest.mark.parametrize("task", ["run_forever", "programs_forever"])
 def test_workers_end_with_their_parent(task):
-    """The workers of a worker and their programs end, too, though nobody is left to end them."""
+    """So do the workers of a worker and their programs, though nobody is left to end them; semaphores are deleted."""
     code = f"import pool_tasks; pool_tasks.{task}()"
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     numbers = [int(number) for number in parent.stdout.readline().split()]
+    assert shared_memory_of(parent.pid)
     parent.kill()
     rest, _ = parent.communicate(timeout=GONE_SECONDS)  # nobody holds its stdout either
     assert len(numbers) == 2
     assert rest == ""
     wait_until_gone(*numbers)
+    wait_until(lambda: not shared_memory_of(parent.pid))
+
+
+def shared_memory_of(number):
+    """Names in shared memory of a process and its workers."""
+    return list(Path("/dev/shm").glob(f"*-{number}-*"))
 
 
 def wait_until_gone(*numbers):
+    wait_until(lambda: not any(map(alive, numbers)))
+
+
+def wait_until(holds):
     deadline = time.monotonic() + GONE_SECONDS
-    while any(map(alive, numbers)) and time.monotonic() < deadline:
+    while not holds() and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert not any(map(alive, numbers))
+    assert holds()
 
 
 def alive(number):

@@ -73,6 +73,7 @@ STARTS = re.compile(
 )
 MAY_START = {
     "spewy.system.local_pool": "joblib's pool of processes",
+    "spewy.system.trackers": "the processes that clean up after workers of that pool, before joblib starts them",
     "spewy.system.child": "a process that runs one of our modules: it compiles kernels, or works for a cluster",
     "spewy.system.local_cluster": "workers of a Dask cluster on this machine",
     "spewy.system.outsider": "programs of other people",
