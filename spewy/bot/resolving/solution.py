@@ -1,4 +1,4 @@
-"""What a subgame needs of its solution, whichever engine has solved it."""
+"""The interface of a solved subgame, whichever engine has solved it."""
 
 from __future__ import annotations
 
