@@ -75,6 +75,7 @@ class BotJudge(Closing):
         self.bot, self.game, self._perms = bot, bot.game, perms
         self._first_round = next(t for t, n in enumerate(self.game.num_board_cards) if n)
         self._deck = bot.hands.astype(np.int64)
+        self._flop: tuple[int, ...] = ()
         self._answers = lru_cache(1 << 16)(self._answer)
         self._below = lru_cache(256)(self._dealt)
         self._power = lru_cache(1 << 11)(self._strength)
@@ -99,8 +100,15 @@ class BotJudge(Closing):
         Raises:
             InputError: the bot solves no subgame at this state, or the subgame is too large.
         """
-        hand = Hand(parse_line(self.game, key[0]), board=key[1])
-        self.bot.new_hand(hand, 0, 0)
+        hand, flop = (
+            Hand(parse_line(self.game, key[0]), board=key[1]),
+            self.game.cut(key[1])[self._first_round],
+        )
+        if (
+            self.bot.options.flops != "sampled" or flop != self._flop
+        ):  # a sampled flop is solved once for all its turns
+            self.bot.new_hand(hand, 0, 0)
+        self._flop = flop
         return self.bot.best_values(hand, 0), self.bot.best_values(hand, 1)
 
     def judged(self, flop: tuple[int, ...], lines: list[str], found: Found, later: int) -> Judged:

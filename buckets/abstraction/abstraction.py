@@ -148,25 +148,37 @@ class Abstraction:
         fill_boards(self._maps, t, cards, board_buckets, rows)
         return board_buckets, rows
 
-    def deal(self, seed: int, numbers: Sequence[int] | NDArray[np.int64], out: Dealt | None = None) -> Dealt:
+    def deal(
+        self,
+        seed: int,
+        numbers: Sequence[int] | NDArray[np.int64],
+        out: Dealt | None = None,
+        start: Sequence[int] = (),
+    ) -> Dealt:
         """Return the deals with the given numbers.
 
         Args:
             seed: a number of 63 bits.
             numbers: the numbers of the deals, each at least 0.
             out: arrays to overwrite and return, if they hold as many deals; else new arrays are allocated.
+            start: public cards of the first rounds with which every deal begins; the numbers and the seed determine
+                the cards of later rounds.
 
         Raises:
-            BoardError: a number is negative, or the seed has more than 63 bits.
+            BoardError: a number is negative, the seed has more than 63 bits, or ``start`` is no board of a round.
         """
         from buckets.kernels.dealing import fill_deals
+
+        if len(start) not in (0, *np.cumsum(self.board_sizes)):
+            raise BoardError(f"start: expected all cards of the first rounds, got {len(start)} cards")
+        first = self._checked([start], len(start))[0]
 
         indices = np.asarray(numbers, dtype=np.int64)
         if (indices < 0).any():
             raise BoardError(f"deals: expected numbers of at least 0, got {indices.min()}")
         if out is None or len(out.board_buckets) != len(indices):
             out = self.room(len(indices))
-        fill_deals(self._maps, self._sizes, _seed(seed), indices, *out)
+        fill_deals(self._maps, self._sizes, first, _seed(seed), indices, *out)
         return out
 
     def classes_of_deals(self, seed: int, first: int, n: int) -> NDArray[np.int32]:

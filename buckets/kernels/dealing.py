@@ -209,6 +209,7 @@ def fill_boards(maps: Maps, t: int, boards: Ints, board_buckets: Array, rows: Ar
 def fill_deals(
     maps: Maps,
     sizes: Ints,
+    start: Ints,
     seed: int,
     numbers: Ints,
     board_buckets: Array,
@@ -220,7 +221,8 @@ def fill_deals(
 ) -> None:
     """Write the deals with the given numbers into the arrays of a `buckets.abstraction.Dealt`.
 
-    ``sizes[round]`` is the number of cards that each round deals.
+    ``sizes[round]`` is the number of cards that each round deals; ``start`` has the cards of the first rounds, with
+    which every deal begins.
     """
     n_rounds, n_cards = len(sizes), boards.shape[1]
     hole = maps.hands.shape[1]
@@ -229,7 +231,7 @@ def fill_deals(
     number = np.empty(NUM_CARDS, dtype=np.int64)
     last = n_rounds - 1
     for b in range(len(boards)):
-        n_left = _deal(maps, sizes, seed, numbers[b], left, s)
+        n_left = _deal(maps, sizes, start, seed, numbers[b], left, s)
         n = _sort(maps, s.board, s)
         for i in range(n_cards):
             boards[b, i] = s.board[0, i]
@@ -253,9 +255,9 @@ def fill_deals(
 def fill_classes(maps: Maps, sizes: Ints, seed: int, first: int, board_buckets: Array) -> None:
     """Write the board buckets ``[deal, round]`` of consecutive deals, from deal number `first` on."""
     s = _scratch(len(maps.hands), sizes.sum())
-    left = np.empty(len(maps.cards), dtype=np.int64)
+    left, start = np.empty(len(maps.cards), dtype=np.int64), np.empty(0, dtype=np.int64)
     for b in range(len(board_buckets)):
-        _deal(maps, sizes, seed, first + b, left, s)
+        _deal(maps, sizes, start, seed, first + b, left, s)
         for t in range(len(sizes)):
             board_buckets[b, t] = _locate(maps, t, s.board[0], s)[2]
 
@@ -273,21 +275,29 @@ def _sort_by_row(maps: Maps, t: int, s: Scratch, n: int) -> None:
 
 
 @kernel
-def _deal(maps: Maps, sizes: Ints, seed: int, index: int, left: Ints, s: Scratch) -> int:
+def _deal(maps: Maps, sizes: Ints, start: Ints, seed: int, index: int, left: Ints, s: Scratch) -> int:
     """Write the board of a deal into ``s.board``, and the places of the remaining cards into `left`.
 
-    The function returns the number of remaining cards.
+    The function returns the number of remaining cards. The board begins with the cards ``start`` of the first rounds.
 
     If there are N flops, N consecutive deals have each flop once (starting from a multiple of N). If N' turns can
     follow a flop, N' consecutive deals of that flop have each of these turns once, and so on.
     """
-    n_left = len(maps.cards)
-    for place in range(n_left):
-        left[place] = place
+    n_left = 0
+    for place in range(len(maps.cards)):
+        if not (start == maps.cards[place]).any():
+            left[n_left] = place
+            n_left += 1
+    for i in range(len(start)):
+        s.board[0, i] = start[i]
     key = _mix(np.uint64(seed))
     block = index
-    n_dealt = 0
+    n_dealt = given = 0
     for size in sizes:
+        if given < len(start):
+            given += size
+            n_dealt += size
+            continue
         ways = maps.choose[n_left, size]
         block, place = block // ways, block % ways
         chosen = _permuted(place, ways, _mix(key + np.uint64(block)))

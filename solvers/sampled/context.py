@@ -41,6 +41,8 @@ class Context:
         most_cards: largest number of cards that are not on a board.
         probabilities: probability of a board given both hands and the previous board, per round; 1 if boards are drawn.
         gains: factor of instantaneous regrets, per round.
+        ranges: both players' ranges at the start of the first round, each ``[row]``: the weight of each hand of a row;
+            None: all weights are 1.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Context:
         most_cards: int,
         probabilities: Sequence[float],
         gains: Sequence[float],
+        ranges: tuple[Floats, Floats] | None = None,
     ) -> None:
         self.n_rounds = len(forests)
         self._sizes = [sizes(s) for s in batches]
@@ -61,6 +64,8 @@ class Context:
             [program(f, s, n, p) for p in (0, 1)] for f, s, n in zip(forests, batches, n_rows, strict=True)
         ]
         kind = HALF if numbers.short else SINGLE
+        even = np.ones(n_rows[0])
+        weights = [np.array(weights, dtype=np.float32) for weights in ranges or (even, even)]
 
         def views(p: int, current: Any) -> Packed:
             q = 1 - p
@@ -77,6 +82,7 @@ class Context:
                         numbers.visits[t][p],
                         numbers.ahead[t][p],
                         np.float32(probabilities[t]),
+                        weights[q],
                     )
                     for t in range(self.n_rounds)
                 )

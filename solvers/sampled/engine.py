@@ -33,7 +33,7 @@ from solvers.sampled.batches import line_batches
 from solvers.sampled.boards import paths
 from solvers.sampled.context import Context
 from solvers.sampled.numbers import Numbers
-from solvers.tree import Forest, Ints
+from solvers.tree import Floats, Forest, Ints
 
 TASK_DEALS, TASKS_PER_THREAD = 16, 4
 """Largest number of deals that a thread takes at a time, and smallest number of such tasks per thread."""
@@ -88,6 +88,8 @@ class SampledCfr:
         threads: number of threads.
         short: whether regrets and averages have 16 bits instead of 32.
         numbers: regrets and averages to continue from; None: start with zeros.
+        ranges: both players' ranges at the start of the first round, each ``[row]``: the weight of each hand of a row;
+            None: all weights are 1.
 
     Attributes:
         iteration: number of deals that are done, which is also the number of the next deal.
@@ -108,6 +110,7 @@ class SampledCfr:
         threads: int = 1,
         short: bool = False,
         numbers: Numbers | None = None,
+        ranges: tuple[Floats, Floats] | None = None,
     ) -> None:
         self.batches = line_batches(forests)
         self.numbers = numbers or Numbers.zeros(self.batches, n_board_buckets, n_rows, short=short)
@@ -122,6 +125,7 @@ class SampledCfr:
             n_cards,
             [1.0] * n_rounds,
             gains(forests, n_rows, n_hands),
+            ranges,
         )
         self._context, self._deal, self._n_cards = context, deal, n_cards
         self._discount, self._cfr_br = discount, cfr_br

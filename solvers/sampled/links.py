@@ -20,13 +20,22 @@ import numpy as np
 
 from compiled import inlined
 from compiled.records import Packed, record_at, unpack_at
-from compiled.vector import WIDTH, fill16, int32_at, int64_at, load16, put_int64, store, where_positive
+from compiled.vector import (
+    WIDTH,
+    fill16,
+    float32_at,
+    int32_at,
+    int64_at,
+    load16,
+    put_int64,
+    store,
+    where_positive,
+)
 from solvers.reference.kernels import BEST
 from solvers.sampled.program import Program
 from solvers.sampled.views import Boards, BoardView, Cursor, RoundView, Workspace, board_view
 
 _ZERO: Any = np.float32(0)
-_ONE: Any = np.float32(1)
 
 
 class Parent(NamedTuple):
@@ -108,11 +117,13 @@ def link_of(c: Cursor, parent: Parent, first: bool) -> ParentLink:
 def enter_round(views: Packed, works: Packed, boards: Boards, t: int, c: Cursor) -> None:
     """Fill ``work.reach`` of a batch of lines: the opponent's reach at the start of round t.
 
-    In the first round the reach of every hand is 1. In later rounds it comes from the board of the previous round.
+    In the first round it is the weight of the hand's row in the opponent's range. In later rounds it comes from the
+    board of the previous round.
     """
     if t == 0:
-        for n in range(0, WIDTH * c.board.n_hands, WIDTH):
-            store(c.work.reach, c.at_hands + n, fill16(_ONE))
+        for h in range(c.board.n_hands):
+            weight = float32_at(c.round.range, int32_at(c.board.rows, h))
+            store(c.work.reach, c.at_hands + WIDTH * h, fill16(weight))
         return
     parent = parent_of(unpack_at(views, t - 1), boards, unpack_at(works, t - 1), BEST)
     if c.batch.aligned >= 0:

@@ -162,6 +162,7 @@ class RoundView(NamedTuple):
         ahead: ``[board bucket]``, number of coming visits that the regrets already include; such a visit learns
             nothing.
         probability: probability of a board of this round given both hands and the previous board; 1 for drawn boards.
+        range: ``[row]``, weight of the opponent's hands by row at the start of the first round; unused in later rounds.
     """
 
     program: Program
@@ -174,6 +175,7 @@ class RoundView(NamedTuple):
     visits: Address
     ahead: Address
     probability: np.floating[Any]
+    range: Address
 
 
 class Workspace(NamedTuple):

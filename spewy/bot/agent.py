@@ -19,7 +19,7 @@ from spewy.bot.bet_translation import uniform_draw
 from spewy.bot.blueprint import Blueprint
 from spewy.bot.bot import Mix, Reveals
 from spewy.bot.fallback import pot_odds
-from spewy.bot.options import Options, OwnMenu, Resolve, Translation
+from spewy.bot.options import Flops, Options, OwnMenu, Resolve, Translation
 from spewy.bot.public_state import Answer, PublicState
 from spewy.bot.resolving.builder import SubgameBuilder
 from spewy.bot.spent import Spent
@@ -34,6 +34,8 @@ from spewy.system.closing import Closing
 LOG = logging.getLogger(__name__)
 MOST_ITERATIONS = 2000
 """Largest number of iterations of a solve with a time bank; the time that the solve does not need stays in the bank."""
+MOST_DEALS = 20_000
+"""Largest number of deals of a sampled solve with a time bank."""
 
 
 def open_bot(
@@ -50,6 +52,7 @@ def open_bot(
     strict: bool = False,
     ready: bool = True,
     menu: OwnMenu = Options.menu,
+    flops: Flops = Options.flops,
 ) -> LockerBot:
     """Open a bot that plays a whole game from a solve's folder; the solve may be running.
 
@@ -71,6 +74,7 @@ def open_bot(
         ready: whether to do now what the first decision would otherwise wait for: compile and load functions, and time
             a small solve.
         menu: bet sizes of a solve in no-limit games, besides the bets that were made; see `Options`.
+        flops: how rounds before the last ``rounds`` are re-solved; see `Options`.
 
     Raises:
         lockers.LockerError: the folder has no strategy, or the strategy is damaged.
@@ -91,6 +95,8 @@ def open_bot(
         strict=strict,
         seconds_per_hand=seconds_per_hand,
         menu=menu,
+        flops=flops,
+        deals=Options.deals if seconds_per_hand is None else MOST_DEALS,
     )
     bot = bot_of(folder, options)
     try:
@@ -123,10 +129,11 @@ def _make_ready(bot: LockerBot) -> None:
     """Compile the kernels for re-solving, unless compiled kernels are cached."""
     from spewy.run.warmup import warm_up
 
-    game = bot.game
-    if bot.options.resolve != "never" and game.num_hole_cards == 2:
-        for n in range(1, min(bot.options.rounds, game.num_rounds - 1) + 1):
-            warm_up("exact", n, False, LOG.info)
+    game, options = bot.game, bot.options
+    for t in range(game.num_rounds):
+        method = None if options.resolve == "never" else options.method(t, game.num_rounds)
+        if method == "sampled" or (method == "exact" and game.num_hole_cards == 2):
+            warm_up(method, game.num_rounds - t, False, LOG.info)
 
 
 class LockerBot(Closing):
@@ -241,10 +248,10 @@ class LockerBot(Closing):
             LOG.warning("warm-up: %s: %s", type(error).__name__, error, exc_info=not is_expected(error))
 
     def _play_once(self) -> None:
-        """Play a hand by checks and calls, up to the first decision of the first round that may be re-solved."""
-        game = self.game
+        """Play a hand by checks and calls, up to the first decision of the first round that is re-solved exactly."""
+        game, last = self.game, self.options.first_exact_round(self.game.num_rounds)
         resolve: Resolve = "never" if self.options.resolve == "never" else "always"
-        options = replace(self.options, resolve=resolve, iterations=3, seconds=None, strict=False)
+        options = replace(self.options, resolve=resolve, iterations=3, deals=32, seconds=None, strict=False)
         beliefs, hand = Beliefs(self._blueprint, self._builder, options, 0, Tally()), Hand.start(game)
         pot_odds(hand, self.initial_ranges[0], 0)
         while not hand.is_over:
@@ -252,7 +259,7 @@ class LockerBot(Closing):
                 dealt = len(hand.board)
                 hand = hand.deal(game.deck.cards[dealt : dealt + hand.to_deal])
             beliefs.answer(beliefs.at(hand))
-            if hand.betting.round == min(options.first_round(game.num_rounds), game.num_rounds - 1):
+            if hand.betting.round == last:
                 break
             hand = hand.apply("c")
 
@@ -267,8 +274,9 @@ class LockerBot(Closing):
         return self._blueprint.initial_range(0), self._blueprint.initial_range(1)
 
     def begins_subgame(self, hand: Hand) -> bool:
-        """Whether a subgame begins at the current decision of a hand."""
-        return self._beliefs.at(hand).begins_subgame
+        """Whether a subgame to the end of the hand begins at the current decision of a hand."""
+        state = self._beliefs.at(hand)
+        return state.begins_subgame and not (state.subgame is None or state.subgame.ends_with_round)
 
     def best_values(self, hand: Hand, player: int) -> np.ndarray:
         """Return a player's best-response value of each hand in the subgame that begins at the current decision.
@@ -279,7 +287,8 @@ class LockerBot(Closing):
             The values ``[hand of the deck]``.
 
         Raises:
-            InputError: no subgame begins at the decision, or the subgame is impossible or too large.
+            InputError: no subgame to the end of the hand begins at the decision, or the subgame is impossible or too
+                large.
             solvers.errors.SolverError: `spewy.bot.resolving.resolve.resolve` cannot solve the subgame.
         """
         with self._timed(hand) as state:
@@ -337,7 +346,7 @@ class LockerBot(Closing):
         while above is not None and above.subgame is None:
             above = above.above
         subgame = None if above is None else above.subgame
-        size = 1 if subgame is None else self._builder.size(subgame.root)
+        size = 1 if subgame is None else subgame.size
         return importance(sum(state.betting.spent) / self.game.big_blind, size)
 
     def _decided(self) -> None:

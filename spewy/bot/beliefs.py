@@ -45,6 +45,7 @@ from spewy.bot.public_state import Answer, PublicState, merged_answer, range_aft
 from spewy.bot.resolving.budget import Budget
 from spewy.bot.resolving.builder import Root, SubgameBuilder, add_chips
 from spewy.bot.resolving.hand_context import HandContext
+from spewy.bot.resolving.sampled_subgame import SampledSubgame
 from spewy.bot.resolving.subgame import BEFORE, Subgame
 from spewy.bot.tally import Source, Tally
 from spewy.errors import InputError
@@ -72,7 +73,7 @@ class Beliefs:
     ) -> None:
         self._blueprint, self._builder, self._options, self._seed = blueprint, builder, options, seed
         self._game, self._tally, self._budget = blueprint.game, tally, Budget(options.seconds)
-        self._context = HandContext(blueprint, builder, options, tally, self._budget)
+        self._context = HandContext(blueprint, builder, options, tally, self._budget, seed)
         self._states: dict[tuple[str, tuple[int, ...]], PublicState] = {}
 
     @property
@@ -118,11 +119,12 @@ class Beliefs:
             The values ``[hand of the deck]``.
 
         Raises:
-            InputError: no subgame begins at the state, or `Subgame.best_values` refuses the subgame.
+            InputError: no subgame to the end of the hand begins at the state, or `Subgame.best_values` refuses the
+                subgame.
             solvers.errors.SolverError: `Subgame.best_values` cannot solve the subgame.
         """
-        if state.subgame is None or not state.begins_subgame:
-            raise InputError(f"line {state.betting.line!r}: no subgame begins here")
+        if state.subgame is None or not state.begins_subgame or state.subgame.ends_with_round:
+            raise InputError(f"line {state.betting.line!r}: no subgame to the end of the hand begins here")
         self._enter(state.subgame)
         return state.subgame.best_values(player)
 
@@ -277,6 +279,8 @@ class Beliefs:
             state = PublicState(hand, "", self._blueprint.config.antes)
         elif action is None:
             state = replace(above, hand=hand, above=above, action=None, ranges={}, answer=None)
+            if state.subgame is not None and state.subgame.ends_with_round:
+                state.subgame = None
         else:
             state = self._after(hand, above, action)
         if hand.to_act is not None and self._begins_subgame(state):
@@ -336,8 +340,7 @@ class Beliefs:
 
     def _when(self, t: int) -> Resolve:
         """When to re-solve subgames that begin in round ``t``."""
-        first = self._options.first_round(self._game.num_rounds)
-        return self._options.resolve if t >= first else "never"
+        return self._options.resolve if self._options.method(t, self._game.num_rounds) else "never"
 
     def _subgame(self, state: PublicState) -> Subgame | None:
         """Make the subgame of a state's round with all bets that were made in it; None if its betting is impossible."""
@@ -345,11 +348,14 @@ class Beliefs:
         betting, chips = start.betting, start.put_in_before
         root = Root(betting.round, chips, None if stack is None else stack - chips, donk=start.donk)
         made = [add_chips(action, -chips) for action in state.betting.rounds[-1]]
+        options = self._options
+        sampled = options.method(betting.round, self._game.num_rounds) == "sampled"
         try:
-            root = self._builder.fitting(root, made, self._options.menu, self._options.seconds)
+            root = self._builder.fitting(root, made, options.menu, options.seconds, sampled=sampled)
         except InputError as error:
             LOG.warning("line %r: no subgame can begin here: %s", state.betting.line, error)
             self._tally.failed(state.betting.line, error)
             return None
         outer, line = state.subgame, start.blueprint_line
-        return Subgame(self._context, root, betting, state.hand.board, line, outer, state.betting.line)
+        kind = SampledSubgame if sampled else Subgame
+        return kind(self._context, root, betting, state.hand.board, line, outer, state.betting.line)

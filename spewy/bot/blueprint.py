@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from buckets.abstraction import Abstraction
 from buckets.cards import hands
 from lockers import LockerError
 from solvers.tree import Floats
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.nodes import Line, Node
+from spewy.records.bucket_policy import BucketPolicy
 from spewy.records.policy import Policy, Stacked
 
 LOG = logging.getLogger(__name__)
@@ -39,6 +41,13 @@ class Blueprint:
     def game(self) -> Game:
         """The rules of the game."""
         return self.config.game
+
+    @property
+    def abstraction(self) -> Abstraction | None:
+        """Board buckets and rows of the stored strategy; None if it has no board buckets."""
+        policy = self._policy
+        abstraction = policy.abstraction if isinstance(policy, BucketPolicy) else None
+        return abstraction if isinstance(abstraction, Abstraction) else None
 
     @property
     def smallest_stack(self) -> int | None:

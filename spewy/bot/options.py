@@ -11,6 +11,9 @@ from spewy.errors import InputError, shown
 Resolve = Literal["never", "off-tree", "always"]
 Translation = Literal["random", "likelier"]
 OwnMenu = Literal["lean", "job"]
+Flops = Literal["stored", "sampled", "exact"]
+Method = Literal["sampled", "exact"]
+"""How a subgame is re-solved: by sampling the cards of later rounds, or on all boards to the end of the hand."""
 
 
 @dataclass(frozen=True)
@@ -20,10 +23,12 @@ class Options:
     Attributes:
         resolve: when to re-solve a subgame to the end of the hand: "never"; "off-tree", if no strategy is stored for
             the betting so far; "always", also at the start of the first round that ``rounds`` allows.
-        rounds: number of last rounds that may be re-solved; 2 means turn and river. The first round is never re-solved.
+        rounds: number of last rounds that are re-solved exactly, to the end of the hand; 2 means turn and river. The
+            first round is never re-solved.
         safe: name of the gadget (`solvers.resolve`) that keeps the opponent from gaining by a re-solve; None: re-solve
             unsafely, as if both ranges were known.
-        iterations: largest number of iterations of a solve. If it is the only limit, decisions can be repeated exactly.
+        iterations: largest number of iterations of an exact solve. If it is the only limit, decisions can be repeated
+            exactly; those of sampled solves only with one thread.
         seconds: time budget of one decision; None: no limit. The bot skips stages of a solve, or the whole solve, if it
             does not expect them to fit. A stage that takes longer than predicted can exceed the budget.
         translation: how to translate a bet that the tree lacks: "random" draws one of the tree's two neighbouring bets,
@@ -34,6 +39,10 @@ class Options:
             error, and plays the stored strategy, or checks or folds.
         menu: bet sizes of a solve in no-limit games, besides the bets that were made (`spewy.bot.resolving.menus`):
             "lean" or "job". If these take too much memory or time, the bot uses fewer sizes.
+        flops: how rounds between the first round and the last ``rounds`` are re-solved, in hold'em the flop: "stored",
+            not at all; "sampled", each round alone, by sampling the cards of later rounds; "exact", like later rounds,
+            which takes sixteen cores and some GiB in no-limit hold'em.
+        deals: largest number of deals of a sampled solve.
         seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun
             (`spewy.bot.time_bank`). It replaces ``seconds``; None: each decision has the budget ``seconds``.
 
@@ -51,11 +60,25 @@ class Options:
     warm: bool = True
     strict: bool = False
     menu: OwnMenu = "lean"
+    flops: Flops = "stored"
+    deals: int = 4000
     seconds_per_hand: float | None = None
+
+    def method(self, t: int, n_rounds: int) -> Method | None:
+        """How subgames that begin in round ``t`` are re-solved in a game of ``n_rounds`` rounds; None: they are not."""
+        if t < 1:
+            return None
+        if t >= n_rounds - self.rounds:
+            return "exact"
+        return None if self.flops == "stored" else self.flops
 
     def first_round(self, n_rounds: int) -> int:
         """Return the first round that may be re-solved in a game of ``n_rounds`` rounds."""
-        return max(1, n_rounds - self.rounds)
+        return next((t for t in range(1, n_rounds) if self.method(t, n_rounds)), 1)
+
+    def first_exact_round(self, n_rounds: int) -> int:
+        """Return the first round that may be re-solved exactly in a game of ``n_rounds`` rounds, or its last round."""
+        return next((t for t in range(n_rounds) if self.method(t, n_rounds) == "exact"), n_rounds - 1)
 
     def __post_init__(self) -> None:
         allowed: dict[str, tuple[Any, ...]] = {
@@ -63,12 +86,13 @@ class Options:
             "safe": (None, *get_args(Gadget)),
             "translation": get_args(Translation),
             "menu": get_args(OwnMenu),
+            "flops": get_args(Flops),
         }
         for name, values in allowed.items():
             if getattr(self, name) not in values:
                 choices = ", ".join(map(str, values))
                 raise InputError(f"{name}: expected one of {choices}, found {shown(getattr(self, name))}")
-        for name in ("rounds", "iterations", "threads"):
+        for name in ("rounds", "iterations", "threads", "deals"):
             number = getattr(self, name)
             if not isinstance(number, int) or number < 1:
                 raise InputError(f"{name}: expected a whole number from 1 on, found {shown(number)}")

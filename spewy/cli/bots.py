@@ -15,7 +15,7 @@ from spewy.cli.options import Seconds, Span
 if TYPE_CHECKING:
     from solvers.resolve import Gadget
     from spewy.bot.agent import LockerBot
-    from spewy.bot.options import OwnMenu, Resolve
+    from spewy.bot.options import Flops, OwnMenu, Resolve
     from spewy.bot.tally import Tally
     from spewy.match.entrant import Entrant
 
@@ -84,8 +84,8 @@ def solving_words(how: Mapping[str, Any]) -> list[str]:
     """Return the words of a command line that have the same meaning as a dict of `solving_options`.
 
     >>> how = {"resolve": "always", "safe": "mixed", "seconds": 1.0, "seconds_per_hand": 7.0}
-    >>> " ".join(solving_words({**how, "threads": None, "menu": "lean"}))
-    '--resolve always --safe mixed --time-per-hand 7s --menu lean'
+    >>> " ".join(solving_words({**how, "threads": None, "menu": "lean", "flops": "stored"}))
+    '--resolve always --safe mixed --time-per-hand 7s --menu lean --flops stored'
     """
     words = ["--resolve", how["resolve"]]
     words += ["--safe", how["safe"]] if how["safe"] else []
@@ -96,7 +96,7 @@ def solving_words(how: Mapping[str, Any]) -> list[str]:
         else ["--time-per-hand", f"{per_hand:.12g}s"]
     )
     words += [] if how["threads"] is None else ["--threads", str(how["threads"])]
-    return [*words, "--menu", how["menu"]]
+    return [*words, "--menu", how["menu"], "--flops", how["flops"]]
 
 
 def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Callable[..., Any]:
@@ -115,6 +115,7 @@ def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Ca
         time_per_hand: float | None,
         threads: int | None,
         menu: OwnMenu,
+        flops: Flops,
         **others: Any,
     ) -> Any:
         if budget is not None and time_per_hand is not None:
@@ -126,6 +127,7 @@ def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Ca
             "seconds_per_hand": per_hand if budget is None and time_per_hand is None else time_per_hand,
             "threads": threads,
             "menu": menu,
+            "flops": flops,
         }
         return function(how=how, **others)
 
@@ -159,7 +161,17 @@ def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Ca
         "pot and all-in (lean), or the sizes of the solve's job file (job). If these take too much memory or "
         "time, the bot uses fewer sizes.",
     )
-    return resolve_option(safe_option(budget_option(bank_option(threads_option(menu_option(gathered))))))
+    flops_option = click.option(
+        "--flops",
+        type=click.Choice(["stored", "sampled", "exact"]),
+        default="stored",
+        show_default=True,
+        help="How to re-solve flops: not at all (stored), by sampling turns and rivers (sampled), or on all boards "
+        "like turns, for which no-limit games need many cores and some GiB (exact).",
+    )
+    for option in (flops_option, menu_option, threads_option, bank_option, budget_option, safe_option):
+        gathered = option(gathered)
+    return resolve_option(gathered)
 
 
 def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
@@ -180,7 +192,8 @@ def bot_description(entrant: Entrant, how: Mapping[str, Any]) -> str:
     if entrant.kind != "folder":
         return entrant.word
     safe = f" --safe {how['safe']}" if how["safe"] else ""
-    return f"{os.path.normpath(entrant.value)} --resolve {how['resolve']}{safe}"
+    flops = "" if how["flops"] == "stored" else f" --flops {how['flops']}"
+    return f"{os.path.normpath(entrant.value)} --resolve {how['resolve']}{safe}{flops}"
 
 
 def quantiles(seconds: Sequence[float]) -> dict[str, float]:

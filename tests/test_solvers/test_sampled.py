@@ -117,11 +117,9 @@ class Game:
         rows = np.stack([self.top_rows, self.low_rows[card]])[None]
         return paths(np.array([[0, 0]]), rows, low.cards[None], low.strength[None], low.n_cards)
 
-    def rig(self, numbers, gains=(1.0, 1.0)):
-        most = [len(self.every), max(len(h) for h in self.live)]
-        return Context(
-            self.forests, self.batches, N_ROWS, numbers, most, DECK, (1.0, self.probability), gains
-        )
+    def rig(self, numbers, gains=(1.0, 1.0), ranges=None):
+        most, chances = [len(self.every), max(len(h) for h in self.live)], (1.0, self.probability)
+        return Context(self.forests, self.batches, N_ROWS, numbers, most, DECK, chances, gains, ranges)
 
     def numbers(self, seed, short=False, floor=0.0):
         rng = np.random.default_rng(seed)
@@ -285,6 +283,33 @@ def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only, sinkin
             np.testing.assert_array_equal(
                 numbers.visits[t][p][board_buckets], visits[t][p][board_buckets] + 1
             )
+
+
+def test_ranges_weigh_the_opponents_hands_by_their_rows_in_the_first_round():
+    one, rng = Game(0, 2, n_board_buckets=DECK), np.random.default_rng(0)
+    ranges = rng.random(N_ROWS[0]), rng.random(N_ROWS[0]) * (np.arange(N_ROWS[0]) > 0)
+    for p in (0, 1):
+        numbers, reach = one.numbers(0), ranges[1 - p][one.top_rows]
+        before = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
+        strategies, averages = (naive.normalised(one.game, each) for each in before)
+        rig, boards = one.rig(numbers, ranges=ranges), Packed(one.boards())
+        found = rig.values(p, rig.packed_workspaces(), boards, 1 + DECK, rig.out(), best_from=0)[0, :, 0]
+        expected = naive.node_values(one.game, p, averages, 0, 0, 0, reach, True, 0)
+        np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
+        gained = [np.zeros_like(before[0][t][p]) for t in (0, 1)]
+        summed = [np.zeros_like(before[1][t][1 - p]) for t in (0, 1)]
+        visits = [v.copy() for v in numbers.visits]
+        learnt(one.game, p, strategies, 0, 0, 0, reach, gained, summed)
+        discount = Discount(gamma=1.0, clip=True)
+        learn_once(rig, discount, p, rig.packed_workspaces(), boards, 1 + DECK, rig.out())
+        after = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
+        for t in (0, 1):
+            regrets = np.maximum(before[0][t][p] + gained[t], 0)
+            np.testing.assert_allclose(after[0][t][p], regrets, rtol=1e-4, atol=1e-4)
+            board_buckets = [0] if t == 0 else [int(one.board_buckets[card]) for card in one.cards]
+            n = visits[t][p][board_buckets].astype(float)[:, None, None]
+            moved = one.moved(before[1][t][1 - p], summed[t], n, 1.0)
+            np.testing.assert_allclose(after[1][t][1 - p], moved, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(("seed", "k", "order"), CASES[: 2 * len(ORDERS)])

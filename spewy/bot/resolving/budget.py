@@ -15,13 +15,14 @@ from typing import Literal
 
 from spewy.errors import SpewyError
 
-Stage = Literal["read", "lay", "first", "iterate", "judge"]
+Stage = Literal["read", "lay", "first", "iterate", "deal", "judge"]
 """A stage of a solve.
 
 - ``read``: read the stored strategy of one player on all boards.
 - ``lay``: lay out boards, tables and memory.
 - ``first``: the first iteration, which takes longer than later ones.
 - ``iterate``: a later iteration.
+- ``deal``: a deal of a sampled solve.
 - ``judge``: a best response.
 """
 
@@ -150,7 +151,7 @@ class Pace:
             self._spend(stage, time.monotonic() - began)
 
     def take_spent(self) -> dict[str, float]:
-        """Return the seconds of each stage since the last call; ``iterate`` includes the first iteration."""
+        """Return the seconds of each stage since the last call; ``iterate`` includes first iterations and deals."""
         spent, self._spent = self._spent, {}
         return spent
 
@@ -179,7 +180,7 @@ class Pace:
         )
 
     def _spend(self, stage: Stage, seconds: float) -> None:
-        name = "iterate" if stage == "first" else stage
+        name = "iterate" if stage in ("first", "deal") else stage
         self._spent[name] = self._spent.get(name, 0.0) + seconds
 
     def _refuse(self, stage: Stage) -> None:

@@ -22,7 +22,7 @@ from solvers.exact import ExactCfr, supports
 from solvers.game import LiveGame, Lock
 from solvers.reference.cfr import Cfr
 from solvers.solver import Solver
-from solvers.tree import Floats, Ints
+from solvers.tree import Floats, Forest, Ints
 from spewy.bot.resolving.budget import Pace
 from spewy.bot.resolving.menus import Menu, menus_from, with_menu
 from spewy.chunks.boards import BoardRound, board_rounds
@@ -35,10 +35,15 @@ from spewy.game.nodes import Node
 from spewy.game.tree import BettingTree, tree_after
 from spewy.game.treeconfig import TreeConfig
 from spewy.records.policy import Stacked
+from spewy.run.memory import available_memory
 
 LOG = logging.getLogger(__name__)
 FEWEST = 10
 """Number of iterations that a solve must be able to do in its time; if it cannot, the next smaller menu is used."""
+FEWEST_DEALS = 100
+"""Smallest number of deals of a sampled solve that the bot plays, unless its limits ask for fewer (`docs/bots.md`)."""
+LEAST_MEMORY = 1 << 30
+"""Memory in bytes that a subgame may take on any machine."""
 TREES, BOARDS = 64, 4
 """Number of cached betting trees, and of root boards with cached later boards (some 5 MB for a turn)."""
 
@@ -88,15 +93,19 @@ class SubgameBuilder:
 
     Args:
         config: betting of the whole game; the menu "job" has the same bet sizes.
-        most_bytes: largest memory of a subgame's regrets and strategy sums, in bytes.
+        most_bytes: largest memory of a subgame's regrets and strategy sums, in bytes; None: a quarter of the memory
+            that is available now, but at least `LEAST_MEMORY`.
 
     Attributes:
         pace: predicts how long the stages of a solve take.
     """
 
-    def __init__(self, config: TreeConfig, most_bytes: int = 1 << 30) -> None:
+    def __init__(self, config: TreeConfig, most_bytes: int | None = None) -> None:
         self.config, self.game = config, config.game
-        self.most_bytes, self.pace = most_bytes, Pace()
+        self.most_bytes = (
+            max(LEAST_MEMORY, (available_memory() or 0) // 4) if most_bytes is None else most_bytes
+        )
+        self.pace = Pace()
         self.n_hands = len(hands(self.game.deck, self.game.num_hole_cards))
         self._tree = lru_cache(TREES)(self._built)
         self._boards = lru_cache(BOARDS)(self._tables)
@@ -109,17 +118,20 @@ class SubgameBuilder:
         """
         return self._tree(root).tree
 
-    def fitting(self, root: Root, made: Sequence[str], menu: Menu, seconds: float | None) -> Root:
+    def fitting(
+        self, root: Root, made: Sequence[str], menu: Menu, seconds: float | None, *, sampled: bool = False
+    ) -> Root:
         """Return a subgame's root with a menu and with all bets that were made.
 
-        If the subgame with this menu does not fit into the memory, or not even `FEWEST` iterations of it into the time,
-        the next smaller menu takes its place, and the log says so.
+        If the subgame with this menu does not fit into the memory, or not even `FEWEST` iterations (or `FEWEST_DEALS`
+        deals) of it into the time, the next smaller menu takes its place, and the log says so.
 
         Args:
             root: the root without extra bets.
             made: the actions of the round from the root on, written like `Root.actions`.
             menu: the largest menu.
             seconds: time for the solve; None: no limit.
+            sampled: whether the solve samples the cards of later rounds.
 
         Raises:
             InputError: the root or the actions are impossible.
@@ -127,8 +139,7 @@ class SubgameBuilder:
         menus = menus_from(menu, self.config)
         for each in menus:
             found = self._with_bets(replace(root, menu=each), made)
-            size = self.size(found)
-            problem = self._does_not_fit(size, seconds)
+            problem = (self._too_few_deals if sampled else self._does_not_fit)(found, seconds)
             if problem is None or each == menus[-1]:
                 return found
             LOG.warning(
@@ -140,12 +151,20 @@ class SubgameBuilder:
             )
         raise AssertionError("there is no menu")
 
-    def _does_not_fit(self, size: int, seconds: float | None) -> str | None:
-        """Say why a solve with ``size`` strategy entries is too large; None if it is not."""
+    def _does_not_fit(self, root: Root, seconds: float | None) -> str | None:
+        """Say why an exact solve is too large for the memory or the time; None if it is not."""
+        size = self.size(root)
         if 8 * size > self.most_bytes:
             return f"needs {8 * size / 2**20:,.0f} MiB of at most {self.most_bytes / 2**20:,.0f} MiB"
         if seconds is not None and self.pace.iterations(size, seconds) < FEWEST:
             return f"needs more than {seconds:g} s for {FEWEST} iterations"
+        return None
+
+    def _too_few_deals(self, root: Root, seconds: float | None) -> str | None:
+        """Say why a sampled solve is too large for the time; None if it is not."""
+        needed = FEWEST_DEALS * self.pace.seconds("deal", self.n_actions(root))
+        if seconds is not None and needed > seconds:
+            return f"needs more than {seconds:g} s for {FEWEST_DEALS} deals"
         return None
 
     def _with_bets(self, root: Root, made: Sequence[str]) -> Root:
@@ -173,6 +192,22 @@ class SubgameBuilder:
             rows = comb(len(self.game.deck) - seen, self.game.num_hole_cards)
             total += n_boards * rows * sum(bets.forest.n_slots)
         return total
+
+    def n_actions(self, root: Root) -> int:
+        """Number of actions of both players in all rounds of a subgame.
+
+        Raises:
+            InputError: the root is impossible.
+        """
+        return sum(sum(forest.n_slots) for forest in self.forests(root))
+
+    def forests(self, root: Root) -> list[Forest]:
+        """Return the betting of each round of a subgame.
+
+        Raises:
+            InputError: the root is impossible.
+        """
+        return [bets.forest for bets in self._tree(root).betting]
 
     def decision(self, root: Root, line: str) -> tuple[int, int, Node] | None:
         """Find the decision at a line of a subgame.

@@ -9,7 +9,7 @@ from spewy.bot.blueprint import Blueprint
 from spewy.bot.options import Options
 from spewy.bot.resolving.budget import Budget
 from spewy.bot.resolving.builder import SubgameBuilder
-from spewy.bot.resolving.resolved import Resolved
+from spewy.bot.resolving.solution import Solution
 from spewy.bot.tally import Tally
 
 MOST_KEPT = 1 << 30
@@ -28,6 +28,7 @@ class HandContext:
         options: when and how to re-solve.
         tally: counts re-solves that fail.
         budget: the time budget of the current decision.
+        seed: the hand's seed.
         solved: solved subgames, the most recently used last. A key has the hand's betting line at the subgame's root
             and its line when the subgame was made, the board, and the player for whom the subgame was solved.
     """
@@ -37,9 +38,10 @@ class HandContext:
     options: Options
     tally: Tally
     budget: Budget
-    solved: OrderedDict[SolveKey, Resolved] = field(default_factory=OrderedDict)
+    seed: int = 0
+    solved: OrderedDict[SolveKey, Solution] = field(default_factory=OrderedDict)
 
-    def keep(self, key: SolveKey, resolved: Resolved) -> Resolved:
+    def keep(self, key: SolveKey, resolved: Solution) -> Solution:
         """Cache a solved subgame; drop the least recently used subgames if all together exceed `MOST_KEPT`."""
         self.solved[key] = resolved
         self.solved.move_to_end(key)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +23,8 @@ from spewy.bot.resolving.budget import OutOfTimeError
 from spewy.bot.resolving.builder import PlayerStrategy, Root, add_chips, split_actions
 from spewy.bot.resolving.hand_context import HandContext
 from spewy.bot.resolving.resolve import Limits, Safety, best_responses, resolve
-from spewy.bot.resolving.resolved import Resolved
-from spewy.bot.resolving.translation import translate_subgame
+from spewy.bot.resolving.solution import Solution
+from spewy.bot.resolving.translation import BlueprintStrategy, translate_subgame
 from spewy.bot.tally import is_expected
 from spewy.errors import InputError
 from spewy.game.betting import Betting
@@ -45,18 +44,6 @@ BEFORE = 0.5
 """Largest share of a solve's time for solves of enclosing subgames, which must come first."""
 
 
-class BlueprintStrategy(NamedTuple):
-    """The strategy that a player would follow in a subgame without re-solving it.
-
-    Attributes:
-        root: root of the betting tree that has the strategy's lines; its pot may differ from the subgame's pot.
-        strategy: the player's strategy.
-    """
-
-    root: Root
-    strategy: PlayerStrategy
-
-
 class Subgame:
     """A public state of a hand with everything that can follow it, with the actual bets.
 
@@ -74,7 +61,10 @@ class Subgame:
         ranges: both players' ranges at the root, each ``[hand of the deck]``; set before the first solve.
         kept: decisions between the root and ``begun`` that stay as they were played: by their line in the subgame, the
             frequencies ``[action, hand of the deck]``. Set before the first solve.
+        ends_with_round: whether the subgame ends with its first round, not with the hand.
     """
+
+    ends_with_round = False
 
     def __init__(
         self,
@@ -96,6 +86,11 @@ class Subgame:
         self._values = dict[int, Floats | None]()
         self._worse = dict[int, bool]()
         self._read = dict[tuple[int, tuple[str, ...], tuple[int, ...]], Stacked]()
+
+    @property
+    def size(self) -> int:
+        """Number of strategy entries of a solve."""
+        return self._builder.size(self.root)
 
     def covers(self, betting: Betting) -> bool:
         """Whether the subgame's tree has a decision after a betting of the hand."""
@@ -135,7 +130,7 @@ class Subgame:
         """Return a player's best-response value of each hand against the strategy that the opponent plays here.
 
         The opponent plays the re-solved strategy, or the blueprint if the re-solved strategy is worse.
-        `Resolved.best_values` says how the values are scaled.
+        `resolved.Resolved.best_values` says how the values are scaled.
 
         Returns:
             The values ``[hand of the deck]``.
@@ -183,7 +178,7 @@ class Subgame:
 
     # Re-solving
 
-    def _resolved(self, player: int) -> Resolved:
+    def _resolved(self, player: int) -> Solution:
         """Return the solve of this subgame for a player, from the cache or computed now."""
         key = self.betting.line, self.begun, self.board, self._solved_for(player)
         try:
@@ -192,7 +187,7 @@ class Subgame:
             self._read.clear()
         return self._context.keep(key, resolved)
 
-    def _solve(self, player: int) -> Resolved:
+    def _solve(self, player: int) -> Solution:
         gadget, budget = self._options.safe, self._context.budget
         limits = Limits(self._options.iterations, budget.deadline, self._options.threads)
         values = None if gadget is None else self._alternatives(player, gadget)
@@ -225,7 +220,7 @@ class Subgame:
         first, second = self._translated_strategy(0), self._translated_strategy(1)
         return None if first is None or second is None else (first, second)
 
-    def _played(self, player: int, betting: Betting) -> Resolved | None:
+    def _played(self, player: int, betting: Betting) -> Solution | None:
         """Return the solve of this subgame if a player follows it after a betting; None if the blueprint is played."""
         if not self.can_answer(betting, player):
             return None
@@ -280,8 +275,8 @@ class Subgame:
         """Whether a solve will probably have a number of iterations."""
         if self._options.iterations < iterations:
             return False
-        left, size = self._context.budget.left, self._builder.size(self.root)
-        return left is None or self._builder.pace.iterations(size, left) >= iterations
+        left = self._context.budget.left
+        return left is None or self._builder.pace.iterations(self.size, left) >= iterations
 
     def _blueprint_values(self, player: int) -> Floats | None:
         """Compute `blueprint_values`."""

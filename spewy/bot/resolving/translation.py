@@ -22,6 +22,18 @@ from spewy.game.nodes import Node
 from spewy.records.policy import Stacked
 
 
+class BlueprintStrategy(NamedTuple):
+    """The strategy that a player would follow in a subgame without re-solving it.
+
+    Attributes:
+        root: root of the betting tree that has the strategy's lines; its pot may differ from the subgame's pot.
+        strategy: the player's strategy.
+    """
+
+    root: Root
+    strategy: PlayerStrategy
+
+
 def translate_subgame(
     builder: SubgameBuilder, root: Root, known: Root, strategy: PlayerStrategy
 ) -> PlayerStrategy:

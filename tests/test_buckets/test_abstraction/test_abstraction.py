@@ -241,6 +241,23 @@ def test_what_follows_a_board_comes_once_before_any_comes_again():
     assert len(np.unique(boards, axis=0)) == 105 * 13
 
 
+def test_deals_begin_with_the_cards_that_are_asked_for():
+    made = Abstraction.build(AbstractionSpec(*GAMES["small hold'em"]))
+    start = (made.deck.cards[7], made.deck.cards[2])
+    dealt = made.deal(4, range(26), start=start)
+    assert (dealt.boards[:, :2] == start).all()
+    left = sorted(set(made.deck.cards) - set(start))
+    assert [sorted(dealt.boards[first : first + 13, 2].tolist()) for first in (0, 13)] == [left, left]
+    for t, n_cards in enumerate(np.cumsum(made.board_sizes)):
+        board_buckets, rows = made.boards(t, dealt.boards[:, :n_cards])
+        np.testing.assert_array_equal(dealt.board_buckets[:, t], board_buckets)
+        np.testing.assert_array_equal(dealt.rows[:, t], np.take_along_axis(rows, dealt.hands, axis=1))
+    whole = made.deal(4, range(3), start=dealt.boards[0].tolist())
+    assert (whole.boards == dealt.boards[0]).all()
+    with pytest.raises(BucketError, match="start: expected all cards of the first rounds, got 1 cards"):
+        made.deal(4, range(3), start=start[:1])
+
+
 def test_intervals_of_one_class():
     seen = np.zeros((2, 255), dtype=np.int64)
     seen[0, [10, 11, 12, 100, 101, 240]] = [5, 5, 5, 5, 5, 5]

@@ -210,6 +210,7 @@ def test_a_bot_plays_at_a_dealers_table(tmp_path, monkeypatch):
         "seconds_per_hand": None,
         "threads": 2,
         "menu": "lean",
+        "flops": "stored",
     }
     assert asked == [((tmp_path,), told)]
     rows = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())

@@ -49,7 +49,7 @@ def test_a_package_has_all_that_a_bot_needs(solved, tmp_path, any_bot):
     assert "numpy" in needed
     assert "pytest" not in needed
     for name in ("startme.sh", "README.txt"):
-        assert "--resolve never --time-per-hand 7s --menu lean\n" in (out / name).read_text()
+        assert "--resolve never --time-per-hand 7s --menu lean --flops stored\n" in (out / name).read_text()
     assert str(tmp_path) not in "".join((out / name).read_text() for name in ("startme.sh", "README.txt"))
 
 
