@@ -40,7 +40,7 @@ from spewy.run.memory import available_memory
 LOG = logging.getLogger(__name__)
 FEWEST = 10
 """Number of iterations that a solve must be able to do in its time; if it cannot, the next smaller menu is used."""
-FEWEST_DEALS = 100
+FEWEST_DEALS = 400
 """Smallest number of deals of a sampled solve that the bot plays, unless its limits ask for fewer (`docs/bots.md`)."""
 LEAST_MEMORY = 1 << 30
 """Memory in bytes that a subgame may take on any machine."""

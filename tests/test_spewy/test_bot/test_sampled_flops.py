@@ -121,7 +121,7 @@ def test_a_solve_ends_before_its_deadline_or_says_that_it_has_no_time(stored):
     began = time.monotonic()
     try:
         found = solved(stored, deals=10**7, deadline=began + 1.0)
-        assert found.iterations >= 100
+        assert found.iterations >= 400
     except OutOfTimeError:  # a busy machine
         pass
     assert time.monotonic() - began < 3
