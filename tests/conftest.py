@@ -1,6 +1,7 @@
 """Fixtures of all tests, which keep their bucket trees to themselves."""
 
 import os
+import signal
 
 import pytest
 
@@ -19,6 +20,12 @@ def bucket_locker_of_its_own(tmp_path_factory):
         del os.environ["SPEWY_BUCKETS"]
     else:
         os.environ["SPEWY_BUCKETS"] = before
+
+
+@pytest.fixture(scope="session", autouse=True)
+def hangups_that_are_not_ignored():
+    """Let processes of tests obey SIGHUP, also where the tests themselves were started by nohup."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture
