@@ -351,7 +351,7 @@ class Beliefs:
         options = self._options
         sampled = options.method(betting.round, self._game.num_rounds) == "sampled"
         try:
-            root = self._builder.fitting(root, made, options.menu, options.seconds, sampled=sampled)
+            root = self._builder.fitting(root, made, options.menu, options.expected_seconds, sampled=sampled)
         except InputError as error:
             LOG.warning("line %r: no subgame can begin here: %s", state.betting.line, error)
             self._tally.failed(state.betting.line, error)

@@ -64,6 +64,11 @@ class Options:
     deals: int = 4000
     seconds_per_hand: float | None = None
 
+    @property
+    def expected_seconds(self) -> float | None:
+        """Seconds that a solve may expect: a decision's budget, or with a time bank those of a hand; None: no limit."""
+        return self.seconds if self.seconds_per_hand is None else self.seconds_per_hand
+
     def method(self, t: int, n_rounds: int) -> Method | None:
         """How subgames that begin in round ``t`` are re-solved in a game of ``n_rounds`` rounds; None: they are not."""
         if t < 1:

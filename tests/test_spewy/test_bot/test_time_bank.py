@@ -170,6 +170,20 @@ def test_a_bank_allows_more_iterations(folders):
             assert bot.options.iterations == most
 
 
+@pytest.mark.parametrize(("per_hand", "menu"), [(None, "all-in"), (1.5, "all-in"), (7.0, "lean")])
+def test_a_menu_is_chosen_for_the_seconds_of_a_hand(folders, per_hand, menu):
+    """With a bank the budget of a decision does not count."""
+    with bot_of(folders["no-limit"], Options("always", seconds=1.0, seconds_per_hand=per_hand)) as bot:
+        pace, hand = bot._builder.pace, dealt(bot.game, Random(3))[0]
+        while hand.betting.round < 2:
+            hand = hand.deal(bot.game.deck.cards[-3:][: hand.to_deal]) if hand.to_deal else hand.apply("c")
+        hand = hand.deal(bot.game.deck.cards[:1]) if hand.to_deal else hand
+        size = bot._beliefs.at(hand).subgame.size
+        pace.took("iterate", 10 * size, 2.0)  # ten iterations of the lean menu last two seconds
+        bot._beliefs = bot._new_beliefs()
+        assert bot._beliefs.at(hand).subgame.root.menu == menu
+
+
 @pytest.mark.parametrize("game", ["limit", "no-limit"])
 def test_the_size_of_a_subgame_is_known_before_it_is_laid_out(folders, game):
     with bot_of(folders[game], Options()) as bot:
