@@ -172,7 +172,7 @@ def test_a_bank_allows_more_iterations(folders):
 
 @pytest.mark.parametrize(("per_hand", "menu"), [(None, "all-in"), (1.5, "all-in"), (7.0, "lean")])
 def test_a_menu_is_chosen_for_the_seconds_of_a_hand(folders, per_hand, menu):
-    """With a bank the budget of a decision does not count."""
+    """The bank's seconds of a hand count in place of a decision's budget."""
     with bot_of(folders["no-limit"], Options("always", seconds=1.0, seconds_per_hand=per_hand)) as bot:
         pace, hand = bot._builder.pace, dealt(bot.game, Random(3))[0]
         while hand.betting.round < 2:
