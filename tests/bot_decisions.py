@@ -96,7 +96,7 @@ def main() -> None:
         for name, folder in folders(Path(path)).items():
             for how in HOWS:
                 record[f"{name}; {how}"] = decisions(folder, how)
-    RECORD.write_text(json.dumps({"processor": processor(), "decisions": record}, indent=0) + "\n")
+    RECORD.write_text(json.dumps({"processors": [processor()], "decisions": record}, indent=0) + "\n")
     sys.stderr.write(f"{sum(map(len, record.values()))} lines\n")
 
 

@@ -1,4 +1,4 @@
-"""What runs in the process group of a command, on Linux."""
+"""Lists the processes in the process group of a command, on Linux."""
 
 import os
 import time

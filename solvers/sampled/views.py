@@ -111,7 +111,7 @@ class Boards(NamedTuple):
 
 
 class BoardView(NamedTuple):
-    """One board, with the arrays of its hands.
+    """A board of a pass, with the cards, rows and strengths of its hands.
 
     Attributes:
         number: index among the boards of the pass.
