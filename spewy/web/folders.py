@@ -27,7 +27,7 @@ MOST_OPEN = 8
 """Largest number of opened solutions."""
 
 Stamp = tuple[tuple[str, int, int, int], ...]
-"""For each data file of a solve: its name, inode, size and time of the last change."""
+"""Name, inode, size and time of the last change of each data file of a solve."""
 
 
 @dataclass(frozen=True)
