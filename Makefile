@@ -65,7 +65,7 @@ notebooks: .venv/ready
 
 .venv/ready: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[export,plot,dask,test,notebooks,lint]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[export,plot,dask,web,test,notebooks,lint]'
 	touch $@
 
 clean:

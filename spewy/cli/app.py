@@ -37,6 +37,7 @@ from spewy.cli.referee import referee
 from spewy.cli.report import report
 from spewy.cli.review import review
 from spewy.cli.schema import schema
+from spewy.cli.serve import serve
 from spewy.cli.show import show
 from spewy.cli.solve import solve
 from spewy.cli.status import status
@@ -63,7 +64,7 @@ BAD_INPUT = (
 
 GROUPS: dict[str, tuple[click.Command, ...]] = {
     "Solve": (new, schema, tree, estimate, solve, status, exploit, payoffs),
-    "Look": (show, report, compare, export, buckets, flops),
+    "Look": (serve, show, report, compare, export, buckets, flops),
     "Play": (play, match, review),
     "Compete": (dealer, referee, upac_match, tournament, package),
     "Files": (check, drop),

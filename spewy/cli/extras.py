@@ -6,7 +6,14 @@ from importlib.util import find_spec
 
 import click
 
-EXTRAS = {"pandas": "export", "pyarrow": "export", "matplotlib": "plot", "pyspiel": "higc"}
+EXTRAS = {
+    "pandas": "export",
+    "pyarrow": "export",
+    "matplotlib": "plot",
+    "pyspiel": "higc",
+    "starlette": "web",
+    "uvicorn": "web",
+}
 
 
 def require(*packages: str) -> None:

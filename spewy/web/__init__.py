@@ -1,0 +1,1 @@
+"""Pages in the browser: look at solutions, set up and solve jobs, play."""

@@ -1,0 +1,41 @@
+"""The web application: pages, their scripts and styles, and the routes that answer with JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from spewy.web.folders import Folders
+from spewy.web.looking import look_routes
+from spewy.web.security import Guard
+
+STATIC = Path(__file__).with_name("static")
+
+
+def make_app(folders: Folders, hosts: frozenset[str] | None, token: str | None = None) -> Starlette:
+    """Make the application that shows some folders.
+
+    Args:
+        folders: the folders to show.
+        hosts: names and addresses that the ``Host`` header of a request may have; None: any, with a token.
+        token: token that each request must bring; None: no token.
+    """
+
+    async def page(request: Request) -> Response:
+        del request
+        return FileResponse(STATIC / "index.html")
+
+    return Starlette(
+        routes=[
+            Route("/", page),
+            *look_routes(folders),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
+        middleware=[Middleware(Guard, hosts=hosts, token=token)],
+    )

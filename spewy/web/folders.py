@@ -1,0 +1,211 @@
+"""The folders that a server shows: finds their solves and batches, and keeps opened solutions.
+
+Pages name a solve by its id, the path from a given folder, such as ``T1`` or ``flops/Ks7h2d``. Only solves that a scan
+of the given folders has found have an id, so a request cannot leave these folders.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from buckets.cards import parse_cards
+from buckets.errors import CardError
+from lockers import holds_store
+from spewy.errors import InputError, path_text, shown
+from spewy.look.boards import WEIGHTS_FILE
+from spewy.look.folder import strategy_folder
+from spewy.look.position import summary
+from spewy.look.solution import Solution
+
+MOST_OPEN = 8
+"""Largest number of opened solutions."""
+
+Stamp = tuple[tuple[str, int, int, int], ...]
+"""Name, inode, size and time of the last change of each data file of a solve."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A solve or a batch in the folders of a server.
+
+    Attributes:
+        id: name in addresses of pages.
+        path: its folder.
+        kind: ``"solve"``, or ``"batch"`` for one job on several boards.
+        boards: ids of the solves of a batch.
+    """
+
+    id: str
+    path: Path
+    kind: Literal["solve", "batch"]
+    boards: tuple[str, ...] = ()
+
+
+class Folders:
+    """Solves and batches in some folders.
+
+    Args:
+        roots: folders of solves or batches, or folders that contain them.
+
+    Raises:
+        InputError: two of the folders have the same name.
+    """
+
+    def __init__(self, roots: Sequence[Path]) -> None:
+        self.roots = [root.absolute() for root in roots]
+        names = [root.name for root in self.roots]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise InputError(
+                f"folders: two of them are named {shown(twice)}; give their common parent folder"
+            )
+        self._opened: OrderedDict[str, _Opened] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def entries(self) -> list[Entry]:
+        """Return the solves and batches that are in the folders now, the solves of a batch after the batch."""
+        found: list[Entry] = []
+        for root in self.roots:
+            name = "" if len(self.roots) == 1 and not _is_solve(root) and not _is_batch(root) else root.name
+            found += _entries(root, name)
+        return found
+
+    def entry(self, name: str) -> Entry:
+        """Return the solve or batch with an id.
+
+        Raises:
+            InputError: there is none, or not any more.
+        """
+        for entry in self.entries():
+            if entry.id == name:
+                return entry
+        raise InputError(f"folder {shown(name)}: there is no such solve; it may have been renamed or deleted")
+
+    @contextmanager
+    def solution(self, name: str) -> Iterator[Solution]:
+        """Open a solve for a ``with`` block; threads that use one solve wait for each other.
+
+        A solve that has saved since the last call is opened again, so that pages show its latest strategy.
+
+        Raises:
+            InputError: there is no solve with the id.
+            NotSolvedError: nothing was saved yet.
+            lockers.LockerError: the folder is damaged.
+        """
+        entry = self.entry(name)
+        if entry.kind == "batch":
+            raise InputError(f"folder {shown(name)} is a batch; choose one of its boards")
+        with self._lock:
+            opened = self._opened.setdefault(name, _Opened())
+            self._opened.move_to_end(name)
+            old = [self._opened.popitem(last=False)[1] for _ in range(len(self._opened) - MOST_OPEN)]
+        for each in old:
+            each.close()
+        with opened.lock:
+            yield opened.latest(entry.path)
+
+    def summary(self, name: str) -> dict[str, Any]:
+        """Return facts about a solve as a JSON object: see `spewy.look.position.summary`."""
+        with self.solution(name) as solution:
+            return summary(solution)
+
+    def close(self) -> None:
+        """Close all solutions."""
+        with self._lock:
+            opened, self._opened = list(self._opened.values()), OrderedDict()
+        for each in opened:
+            each.close()
+
+
+class _Opened:
+    """A solve that is opened at its first use, and again after it has changed."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self._solution: Solution | None = None
+        self._stamp: Stamp = ()
+
+    def latest(self, folder: Path) -> Solution:
+        """Return the solution with the latest saved strategies; the caller holds the lock."""
+        stamp = _stamp(folder)
+        if self._solution is not None and stamp == self._stamp:
+            return self._solution
+        self._close()
+        self._solution, self._stamp = Solution.open(folder), stamp
+        return self._solution
+
+    def close(self) -> None:
+        """Close the solution once no thread uses it."""
+        with self.lock:
+            self._close()
+
+    def _close(self) -> None:
+        if self._solution is not None:
+            self._solution.close()
+        self._solution = None
+
+
+def _stamp(folder: Path) -> Stamp:
+    """Return what changes when a solve saves, or when its folder is replaced."""
+    play, found = strategy_folder(folder), []
+    with suppress(FileNotFoundError):
+        for path in sorted([*play.glob("*.mdb"), *play.glob("manifest.json")]):
+            stat = path.stat()
+            found.append((path.name, stat.st_ino, stat.st_size, stat.st_mtime_ns))
+    return tuple(found)
+
+
+def _entries(folder: Path, name: str) -> Iterator[Entry]:
+    """Yield the solves and batches in a folder: the folder itself, or its direct subfolders."""
+    if _is_solve(folder):
+        yield Entry(name or folder.name, folder, "solve")
+    elif _is_batch(folder):
+        yield from _batch(folder, name or folder.name)
+    elif folder.is_dir():
+        for child in _subfolders(folder):
+            inner = f"{name}/{child.name}" if name else child.name
+            if _is_solve(child):
+                yield Entry(inner, child, "solve")
+            elif _is_batch(child):
+                yield from _batch(child, inner)
+
+
+def _batch(folder: Path, name: str) -> Iterator[Entry]:
+    solves = [child for child in _subfolders(folder) if _is_solve(child)]
+    ids = [f"{name}/{child.name}" for child in solves]
+    yield Entry(name, folder, "batch", tuple(ids))
+    yield from (Entry(each, child, "solve") for each, child in zip(ids, solves, strict=True))
+
+
+def _is_solve(folder: Path) -> bool:
+    return holds_store(strategy_folder(folder))
+
+
+def _is_batch(folder: Path) -> bool:
+    """Whether a folder holds solves of one job on several boards: it has a file of weights, or boards as names."""
+    if not folder.is_dir() or _is_solve(folder):
+        return False
+    solves = [child.name for child in _subfolders(folder) if _is_solve(child)]
+    return bool(solves) and ((folder / WEIGHTS_FILE).exists() or all(map(_is_board, solves)))
+
+
+def _is_board(name: str) -> bool:
+    try:
+        return len(parse_cards(name)) >= 3
+    except CardError:
+        return False
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    try:
+        return sorted(
+            child for child in folder.iterdir() if child.is_dir() and not child.name.startswith(".")
+        )
+    except OSError as error:
+        raise InputError(f"folder {path_text(folder)} cannot be read: {error.strerror}") from None

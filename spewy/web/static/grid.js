@@ -1,0 +1,134 @@
+/** The grid of 13 x 13 hand classes: frequencies as stripes of colour, or one number for each class. */
+
+import { el } from "./dom.js";
+import { amount, known, percent, weight } from "./format.js";
+import { RANKS } from "./cards.js";
+import { rescaled, scaleColour } from "./scale.js";
+
+const NOBODY = 5e-4;
+
+/** Return the name of the hand class in a row and a column: suited hands are above the diagonal. */
+export function className(row, column) {
+  if (row === column) return RANKS[row] + RANKS[row];
+  return row < column ? `${RANKS[row]}${RANKS[column]}s` : `${RANKS[column]}${RANKS[row]}o`;
+}
+
+/** Return the hand class of a hand: `AsKs` is in `AKs`. */
+export function classOf(hand) {
+  const [first, second] = RANKS.indexOf(hand[0]) <= RANKS.indexOf(hand[2]) ? [0, 2] : [2, 0];
+  const ranks = hand[first] + hand[second];
+  return ranks[0] === ranks[1] ? ranks : ranks + (hand[1] === hand[3] ? "s" : "o");
+}
+
+/**
+ * Make a grid.
+ * @param {object} view one player's hands, as the server's position has them.
+ * @param {object} options `heat`: `"strategy"`, `"reach"` or the name of a heat map; `selected`: a hand class;
+ *   `pick(name)`: called for a click or Enter; `point(name)`: called while the pointer or the focus is on a class;
+ *   `label`: accessible name of the grid.
+ */
+export function gridNode(view, { heat = "strategy", selected = null, pick, point = () => {}, label }) {
+  const cells = heat === "strategy" ? stripes(view) : numbers(view, heat);
+  const table = el("div", { class: "grid", role: "grid", "aria-label": label });
+  const focused = selected || "AA";
+  for (let row = 0; row < 13; row++) {
+    const line = el("div", { class: "grid-row", role: "row" });
+    for (let column = 0; column < 13; column++) {
+      const name = className(row, column);
+      const cell = cells(name, row, column);
+      line.append(
+        el(
+          "div",
+          {
+            class: `cell${cell.empty ? " empty" : ""}`,
+            role: "gridcell",
+            tabindex: name === focused ? "0" : "-1",
+            "aria-selected": name === selected ? "true" : "false",
+            "aria-label": `${name}: ${cell.text}`,
+            title: `${name}: ${cell.text}`,
+            "data-hand": name,
+            style: cell.style,
+            onclick: () => pick(name),
+            onpointerenter: () => point(name),
+            onfocus: () => point(name),
+          },
+          el("span", { class: "cell-name" }, name),
+          cell.number ? el("span", { class: "cell-number" }, cell.number) : null,
+        ),
+      );
+    }
+    table.append(line);
+  }
+  table.addEventListener("keydown", (event) => moveFocus(event, table, pick));
+  return table;
+}
+
+function stripes(view) {
+  const classes = view.grid.classes;
+  const highest = Math.max(NOBODY, ...Object.values(classes).map((cell) => cell.reach));
+  return (name) => {
+    const cell = classes[name];
+    if (!cell || !(cell.reach >= NOBODY)) return { empty: true, text: cell ? "not in the range" : "blocked", style: {} };
+    const mix = view.actions.length ? cell.frequencies : [1];
+    const height = Math.min(1, cell.reach / highest);
+    let start = 0;
+    const stops = mix.map((share, i) => {
+      const stop = `${view.colours[i]} ${(100 * start).toFixed(1)}% ${(100 * (start + share)).toFixed(1)}%`;
+      start += share || 0;
+      return stop;
+    });
+    const shares = view.words.map((word, i) => `${word} ${percent(mix[i])}`);
+    return {
+      text: [`reach ${weight(cell.reach)}`, ...shares].join(", "),
+      style: {
+        "background-image": `linear-gradient(to right, ${stops.join(", ")})`,
+        "background-size": `100% ${(100 * height).toFixed(0)}%`,
+      },
+    };
+  };
+}
+
+function numbers(view, heat) {
+  const values = heat === "reach" ? null : view.heat[heat];
+  const value = (name, row, column) =>
+    values ? values[row][column] : view.grid.classes[name] ? view.grid.classes[name].reach : null;
+  const all = [];
+  for (let row = 0; row < 13; row++)
+    for (let column = 0; column < 13; column++) {
+      const number = value(className(row, column), row, column);
+      if (known(number)) all.push(number);
+    }
+  const share = rescaled(all);
+  const isShare = heat === "equity" || heat === "reach" || heat === "realisation";
+  return (name, row, column) => {
+    const number = value(name, row, column);
+    if (!known(number)) return { empty: true, text: "no value", style: {} };
+    const { colour, ink } = scaleColour(share(number));
+    const text = isShare ? percent(number, 0) : amount(number);
+    return {
+      text: `${heat} ${text}`,
+      number: isShare ? (100 * number).toFixed(0) : Math.abs(number) >= 100 ? number.toFixed(0) : number.toFixed(1),
+      style: { "background-color": colour, color: ink },
+    };
+  };
+}
+
+function moveFocus(event, table, pick) {
+  const name = document.activeElement.getAttribute("data-hand");
+  if (!name || !table.contains(document.activeElement)) return;
+  if (event.key === "Enter" || event.key === " ") {
+    event.preventDefault();
+    pick(name);
+    return;
+  }
+  const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -13, ArrowDown: 13 }[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const cells = [...table.querySelectorAll("[data-hand]")];
+  const next = cells[cells.indexOf(document.activeElement) + step];
+  if (!next) return;
+  document.activeElement.setAttribute("tabindex", "-1");
+  next.setAttribute("tabindex", "0");
+  next.focus();
+}

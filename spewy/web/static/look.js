@@ -1,0 +1,222 @@
+/** The look page: the ribbon, both players' grids, and panels with more about the position. */
+
+import { el, fill } from "./dom.js";
+import { boardNode } from "./cards.js";
+import { amount, percent } from "./format.js";
+import { gridNode } from "./grid.js";
+import { handTable } from "./hands.js";
+import { ribbonNode } from "./ribbon.js";
+
+const SEAT_TITLES = ["oop (first to act)", "ip (last to act)"];
+const HEATS = [
+  ["strategy", "strategy"],
+  ["reach", "reach, %"],
+  ["EV", "EV"],
+  ["equity", "equity, %"],
+  ["realisation", "EV realised, %"],
+  ["regret", "regret to the best action"],
+];
+
+/**
+ * Show positions of a solution in an element.
+ * @param {Element} root element to fill.
+ * @param {object} source answers questions about the solution: `position(query, signal)`, and more for some panels.
+ * @param {object} options `panels`: panels below the grids, each `{id, title, shows(context), draw(element, context)}`;
+ *   `moved(place)`: called with the new place `{line, board, heat, filter, hand, seat, panel}`.
+ */
+export function createLook(root, source, { panels = [], moved = () => {} }) {
+  const look = { place: {}, position: null, asked: null, folder: null, summary: null };
+  const handsPanel = { id: "hands", title: "Hands", shows: () => true, draw: drawHands };
+  const all = [handsPanel, ...panels];
+
+  async function show(folder, place, summary = null) {
+    if (look.asked) look.asked.abort();
+    const asked = new AbortController();
+    const changed = folder !== look.folder || needsAnswer(look.place, place) || !look.position;
+    Object.assign(look, { asked, folder, place, summary: summary || look.summary });
+    root.setAttribute("aria-busy", "true");
+    try {
+      if (changed) {
+        const query = { folder, line: place.line, board: place.board, filter: place.filter };
+        const position = await source.position(query, asked.signal);
+        if (asked.signal.aborted) return;
+        look.position = position;
+      }
+      draw();
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      look.position = null;
+      fill(root, el("p", { class: "error", role: "alert" }, error.message), restart());
+    } finally {
+      if (look.asked === asked) root.removeAttribute("aria-busy");
+    }
+  }
+
+  function restart() {
+    return el("p", {}, el("button", { type: "button", onclick: () => move({ line: "", board: "" }) }, "back to the first decision"));
+  }
+
+  function move(change) {
+    const elsewhere = "line" in change || "board" in change;
+    moved({ ...look.place, ...(elsewhere ? { hand: "" } : {}), ...change });
+  }
+
+  function context() {
+    return { position: look.position, place: look.place, folder: look.folder, summary: look.summary, source, go: move };
+  }
+
+  function draw() {
+    const { position, place } = look;
+    const here = document.activeElement && root.contains(document.activeElement) ? document.activeElement : null;
+    const kept = here && (here.getAttribute("data-hand") || here.getAttribute("data-step") || here.id);
+    fill(root, ribbonNode(position, move), facts(position), position.views ? decision(position, place) : null, drawPanels());
+    if (kept) {
+      const again = root.querySelector(`[data-hand="${kept}"][tabindex="0"], [id="${kept}"]`);
+      if (again) again.focus({ preventScroll: true });
+    }
+    const current = root.querySelector(".stage.here");
+    if (current && current.scrollIntoView) current.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  function facts(position) {
+    const rows = [
+      ["board", position.board ? boardNode(position.board) : "none yet"],
+      ["pot", `${amount(position.pot)} ${position.unit}`],
+    ];
+    if (position.totals)
+      for (const seat of [0, 1])
+        rows.push([
+          SEAT_TITLES[seat].slice(0, 3).trim(),
+          `EV ${amount(position.totals.ev[seat])}, equity ${percent(position.totals.equity[seat])}, ` +
+            `realised ${percent(position.totals.realisation[seat], 0)}`,
+        ]);
+    if (position.board_bucket !== null && position.board_bucket !== undefined)
+      rows.push(["board bucket", String(position.board_bucket)]);
+    return el("dl", { class: "facts" }, rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+  }
+
+  function decision(position, place) {
+    const heat = place.heat || "strategy";
+    const holdem = position.views[0].grid;
+    return el(
+      "section",
+      { class: "decision", "aria-label": "both players' hands" },
+      holdem
+        ? el(
+            "div",
+            { class: "tools" },
+            el("label", { for: "heat" }, "show"),
+            el(
+              "select",
+              { id: "heat", onchange: (event) => move({ heat: event.target.value }) },
+              HEATS.map(([value, text]) => el("option", { value, selected: value === heat }, text)),
+            ),
+            el("label", { for: "filter" }, "filter"),
+            filterField(place),
+          )
+        : null,
+      el("div", { class: "grids" }, position.views.map((view) => seatNode(position, view, heat, place))),
+    );
+  }
+
+  function filterField(place) {
+    return el("input", {
+      id: "filter",
+      type: "search",
+      value: place.filter || "",
+      placeholder: "pair+&flushdraw",
+      title: "kinds of hands, such as pair+&flushdraw, set; a semicolon separates filters that all must hold",
+      onchange: (event) => move({ filter: event.target.value.trim() }),
+    });
+  }
+
+  function seatNode(position, view, heat, place) {
+    const acts = view.player === position.player;
+    const mine = Number(place.seat || position.player) === view.player;
+    const shares = view.words.map((word, i) =>
+      el(
+        "li",
+        {},
+        el("span", { class: "swatch", style: { "background-color": view.colours[i] } }),
+        word,
+        " ",
+        el("b", {}, percent(view.shares[i])),
+      ),
+    );
+    const pick = (name) => move({ hand: name, seat: String(view.player), panel: "hands" });
+    const usable = acts || heat !== "regret" ? heat : "strategy";
+    return el(
+      "article",
+      { class: "seat" },
+      el("h2", {}, SEAT_TITLES[view.player], acts ? " to act" : " waits", el("small", {}, ` ${view.combos.toFixed(1)} hands`)),
+      el("ul", { class: "shares" }, shares),
+      view.grid
+        ? gridNode(view, {
+            heat: usable,
+            selected: mine ? place.hand || null : null,
+            pick,
+            label: `hands of ${SEAT_TITLES[view.player]}`,
+          })
+        : handTable(view, null),
+    );
+  }
+
+  function drawHands(element, { position, place }) {
+    const seat = Number(place.seat || position.player);
+    const view = position.views.find((each) => each.player === seat);
+    const title = place.hand ? `${place.hand} of ${SEAT_TITLES[seat]}` : `all hands of ${SEAT_TITLES[seat]}`;
+    const choices = position.views.map((each) =>
+      el(
+        "button",
+        {
+          type: "button",
+          "aria-pressed": each.player === seat ? "true" : "false",
+          onclick: () => move({ seat: String(each.player) }),
+        },
+        each.player ? "ip" : "oop",
+      ),
+    );
+    const every = place.hand ? el("button", { type: "button", onclick: () => move({ hand: "" }) }, "all hands") : null;
+    fill(element, el("h3", {}, title), el("div", { class: "tools" }, choices, every), handTable(view, place.hand || null));
+  }
+
+  function drawPanels() {
+    const { position, place } = look;
+    const shown = all.filter((panel) => (panel === handsPanel ? Boolean(position.views) : panel.shows(context())));
+    if (!shown.length) return null;
+    const current = shown.find((panel) => panel.id === place.panel) || shown[0];
+    const body = el("div", { class: "panel", role: "tabpanel", id: "panel", "aria-labelledby": `tab-${current.id}` });
+    const tabs = shown.map((panel) =>
+      el(
+        "button",
+        {
+          type: "button",
+          role: "tab",
+          id: `tab-${panel.id}`,
+          "aria-selected": panel === current ? "true" : "false",
+          "aria-controls": "panel",
+          onclick: () => move({ panel: panel.id }),
+        },
+        panel.title,
+      ),
+    );
+    current.draw(body, context());
+    return el("section", { class: "panels" }, el("div", { class: "tabs", role: "tablist", "aria-label": "panels" }, tabs), body);
+  }
+
+  function back() {
+    const last = look.position && look.position.path.at(-1);
+    if (last) move({ line: last.line, board: last.board });
+  }
+
+  function take(number) {
+    const step = look.position && look.position.steps[number];
+    if (step && look.position.kind === "decision") move({ line: step.line, board: step.board });
+  }
+
+  return { show, back, take, context };
+}
+
+function needsAnswer(old, place) {
+  return ["line", "board", "filter"].some((name) => (old[name] || "") !== (place[name] || ""));
+}

@@ -1,0 +1,102 @@
+/** The page that looks at the solves of the server: choose a solve, then walk through it. */
+
+import { el, fill } from "./dom.js";
+import { createLook } from "./look.js";
+import { LOOK_PANELS } from "./panels.js";
+import { placeAddress } from "./place.js";
+import { serverSource } from "./source.js";
+
+/** Make the look page in an element; returns its functions `show(parameters)` and `key(event)`. */
+export function lookPage(root) {
+  const source = serverSource();
+  const head = el("div", { class: "solve" });
+  const body = el("div", { class: "look" });
+  fill(root, head, body);
+  const look = createLook(body, source, {
+    panels: LOOK_PANELS,
+    moved: (place) => {
+      location.hash = placeAddress("look", { folder: current.folder, ...place });
+    },
+  });
+  const current = { folder: null, summary: null };
+
+  async function show(parameters) {
+    const { folder, ...place } = parameters;
+    if (!folder) return choose();
+    try {
+      if (folder !== current.folder) {
+        current.summary = await source.summary(folder);
+        current.folder = folder;
+      }
+    } catch (error) {
+      current.folder = null;
+      fill(head, el("a", { href: "#look" }, "all solves"));
+      fill(body, el("p", { class: "error", role: "alert" }, error.message));
+      return;
+    }
+    drawHead();
+    await look.show(folder, place, current.summary);
+  }
+
+  function drawHead() {
+    const { summary, folder } = current;
+    const gap = summary.exploitability_pct;
+    fill(
+      head,
+      el("a", { href: "#look" }, "all solves"),
+      el("h1", {}, folder),
+      el("span", { class: "note" }, `${summary.kind}, ${summary.progress}`, gap === null ? "" : `, exploitability ${gap.toFixed(3)} % of the pot`),
+    );
+    document.title = `${folder} – Spewy`;
+  }
+
+  async function choose() {
+    current.folder = null;
+    document.title = "Spewy";
+    fill(head, el("h1", {}, "Solves"));
+    let listed;
+    try {
+      listed = await source.folders();
+    } catch (error) {
+      fill(body, el("p", { class: "error", role: "alert" }, error.message));
+      return;
+    }
+    const inBatches = new Set(listed.folders.flatMap((entry) => entry.boards));
+    const tops = listed.folders.filter((entry) => !inBatches.has(entry.id));
+    if (!tops.length) {
+      fill(body, el("p", {}, "There is no solve yet. ", el("a", { href: "#solve" }, "Set one up"), "."));
+      return;
+    }
+    fill(body, el("ul", { class: "solves" }, tops.map(entryNode)));
+  }
+
+  function entryNode(entry) {
+    if (entry.kind === "solve")
+      return el("li", {}, el("a", { href: placeAddress("look", { folder: entry.id }) }, entry.id));
+    const boards = entry.boards.map((id) =>
+      el("a", { class: "chip", href: placeAddress("look", { folder: id }) }, id.slice(entry.id.length + 1)),
+    );
+    return el(
+      "li",
+      {},
+      el("details", {}, el("summary", {}, `${entry.id}: ${boards.length} boards`), el("div", { class: "chips" }, boards)),
+    );
+  }
+
+  function key(event) {
+    if (event.key === "ArrowLeft" || event.key === "Backspace") look.back();
+    else if (/^[1-9]$/.test(event.key)) look.take(Number(event.key) - 1);
+    else if (event.key === "/") {
+      const field = document.getElementById("filter");
+      if (!field) return false;
+      field.focus();
+    } else if (event.key === "g") {
+      const cell = body.querySelector('[data-hand][tabindex="0"]');
+      if (!cell) return false;
+      cell.focus();
+    } else return false;
+    return true;
+  }
+
+  return { show, key };
+}

@@ -1,0 +1,49 @@
+/** Starts the page: shows the page that the address names, and passes keys to it. */
+
+import { el, fill } from "./dom.js";
+import { lookPage } from "./lookpage.js";
+import { readPlace } from "./place.js";
+
+/** The pages: name in the address, title in the navigation, and function that makes the page in an element. */
+const PAGES = [["look", "Look", lookPage]];
+
+const made = {};
+const main = document.getElementById("main");
+
+function showPlace() {
+  const { page, parameters } = readPlace();
+  const [name, , make] = PAGES.find(([each]) => each === page) || PAGES[0];
+  if (!made[name]) {
+    const root = el("div", { class: `page page-${name}` });
+    made[name] = { root, ...make(root) };
+  }
+  if (!main.contains(made[name].root)) fill(main, made[name].root);
+  for (const link of document.querySelectorAll("header nav a"))
+    link.setAttribute("aria-current", link.getAttribute("href") === `#${name}` ? "page" : "false");
+  made[name].show(parameters);
+}
+
+function pressed(event) {
+  if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
+  if (/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName)) return;
+  const { page } = readPlace();
+  const shown = made[page];
+  if (shown && shown.key && shown.key(event)) event.preventDefault();
+}
+
+function chooseTheme() {
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const now = document.documentElement.dataset.theme || (dark ? "dark" : "light");
+  document.documentElement.dataset.theme = now === "dark" ? "light" : "dark";
+  localStorage.setItem("theme", document.documentElement.dataset.theme);
+}
+
+if (localStorage.getItem("theme")) document.documentElement.dataset.theme = localStorage.getItem("theme");
+document.getElementById("theme").addEventListener("click", chooseTheme);
+fill(
+  document.getElementById("pages"),
+  PAGES.map(([name, title]) => el("a", { href: `#${name}` }, title)),
+);
+addEventListener("hashchange", showPlace);
+addEventListener("keydown", pressed);
+showPlace();

@@ -1,0 +1,3 @@
+/** The panels of the look page, in the order of their tabs. */
+
+export const LOOK_PANELS = [];

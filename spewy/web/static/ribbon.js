@@ -1,0 +1,99 @@
+/** The ribbon: all decisions and deals before a position, and the actions that can follow it. */
+
+import { el } from "./dom.js";
+import { cardList, cardNode, cardTable } from "./cards.js";
+import { percent } from "./format.js";
+
+const SEATS = ["oop", "ip"];
+
+/**
+ * Make the ribbon of a position.
+ * @param {object} position the server's position.
+ * @param {function} go called with `{line, board}` of another position.
+ */
+export function ribbonNode(position, go) {
+  const stages = position.path.map((stage, number) =>
+    stage.kind === "cards" ? dealtStage(position, stage, number, go) : decisionStage(stage, stage.taken, go),
+  );
+  if (position.kind === "decision") stages.push(decisionStage(position, null, go));
+  else if (position.kind === "chance") stages.push(dealStage(position, go));
+  else stages.push(el("div", { class: "stage end" }, el("div", { class: "stage-title" }, endText(position))));
+  return el("nav", { class: "ribbon", "aria-label": "actions and cards" }, stages);
+}
+
+function endText(position) {
+  if (position.kind === "showdown") return `showdown, pot ${position.pot}`;
+  return `fold: the other player wins the pot of ${position.pot}`;
+}
+
+function decisionStage(stage, taken, go) {
+  return el(
+    "div",
+    { class: `stage${taken === null ? " here" : ""}` },
+    el(
+      "button",
+      {
+        type: "button",
+        class: "stage-title",
+        "aria-current": taken === null ? "step" : null,
+        title: "show this decision",
+        onclick: () => go({ line: stage.line, board: stage.board }),
+      },
+      `${SEATS[stage.player]} to act`,
+    ),
+    stage.steps.map((step, number) =>
+      el(
+        "button",
+        {
+          type: "button",
+          class: `step${number === taken ? " taken" : ""}`,
+          "aria-pressed": number === taken ? "true" : "false",
+          "data-step": step.name,
+          onclick: () => go({ line: step.line, board: step.board }),
+        },
+        el("span", { class: "swatch", style: { "background-color": step.colour } }),
+        el("span", { class: "step-name" }, step.words),
+        el("span", { class: "step-share" }, percent(step.frequency)),
+      ),
+    ),
+  );
+}
+
+function dealtStage(position, stage, number, go) {
+  const cards = cardList(stage.dealt);
+  return el(
+    "div",
+    { class: "stage" },
+    el(
+      "button",
+      {
+        type: "button",
+        class: "stage-title",
+        title: "choose other cards",
+        onclick: () => go({ line: stage.line, board: stage.board }),
+      },
+      cards.length > 1 ? "flop" : number && cardList(stage.board).length === 3 ? "turn" : "river",
+    ),
+    el("div", { class: "stage-cards" }, cards.map(cardNode)),
+  );
+}
+
+function dealStage(position, go) {
+  const single = position.steps.every((step) => cardList(step.name).length === 1);
+  const steps = Object.fromEntries(position.steps.map((step) => [step.name, step]));
+  const pick = (name) => go({ line: steps[name].line, board: steps[name].board });
+  const choice = single
+    ? cardTable({ enabled: (card) => card in steps, pick, label: "next card" })
+    : el(
+        "div",
+        { class: "flops" },
+        position.steps.map((step) =>
+          el(
+            "button",
+            { type: "button", class: "step", "data-step": step.name, onclick: () => pick(step.name) },
+            cardList(step.name).length ? cardList(step.name).map(cardNode) : step.name,
+          ),
+        ),
+      );
+  return el("div", { class: "stage here" }, el("div", { class: "stage-title" }, "next cards"), choice);
+}
