@@ -1,4 +1,4 @@
-"""What a person plays against: a `Contest` deals the cards, plays the strategy, and judges the person's decisions.
+"""A `Contest` is a game against a stored strategy: it deals the cards, plays the strategy, and judges decisions.
 
 `GameContest` is a bot that plays a whole game; `spewy.match.spot_contest` is a solved spot.
 """
@@ -27,7 +27,7 @@ from spewy.match.words import HELP, action_text, parse_words, words_text
 
 @dataclass(frozen=True)
 class Choices:
-    """What a person can do at a decision.
+    """The actions that a person can choose at a decision.
 
     Attributes:
         actions: legal ACPC actions to offer, without a size twice.

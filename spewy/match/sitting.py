@@ -158,7 +158,7 @@ class Sitting:
 
     @property
     def total(self) -> float:
-        """What the person has won in all finished hands, in the unit of the contest."""
+        """Amount that the person has won in all finished hands, in the unit of the contest."""
         return sum(self._won) / self._contest.unit.chips
 
     @property
