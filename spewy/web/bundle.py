@@ -15,7 +15,7 @@ STATIC = Path(__file__).with_name("static")
 IMPORT = re.compile(r'^import (?:\{(?P<names>[^}]*)\} from )?"\./(?P<file>[\w-]+\.js)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let)\b)", re.MULTILINE)
 OTHER = re.compile(r"^(?:import|export)\b.*|\bimport\(.*", re.MULTILINE)
-"""What remains of an import or an export in a form that cannot be joined."""
+"""Matches an import or an export in a form that cannot be joined."""
 DECLARATION = re.compile(
     r"^(?P<export>export )?(?:async )?(?:function\*?|class|const|let|var) (?P<names>[\w$]+|\{[^}]*\}|\[[^\]]*\])",
     re.MULTILINE,
