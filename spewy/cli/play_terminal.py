@@ -50,7 +50,9 @@ def terminal(
       spewy play terminal --lockers results/nolimit-200bb --hands 20 --seed 7 --log mine.log
     """  # noqa: D301
     from spewy.bot.tally import tally_of
-    from spewy.match.terminal import Terminal
+    from spewy.match.contest import GameContest
+    from spewy.match.sitting import Sitting
+    from spewy.match.terminal import play_in_words
 
     def ask(prompt: str) -> str | None:
         line = ""
@@ -66,12 +68,12 @@ def terminal(
     bot = open_bot(folder, **how)
     try:
         with line_writer(log, add=True) as write:
-            table = Terminal(bot, ask, click.echo, write, seed=chosen)
+            sitting = Sitting(GameContest(bot, chosen), log=write)
             click.echo(f"{folder}, seed {chosen}")
             try:
-                table.play(hands)
+                play_in_words(sitting, ask, click.echo, hands)
             finally:
-                click.echo(f"{count(table.hands, 'hand')}, {table.chips:+d} chips")
+                click.echo(f"{count(sitting.hands, 'hand')}, {sitting.total:+.10g} chips")
                 for name, text in tally_rows(tally_of(bot), " of the bot"):
                     click.echo(f"{name}: {text}")
     finally:

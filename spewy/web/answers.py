@@ -46,9 +46,9 @@ def post(path: str, function: Callable[[Parameters], Any]) -> Route:
         try:
             parameters = json.loads(await request.body())
         except (ValueError, RecursionError):
-            return _error(400, "the request is not JSON")
+            return JSONResponse({"error": "the request is not JSON"}, 400)
         if not isinstance(parameters, dict):
-            return _error(400, "expected a JSON object in the request")
+            return JSONResponse({"error": "expected a JSON object in the request"}, 400)
         return await _answered(function, parameters)
 
     return Route(path, answer, methods=["POST"], name=path)
@@ -79,11 +79,10 @@ def optional(parameters: Parameters, name: str) -> str | None:
     return text(parameters, name, "") or None
 
 
-async def _answered(function: Callable[[Parameters], Any], parameters: Parameters) -> Response:
-    """Call a function in a thread, and return its result or its error."""
+def answer_of(function: Callable[[Parameters], Any], parameters: Parameters) -> tuple[int, Any]:
+    """Call a function, and return the status of the answer and the function's result or ``{"error": text}``."""
     try:
-        found = await run_in_threadpool(function, parameters)
-        return found if isinstance(found, Response) else JSONResponse(found)
+        return 200, function(parameters)
     except NotSolvedError as error:
         return _error(409, str(error))
     except MissingError as error:
@@ -95,8 +94,14 @@ async def _answered(function: Callable[[Parameters], Any], parameters: Parameter
         if known is not None:
             return _error(503, known)
         LOG.error("unexpected %s", type(error).__name__, exc_info=error)
-        return _error(500, "the server failed; its log on the terminal says why")
+        return _error(500, "the answer failed unexpectedly; the log says why")
 
 
-def _error(status: int, message: str) -> JSONResponse:
-    return JSONResponse({"error": one_line(message, 2000)}, status)
+async def _answered(function: Callable[[Parameters], Any], parameters: Parameters) -> Response:
+    """Call a function in a thread, and return its result or its error as a response."""
+    status, found = await run_in_threadpool(answer_of, function, parameters)
+    return found if isinstance(found, Response) else JSONResponse(found, status)
+
+
+def _error(status: int, message: str) -> tuple[int, dict[str, str]]:
+    return status, {"error": one_line(message, 2000)}

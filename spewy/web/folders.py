@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from buckets.cards import parse_cards
 from buckets.errors import CardError
@@ -20,7 +20,6 @@ from lockers import holds_store
 from spewy.errors import InputError, path_text, shown
 from spewy.look.boards import WEIGHTS_FILE
 from spewy.look.folder import strategy_folder
-from spewy.look.position import summary
 from spewy.look.solution import Solution
 
 MOST_OPEN = 8
@@ -109,11 +108,6 @@ class Folders:
             each.close()
         with opened.lock:
             yield opened.latest(entry.path)
-
-    def summary(self, name: str) -> dict[str, Any]:
-        """Return facts about a solve as a JSON object: see `spewy.look.position.summary`."""
-        with self.solution(name) as solution:
-            return summary(solution)
 
     def close(self) -> None:
         """Close all solutions."""

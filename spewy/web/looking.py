@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 from starlette.responses import Response
 from starlette.routing import Route
 
-from spewy.look.position import position
+from spewy.look.position import position, summary
+from spewy.look.solution import Solution
 from spewy.web.answers import Parameters, get, optional, text
 from spewy.web.folders import Folders
+
+Question = Callable[[Parameters], Any]
+"""A function from the parameters of a question to the JSON object that answers it."""
+
+
+class Solutions(Protocol):
+    """Opens solutions by name: the folders of a server, or the one solution of a notebook."""
+
+    def solution(self, name: str) -> AbstractContextManager[Solution]:
+        """Open a solution for a ``with`` block."""
+        ...
 
 
 def look_routes(folders: Folders) -> list[Route]:
@@ -22,12 +36,26 @@ def look_routes(folders: Folders) -> list[Route]:
         ]
         return {"folders": rows, "roots": [root.name for root in folders.roots]}
 
+    def table(parameters: Parameters) -> Response:
+        with folders.solution(text(parameters, "folder")) as solution:
+            view = solution.node(text(parameters, "line", ""), optional(parameters, "board"))
+            frame = view.wide_frame()
+        return Response(frame.to_csv(index=False), media_type="text/csv; charset=utf-8")
+
+    questions = [get(path, question) for path, question in solution_questions(folders).items()]
+    return [get("/api/folders", listed), *questions, get("/api/table.csv", table)]
+
+
+def solution_questions(solutions: Solutions) -> dict[str, Question]:
+    """Return the questions about one solution by path, which a server and a notebook answer alike."""
+
     def facts(parameters: Parameters) -> dict[str, Any]:
-        return folders.summary(text(parameters, "folder"))
+        with solutions.solution(text(parameters, "folder")) as solution:
+            return summary(solution)
 
     def at(parameters: Parameters) -> dict[str, Any]:
         filters = [each for each in text(parameters, "filter", "").split(";") if each.strip()]
-        with folders.solution(text(parameters, "folder")) as solution:
+        with solutions.solution(text(parameters, "folder")) as solution:
             return position(
                 solution,
                 text(parameters, "line", ""),
@@ -36,15 +64,4 @@ def look_routes(folders: Folders) -> list[Route]:
                 filters=filters,
             )
 
-    def table(parameters: Parameters) -> Response:
-        with folders.solution(text(parameters, "folder")) as solution:
-            view = solution.node(text(parameters, "line", ""), optional(parameters, "board"))
-            frame = view.wide_frame()
-        return Response(frame.to_csv(index=False), media_type="text/csv; charset=utf-8")
-
-    return [
-        get("/api/folders", listed),
-        get("/api/summary", facts),
-        get("/api/position", at),
-        get("/api/table.csv", table),
-    ]
+    return {"/api/summary": facts, "/api/position": at}

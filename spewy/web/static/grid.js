@@ -114,8 +114,9 @@ function numbers(view, heat) {
 }
 
 function moveFocus(event, table, pick) {
-  const name = document.activeElement.getAttribute("data-hand");
-  if (!name || !table.contains(document.activeElement)) return;
+  const here = table.getRootNode().activeElement;
+  const name = here && here.getAttribute("data-hand");
+  if (!name || !table.contains(here)) return;
   if (event.key === "Enter" || event.key === " ") {
     event.preventDefault();
     pick(name);
@@ -126,9 +127,9 @@ function moveFocus(event, table, pick) {
   event.preventDefault();
   event.stopPropagation();
   const cells = [...table.querySelectorAll("[data-hand]")];
-  const next = cells[cells.indexOf(document.activeElement) + step];
+  const next = cells[cells.indexOf(here) + step];
   if (!next) return;
-  document.activeElement.setAttribute("tabindex", "-1");
+  here.setAttribute("tabindex", "-1");
   next.setAttribute("tabindex", "0");
   next.focus();
 }

@@ -22,9 +22,12 @@ const HEATS = [
  * @param {Element} root element to fill.
  * @param {object} source answers questions about the solution: `position(query, signal)`, and more for some panels.
  * @param {object} options `panels`: panels below the grids, each `{id, title, shows(context), draw(element, context)}`;
- *   `moved(place)`: called with the new place `{line, board, heat, filter, hand, seat, panel}`.
+ *   `filters`: whether the source can filter hands; `moved(place)`: called with the new place
+ *   `{line, board, heat, filter, hand, seat, panel}`.
+ * @returns {object} `show(folder, place, summary)` shows a place, `key(event)` obeys a key and tells whether it did, and
+ *   `context()` is what panels get.
  */
-export function createLook(root, source, { panels = [], moved = () => {} }) {
+export function createLook(root, source, { panels = [], filters = true, moved = () => {} }) {
   const look = { place: {}, position: null, asked: null, folder: null, summary: null };
   const handsPanel = { id: "hands", title: "Hands", shows: () => true, draw: drawHands };
   const all = [handsPanel, ...panels];
@@ -67,7 +70,8 @@ export function createLook(root, source, { panels = [], moved = () => {} }) {
 
   function draw() {
     const { position, place } = look;
-    const here = document.activeElement && root.contains(document.activeElement) ? document.activeElement : null;
+    const focused = root.getRootNode().activeElement;
+    const here = focused && root.contains(focused) ? focused : null;
     const kept = here && (here.getAttribute("data-hand") || here.getAttribute("data-step") || here.id);
     fill(root, ribbonNode(position, move), facts(position), position.views ? decision(position, place) : null, drawPanels());
     if (kept) {
@@ -111,8 +115,7 @@ export function createLook(root, source, { panels = [], moved = () => {} }) {
               { id: "heat", onchange: (event) => move({ heat: event.target.value }) },
               HEATS.map(([value, text]) => el("option", { value, selected: value === heat }, text)),
             ),
-            el("label", { for: "filter" }, "filter"),
-            filterField(place),
+            filters ? [el("label", { for: "filter" }, "filter"), filterField(place)] : null,
           )
         : null,
       el("div", { class: "grids" }, position.views.map((view) => seatNode(position, view, heat, place))),
@@ -214,7 +217,19 @@ export function createLook(root, source, { panels = [], moved = () => {} }) {
     if (step && look.position.kind === "decision") move({ line: step.line, board: step.board });
   }
 
-  return { show, back, take, context };
+  function key(event) {
+    if (event.key === "ArrowLeft" || event.key === "Backspace") back();
+    else if (/^[1-9]$/.test(event.key)) take(Number(event.key) - 1);
+    else {
+      const target = { "/": "#filter", g: '[data-hand][tabindex="0"]' }[event.key];
+      const element = target && root.querySelector(target);
+      if (!element) return false;
+      element.focus();
+    }
+    return true;
+  }
+
+  return { show, key, context };
 }
 
 function needsAnswer(old, place) {

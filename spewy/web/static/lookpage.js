@@ -83,20 +83,5 @@ export function lookPage(root) {
     );
   }
 
-  function key(event) {
-    if (event.key === "ArrowLeft" || event.key === "Backspace") look.back();
-    else if (/^[1-9]$/.test(event.key)) look.take(Number(event.key) - 1);
-    else if (event.key === "/") {
-      const field = document.getElementById("filter");
-      if (!field) return false;
-      field.focus();
-    } else if (event.key === "g") {
-      const cell = body.querySelector('[data-hand][tabindex="0"]');
-      if (!cell) return false;
-      cell.focus();
-    } else return false;
-    return true;
-  }
-
-  return { show, key };
+  return { show, key: look.key };
 }

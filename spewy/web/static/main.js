@@ -3,6 +3,7 @@
 import { el, fill } from "./dom.js";
 import { lookPage } from "./lookpage.js";
 import { readPlace } from "./place.js";
+import { startTheme } from "./theme.js";
 
 /** The pages: name in the address, title in the navigation, and function that makes the page in an element. */
 const PAGES = [["look", "Look", lookPage]];
@@ -31,15 +32,7 @@ function pressed(event) {
   if (shown && shown.key && shown.key(event)) event.preventDefault();
 }
 
-function chooseTheme() {
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const now = document.documentElement.dataset.theme || (dark ? "dark" : "light");
-  document.documentElement.dataset.theme = now === "dark" ? "light" : "dark";
-  localStorage.setItem("theme", document.documentElement.dataset.theme);
-}
-
-if (localStorage.getItem("theme")) document.documentElement.dataset.theme = localStorage.getItem("theme");
-document.getElementById("theme").addEventListener("click", chooseTheme);
+startTheme(document.getElementById("theme"));
 fill(
   document.getElementById("pages"),
   PAGES.map(([name, title]) => el("a", { href: `#${name}` }, title)),

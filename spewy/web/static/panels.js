@@ -1,3 +1,6 @@
-/** The panels of the look page, in the order of their tabs. */
+/**
+ * The panels of the look page, in the order of their tabs. A panel asks only `context.source`, and shows only if the
+ * source has the question: a notebook and an exported page have fewer questions than the server.
+ */
 
 export const LOOK_PANELS = [];

@@ -8,7 +8,7 @@ const SEATS = ["oop", "ip"];
 
 /**
  * Make the ribbon of a position.
- * @param {object} position the server's position.
+ * @param {object} position the server's position; an exported page marks what its file lacks as `absent`.
  * @param {function} go called with `{line, board}` of another position.
  */
 export function ribbonNode(position, go) {
@@ -36,7 +36,8 @@ function decisionStage(stage, taken, go) {
         type: "button",
         class: "stage-title",
         "aria-current": taken === null ? "step" : null,
-        title: "show this decision",
+        disabled: Boolean(stage.absent),
+        title: stage.absent ? "not in this file" : "show this decision",
         onclick: () => go({ line: stage.line, board: stage.board }),
       },
       `${SEATS[stage.player]} to act`,
@@ -49,6 +50,8 @@ function decisionStage(stage, taken, go) {
           class: `step${number === taken ? " taken" : ""}`,
           "aria-pressed": number === taken ? "true" : "false",
           "data-step": step.name,
+          disabled: Boolean(step.absent),
+          title: step.absent ? "not in this file" : null,
           onclick: () => go({ line: step.line, board: step.board }),
         },
         el("span", { class: "swatch", style: { "background-color": step.colour } }),
@@ -69,7 +72,8 @@ function dealtStage(position, stage, number, go) {
       {
         type: "button",
         class: "stage-title",
-        title: "choose other cards",
+        disabled: Boolean(stage.absent),
+        title: stage.absent ? "not in this file" : "choose other cards",
         onclick: () => go({ line: stage.line, board: stage.board }),
       },
       cards.length > 1 ? "flop" : number && cardList(stage.board).length === 3 ? "turn" : "river",
@@ -79,6 +83,7 @@ function dealtStage(position, stage, number, go) {
 }
 
 function dealStage(position, go) {
+  if (position.absent) return el("div", { class: "stage end" }, el("div", { class: "stage-title" }, position.absent));
   const single = position.steps.every((step) => cardList(step.name).length === 1);
   const steps = Object.fromEntries(position.steps.map((step) => [step.name, step]));
   const pick = (name) => go({ line: steps[name].line, board: steps[name].board });

@@ -32,12 +32,23 @@ async function answered(request) {
   return found;
 }
 
-/** Source of positions for the look page: a function for each question. */
+/**
+ * Make a source with the questions about one solution, which a server and a notebook answer. An exported page has a
+ * source with `position` alone, so a panel that needs another question shows only if `context.source` has it.
+ * @param {function} question asks a question: `question(path, query, signal)` returns a promise of the answer.
+ */
+export function solutionSource(question) {
+  return {
+    summary: (folder) => question("/api/summary", { folder }),
+    position: (query, signal) => question("/api/position", query, signal),
+  };
+}
+
+/** Make the source of the server's pages: the questions about one solution, and those that only a server answers. */
 export function serverSource() {
   return {
+    ...solutionSource(ask),
     folders: () => ask("/api/folders"),
-    summary: (folder) => ask("/api/summary", { folder }),
-    position: (query, signal) => ask("/api/position", query, signal),
     tableAddress: (query) => `/api/table.csv?${new URLSearchParams(query)}`,
   };
 }

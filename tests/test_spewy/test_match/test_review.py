@@ -14,8 +14,9 @@ from spewy.game.gamefile import format_game, load_game
 from spewy.game.hand import Hand
 from spewy.look.folder import open_policy
 from spewy.match.acpc_text import LoggedHand
+from spewy.match.hand_review import review_hand
 from spewy.match.phh import phh_text
-from spewy.match.review import Review, open_strategy, review_hand, review_hands, summary
+from spewy.match.review import Review, open_strategy, review_hands, summary
 
 KUHN, LEDUC = load_game("kuhn"), load_game("leduc")
 
@@ -48,7 +49,7 @@ def worth(bot, hand, player):
 @pytest.mark.parametrize("line", ["cc", "crc", "crf", "rf", "rc"])
 def test_where_a_round_is_the_game_values_are_exact(line):
     bot, hand = Told(KUHN, 11), kuhn_hand(line, 1, 2)
-    found = review_hand(bot, hand)
+    found = list(review_hand(bot, hand))
     assert [decided.action for decided in found] == list(line)
     now = kuhn_hand("", 1, 2)
     for decided in found:
@@ -71,14 +72,14 @@ def test_decisions_drawn_from_the_strategy_cost_nothing_on_average():
         over = hand.apply(action)
         while not over.is_over:
             over = over.apply("c")
-        costs.append(review_hand(bot, over, players=(0,))[-1].cost)
+        costs.append(list(review_hand(bot, over, players=(0,)))[-1].cost)
     assert mix.of(LEDUC.hand_number(hand.hole[0])) @ np.array(costs) == pytest.approx(0, abs=1e-12)
     assert max(costs) > 0.01
 
 
 def test_a_hand_that_is_not_known_costs_nothing_that_is_told():
     hand = kuhn_hand("rf")
-    found = review_hand(Told(KUHN, 1), replace(hand, hole=(hand.hole[0], None)))
+    found = list(review_hand(Told(KUHN, 1), replace(hand, hole=(hand.hole[0], None))))
     assert found[0].cost is not None
     assert (found[1].cost, found[1].values, found[1].frequency) == (None, None, None)
     assert found[1].actions == ("f", "c")

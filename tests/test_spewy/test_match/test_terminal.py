@@ -18,8 +18,10 @@ from spewy.errors import InputError
 from spewy.game.betting import Betting, parse_line
 from spewy.game.gamefile import load_game
 from spewy.match.acpc_text import parse_logged
-from spewy.match.review import Decided
-from spewy.match.terminal import Terminal
+from spewy.match.contest import GameContest, Judged
+from spewy.match.hand_review import Decided
+from spewy.match.sitting import Sitting
+from spewy.match.terminal import play_in_words
 from spewy.match.words import action_text, parse_words
 
 KUHN = load_game("kuhn")
@@ -47,14 +49,15 @@ class Tells(Seat):
         self.closed = True
 
 
-def sat(bot, lines, **settings):
-    """What a person reads who says these lines and then no more, and the table."""
+def sat(bot, lines, seed=0, review=None):
+    """What a person reads who says these lines and then no more, and the sitting."""
     told, logged, rest = [], [], iter(lines)
-    terminal = Terminal(
-        bot, lambda prompt: told.append(prompt) or next(rest, None), told.append, logged.append, **settings
-    )
-    terminal.play()
-    return told, logged, terminal
+    contest = GameContest(bot, seed)
+    if review is not None:
+        contest.judge = review
+    sitting = Sitting(contest, log=logged.append)
+    play_in_words(sitting, lambda prompt: told.append(prompt) or next(rest, None), told.append)
+    return told, logged, sitting
 
 
 @pytest.mark.parametrize(
@@ -136,15 +139,16 @@ def test_a_hand_is_told_and_reviewed():
         assert any(one.startswith(line) for one in told), line
     hand = parse_logged(LIMIT, logged[0])
     assert (hand.names, hand.hand.net()) == (("Bot", "You"), (40, -40))
-    assert (table.hands, table.chips, len(logged)) == (1, -40, 1)
+    assert (table.hands, table.total, len(logged)) == (1, -40, 1)
 
 
 def test_costs_are_told_where_somebody_works_them_out():
-    def review(bot, hand, players, seed):
-        return [
+    def review(hand, person, failed):
+        decided = (
             Decided(1, "", (), "f", ("c", "r"), (0.2, 0.8), None, 1.25),
             Decided(1, "", (), "f", ("f", "r"), (0.2, 0.8), None, -0.001),
-        ]
+        )
+        return Judged(decided, np.zeros(1326))
 
     told, _, _ = sat(Tells(LIMIT), ["f"], review=review)
     done = "  preflop (first): folds (an action that the strategy lacks)"
@@ -165,7 +169,7 @@ class Fails(Tells):
 def test_a_bot_that_fails_does_not_end_the_evening():
     told, logged, _ = sat(Fails(LIMIT), ["r", "r", "r", "r"])
     assert any(text.startswith("WARNING: the bot failed: InputError: action 'r1'") for text in told)
-    assert "  WARNING: no review: KeyError: 'lost'" in told
+    assert "WARNING: no review: KeyError: 'lost'" in told
     assert logged[0].startswith("STATE:0:rf:")
 
 

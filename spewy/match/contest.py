@@ -1,0 +1,265 @@
+"""A `Contest` is a game against a stored strategy: it deals the cards, plays the strategy, and judges decisions.
+
+`GameContest` is a bot that plays a whole game; `spewy.match.spot_contest` is a solved spot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+from buckets.cards import cards_name
+from solvers.tree import Floats
+from spewy.bot.bot import Mix, Reveals
+from spewy.game.amounts import CHIPS, Unit
+from spewy.game.betting import Betting
+from spewy.game.gamefile import Game
+from spewy.game.hand import Hand
+from spewy.match.aivat import estimate
+from spewy.match.cards import Dealt, deals, hand_seed
+from spewy.match.hand_review import Decided, review_player
+from spewy.match.opponents import opponent
+from spewy.match.seat import Seat
+from spewy.match.table import Fault, Played, Step, Table, decisions, look_ahead
+from spewy.match.words import HELP, action_text, parse_words, words_text
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The actions that a person can choose at a decision.
+
+    Attributes:
+        actions: legal ACPC actions to offer, without a size twice.
+        texts: the actions in words, such as ``raise to 300``.
+        prompt: the actions and the range of other sizes in words, as a terminal shows them.
+        bounds: smallest and largest total of a bet of any size; None: only `actions` can be played.
+    """
+
+    actions: tuple[str, ...]
+    texts: tuple[str, ...]
+    prompt: str
+    bounds: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A finished hand, judged by the strategy; all amounts are chips.
+
+    Attributes:
+        decisions: the person's decisions.
+        opponent_range: weight of each hand of the deck in the opponent's range at the end of the hand.
+        without_luck: estimate of the chips that the person won without luck; None if there is no estimate.
+        expected: chips that the strategy itself wins on average from the person's seat; None if this is unknown.
+    """
+
+    decisions: tuple[Decided, ...]
+    opponent_range: Floats
+    without_luck: float | None = None
+    expected: float | None = None
+
+
+class Contest(Protocol):
+    """A game against a stored strategy.
+
+    The calls of a hand are `new_hand`, then `act` whenever the strategy has to act, then `judge`. Between them a caller
+    may ask for `choices` and `read` words.
+    """
+
+    @property
+    def unit(self) -> Unit:
+        """Unit of amounts that people read and write."""
+        ...
+
+    @property
+    def pot(self) -> int:
+        """Chips in the middle at the start of a hand, besides those that players put in."""
+        ...
+
+    @property
+    def help(self) -> str:
+        """The words that a person can type."""
+        ...
+
+    def new_hand(self, number: int, person: int) -> tuple[Table, str]:
+        """Deal hand ``number``, in which the person is a player, and describe it in words."""
+        ...
+
+    def round_name(self, t: int) -> str:
+        """Name of a round of the table's game."""
+        ...
+
+    def act(self, hand: Hand) -> str:
+        """Return the strategy's action; ``hand`` is what the strategy's player sees."""
+        ...
+
+    def choices(self, hand: Hand) -> Choices:
+        """Return what the person, who has to act, can do."""
+        ...
+
+    def read(self, hand: Hand, text: str) -> str:
+        """Convert a person's words to a legal ACPC action.
+
+        Raises:
+            InputError: the words mean no action that can be played.
+        """
+        ...
+
+    def check(self, hand: Hand, action: str) -> None:
+        """Check that the person can play an ACPC action.
+
+        Raises:
+            InputError: the action is not legal, or the strategy has no answer to it.
+        """
+        ...
+
+    def told(self, hand: Hand, action: str) -> str:
+        """Describe an action at a state of the hand, such as ``raises to 300``."""
+        ...
+
+    def won(self, hand: Hand, person: int) -> float:
+        """Chips that the person has won in a finished hand."""
+        ...
+
+    def judge(self, hand: Hand, person: int, *, failed: bool) -> Judged:
+        """Judge the person's decisions in a finished hand.
+
+        Args:
+            hand: the hand with all cards.
+            person: the person's player.
+            failed: whether the strategy failed at a decision, and another action was played in its place.
+        """
+        ...
+
+    def end(self, hand: Hand, person: int) -> None:
+        """End the hand."""
+        ...
+
+
+@runtime_checkable
+class Offering(Protocol):
+    """A bot that knows the actions of its betting tree without computing a strategy."""
+
+    def actions(self, hand: Hand) -> tuple[str, ...]:
+        """Return the ACPC actions of the betting tree that holds the strategy at a state."""
+        ...
+
+
+class GameContest:
+    """A contest against a bot that plays a whole game.
+
+    Args:
+        bot: the bot; the caller closes it.
+        seed: seed of the cards and of the bot's random choices.
+    """
+
+    unit, pot, help = CHIPS, 0, HELP
+
+    def __init__(self, bot: Reveals, seed: int = 0) -> None:
+        self._bot, self._seed = bot, seed
+        self._deals: Iterator[Dealt] = deals(bot.game, seed)
+        self._hand_seed = 0
+        self._revealed: dict[str, tuple[Mix | None, dict[str, Mix]]] = {}
+        stranger = Seat(opponent("call", bot.game))
+        self._seats = (stranger, Seat(bot)), (Seat(bot), stranger)
+
+    @property
+    def game(self) -> Game:
+        """The rules."""
+        return self._bot.game
+
+    def new_hand(self, number: int, person: int) -> tuple[Table, str]:
+        """Deal the next hand."""
+        dealt = next(self._deals)
+        self._hand_seed, self._revealed = hand_seed(self._seed, number), {}
+        table = Table(self.game, dealt)
+        self._bot.new_hand(table.view(1 - person), 1 - person, self._hand_seed)
+        place = "on the button" if person == 1 else "out of position"
+        return table, f"{place}, with {cards_name(dealt.hole[person])}"
+
+    def round_name(self, t: int) -> str:
+        """Name of a round."""
+        return self.game.round_names[t]
+
+    def act(self, hand: Hand) -> str:
+        """Return the bot's action, and remember the bot's strategy for `judge`."""
+        public = replace(hand, hole=(None, None))
+        assert public.to_act is not None
+        self._revealed[public.betting.line] = self._strategies(public, 1 - public.to_act)
+        return self._bot.act(hand)
+
+    def choices(self, hand: Hand) -> Choices:
+        """Offer the bets of the bot's betting tree and all-in; every legal size can be played."""
+        betting = hand.betting
+        actions = self._offered(hand)
+        texts = tuple(_infinitive(betting, action) for action in actions)
+        bounds = None if betting.game.limit else betting.raise_bounds()
+        return Choices(actions, texts, words_text(betting), bounds)
+
+    def read(self, hand: Hand, text: str) -> str:
+        """Convert words: see `spewy.match.words`."""
+        return parse_words(hand.betting, text)
+
+    def check(self, hand: Hand, action: str) -> None:
+        """Check that an action is legal."""
+        hand.apply(action)
+
+    def told(self, hand: Hand, action: str) -> str:
+        """Describe an action: see `spewy.match.words`."""
+        return action_text(hand.betting, action)
+
+    def won(self, hand: Hand, person: int) -> float:
+        """Chips that the person has won."""
+        return hand.net()[person]
+
+    def judge(self, hand: Hand, person: int, *, failed: bool) -> Judged:
+        """Review the person's decisions (`spewy.match.hand_review`), and estimate the result by AIVAT."""
+        review = review_player(self._bot, hand, person, self._hand_seed)
+        steps = [
+            Step(public, action, *self._revealed.get(public.betting.line, (None, {})))
+            for public, action in decisions(hand)
+        ]
+        faults = (Fault(1 - person, "another action was played"),) if failed else ()
+        known = (person == 1, person == 0)
+        chips = estimate(Played(hand, tuple(steps), faults), known)
+        return Judged(review.decisions, review.opponent_range, chips if person == 0 else -chips)
+
+    def end(self, hand: Hand, person: int) -> None:
+        """Tell the bot that the hand is over."""
+        self._bot.hand_over(hand.seen_by(1 - person))
+
+    def _strategies(self, public: Hand, person: int) -> tuple[Mix | None, dict[str, Mix]]:
+        """Return the bot's strategy at a decision and at states that may follow; nothing if the bot fails."""
+        try:
+            mix = self._bot.strategy(public)
+            return mix, look_ahead(self._seats[person], public, mix)
+        except Exception:  # the hand goes on, and AIVAT takes the result as it is
+            return None, {}
+
+    def _offered(self, hand: Hand) -> tuple[str, ...]:
+        betting = hand.betting
+        folds = ("f",) if betting.can_fold else ()
+        bounds = betting.raise_bounds()
+        if bounds is None:
+            return (*folds, "c")
+        if betting.game.limit:
+            return (*folds, "c", "r")
+        totals = {bounds[1], *(int(action[1:]) for action in self._tree_actions(hand) if action[0] == "r")}
+        return (*folds, "c", *(f"r{total}" for total in sorted(totals)))
+
+    def _tree_actions(self, hand: Hand) -> tuple[str, ...]:
+        if isinstance(self._bot, Offering):
+            try:
+                return self._bot.actions(replace(hand, hole=(None, None)))
+            except Exception:  # the person can still type any size
+                return ()
+        bounds = hand.betting.raise_bounds()
+        return () if bounds is None else (f"r{bounds[0]}",)
+
+
+def _infinitive(betting: Betting, action: str) -> str:
+    """Write an action as a person chooses it: ``raise to 300`` for ``raises to 300``, and ``all-in``."""
+    if action[1:] and betting.to_act is not None and int(action[1:]) >= betting.stack(betting.to_act):
+        return f"all-in {action[1:]}"
+    word, _, rest = action_text(betting, action).partition(" ")
+    return f"{word.removesuffix('s')} {rest}".rstrip()

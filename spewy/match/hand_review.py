@@ -1,0 +1,244 @@
+"""Compare the decisions of one hand with a stored strategy.
+
+The cost of a decision is the EV of the strategy's own action frequencies there, less the EV of the action that was
+played. For both EVs the opponent has the range with which the strategy comes to the decision, both players follow the
+strategy to the end of the round, and nobody bets in later rounds, so that only equity counts there. A cost may be
+negative; the mean cost of a player who follows the strategy is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from buckets.cards import blocked, cards_name, hands
+from solvers.tree import Floats
+from spewy.bot.bot import Mix, Reveals
+from spewy.game.hand import Hand
+from spewy.game.names import SEAT_NAMES
+from spewy.match.aivat import stake
+from spewy.match.odds import shares
+from spewy.match.spot_strategy import NotInSpotError, SpotStrategy
+from spewy.match.table import acted, by_action, decisions
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision that was played, compared with the stored strategy.
+
+    Attributes:
+        player: the player who acted.
+        line: the betting before the decision.
+        board: public cards, in `Game.board_order`.
+        action: the action that was played.
+        actions: the strategy's actions.
+        frequencies: frequency of each action in the strategy of the player's cards; None if the cards are unknown.
+        values: mean chips that each action wins in the whole hand; None if the cards are unknown.
+        cost: cost of the action in chips; None if the cards are unknown.
+        opponent_range: weight of each hand of the deck in the opponent's range at the decision, without hands that
+            share a card with the player's; None if the player's cards are unknown.
+    """
+
+    player: int
+    line: str
+    board: tuple[int, ...]
+    action: str
+    actions: tuple[str, ...]
+    frequencies: tuple[float, ...] | None
+    values: tuple[float, ...] | None
+    cost: float | None
+    opponent_range: Floats | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def loss(self) -> float | None:
+        """Value of the best action less the value of the played action; None if the cards are unknown."""
+        if self.values is None or self.frequencies is None or self.cost is None:
+            return None
+        return max(self.values) - float(np.dot(self.frequencies, self.values)) + self.cost
+
+    @property
+    def frequency(self) -> float | None:
+        """Frequency of the played action in the strategy; None if the player's cards are unknown."""
+        if self.frequencies is None:
+            return None
+        return dict(zip(self.actions, self.frequencies, strict=True)).get(self.action, 0.0)
+
+
+@dataclass(frozen=True)
+class HandReview:
+    """The decisions of one player in a finished hand.
+
+    Attributes:
+        decisions: the decisions, compared with the stored strategy.
+        opponent_range: weight of each hand of the deck in the opponent's range at the end of the hand, without hands
+            that share a card with the board or with the player's hand.
+    """
+
+    decisions: tuple[Decided, ...]
+    opponent_range: Floats
+
+
+def review_player(strategy: Reveals | SpotStrategy, hand: Hand, player: int, seed: int = 0) -> HandReview:
+    """Review one player's decisions in a finished hand, and follow the opponent's range to the end of the hand.
+
+    Args:
+        strategy: the strategy to compare with.
+        hand: the hand with the player's hole cards.
+        player: number of the player.
+        seed: seed of the random final boards for equities before the flop, and of the strategy.
+
+    Raises:
+        NotInSpotError: the hand, or one of its decisions, lies outside of the strategy's spot.
+    """
+    reviewed = _Hand(strategy, hand, seed)
+    decided = tuple(reviewed.decisions((player,)))
+    dead = blocked(reviewed.deck, [*(hand.hole[player] or ()), *hand.board])
+    return HandReview(decided, np.where(dead, 0.0, reviewed.ranges[1 - player]))
+
+
+def review_hand(
+    strategy: Reveals | SpotStrategy, hand: Hand, players: Sequence[int] = (0, 1), seed: int = 0
+) -> Iterator[Decided]:
+    """Review the decisions of some players in a finished hand, one decision after another.
+
+    Args:
+        strategy: the strategy to compare with.
+        hand: the hand with all known hole cards.
+        players: numbers of the players to review.
+        seed: seed of the random final boards for equities before the flop, and of the strategy.
+
+    Raises:
+        NotInSpotError: the hand, or one of its decisions, lies outside of the strategy's spot.
+    """
+    yield from _Hand(strategy, hand, seed).decisions(players)
+
+
+class _Hand:
+    """The review of one hand, with a cache of the strategy at its decisions.
+
+    Args:
+        strategy: the strategy to compare with.
+        hand: the hand with all known hole cards.
+        seed: seed of the random final boards, and of the strategy.
+
+    Attributes:
+        ranges: both players' ranges, each ``[hand of the deck]``, after the decisions that were followed so far.
+    """
+
+    def __init__(self, strategy: Reveals | SpotStrategy, hand: Hand, seed: int) -> None:
+        self.strategy, self.hand, self.seed = strategy, hand, seed
+        self.deck = hands(hand.game.deck, hand.game.num_hole_cards)
+        self.mixes: dict[str, Mix] = {}
+        self.ranges: list[Floats] = [np.ones(len(self.deck)), np.ones(len(self.deck))]
+
+    def decisions(self, players: Sequence[int]) -> Iterator[Decided]:
+        """Yield the reviews of some players' decisions; `ranges` are then both ranges after the last decision."""
+        first, ranges = self._enter()
+        self.ranges = ranges
+        for public, action in list(decisions(self.hand))[first:]:
+            player = public.to_act
+            assert player is not None
+            if player in players:
+                yield self.decided(public, action, player, ranges[1 - player])
+            ranges[player] = ranges[player] * self.frequencies(public).get(action, 0.0)
+
+    def _enter(self) -> tuple[int, list[Floats]]:
+        """Number of the hand's decisions before the spot of the strategy, and both ranges at the spot's root."""
+        if isinstance(self.strategy, SpotStrategy):
+            first, ranges = self.strategy.enter(self.hand)
+            return first, list(ranges)
+        player = 0 if self.hand.hole[0] is not None else 1
+        start = Hand.start(self.hand.game, self.hand.hole).seen_by(player)
+        self.strategy.new_hand(start, player, self.seed)
+        return 0, [np.ones(len(self.deck)), np.ones(len(self.deck))]
+
+    def decided(self, public: Hand, action: str, player: int, other: Floats) -> Decided:
+        """Review one decision.
+
+        Args:
+            public: the hand before the decision, without hole cards.
+            action: the action that was played.
+            player: the player who acted.
+            other: the opponent's range (an array ``[hand]``).
+        """
+        mix, own = self.mix(public), self.hand.hole[player]
+        line, board = public.betting.line, public.game.board_order(public.board)
+        if own is None:
+            return Decided(player, line, board, action, mix.actions, None, None, None)
+        number = self.hand.game.hand_number(own)
+        if number not in mix.hands:
+            raise NotInSpotError(f"{cards_name(own)} is not in the range of {SEAT_NAMES[player]}")
+        possible = ~blocked(self.deck, [*own, *board])
+        # If the strategy never plays as the opponent did, the opponent may hold any hand.
+        weights = possible * (other if (possible * other).any() else np.ones(len(self.deck)))
+        pair = _Pairs(self, player, own, public.board)
+        taken, *values = (
+            float(weights @ pair.after(public, each) / weights.sum()) for each in (action, *mix.actions)
+        )
+        frequencies = mix.of(number)
+        return Decided(
+            player,
+            line,
+            board,
+            action,
+            mix.actions,
+            tuple(frequencies.tolist()),
+            tuple(values),
+            float(frequencies @ np.array(values)) - taken,
+            weights,
+        )
+
+    def mix(self, public: Hand) -> Mix:
+        """Return the strategy at a decision; it is cached."""
+        key = f"{public.betting.line} {public.board}"
+        if key not in self.mixes:
+            self.mixes[key] = self.strategy.strategy(public)
+        return self.mixes[key]
+
+    def frequencies(self, public: Hand) -> Mapping[str, Floats]:
+        """Frequencies of each action at a decision (an array ``[hand]`` for each)."""
+        return by_action(self.mix(public), len(self.deck))
+
+
+class _Pairs:
+    """Chips that one hand wins against each other hand, if nobody bets after the current round.
+
+    Args:
+        reviewed: the review of the hand, which has the strategy.
+        player: the player with the hand.
+        own: cards of the hand.
+        board: public cards.
+    """
+
+    def __init__(self, reviewed: _Hand, player: int, own: Sequence[int], board: tuple[int, ...]) -> None:
+        self.reviewed, self.player = reviewed, player
+        game = reviewed.hand.game
+        self.number = game.hand_number(own)
+        self.margin: Floats = np.nan_to_num(2 * shares(game, own, board, reviewed.seed) - 1)
+
+    def after(self, public: Hand, action: str) -> Floats:
+        """Chips that an action wins in the whole hand, against each hand of the opponent (an array)."""
+        betting = acted(public.betting, action)
+        if betting.folded is not None:
+            lost = betting.spent[betting.folded]
+            return np.full(
+                len(self.margin), -lost if betting.folded == self.player else lost, dtype=np.float64
+            )
+        if betting.round > public.betting.round or betting.to_act is None:
+            return stake(betting) * self.margin
+        return self.of(replace(public, betting=betting))
+
+    def of(self, public: Hand) -> Floats:
+        """Chips won in the whole hand if both players follow the strategy from a decision on (an array).
+
+        The array has a number for each hand of the opponent.
+        """
+        is_own = public.to_act == self.player
+        out = np.zeros(len(self.margin))
+        for action, frequencies in self.reviewed.frequencies(public).items():
+            share = np.full_like(out, frequencies[self.number]) if is_own else frequencies
+            if share.any():
+                out += share * self.after(public, action)
+        return out

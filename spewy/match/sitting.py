@@ -1,0 +1,338 @@
+"""A sitting: one person plays hand after hand against a stored strategy.
+
+A `Sitting` is a step machine, so a terminal, a web page and a test can drive it alike. `Sitting.deal` begins a hand.
+`Sitting.advance` makes one step: a card, an action of the strategy, the result, or a verdict about a decision. It
+returns None when the person has to act (`Sitting.act`), or when the hand is over and judged.
+
+>>> from spewy.game.gamefile import load_game
+>>> from spewy.match.contest import GameContest
+>>> sitting = Sitting(GameContest(some_bot, seed=7))  # doctest: +SKIP
+>>> sitting.deal().text  # doctest: +SKIP
+'Hand 1: on the button, with 9hQd'
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from buckets.cards import cards_name
+from spewy.errors import InputError, error_line, shown
+from spewy.game.amounts import Unit
+from spewy.game.hand import Hand
+from spewy.match.acpc_text import LoggedHand
+from spewy.match.contest import Choices, Contest, Judged
+from spewy.match.running_score import RunningScore
+from spewy.match.table import Table
+from spewy.match.verdicts import DecisionReport, RangeReport
+
+EventKind = Literal["hand", "action", "board", "warning", "result", "verdict", "score"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened in a hand.
+
+    Attributes:
+        kind: "hand", a new hand; "action"; "board", new public cards; "warning"; "result"; "verdict", the review of a
+            decision; or "score".
+        text: the event in words.
+        player: player who acted; None for other events.
+        action: ACPC action; None for other events.
+        cards: names of all public cards; None for events without cards.
+    """
+
+    kind: EventKind
+    text: str
+    player: int | None = None
+    action: str | None = None
+    cards: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as a JSON object without the fields that are None."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A decision of the person.
+
+    Attributes:
+        pot: chips in the middle, with all bets.
+        to_call: chips that a call costs; 0 if checking is free.
+        choices: what the person can do.
+        unit: unit in which people read amounts.
+    """
+
+    pot: int
+    to_call: int
+    choices: Choices
+    unit: Unit
+
+    @property
+    def prompt(self) -> str:
+        """The pot, the price of a call and the actions in words."""
+        price = f", {self.unit.text(self.to_call)} to call" if self.to_call else ""
+        return f"Pot {self.unit.text(self.pot)}{price}; {self.choices.prompt}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the decision as a JSON object; bounds of other sizes are ACPC totals in chips."""
+        choices = self.choices
+        return {
+            "pot": self.unit.number(self.pot),
+            "to_call": self.unit.number(self.to_call),
+            "choices": [
+                {"action": action, "text": text}
+                for action, text in zip(choices.actions, choices.texts, strict=True)
+            ],
+            "bounds": None if choices.bounds is None else list(choices.bounds),
+        }
+
+
+@dataclass(frozen=True)
+class HandReport:
+    """A finished hand.
+
+    Attributes:
+        number: number of the hand, from 0.
+        won: what the person has won, in the sitting's unit.
+        decisions: the person's decisions, compared with the strategy; empty if the review failed.
+        opponent_range: the strategy's range at the end of the hand; None if the review failed.
+        opponent_hand: the strategy's cards, if they were shown; else None.
+        score: the score after the hand.
+    """
+
+    number: int
+    won: float
+    decisions: tuple[DecisionReport, ...]
+    opponent_range: RangeReport | None
+    opponent_hand: str | None
+    score: RunningScore
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as a JSON object."""
+        return {
+            "number": self.number,
+            "won": self.won,
+            "decisions": [each.to_json() for each in self.decisions],
+            "opponent_range": None if self.opponent_range is None else self.opponent_range.to_json(),
+            "opponent_hand": self.opponent_hand,
+            "score": self.score.to_json(),
+        }
+
+
+class Sitting:
+    """A person's hands against one strategy.
+
+    Args:
+        contest: deals the cards, plays the strategy, and judges.
+        seat: the person's player in every hand; None: the person has the button in the first hand, and the players
+            swap positions after each hand.
+        log: called with the line of each finished hand in an ACPC log.
+
+    Attributes:
+        hands: number of finished hands.
+        report: the last hand that was finished and judged; None before the first.
+        events: what has happened in the current hand.
+    """
+
+    def __init__(
+        self, contest: Contest, *, seat: int | None = None, log: Callable[[str], None] = lambda line: None
+    ) -> None:
+        if seat not in (None, 0, 1):
+            raise InputError(f"seat: expected 0 (oop), 1 (ip) or none to alternate, found {seat!r}")
+        self.report: HandReport | None = None
+        self.events: list[Event] = []
+        self._contest, self._seat, self._log = contest, seat, log
+        self._won, self._judged = list[float](), list[Judged | None]()
+        self._waiting = deque[Event]()
+        self._table: Table | None = None
+        self._number, self._person, self._failed = -1, 0, False
+
+    @property
+    def hands(self) -> int:
+        """Number of finished hands."""
+        return len(self._won)
+
+    @property
+    def total(self) -> float:
+        """Amount that the person has won in all finished hands, in the unit of the contest."""
+        return sum(self._won) / self._contest.unit.chips
+
+    @property
+    def score(self) -> RunningScore:
+        """The score over all judged hands."""
+        return RunningScore.of(self._won, self._judged, self._contest.unit)
+
+    @property
+    def help(self) -> str:
+        """The words that the person can type."""
+        return self._contest.help
+
+    @property
+    def line(self) -> str:
+        """Betting of the current or last hand, in the unit of the contest."""
+        return "" if self._table is None else self._contest.unit.line_text(self._table.hand.betting.line)
+
+    @property
+    def in_play(self) -> bool:
+        """Whether a hand has begun and is not judged yet."""
+        return self._table is not None and len(self._judged) <= self._number
+
+    @property
+    def turn(self) -> Turn | None:
+        """The person's decision; None if the person need not act now."""
+        table = self._table
+        if table is None or not self._asks(table):
+            return None
+        betting = table.hand.betting
+        due = max(betting.spent) - betting.spent[self._person]
+        pot = self._contest.pot + sum(betting.spent)
+        return Turn(pot, due, self._contest.choices(table.view(self._person)), self._contest.unit)
+
+    def deal(self) -> Event:
+        """Begin a hand.
+
+        Raises:
+            InputError: a hand is in play.
+        """
+        if self.in_play:
+            raise InputError(f"hand {self._number + 1} is not over yet; finish it before the next one")
+        self._number += 1
+        self._person = (self._number + 1) % 2 if self._seat is None else self._seat
+        self._failed, self.events = False, []
+        self._table, words = self._contest.new_hand(self._number, self._person)
+        if self._table.hand.board:
+            self._waiting.append(self._board(self._table.hand.board))
+        self._waiting.appendleft(Event("hand", f"Hand {self._number + 1}: {words}"))
+        return self._next()
+
+    def act(self, action: str) -> Event:
+        """Play an ACPC action of the person.
+
+        Raises:
+            InputError: it is not the person's turn, or the action cannot be played.
+        """
+        table = self._require_turn(action)
+        self._contest.check(table.view(self._person), action)
+        return self._played(table, "You", action)
+
+    def say(self, words: str) -> Event:
+        """Play an action of the person that is given in words, such as ``raise to 300``.
+
+        Raises:
+            InputError: it is not the person's turn, or the words mean no action that can be played.
+        """
+        table = self._require_turn(words)
+        return self.act(self._contest.read(table.view(self._person), words))
+
+    def advance(self) -> Event | None:
+        """Make the next step that is not the person's; None if the person must act, or no hand is in play."""
+        if self._waiting:
+            return self._next()
+        table = self._table
+        if table is None or not self.in_play or table.to_act == self._person:
+            return None
+        if table.to_act is not None:
+            return self._strategy_acts(table)
+        if len(self._won) <= self._number:
+            return self._ended(table.hand)
+        return self._judge(table.hand)
+
+    def play_on(self) -> Iterator[Event]:
+        """Make all steps up to the person's next decision or the end of the hand."""
+        while (event := self.advance()) is not None:
+            yield event
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the current or last hand as the person sees it, and the last report, as a JSON object."""
+        table, unit = self._table, self._contest.unit
+        hand = None if table is None else table.view(self._person)
+        own = None if hand is None else hand.hole[self._person]
+        turn = self.turn
+        return {
+            "hand": self._number + 1,
+            "seat": self._person,
+            "hole": None if own is None else cards_name(own),
+            "board": None if hand is None else cards_name(hand.game.board_order(hand.board)),
+            "put_in": None if hand is None else [unit.number(chips) for chips in hand.betting.spent],
+            "events": [event.to_json() for event in self.events],
+            "turn": None if turn is None else turn.to_json(),
+            "in_play": self.in_play,
+            "report": None if self.report is None else self.report.to_json(),
+            "unit": unit.name,
+        }
+
+    def _require_turn(self, action: str) -> Table:
+        if self._table is None or not self._asks(self._table):
+            raise InputError(f"action {shown(action)}: it is not your turn")
+        return self._table
+
+    def _asks(self, table: Table) -> bool:
+        """Whether the person has to act now."""
+        return not self._waiting and table.to_act == self._person
+
+    def _strategy_acts(self, table: Table) -> Event:
+        hand = table.view(1 - self._person)
+        try:
+            action = self._contest.act(hand)
+            hand.apply(action)
+        except Exception as error:  # any error of the strategy must not end the hand
+            self._failed, action = True, hand.betting.passive
+            self._waiting.append(Event("warning", f"WARNING: the bot failed: {error_line(error)}"))
+        return self._played(table, "The bot", action)
+
+    def _played(self, table: Table, who: str, action: str) -> Event:
+        """Play a legal action, and queue the public cards that follow."""
+        player, told = table.to_act, self._contest.told(table.hand, action)
+        self._waiting.append(Event("action", f"{who}: {told}", player, action))
+        self._waiting.extend(map(self._board, table.step(action)))
+        return self._next()
+
+    def _next(self) -> Event:
+        self.events.append(self._waiting.popleft())
+        return self.events[-1]
+
+    def _board(self, board: tuple[int, ...]) -> Event:
+        assert self._table is not None
+        game, betting = self._table.hand.game, self._table.hand.betting
+        name = self._contest.round_name(game.board_sizes.index(len(board))).capitalize()
+        cards, pot = cards_name(game.board_order(board)), self._contest.pot + sum(betting.spent)
+        return Event("board", f"{name}: {cards}, pot {self._contest.unit.text(pot)}", cards=cards)
+
+    def _ended(self, hand: Hand) -> Event:
+        """Count a hand that is over, log it, and describe its result."""
+        chips, unit = self._contest.won(hand, self._person), self._contest.unit
+        self._won.append(chips)
+        names = ("You", "Bot") if self._person == 0 else ("Bot", "You")
+        self._log(LoggedHand(self._number, hand, names).text)
+        shows = "" if (cards := self._shown(hand)) is None else f"The bot shows {cards}. "
+        amount = f"{abs(chips) / unit.chips:.10g}"
+        result = f"You win {amount}" if chips > 0 else f"You lose {amount}" if chips < 0 else "Nobody wins"
+        self._waiting.append(Event("result", f"{shows}{result}; {self.total:+.10g} after {self.hands}"))
+        return self._next()
+
+    def _shown(self, hand: Hand) -> str | None:
+        """Names of the strategy's cards, if the hand ended in a showdown."""
+        cards = hand.hole[1 - self._person]
+        return None if hand.betting.folded is not None or cards is None else cards_name(cards)
+
+    def _judge(self, hand: Hand) -> Event:
+        """Judge a hand that is over, and queue the verdicts and the score."""
+        contest, person = self._contest, self._person
+        judged, reports, opponent_range = None, tuple[DecisionReport, ...](), None
+        try:
+            judged = contest.judge(hand, person, failed=self._failed)
+            reports = tuple(DecisionReport.of(contest, hand, each) for each in judged.decisions)
+            opponent_range = RangeReport(1 - person, hand.board, judged.opponent_range, hand.game)
+        except Exception as error:  # any error of the review must not prevent the next hand
+            self._waiting.append(Event("warning", f"WARNING: no review: {error_line(error)}"))
+        self._judged.append(judged)
+        self._waiting.extend(Event("verdict", report.text) for report in reports)
+        score, won = self.score, self._won[-1] / contest.unit.chips
+        self._waiting.append(Event("score", score.text))
+        self.report = HandReport(self._number, won, reports, opponent_range, self._shown(hand), score)
+        contest.end(hand, person)
+        return self._next()
