@@ -1,7 +1,7 @@
 """Curves of range against range: both players' hands in order of their equity, EV or realisation.
 
-The x axis of a curve is the share of the range, and each hand takes as much of it as its share of the range's weight. So
-the curve of equity of a range with a quarter of strong hands is high in its last quarter.
+The x axis of a curve is the share of the range, on which each hand is as wide as its weight in the range. So the curve
+of equity of a range with a quarter of strong hands is high in its last quarter.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def test_curves_have_only_the_hands_that_pass_the_filter(folder):
 def test_each_suggested_name_is_a_filter(folder):
     pages = Pages(folder)
     names = pages.ask("/api/filters")["names"]
-    assert "flush draw" in names and "straight draw" in names and "nothing" in names
+    assert {"flush draw", "straight draw", "nothing", "nut flush blocker"} <= set(names)
     for name in names:
         assert "views" in pages.ask("/api/position", folder="turn", filter=name)
 
