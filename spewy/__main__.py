@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from spewy.system.interrupts import interrupted_by_signals
+from spewy.system.interrupts import interrupt_without_starter, interrupted_by_signals
 from spewy.system.trackers import end_trackers
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def main() -> None:
     """Run the command line; it survives the loss of the terminal."""
     atexit.register(_end_fast)  # the first function that is registered is called last
     with interrupted_by_signals():
+        interrupt_without_starter()
         _leave_first_folder()
         _secure_streams()
         _start_fast()

@@ -23,21 +23,17 @@ from buckets.cards import (
     cards_name,
     hand_permutation,
     permute_history,
-    range_symmetries,
     suit_permutations,
 )
 from lockers import DATA, holds_store
-from spewy.errors import InputError, shown
+from spewy.batch.job_boards import SECTIONS_WITHOUT_CARDS, JobBoards, validated
+from spewy.errors import InputError
 from spewy.game.amounts import CHIPS, Unit
-from spewy.game.ranges import parse_range
 from spewy.job.job import Job
 from spewy.job.load import read_job
 from spewy.look.boards import write_weights
 from spewy.run.folder_state import Stored, finished, look
 from spewy.run.result import SolveResult, trace_in_unit
-
-SECTIONS_WITHOUT_CARDS = {"name", "unit", "game", "bets", "tree", "rows", "solve", "rake", "save"}
-"""Sections of a job file that contain no cards; a job with another section is not merged with jobs on other boards."""
 
 
 @dataclass(frozen=True)
@@ -249,76 +245,18 @@ def _entries_of(data: dict[str, Any], source: str, base: Path, first: int, *, in
     ``data`` is the content of the file ``source``. The jobs' folders lie in ``base``. With ``inside``, the folders of
     boards lie in ``base`` itself, else in ``base/<name of the job>``. The batch has ``first`` jobs before this file.
     """
-    spot = data.get("spot")
-    if not isinstance(spot, dict) or "boards" not in spot:
-        job = _validated(data, f"job {source}")
+    listed = JobBoards.of(data, source)
+    if listed is None:
+        job = validated(data, f"job {source}")
         return [BatchJob(job, source, job.name, base / folder_name(job.name))]
     entries = []
-    subset = _subset(spot, source)
-    for number, board in enumerate(subset or _boards(spot, source)):
-        single = {key: value for key, value in spot.items() if key != "boards"} | {"board": board}
-        job = _validated(data | {"spot": single}, f"job {source}, spot.boards, number {number + 1}")
+    for number, board in enumerate(listed.boards):
+        job = listed.job(number)
         name = cards_name(job.board)
         folder = base / name if inside else base / folder_name(job.name) / name
-        stands_for = None if subset is None else subset[board]
+        stands_for = None if listed.weights is None else listed.weights[board]
         entries.append(BatchJob(job, source, f"{job.name} {name}", folder, stands_for=stands_for))
-    if subset is not None:
-        _require_symmetry(entries[0].job, f"job {source}")
     return _merged(entries, first)
-
-
-def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
-    """Select flops for ``boards = { subset = N }``; return how many flops each represents, or None for a list."""
-    boards = spot["boards"]
-    if not isinstance(boards, dict) or "board" in spot:
-        return None
-    from buckets.abstraction import flop_subset
-    from buckets.abstraction.flop_subset import N_FLOPS
-
-    n = boards.get("subset")
-    if set(boards) != {"subset"} or type(n) is not int or not 1 <= n <= N_FLOPS:
-        raise InputError(
-            f"job {source}: spot.boards: expected {{ subset = N }} with N from 1 to {N_FLOPS:,}, found {shown(boards)}"
-        )
-    return flop_subset(n).named()
-
-
-def _require_symmetry(job: Job, subject: str) -> None:
-    """Check that ranges treat all suits alike and nothing is locked, since each flop of a subset represents others."""
-    assert job.spot is not None
-    deck, hole = job.rules.deck, job.rules.num_hole_cards
-    for name in ("oop", "ip"):
-        weights = parse_range(getattr(job.spot, name)).weights
-        if len(range_symmetries(weights, deck, hole)) < len(suit_permutations(deck)):
-            raise InputError(
-                f"{subject}: spot.{name}: a range with single suits, such as AhKh without AsKs, cannot be used with a "
-                "subset of flops; use a range that treats all suits alike, or list the boards"
-            )
-    if any(job.model_dump(exclude=SECTIONS_WITHOUT_CARDS | {"spot"}).values()):
-        raise InputError(
-            f"{subject}: lock: locks cannot be used with a subset of flops; remove the lock, or list the boards"
-        )
-
-
-def _boards(spot: dict[str, Any], source: str) -> list[str]:
-    """Return the list ``spot.boards`` of a job file."""
-    boards = spot["boards"]
-    if "board" in spot:
-        raise InputError(f"job {source}: spot.boards: expected either spot.board or spot.boards, found both")
-    if not isinstance(boards, list) or not boards or not all(isinstance(board, str) for board in boards):
-        raise InputError(
-            f"job {source}: spot.boards: expected a list of at least one board, found {shown(boards)}"
-        )
-    return boards
-
-
-def _validated(data: dict[str, Any], subject: str) -> Job:
-    """Make a job from the data of a job file; error messages begin with ``subject``."""
-    try:
-        return Job.of(data, subject)
-    except InputError as error:
-        message = str(error)
-        raise InputError(message if message.startswith(subject) else f"{subject}: {message}") from None
 
 
 def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from spewy.batch.run import BatchCost
     from spewy.job.job import Job
     from spewy.run.bounds import Bounds
+    from spewy.run.cuts import Cut
     from spewy.run.sampled_cost import SampledCost
     from spewy.run.walked_cost import WalkedCost
     from spewy.run.walked_plan import WalkedPlan
@@ -68,6 +70,8 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       seconds_per_sweep (rough, on one core; null: not known),
       budget_bytes (solve.memory), fits, streamed_bytes (in a file instead of in memory; null: the job does not fit),
       betting_nodes (decisions and ends of the betting tree), betting_counted (false: there are more nodes),
+      cuts [{key, size, share}, ...] (if the job does not fit: bet sizes whose removal saves most; share: memory
+      without the size, as a share of the memory with it),
       least_boards [...], least_chunks [...], least_memory_bytes (lower bounds)
     If a lower bound exceeds solve.memory by far, the other figures are null.
     For a job with spot.boards:
@@ -95,13 +99,17 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
         click.echo(json_text(data) if as_json else facts(rows))
         return
     from spewy.run.bounds import lower_bounds  # this import loads Numba
+    from spewy.run.cuts import cuts
 
     least = lower_bounds(job)
     first, tree = job.tree_config.start_round, job.tree_count
     data, rows = _seen(job) if _can_be_seen(job, least) else _guessed(job, least)
+    smaller = () if data["fits"] else cuts(job)
     if not as_json:
+        rows += [("smaller", _cuts_text(smaller))] if smaller else []
         click.echo(facts([("job", f"{job.name}, {job.leaves}"), *_amounts(job), *rows]))
         return
+    data["cuts"] = [asdict(cut) for cut in smaller]
     bounds = {f"least_{name}": value for name, value in asdict(least).items()}
     rounds = job.rules.round_names[first:]
     known = {"betting_nodes": tree.nodes, "betting_counted": tree.complete} | bounds
@@ -294,6 +302,11 @@ def _guessed(job: Job, least: Bounds) -> tuple[dict[str, Any], list[tuple[str, s
         ("memory", f"{least_memory}, {_verdict(None, job.solve.memory)}" if over else least_memory),
     ]
     return data, rows
+
+
+def _cuts_text(cuts: Sequence[Cut]) -> str:
+    """Say how much memory a job needs without some of its bet sizes."""
+    return ", ".join(f"{cut.share:.0%} of it without {cut.size} in {cut.key}" for cut in cuts)
 
 
 def _plan(job: Job) -> WalkedPlan:

@@ -129,7 +129,7 @@ def new(
     drawn = _board(board, seed, cards) if subset is None else _no_board(board, seed, cards)
     answers = replace(_answers(preset_name, drawn, own, name), subset=subset, bet=bet, raise_=raise_)
     text = job_text(answers)
-    job = _checked(text, subset)
+    job = _checked(text)
     if file is None:
         click.echo(text, nl=False)
     else:
@@ -196,7 +196,8 @@ def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, .
     from buckets.cards import parse_cards
     from buckets.errors import CardError
     from spewy.game.gamefile import load_game
-    from spewy.job.template import HOLDEM, drawn_board
+    from spewy.job.template import drawn_board
+    from spewy.job.write import HOLDEM
 
     if text is None:
         seed = randrange(MOST_SEED) if seed is None else seed
@@ -278,7 +279,7 @@ def _range(option: str, value: str | None) -> str | None:
     return value
 
 
-def _checked(text: str, subset: int | None) -> Job:
+def _checked(text: str) -> Job:
     """Validate the text of a job file and return the job; for a subset of flops, the job of its first flop.
 
     Raises:
@@ -287,18 +288,12 @@ def _checked(text: str, subset: int | None) -> Job:
     """
     import tomllib
 
+    from spewy.batch.job_boards import JobBoards
     from spewy.job.job import Job
 
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        raise InputError("a range has quotes or backslashes; remove them") from None
-    if subset is not None:
-        from buckets.abstraction import flop_subset
-
-        del data["spot"]["boards"]
-        data["spot"]["board"] = next(iter(flop_subset(subset).named()))
-    return Job.of(data)
+    data = tomllib.loads(text)
+    listed = JobBoards.of(data, "of the options")
+    return Job.of(data) if listed is None else listed.job(0)
 
 
 def _cost(job: Job) -> str:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 from random import Random
+from typing import Any
 
 from buckets.cards import Deck, card_name, cards_name
 from spewy.game.gamefile import load_game
-from spewy.game.names import ROUND_NAMES
-from spewy.game.ranges import parse_range
+from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.job.presets import GivenRange, Preset
+from spewy.job.write import HOLDEM, write_job
 
-__all__ = ["Answers", "drawn_board", "job_text"]
+__all__ = ["Answers", "drawn_board", "job_data", "job_text"]
 
-HOLDEM = "holdem.nolimit.2p.reverse_blinds"
-"""Name of the game in new job files."""
+DOCS = "docs/jobs.md explains lines, amounts and ranges; docs/formats.md explains every key."
 FLOP = 3
 DEEP, SHALLOW = 8, 2.5
 """Limits of the stack divided by the pot: above ``DEEP`` a new job gets the bet sizes of a single raised pot, below
@@ -83,94 +81,56 @@ def drawn_board(seed: int, n_cards: int) -> tuple[int, ...]:
     return load_game(HOLDEM).board_order(Random(seed).sample(Deck().cards, n_cards))
 
 
-def job_text(answers: Answers) -> str:
-    """Write the text of the job file."""
-    root = ROUND_NAMES[answers.n_cards - 2]
-    oop, ip = answers.ranges
-    return f"""\
-# {answers.about}
-# Written by spewy new. docs/jobs.md explains lines, amounts and ranges; docs/formats.md explains every key.
-name = {json.dumps(answers.name)}
-unit = "bb"  # all amounts are in big blinds; "chips": hundredths of a big blind
+def job_text(answers: Answers, by: str = "spewy new") -> str:
+    """Write the text of the job file.
 
-[game]
-file = "{HOLDEM}"
-
-[spot]
-{_board(answers)}
-pot = {_amount(answers.pot)}    # pot when the {root} is dealt
-stack = {_amount(answers.stack)}    # effective stack: the smaller of both players' chips behind
-{_range("oop", "first to act", oop)}
-{_range("ip", "last to act", ip)}
-
-# Sizes: 33% of the pot; 2.5x the bet faced (raises only); 2.5bb; a: all-in; e: the share of the pot that, bet on every
-# remaining round, ends all-in. A raise of 60% adds 60% of the pot after a call. docs/formats.md explains all sizes.
-{_bets(answers)}
-[tree]
-add_allin = 1.0      # adds an all-in that is at most the pot
-force_allin = 0.2    # makes a bet all-in that would leave at most a fifth of the pot behind
-min_bet = 1          # smallest bet
-
-[solve]
-target = "0.5%"      # stops at this exploitability, in % of the pot; a later solve with a lower target continues
-{_workers(answers)}
-{_precision(answers)}memory = "4 GiB"     # memory limit; spewy estimate shows how much a solve needs
-{"" if answers.subset is None else _SAVE}"""
+    Args:
+        answers: the answers.
+        by: the command that writes the file, which the file names.
+    """
+    header = (answers.about, f"Written by {by}. {DOCS}")
+    comments = {f"spot.{seat}": given.about for seat, given in zip(SEAT_NAMES, answers.ranges, strict=True)}
+    if answers.drawn is not None:
+        comments["spot.board"] = answers.drawn
+    return write_job(job_data(answers), header, comments)
 
 
-def _board(answers: Answers) -> str:
-    """Write the line for the board, or for the number of flops."""
-    if answers.subset is not None:
-        return f"boards = {{ subset = {answers.subset} }}    # flops that represent all 1,755; each gets a folder"
-    drawn = "" if answers.drawn is None else f"    # {answers.drawn}"
-    return f'board = "{" ".join(map(card_name, answers.board))}"{drawn}'
+def job_data(answers: Answers) -> dict[str, Any]:
+    """Return the new job as nested dictionaries, without comments."""
+    oop, ip = (f"{given.text}\n" for given in answers.ranges)
+    many = answers.subset is not None
+    board = (
+        {"boards": {"subset": answers.subset}} if many else {"board": " ".join(map(card_name, answers.board))}
+    )
+    workers = 1 if many else 2  # one thread for each flop is fastest if there are many flops
+    solve: dict[str, Any] = {"target": "0.5%", "workers": workers}
+    if answers.stack > DEEP * answers.pot:
+        solve["precision"] = "16-bit"
+    data = {
+        "name": answers.name,
+        "unit": "bb",
+        "game": {"file": HOLDEM},
+        "spot": board | {"pot": answers.pot, "stack": answers.stack, "oop": oop, "ip": ip},
+        "bets": _bets(answers),
+        "tree": {"add_allin": 1.0, "force_allin": 0.2, "min_bet": 1},
+        "solve": solve | {"memory": "4 GiB"},
+    }
+    return data | ({"save": {"rounds": "flop"}} if many else {})
 
 
-def _workers(answers: Answers) -> str:
-    """Write the line for the number of threads; one thread for each flop is fastest if there are many flops."""
-    if answers.subset is not None:
-        return "workers = 1          # threads for each flop; spewy solve solves a flop on each core"
-    return "workers = 2          # threads"
-
-
-def _amount(amount: float) -> str:
-    """Format a number without an exponent."""
-    return f"{amount:.9f}".rstrip("0").rstrip(".") if isfinite(amount) else str(amount)
-
-
-def _range(seat: str, when: str, given: GivenRange) -> str:
-    combos = parse_range(given.text).combos
-    about = f"# {given.about}\n" if given.about else ""
-    comment = f"# {seat}, {when}: {combos:,.1f} hands before the board blocks some\n{about}"
-    return f'{comment}{seat} = """\n{given.text}\n"""'
-
-
-def _precision(answers: Answers) -> str:
-    """Write the line for the precision: 16-bit numbers for deep stacks, which need much memory; else no line."""
-    if answers.stack <= DEEP * answers.pot:
-        return ""
-    return 'precision = "16-bit" # takes half the memory of single precision\n'
-
-
-def _bets(answers: Answers) -> str:
+def _bets(answers: Answers) -> dict[str, dict[str, Any]]:
     depth = answers.stack / answers.pot
     sizes = _DEEP if depth > DEEP else _SHALLOW if depth < SHALLOW else _MIDDLE
-    sections = []
     rounds: Sequence[tuple[str, str]] = tuple(zip(ROUND_NAMES[1:], sizes, strict=True))
     raise_ = "60%" if answers.raise_ is None else answers.raise_
+    bets: dict[str, dict[str, Any]] = {}
     for number, (name, bet) in enumerate(rounds[answers.n_cards - FLOP :]):
-        size = bet if answers.bet is None else answers.bet
-        lines = [f"[bets.{name}]", f"bet = {json.dumps(size)}", f"raise = {json.dumps(raise_)}"]
+        bets[name] = {"bet": bet if answers.bet is None else answers.bet, "raise": raise_}
         if number:
-            lines.append(
-                'donk = ""    # oop never bets into the last aggressor of the round before; try "50%"'
-            )
+            bets[name]["donk"] = ""
         elif answers.caller_checks:
-            lines.append(
-                'oop = { bet = "" }    # oop always checks to the raiser; without this line oop may bet, too'
-            )
-        sections.append("\n".join(lines) + "\n")
-    return "\n".join(sections)
+            bets[name]["oop"] = {"bet": ""}
+    return bets
 
 
 _DEEP, _MIDDLE, _SHALLOW = (
@@ -179,8 +139,3 @@ _DEEP, _MIDDLE, _SHALLOW = (
     ("25%, 50%", "50%, a", "a"),
 )
 """Bet sizes on flop, turn and river, for deep, middle and shallow stacks."""
-
-_SAVE = """
-[save]
-rounds = "flop"      # saves a few hundred KiB per flop; spewy show solves turns and rivers again
-"""

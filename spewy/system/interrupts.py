@@ -9,10 +9,15 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+STARTER = "SPEWY_STARTER"
+"""Environment variable of a command that shall end with the process that started it: that process's ID."""
+LOOK_SECONDS = 0.5
+"""Seconds between two looks at the parent process."""
 INTERRUPTED = 130
 """Exit code of an interrupted command."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -48,6 +53,20 @@ def interrupted_by_signals() -> Iterator[None]:
     finally:
         for number in _heard():
             signal.signal(number, _end)
+
+
+def interrupt_without_starter() -> None:
+    """If `STARTER` is set, interrupt this process, as Ctrl-C would, once the process with this ID has ended."""
+    starter = os.environ.pop(STARTER, "")
+
+    def watch() -> None:
+        """Wait in a thread until this process has another parent."""
+        while os.getppid() == int(starter):
+            time.sleep(LOOK_SECONDS)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    if starter.isdecimal():
+        threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import os
 import signal
 import subprocess
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,7 @@ class Outsider(subprocess.Popen[bytes]):
 
     Args:
         command: the program and its arguments.
+        settings: environment variables to add to those of this process.
         options: options of `subprocess.Popen`.
 
     Raises:
@@ -68,12 +69,13 @@ class Outsider(subprocess.Popen[bytes]):
         ValueError: an argument contains a null character.
     """
 
-    def __init__(self, command: Sequence[str], **options: Any) -> None:
+    def __init__(
+        self, command: Sequence[str], settings: Mapping[str, str] | None = None, **options: Any
+    ) -> None:
         self._mark = new_mark()
+        variables = {**os.environ, **(settings or {}), **marked(self._mark)}
         with hearing_children():
-            super().__init__(
-                list(command), env=os.environ | marked(self._mark), start_new_session=True, **options
-            )
+            super().__init__(list(command), env=variables, start_new_session=True, **options)
 
     def end(self) -> None:
         """Kill the program and all processes that it started."""

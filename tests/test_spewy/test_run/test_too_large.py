@@ -171,3 +171,25 @@ def test_sessions_refuse_them_too():
     job = Job.of({"name": "limit", "game": {"file": "holdem.limit.2p.reverse_blinds"}})
     with pytest.raises(InputError, match=r"solve\.memory: this job needs at least"):
         Session(job)
+
+
+def test_an_estimate_names_the_sizes_that_cost_most(tmp_path):
+    job = tmp_path / "job.toml"
+    good("new", job, "--preset", "hu-3bet", "--board", "Ks 7h 2d", "--bet", "33%, 75%", "--raise", "60%, a")
+    small = ("--set", "solve.memory=200 MiB")
+    found = good_json("estimate", job, *small)
+    assert not found["fits"]
+    shares = [cut["share"] for cut in found["cuts"]]
+    assert shares == sorted(shares)
+    assert 0.2 < shares[0] < 0.9
+    best = found["cuts"][0]
+    assert (best["key"], best["size"]) in {
+        (f"bets.{name}.{key}", size)
+        for name in ("flop", "turn", "river")
+        for key, size in (("bet", "33%"), ("bet", "75%"), ("raise", "60%"), ("raise", "a"))
+    }
+    without = {"33%": "75%", "75%": "33%", "60%": "a", "a": "60%"}[best["size"]]
+    smaller = good_json("estimate", job, *small, "--set", f"{best['key']}={without}")
+    assert smaller["memory_bytes"] / found["memory_bytes"] == pytest.approx(shares[0], abs=0.1)
+    assert f"{shares[0]:.0%} of it without {best['size']} in {best['key']}" in good("estimate", job, *small)
+    assert good_json("estimate", job)["cuts"] == []  # 4 GiB are enough
