@@ -3,7 +3,7 @@
 import { el, fill } from "./dom.js";
 import { boardNode } from "./cards.js";
 import { filterField } from "./filterfield.js";
-import { amount, percent } from "./format.js";
+import { amount, known, percent } from "./format.js";
 import { gridNode } from "./grid.js";
 import { handCard } from "./handcard.js";
 import { handTable } from "./hands.js";
@@ -104,7 +104,7 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
       ["board", position.board ? boardNode(position.board) : "none yet"],
       ["pot", `${amount(position.pot)} ${position.unit}`],
     ];
-    if (position.totals)
+    if (position.totals && position.totals.equity.some(known))
       for (const seat of [0, 1])
         rows.push([
           SEAT_TITLES[seat].slice(0, 3).trim(),
