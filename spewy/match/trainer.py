@@ -171,8 +171,9 @@ class TrainerScore:
         """The score in words."""
         if self.lost is None:
             return "no answer yet"
+        noun = "decision" if self.decisions == 1 else "decisions"
         return (
-            f"{self.decisions} decision{'s'[: self.decisions - 1]}: {self.lost:.2f} {self.unit} lost per decision, {self.lost_pct:.2f} % of the "
+            f"{self.decisions} {noun}: {self.lost:.2f} {self.unit} lost per decision, {self.lost_pct:.2f} % of the "
             f"pot; {self.often:.0%} of the answers are actions that the strategy plays at least {OFTEN:.0%} of the time"
         )
 
