@@ -36,6 +36,7 @@ def position(
     *,
     ev: bool = True,
     filters: Sequence[str] = (),
+    deals: bool = True,
 ) -> dict[str, Any]:
     """Return everything to show after a line of a solution, as a JSON object.
 
@@ -45,6 +46,7 @@ def position(
         board: all public cards; None for the root's.
         ev: whether to compute EVs and equities, which are null otherwise.
         filters: kinds of hands to show (`spewy.look.hand_filter`); empty for all hands.
+        deals: whether to list the cards that can follow at the end of a round, which takes time before the flop.
 
     Returns:
         ``kind`` of the node (decision, chance, fold or showdown), its ``line`` and ``words``, the public cards as
@@ -70,7 +72,9 @@ def position(
         "pot": (solution.problem.pot + sum(node.put_in)) / unit.chips,
         "put_in": [chips / unit.chips for chips in node.put_in],
         "path": list(_path(solution, node, cards)),
-        "steps": _steps(node, solution.children(Line(node.line), cards)),
+        "steps": _steps(
+            node, solution.children(Line(node.line), cards) if deals or node.kind != "chance" else ()
+        ),
     }
     if node.kind == "decision":
         views = [

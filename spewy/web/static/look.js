@@ -2,7 +2,7 @@
 
 import { el, fill } from "./dom.js";
 import { boardNode } from "./cards.js";
-import { amount, percent } from "./format.js";
+import { amount, known, percent } from "./format.js";
 import { gridNode } from "./grid.js";
 import { handTable } from "./hands.js";
 import { ribbonNode } from "./ribbon.js";
@@ -87,7 +87,7 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
       ["board", position.board ? boardNode(position.board) : "none yet"],
       ["pot", `${amount(position.pot)} ${position.unit}`],
     ];
-    if (position.totals)
+    if (position.totals && position.totals.equity.some(known))
       for (const seat of [0, 1])
         rows.push([
           SEAT_TITLES[seat].slice(0, 3).trim(),
