@@ -62,6 +62,9 @@ def serve(folders: tuple[Path, ...], port: int, host: str, opens: bool) -> None:
         if opens:
             webbrowser.open(address)
 
+    def waits(name: str) -> None:
+        say(f"{name} is being saved; Ctrl-C again stops it at once")
+
     if not folders:
         RESULTS.mkdir(exist_ok=True)
-    run(folders or (RESULTS,), host, port, ready)
+    run(folders or (RESULTS,), host, port, ready, waits)
