@@ -22,15 +22,18 @@ STATIC = Path(__file__).with_name("static")
 
 
 def make_app(
-    folders: Folders, jobs: JobProcess, hosts: frozenset[str] | None, token: str | None = None
+    folders: Folders,
+    hosts: frozenset[str] | None,
+    token: str | None = None,
+    jobs: JobProcess | None = None,
 ) -> Starlette:
     """Make the application that shows some folders.
 
     Args:
         folders: the folders to show.
-        jobs: runs the solves that pages start.
         hosts: names and addresses that the ``Host`` header of a request may have; None: any, with a token.
         token: token that each request must bring; None: no token.
+        jobs: runs the solves that pages start; whoever made it closes it.
     """
 
     async def page(request: Request) -> Response:
@@ -42,7 +45,7 @@ def make_app(
             Route("/", page),
             *look_routes(folders),
             *setup_routes(folders, Estimates()),
-            *job_routes(folders, jobs),
+            *job_routes(folders, jobs or JobProcess()),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         middleware=[Middleware(Guard, hosts=hosts, token=token)],

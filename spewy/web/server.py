@@ -46,7 +46,7 @@ def serve(
     token = None if local else secrets.token_urlsafe(16)
     folders = Folders(roots)
     jobs = JobProcess()
-    app = make_app(folders, jobs, LOCAL if local else None, token)
+    app = make_app(folders, LOCAL if local else None, token, jobs)
     config = uvicorn.Config(
         app,
         log_level="warning",

@@ -34,6 +34,7 @@ COMMANDS = (
     "review",
     "new",
     "schema",
+    "serve",
     "tournament",
     "upac-match",
 )

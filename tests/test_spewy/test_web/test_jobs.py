@@ -6,18 +6,18 @@ import subprocess
 import time
 import tomllib
 
+import httpx
 import pytest
 from cli_runs import COMMAND, POLARISED
-from jobs import EXAMPLES
-from starlette.testclient import TestClient
+from jobs import EXAMPLES, parsed_job
+from web_client import Pages
 
 from spewy.game.ranges import parse_range
 from spewy.job.job import Job
 from spewy.look.solution import Solution
 from spewy.records.status import running
-from spewy.web.app import make_app
+from spewy.run.session import Session
 from spewy.web.drafts import problems
-from spewy.web.folders import Folders
 from spewy.web.job_process import JobProcess
 
 ENDLESS = (EXAMPLES / "R1.toml").read_text().replace('target = "0.1%"', 'target = "0%"\nmax_sweeps = 9000000')
@@ -27,26 +27,21 @@ PATIENCE = 60
 
 
 class Server:
-    """Requests to an application that serves one folder."""
+    """A server of one folder that solves jobs."""
 
     def __init__(self, folder):
-        self.jobs = JobProcess()
-        app = make_app(Folders([folder]), self.jobs, frozenset({"testserver"}))
-        self.client = TestClient(app)
+        self.folder, self.jobs = folder, JobProcess()
+        self.pages = Pages(folder, jobs=self.jobs)
+        self.get = self.pages.ask
 
-    def get(self, path, **parameters):
-        answer = self.client.get(path, params=parameters)
+    def post(self, path, **content):
+        answer = self.pages.post(path, **content)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    def post(self, path, **parameters):
-        answer = self.client.post(path, json=parameters)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
-
-    def refused(self, path, **parameters):
-        """The message of an error that the parameters cause."""
-        answer = self.client.post(path, json=parameters)
+    def refused(self, path, **content):
+        """The error of a request."""
+        answer = self.pages.post(path, **content)
         assert 400 <= answer.status_code < 500, answer.text
         return answer.json()["error"]
 
@@ -74,7 +69,6 @@ def server(tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()
     server = Server(folder)
-    server.folder = folder
     yield server
     server.jobs.close()
 
@@ -144,7 +138,8 @@ def test_a_solve_is_stopped_and_goes_on(server):
 
 
 def test_a_folder_with_another_job_is_kept(server):
-    server.wait(server.started(POLARISED), ended)
+    Session(parsed_job(POLARISED), server.folder / "polarised").solve()
+    (server.folder / "polarised.toml").write_text(POLARISED)
     other = POLARISED.replace("stack = 100", "stack = 150")
     assert server.post("/api/jobs/place", text=other)["state"] == "other"
     message = server.refused("/api/jobs/start", text=other, **{"continue": True})
@@ -181,7 +176,7 @@ def test_a_link_out_of_the_folder_is_refused(server, tmp_path):
 
 
 def test_a_server_of_single_solves_has_no_place_for_new_ones(server):
-    server.wait(server.started(POLARISED), ended)
+    Session(parsed_job(POLARISED), server.folder / "polarised").solve()
     single = Server(server.folder / "polarised")
     message = single.refused("/api/jobs/start", text=POLARISED.replace('"polarised"', '"other"'))
     assert "start spewy serve with a folder for solves" in message
@@ -214,7 +209,7 @@ def test_several_boards_are_a_batch(server):
     assert {board.replace(" ", "") for board in boards} == set(data["spot"]["boards"])
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
 def test_the_solve_ends_with_the_server(tmp_path, how):
     (tmp_path / "results").mkdir()
     process = subprocess.Popen(
@@ -225,8 +220,6 @@ def test_the_solve_ends_with_the_server(tmp_path, how):
     )
     with process:
         address = process.stdout.readline().strip()
-        import httpx
-
         with httpx.Client(base_url=address) as client:
             assert client.post("/api/jobs/start", json={"text": ENDLESS}).json()["started"]
             folder = tmp_path / "results" / "R1"
@@ -245,6 +238,7 @@ def test_the_solve_ends_with_the_server(tmp_path, how):
         assert solution.job.name == "R1"
 
 
+@pytest.mark.slow
 def test_a_solve_of_a_terminal_is_watched(server, tmp_path):
     file = tmp_path / "job.toml"
     file.write_text(ENDLESS)
@@ -291,7 +285,7 @@ def test_each_error_names_its_key(server, change, key, message):
     assert [problem["key"] for problem in found["problems"]] == [key], found["problems"]
     assert message in found["problems"][0]["message"]
     assert found["facts"] is None
-    assert server.client.post("/api/jobs/start", json={"text": found["text"]}).status_code == 400
+    assert server.refused("/api/jobs/start", text=found["text"])
 
 
 def test_several_errors_are_told_apart():
