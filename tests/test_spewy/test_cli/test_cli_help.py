@@ -64,7 +64,10 @@ def test_every_option_is_explained(command):
 
 @pytest.mark.parametrize(
     "command",
-    ["play acpc", "play higc", "play slumbot", "play terminal", "play upac", "package acpc", "package upac"],
+    [
+        *("play acpc", "play higc", "play slumbot", "play terminal", "play trainer", "play upac"),
+        *("package acpc", "package upac"),
+    ],
 )
 def test_help_of_commands_in_groups(command):
     text = good(*command.split(), "--help")
