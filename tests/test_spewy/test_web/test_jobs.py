@@ -138,7 +138,8 @@ def test_a_solve_is_stopped_and_goes_on(server):
 
 
 def test_a_folder_with_another_job_is_kept(server):
-    Session(parsed_job(POLARISED), server.folder / "polarised").solve()
+    with Session(parsed_job(POLARISED), server.folder / "polarised") as session:
+        session.solve()
     (server.folder / "polarised.toml").write_text(POLARISED)
     other = POLARISED.replace("stack = 100", "stack = 150")
     assert server.post("/api/jobs/place", text=other)["state"] == "other"
@@ -176,7 +177,8 @@ def test_a_link_out_of_the_folder_is_refused(server, tmp_path):
 
 
 def test_a_server_of_single_solves_has_no_place_for_new_ones(server):
-    Session(parsed_job(POLARISED), server.folder / "polarised").solve()
+    with Session(parsed_job(POLARISED), server.folder / "polarised") as session:
+        session.solve()
     single = Server(server.folder / "polarised")
     message = single.refused("/api/jobs/start", text=POLARISED.replace('"polarised"', '"other"'))
     assert "start spewy serve with a folder for solves" in message
