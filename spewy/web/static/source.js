@@ -5,7 +5,14 @@ export class AnswerError extends Error {}
 
 /** Ask a question that changes nothing. */
 export async function ask(path, query = {}, signal = undefined) {
-  return answered(fetch(`${path}?${parametersOf(query)}`, { signal }));
+  return answered(fetch(`${path}?${new URLSearchParams(givenParameters(query))}`, { signal }));
+}
+
+/** Return the parameters of a question without those that are empty. */
+export function givenParameters(query) {
+  return Object.fromEntries(
+    Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== ""),
+  );
 }
 
 /** Send a request that changes something. */
@@ -22,18 +29,12 @@ export async function send(path, body = {}) {
  */
 export async function askLong(path, query, progress = () => {}, wanted = () => true) {
   for (let pause = 200; ; pause = Math.min(1000, pause * 1.3)) {
-    const { status, found } = await replied(fetch(`${path}?${parametersOf(query)}`));
+    const { status, found } = await replied(fetch(`${path}?${new URLSearchParams(givenParameters(query))}`));
     if (status !== 202) return found;
     progress(found);
     await new Promise((resolve) => setTimeout(resolve, pause));
     if (!wanted()) throw new DOMException("nobody waits for the answer", "AbortError");
   }
-}
-
-function parametersOf(query) {
-  return new URLSearchParams(
-    Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== ""),
-  );
 }
 
 async function answered(request) {
