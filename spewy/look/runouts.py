@@ -86,8 +86,8 @@ def report_json(solution: SolveView, report: Report) -> dict[str, Any]:
     """Return a report as a JSON object.
 
     It has the keys of ``spewy report --json``, but of several cards that are dealt at once, one deal stands for all
-    that are equal up to suits; ``count`` says for how many. It also has the ``words`` of the line, the ``unit``, and the
-    ``action_words`` and ``colours`` of the actions.
+    that are equal up to suits; ``count`` says for how many. It also has the ``words`` of the line, the ``unit``, and
+    the ``action_words`` and ``colours`` of the actions.
     """
     found = report.to_json()
     found |= {
@@ -97,7 +97,9 @@ def report_json(solution: SolveView, report: Report) -> dict[str, Any]:
         "colours": [hex_colour(colour) for colour in action_colours(report.actions)],
     }
     if any(len(row.cards) > 1 for row in report.rows):
-        found["cards"] = {row.name: row.to_json() | {"count": count} for row, count in alike(solution, report)}
+        found["cards"] = {
+            row.name: row.to_json() | {"count": count} for row, count in alike(solution, report)
+        }
     plained: dict[str, Any] = plain(found)
     return plained
 

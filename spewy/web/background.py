@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
 
 Progress = Callable[[int, int], None]
 """Called with the numbers of steps that are done, and of all steps."""

@@ -21,7 +21,11 @@ def report_routes(folders: Folders) -> list[Route]:
         return {"places": [place.to_json() for place in found]}
 
     def report(parameters: Parameters) -> Any:
-        name, line, board = text(parameters, "folder"), text(parameters, "line", ""), optional(parameters, "board")
+        name, line, board = (
+            text(parameters, "folder"),
+            text(parameters, "line", ""),
+            optional(parameters, "board"),
+        )
 
         def work(progress: Progress) -> dict[str, Any]:
             with folders.apart(name) as solution:

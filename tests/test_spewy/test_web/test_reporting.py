@@ -36,7 +36,9 @@ def pages(folder):
     return Pages(folder)
 
 
-@pytest.mark.parametrize(("name", "line"), [("turn", "cc"), ("turn", "cr50c"), ("turn", "cc/c"), ("leduc", "cc")])
+@pytest.mark.parametrize(
+    ("name", "line"), [("turn", "cc"), ("turn", "cr50c"), ("turn", "cc/c"), ("leduc", "cc")]
+)
 def test_a_report_is_that_of_the_command(folder, pages, name, line):
     found = pages.ask("/api/report", folder=name, line=line)
     told = good_json("report", folder / name, "--line", line)
@@ -58,7 +60,9 @@ def test_reports_are_offered_for_checks_to_come_and_for_the_decision_itself(page
 
 def test_games_without_public_cards_have_no_reports(pages):
     assert pages.ask("/api/reports", folder="kuhn")["places"] == []
-    assert [place["id"] for place in pages.ask("/api/reports", folder="leduc", line="c")["places"]] == ["next"]
+    assert [place["id"] for place in pages.ask("/api/reports", folder="leduc", line="c")["places"]] == [
+        "next"
+    ]
 
 
 def test_a_report_of_a_dropped_round_is_announced_as_slow(folder, tmp_path):
