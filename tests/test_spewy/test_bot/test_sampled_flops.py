@@ -133,9 +133,9 @@ def test_a_solve_ends_before_its_deadline_or_says_that_it_has_no_time(stored):
 
 @pytest.mark.parametrize("reason", ["OutOfTimeError", "InputError"])
 def test_without_time_or_memory_the_stored_flop_is_played(folder, reason):
-    with bot_of(folder, Options(**{**HOW, "seconds": 0.5})) as bot:
+    with bot_of(folder, Options(**HOW | {"seconds": 60.0})) as bot:
         if reason == "OutOfTimeError":
-            bot._builder.pace.took("deal", 1, 1000.0)
+            bot._builder.pace.took("deal", 1, 100_000.0)
         else:
             bot._builder.most_bytes = 1000
         assert bot.answer(flop_of(bot.game)).source == "stored"
