@@ -128,7 +128,7 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
       type: "search",
       value: place.filter || "",
       placeholder: "pair+&flushdraw",
-      title: "kinds of hands, such as pair+&flushdraw, set; a semicolon separates filters that all must hold",
+      title: "hands, such as AK, QQ+, Axs & hh, or kinds, such as pair+&flushdraw; a semicolon separates filters that all must hold",
       onchange: (event) => move({ filter: event.target.value.trim() }),
     });
   }
