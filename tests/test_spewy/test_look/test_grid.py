@@ -169,7 +169,10 @@ def test_a_filter_chooses_hands(turn, filters, hands):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--filter", "tp"], "filter: expected hands, such as AhKh, AK, AKs, Axs, QQ+, Ah, hh, or one of straight flush"),
+        (
+            ["--filter", "tp"],
+            "filter: expected hands, such as AhKh, AK, AKs, Axs, QQ+, Ah, hh, or one of straight flush",
+        ),
         (["--filter", "AA:0.5"], "found 'AA:0.5'"),
         (["--filter", "flushdrow"], "found 'flushdrow' (nearest: flush draw)"),
         (["--filter", "pair+,"], "found ''"),
