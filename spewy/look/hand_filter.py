@@ -10,13 +10,12 @@ names of hands, such as ``AKs``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 import numpy as np
 
 from buckets.cards import Deck, hand_index, parse_hand
 from buckets.types import Ints
-from spewy.errors import InputError, shown
+from spewy.errors import InputError, nearest, shown
 from spewy.game.gamefile import Game
 from spewy.game.ranges.hand_kinds import BLOCKERS, DRAWS, MADE, Bools, HandKinds
 from spewy.look.named_hands import EXAMPLES, named_hands
@@ -103,17 +102,12 @@ def _named(text: str) -> tuple[str, ...]:
     names = known.get(_plain(text))
     if names is None:
         choices = ", ".join((*reversed(MADE), *GROUPS, *reversed(DRAWS), *BLOCKERS))
-        near = get_close_matches(_plain(text), known, 1)
-        hint = f" (nearest: {_spelled(near[0])})" if near else ""
+        spelled = {_plain(name): name for name in (*MADE, *DRAWS, *BLOCKERS, *GROUPS, *SHORT)}
+        hint = nearest(_plain(text), spelled)
         raise InputError(
             f"filter: expected hands, such as {EXAMPLES}, or one of {choices}; found {shown(text)}{hint}"
         )
     return names
-
-
-def _spelled(plain: str) -> str:
-    names = (*MADE, *DRAWS, *BLOCKERS, *GROUPS, *SHORT)
-    return next(name for name in names if _plain(name) == plain)
 
 
 def _plain(name: str) -> str:
