@@ -39,6 +39,11 @@ SHORT = {
 """Short names of made hands and draws."""
 
 
+def filter_names() -> tuple[str, ...]:
+    """Return the names that a filter can have: made hands from the strongest, groups, draws and blockers."""
+    return (*reversed(MADE), *GROUPS, *reversed(DRAWS), *BLOCKERS)
+
+
 def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
     """Return a decision with only those hands that pass all filters.
 
@@ -101,7 +106,7 @@ def _named(text: str) -> tuple[str, ...]:
     known |= {_plain(name): (meant,) for name, meant in SHORT.items()}
     names = known.get(_plain(text))
     if names is None:
-        choices = ", ".join((*reversed(MADE), *GROUPS, *reversed(DRAWS), *BLOCKERS))
+        choices = ", ".join(filter_names())
         spelled = {_plain(name): name for name in (*MADE, *DRAWS, *BLOCKERS, *GROUPS, *SHORT)}
         hint = nearest(_plain(text), spelled)
         raise InputError(
