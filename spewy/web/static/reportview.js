@@ -110,7 +110,7 @@ export function reportBars(report, rows, quantity, open) {
 
 function barLabels(rows) {
   const cells = rows.map((row) => el("span", {}, cardList(row.name).map((card) => el("span", { class: `suit-${card[1]}` }, cardText(card)))));
-  return el("div", { class: "bar-labels", "aria-hidden": "true", style: { width: `min(100%, ${5 * rows.length}rem)` } }, cells);
+  return el("div", { class: rows.length > 14 ? "bar-labels many" : "bar-labels", "aria-hidden": "true", style: { width: `min(100%, ${5 * rows.length}rem)` } }, cells);
 }
 
 function barNote(rows, quantity, mean) {
