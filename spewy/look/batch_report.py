@@ -56,8 +56,8 @@ def batch_report(
 ) -> dict[str, Any]:
     """Report a line over the boards of a batch, as a JSON object.
 
-    It has the keys of ``spewy report --json`` (with the names of folders that are not solved yet as ``not_solved``), the
-    keys that `spewy.look.runouts.report_json` adds, and ``notes``: lines of text about boards that are missing.
+    It has the keys of ``spewy report --json``, with names of folders as ``not_solved``; the keys that
+    `spewy.look.runouts.report_json` adds; and ``notes``, lines of text about boards that are missing.
 
     Args:
         folder: folder of the batch.

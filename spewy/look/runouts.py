@@ -90,8 +90,8 @@ def card_report(
 ) -> dict[str, Any]:
     """Report both ranges after a line, for every card that can be dealt, as a JSON object.
 
-    It has the keys of `report_json`, but of several cards that are dealt at once, one deal stands for all that are equal
-    up to suits; ``count`` says for how many.
+    It has the keys of `report_json`, but of several cards that are dealt at once, one deal stands for all that are
+    equal up to suits; ``count`` says for how many.
 
     Args:
         solution: the solve.

@@ -1,4 +1,4 @@
-"""Routes for reports over next cards and over the boards of a batch, which are computed in the background."""
+"""Routes for reports over cards and over boards, and for comparisons, which are computed in the background."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import Any
 
 from starlette.routing import Route
 
+from lockers import LockerError
 from spewy.errors import InputError, NotSolvedError, shown
 from spewy.look.batch_report import batch_place, batch_report
 from spewy.look.runouts import card_report, report_places
+from spewy.look.side_by_side import comparable_key, side_by_side
 from spewy.web.answers import Parameters, get, optional, text
 from spewy.web.background import Progress
 from spewy.web.folders import Entry, Folders
@@ -43,7 +45,24 @@ def report_routes(folders: Folders) -> list[Route]:
 
         return folders.background.answer(("boards", entry.id, line), folders.saved(entry.id), work)
 
+    def comparable(parameters: Parameters) -> dict[str, Any]:
+        return {"solves": _comparable(folders, folders.entry(text(parameters, "folder")))}
+
+    def comparison(parameters: Parameters) -> Any:
+        names = text(parameters, "folder"), text(parameters, "with")
+        line, board = text(parameters, "line", ""), optional(parameters, "board")
+
+        def work(progress: Progress) -> dict[str, Any]:
+            del progress
+            with folders.apart(names[0]) as a, folders.apart(names[1]) as b:
+                return side_by_side(a, b, line, board)
+
+        key = ("comparison", *names, line, board)
+        return folders.background.answer(key, tuple(map(folders.saved, names)), work)
+
     return [
+        get("/api/comparable", comparable),
+        get("/api/comparison", comparison),
         get("/api/reports", places),
         get("/api/report", cards),
         get("/api/boards/place", place),
@@ -58,6 +77,26 @@ def _batch(folders: Folders, name: str) -> Entry:
     return entry
 
 
+def _comparable(folders: Folders, entry: Entry) -> list[dict[str, Any]]:
+    """List the other solves of the same game, which can be compared with a solve; boards of batches stand together."""
+    wanted, entries = comparable_key(entry.path), folders.entries()
+    in_batches = {board for other in entries for board in other.boards}
+    found: list[dict[str, Any]] = []
+    for other in entries:
+        solves = other.boards or (() if other.id in in_batches else (other.id,))
+        if solves and _fits(folders.entry(solves[0]), wanted):
+            batch = other.id if other.kind == "batch" else ""
+            found += ({"id": solve, "batch": batch} for solve in solves if solve != entry.id)
+    return found
+
+
+def _fits(entry: Entry, wanted: tuple[object, ...]) -> bool:
+    try:
+        return comparable_key(entry.path) == wanted
+    except LockerError:
+        return False
+
+
 def _place(folders: Folders, entry: Entry, line: str) -> dict[str, Any]:
     """Describe a line in the betting tree of a batch, which the first board with a saved strategy has."""
     for board in entry.boards:
@@ -66,4 +105,6 @@ def _place(folders: Folders, entry: Entry, line: str) -> dict[str, Any]:
                 return batch_place(solution, line)
         except NotSolvedError:
             continue
-    raise NotSolvedError(f"folder {shown(entry.id)}: no board of this batch is solved yet; wait until one has saved")
+    raise NotSolvedError(
+        f"folder {shown(entry.id)}: no board of this batch is solved yet; wait until one has saved"
+    )
