@@ -50,6 +50,7 @@ export function solutionSource(question) {
 export function serverSource() {
   return {
     ...solutionSource(ask),
+    locks: true,
     folders: () => ask("/api/folders"),
     tableAddress: (query) => `/api/table.csv?${new URLSearchParams(query)}`,
   };
