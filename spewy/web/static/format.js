@@ -44,3 +44,8 @@ export function duration(seconds) {
 export function count(number) {
   return known(number) ? number.toLocaleString("en") : "–";
 }
+
+/** Write what a solve is and how good it is. */
+export function summaryText({ kind, progress, exploitability_pct: gap }) {
+  return `${kind}, ${progress}${known(gap) ? `, exploitability ${gap.toFixed(3)} % of the pot` : ""}`;
+}

@@ -5,5 +5,6 @@
 
 import { curvesPanel } from "./curves.js";
 import { lockPanel } from "./lockpanel.js";
+import { runoutsPanel } from "./runouts.js";
 
-export const LOOK_PANELS = [curvesPanel, lockPanel];
+export const LOOK_PANELS = [curvesPanel, runoutsPanel, lockPanel];
