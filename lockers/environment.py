@@ -89,26 +89,48 @@ class Environment:
         self._lock = RWLock()
         self._opening = threading.Lock()
         self._orphan = False
+        self._held = threading.local()
 
     def read(self, body: Callable[[LmdbTransaction], T]) -> T:
         """Run ``body`` in a read transaction on the last commit, and return its result.
 
-        ``body`` may run more than once, because LMDB may have to resize its memory map.
+        In a `snapshot` of this thread, ``body`` reads the commit of the snapshot.
         """
-        for attempt in range(_ATTEMPTS):
-            env = self._enter(write=False)
+        held: LmdbTransaction | None = getattr(self._held, "transaction", None)
+        try:
+            if held is not None:
+                return body(held)
+            begun = self._begin()
             try:
-                with env.begin(buffers=True) as transaction:
+                with begun as transaction:
                     return body(transaction)
-            except lmdb.MapResizedError as error:
-                if attempt == _ATTEMPTS - 1:
-                    raise translate(error, self.path) from error
-            except (lmdb.Error, OSError) as error:
-                raise translate(error, self.path) from error
             finally:
                 self._lock.unshare()
-            self._resize(0)
-        raise AssertionError("unreachable")
+        except (lmdb.Error, OSError) as error:
+            raise translate(error, self.path) from error
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[int]:
+        """Let all reads of this thread see one commit while the ``with`` block runs; yield the number of the commit.
+
+        Raises:
+            DamagedLockerError: The file lacks pages that are in use.
+        """
+        held: LmdbTransaction | None = getattr(self._held, "transaction", None)
+        if held is not None:
+            yield int(held.id())
+            return
+        try:
+            begun = self._begin(whole=True)
+        except (lmdb.Error, OSError) as error:
+            raise translate(error, self.path) from error
+        try:
+            with begun as transaction:
+                self._held.transaction = transaction
+                yield int(transaction.id())
+        finally:
+            self._held.transaction = None
+            self._lock.unshare()
 
     def write(self, body: Callable[[LmdbTransaction, Need], T]) -> T:
         """Run ``body`` in a write transaction, commit, and return the result of ``body``.
@@ -250,6 +272,25 @@ class Environment:
         """Replace the locks in the child process; threads that exist only in the parent may hold the old locks."""
         self._lock = RWLock()
         self._opening = threading.Lock()
+
+    def _begin(self, *, whole: bool = False) -> LmdbTransaction:
+        """Begin a read transaction on the last commit; the caller must end it, and then unshare the lock.
+
+        Args:
+            whole: Whether to refuse a file that was cut off after it was opened.
+        """
+        for attempt in range(_ATTEMPTS):
+            env = self._enter(write=False)
+            try:
+                if whole:
+                    self._require_whole(env)
+                return env.begin(buffers=True)
+            except BaseException as error:
+                self._lock.unshare()
+                if not isinstance(error, lmdb.MapResizedError) or attempt == _ATTEMPTS - 1:
+                    raise
+            self._resize(0)  # another process has enlarged the map
+        raise AssertionError("unreachable")
 
     def _enter(self, *, write: bool) -> lmdb.Environment:
         """Share the lock and return the environment, opened if needed; the caller must call ``unshare``.

@@ -30,16 +30,22 @@ PORT = 8417
     show_default=True,
     help="Address to listen on. Beyond this machine, every request must bring the token in the printed address.",
 )
+@click.option(
+    "--token",
+    "asks_token",
+    is_flag=True,
+    help="Ask for a token on this machine, too: without it, other users of this machine can open the page.",
+)
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 @verbose_option
-def serve(folders: tuple[Path, ...], port: int, host: str, opens: bool) -> None:
+def serve(folders: tuple[Path, ...], port: int, host: str, asks_token: bool, opens: bool) -> None:
     """Look, solve and play in the browser.
 
     The command prints the address of a page and serves it until Ctrl-C. Each FOLDER is that of a solve or of a batch,
     or contains such folders; default: results. The page shows solves that are still running, too.
 
     Only this machine can reach the page, unless --host names another address. Anybody with the token can then start
-    solves on this machine.
+    solves on this machine. Ctrl-C ends the server with exit code 130.
 
     \b
     Examples:
@@ -64,4 +70,4 @@ def serve(folders: tuple[Path, ...], port: int, host: str, opens: bool) -> None:
 
     if not folders:
         RESULTS.mkdir(exist_ok=True)
-    run(folders or (RESULTS,), host, port, ready)
+    run(folders or (RESULTS,), host, port, ready, asks_token=asks_token)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import mimetypes
 from pathlib import Path
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
+from spewy.web.answers import failed, refused
 from spewy.web.folders import Folders
 from spewy.web.looking import look_routes
 from spewy.web.security import Guard
 
 STATIC = Path(__file__).with_name("static")
+# Some machines have other types in their own tables, and browsers refuse scripts of another type.
+mimetypes.add_type("text/javascript", ".js")
 
 
-def make_app(folders: Folders, hosts: frozenset[str] | None, token: str | None = None) -> Starlette:
+def make_app(folders: Folders, hosts: frozenset[str] | None, token: str | None = None) -> ASGIApp:
     """Make the application that shows some folders.
 
     Args:
@@ -31,11 +36,12 @@ def make_app(folders: Folders, hosts: frozenset[str] | None, token: str | None =
         del request
         return FileResponse(STATIC / "index.html")
 
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/", page),
             *look_routes(folders),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
-        middleware=[Middleware(Guard, hosts=hosts, token=token)],
+        exception_handlers={HTTPException: refused, Exception: failed},
     )
+    return Guard(app, hosts, token)
