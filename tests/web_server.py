@@ -1,6 +1,5 @@
 """A server of pages for tests: ``spewy serve`` in a process of its own, on a free port."""
 
-import asyncio
 import json
 import os
 import signal
@@ -13,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
-import httpx
 from cli_runs import COMMAND
 
 # Three rounds, with ranges of a few hands.
@@ -96,35 +94,3 @@ def serving(*arguments: str | Path):
     finally:
         process.kill()
         process.communicate()
-
-
-class Client:
-    """Sends requests to an application in this process, and keeps its cookies.
-
-    Args:
-        app: the application.
-        base_url: address of its server.
-    """
-
-    def __init__(self, app, base_url: str) -> None:
-        self._transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        self._base_url, self._cookies = base_url, httpx.Cookies()
-
-    def request(self, method: str, path: str, **options) -> httpx.Response:
-        """Send a request; the options are those of httpx."""
-
-        async def send() -> httpx.Response:
-            async with httpx.AsyncClient(
-                transport=self._transport, base_url=self._base_url, cookies=self._cookies
-            ) as client:
-                answer = await client.request(method, path, **options)
-                self._cookies = client.cookies
-                return answer
-
-        return asyncio.run(send())
-
-    def get(self, path: str, **options) -> httpx.Response:
-        return self.request("GET", path, **options)
-
-    def post(self, path: str, **options) -> httpx.Response:
-        return self.request("POST", path, **options)

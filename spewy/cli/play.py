@@ -8,6 +8,7 @@ from spewy.cli.play_acpc import acpc
 from spewy.cli.play_higc import higc
 from spewy.cli.play_slumbot import slumbot
 from spewy.cli.play_terminal import terminal
+from spewy.cli.play_trainer import trainer
 from spewy.cli.play_upac import upac
 
 
@@ -15,7 +16,8 @@ from spewy.cli.play_upac import upac
 def play() -> None:
     """Play a solved strategy as a bot.
 
-    The bot plays a match of a dealer or referee, or against a person in the terminal.
+    The bot plays a match of a dealer or referee, or against a person in the terminal. The trainer asks single decisions
+    of solved spots.
 
     \b
     Examples:
@@ -23,6 +25,7 @@ def play() -> None:
       spewy play higc --lockers results/limit-holdem
       spewy play slumbot results/nolimit-200bb --hands 20000 --out results/slumbot
       spewy play terminal --lockers results/limit-holdem
+      spewy play trainer results/T1
       spewy play upac spewy-bot.zip
     """  # noqa: D301
 
@@ -31,4 +34,5 @@ play.add_command(acpc)
 play.add_command(higc)
 play.add_command(slumbot)
 play.add_command(terminal)
+play.add_command(trainer)
 play.add_command(upac)

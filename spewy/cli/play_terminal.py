@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 import secrets
-import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bots import lockers_option, open_bot, solving_options, tally_rows
+from spewy.cli.asking import ask_line
+from spewy.cli.bots import open_bot, solving_options, tally_rows
 from spewy.cli.files import line_writer
 from spewy.cli.options import log_option, verbose_option
 from spewy.cli.play_options import MOST_SEED
+from spewy.cli.progress import say
 from spewy.cli.tables import count
+from spewy.game.names import SEAT_NAMES
 
-MOST_OF_LINE = 1000
-"""Largest number of bytes that are read from a line."""
+if TYPE_CHECKING:
+    from spewy.bot.tally import Tally
+    from spewy.match.contest import Contest
 
 
 @click.command()
-@lockers_option
+@click.option(
+    "--lockers",
+    "folder",
+    metavar="FOLDER",
+    required=True,
+    type=click.Path(path_type=Path),
+    help='Folder of a solved whole game (a copy of its subfolder "play" is enough), of a solved spot, or of a batch.',
+)
 @solving_options
+@click.option(
+    "--seat",
+    type=click.Choice(SEAT_NAMES),
+    help="Your seat in every hand: oop acts first after the flop, ip last. Default: the seats alternate.",
+)
 @click.option("--hands", type=click.IntRange(min=1), help="Number of hands; default: until you leave.")
 @click.option(
     "--seed",
@@ -33,56 +50,55 @@ MOST_OF_LINE = 1000
 def terminal(
     folder: Path,
     how: dict[str, Any],
+    seat: str | None,
     hands: int | None,
     seed: int | None,
     log: Path | None,
 ) -> None:
-    """Play against the bot in the terminal.
+    """Play against a solved strategy.
 
     Type fold, check, call, raise 300 or all-in; type ? for help.
 
-    After each hand the command prints what the strategy would have done with your cards, decision by decision. Leave
-    with the end of input (Ctrl-D), or with Ctrl-C (exit code 130).
+    After each hand the command prints what the strategy would have done with your cards and what your action cost,
+    decision by decision, and your score: what you won per hand, and an estimate of it without luck with its 95 %
+    interval. Leave with the end of input (Ctrl-D), or with Ctrl-C (exit code 130).
+
+    In a spot, both hands are dealt from the spot's ranges on its board, and you can play the bets of the solved tree.
+    Of a batch, each hand has a random board. What you win is your share of the pot, as EVs are. The options of
+    re-solving have no effect there.
 
     \b
     Examples:
       spewy play terminal --lockers results/limit-holdem
+      spewy play terminal --lockers results/T1 --seat oop
       spewy play terminal --lockers results/nolimit-200bb --hands 20 --seed 7 --log mine.log
     """  # noqa: D301
-    from spewy.bot.tally import tally_of
-    from spewy.match.contest import GameContest
     from spewy.match.sitting import Sitting
     from spewy.match.terminal import play_in_words
 
-    def ask(prompt: str) -> str | None:
-        line = ""
-        try:
-            click.echo(prompt, nl=False)
-            line = _line(sys.stdin.buffer) if sys.stdin else ""
-        finally:
-            if not line:  # the input ended, so that the cursor still stands in the prompt's line
-                click.echo()
-        return line or None
-
     chosen = secrets.randbits(32) if seed is None else seed
-    bot = open_bot(folder, **how)
-    try:
-        with line_writer(log, add=True) as write:
-            sitting = Sitting(GameContest(bot, chosen), log=write)
-            click.echo(f"{folder}, seed {chosen}")
-            try:
-                play_in_words(sitting, ask, click.echo, hands)
-            finally:
-                click.echo(f"{count(sitting.hands, 'hand')}, {sitting.total:+.10g} chips")
-                for name, text in tally_rows(tally_of(bot), " of the bot"):
-                    click.echo(f"{name}: {text}")
-    finally:
-        bot.close()
+    with _contest(folder, chosen, how) as (contest, tally), line_writer(log, add=True) as write:
+        sitting = Sitting(contest, seat=None if seat is None else SEAT_NAMES.index(seat), log=write)
+        click.echo(f"{folder}, seed {chosen}")
+        try:
+            play_in_words(sitting, ask_line, click.echo, hands)
+        finally:
+            click.echo(f"{count(sitting.hands, 'hand')}, {sitting.total:+.10g} {contest.unit.name}")
+            for name, text in tally_rows(tally(), " of the bot"):
+                click.echo(f"{name}: {text}")
 
 
-def _line(source: BinaryIO) -> str:
-    """Read the next line of input, up to `MOST_OF_LINE` bytes of it; at the end of the input return an empty text."""
-    line = piece = source.readline(MOST_OF_LINE)
-    while len(piece) == MOST_OF_LINE and not piece.endswith(b"\n"):
-        piece = source.readline(MOST_OF_LINE)
-    return line.decode(errors="replace")
+@contextmanager
+def _contest(folder: Path, seed: int, how: dict[str, Any]) -> Iterator[tuple[Contest, Callable[[], Tally]]]:
+    """Open what the person plays against, and a function that counts the decisions of a bot."""
+    from spewy.bot.tally import Tally, tally_of
+    from spewy.match.contest import GameContest
+    from spewy.match.spot_contest import SpotContest
+    from spewy.match.spots import Spots, holds_spots
+
+    if holds_spots(folder):
+        with Spots(folder, note=say) as spots:
+            yield SpotContest(spots, seed), Tally
+    else:
+        with closing(open_bot(folder, **how)) as bot:
+            yield GameContest(bot, seed), lambda: tally_of(bot)

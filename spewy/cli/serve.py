@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
+from spewy.cli.bars import Bar
 from spewy.cli.extras import require
+from spewy.cli.files import appearing, check_file
 from spewy.cli.options import verbose_option
 from spewy.cli.progress import say
 
@@ -37,8 +39,36 @@ PORT = 8417
     help="Ask for a token on this machine, too: without it, other users of this machine can open the page.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
+@click.option(
+    "--export",
+    "file",
+    metavar="FILE.html",
+    type=click.Path(path_type=Path),
+    help="Instead of serving, write one betting round of a solve into a page that opens without a server.",
+)
+@click.option(
+    "--line",
+    metavar="LINE",
+    help="Betting line before the first decision of the exported page; default: the beginning of the solve.",
+)
+@click.option(
+    "--board",
+    metavar="CARDS",
+    help='All public cards of the exported page, such as "Qs Jh 2h 8c 3d"; default: the cards at the root.',
+)
+@click.option("--force", is_flag=True, help="Let --export replace an existing file.")
 @verbose_option
-def serve(folders: tuple[Path, ...], port: int, host: str, asks_token: bool, opens: bool) -> None:
+def serve(
+    folders: tuple[Path, ...],
+    port: int,
+    host: str,
+    asks_token: bool,
+    opens: bool,
+    file: Path | None,
+    line: str | None,
+    board: str | None,
+    force: bool,
+) -> None:
     """Look, solve and play in the browser.
 
     The command prints the address of a page and serves it until Ctrl-C. Each FOLDER is that of a solve or of a batch,
@@ -47,11 +77,23 @@ def serve(folders: tuple[Path, ...], port: int, host: str, asks_token: bool, ope
     Only this machine can reach the page, unless --host names another address. Anybody with the token can then start
     solves on this machine. Ctrl-C ends the server with exit code 130.
 
+    With --export the command writes a single file of at most 5 MB, to be sent to others: a river with all its lines,
+    the turn or the flop of a solve without the later rounds, or a whole game before the flop. --line and --board choose
+    a later round or a part of a round. Whoever opens the file can click through the decisions and sees both players'
+    hands.
+
     \b
     Examples:
       spewy serve
       spewy serve results/T1 results/flops --port 9000
+      spewy serve results/T1 --export T1.html
+      spewy serve results/T1 --export river.html --line "x x" --board "Qs Jh 2h 8c 3d"
     """  # noqa: D301
+    if file is not None:
+        return _export(folders, file, line or "", board, force, opens)
+    for name, given in (("--line", line is not None), ("--board", board is not None), ("--force", force)):
+        if given:
+            raise click.UsageError(f"{name} has no effect without --export")
     require("starlette", "uvicorn")
     import webbrowser
 
@@ -68,6 +110,38 @@ def serve(folders: tuple[Path, ...], port: int, host: str, asks_token: bool, ope
         if opens:
             webbrowser.open(address)
 
+    def waits(name: str) -> None:
+        say(f"{name} is being saved; Ctrl-C again stops it at once")
+
     if not folders:
         RESULTS.mkdir(exist_ok=True)
-    run(folders or (RESULTS,), host, port, ready, asks_token=asks_token)
+    run(folders or (RESULTS,), host, port, ready, waits, asks_token=asks_token)
+
+
+def _export(
+    folders: tuple[Path, ...], file: Path, line: str, board: str | None, force: bool, opens: bool
+) -> None:
+    """Write the page of one solve to a file."""
+    import webbrowser
+
+    from spewy.errors import InputError, path_text
+    from spewy.look.boards import board_folder
+    from spewy.look.solution import Solution
+    from spewy.web.export import export_page
+
+    if len(folders) != 1:
+        raise click.UsageError(f"--export needs the folder of one solve, found {len(folders)} folders")
+    check_file(file, (".html",))
+    if file.exists() and not force:
+        raise InputError(
+            f"file {path_text(file)} exists already; give another name, or --force to replace it"
+        )
+    with (
+        Solution.open(board_folder(folders[0], board), note=say) as solution,
+        Bar("positions", None) as bar,
+        appearing(file) as temporary,
+    ):
+        temporary.write_text(export_page(solution, line, board, bar.move), "utf-8")
+    click.echo(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
+    if opens:
+        webbrowser.open(file.absolute().as_uri())

@@ -70,7 +70,7 @@ def report_boards(
         with closing(opened) as solution:
             job = solution.job
             solved.append(folder)
-            _require_same(jobs, job, folder, solved[0])
+            require_same(job, folder, jobs[0] if jobs else job, solved[0])
             cards = tuple(sorted(job.board))
             if cards in rows:
                 name = cards_name(job.board)
@@ -122,15 +122,24 @@ def _unit(solution: Solution) -> float:
     )  # larger for a hand that no opposing hand is compatible with
 
 
-def _require_same(jobs: Sequence[Job], job: Job, folder: Path, first: Path) -> None:
+def require_same(job: Job, folder: Path, first_job: Job, first: Path) -> None:
+    """Check that two solves of a batch differ in their boards alone.
+
+    Args:
+        job: job of a solve.
+        folder: folder of this solve.
+        first_job: job of another solve of the batch.
+        first: folder of that solve.
+
+    Raises:
+        InputError: a job is a whole game, or the jobs differ in one of `MUST_AGREE`.
+    """
     if job.spot is None:
         raise InputError(
             f"folder {path_text(folder)}: expected a spot, which has a board, found a whole game"
         )
-    if not jobs:
-        return
     for name in MUST_AGREE:
-        if _part(job, name) != _part(jobs[0], name):
+        if _part(job, name) != _part(first_job, name):
             raise InputError(
                 f"folder {path_text(folder)}: expected the same {name} as in {path_text(first)}, found another"
             )

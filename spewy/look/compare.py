@@ -199,7 +199,7 @@ def compare(a: SolveView, b: SolveView, line: str = "", board: str | None = None
         first.line,
         (first.board, second.board),
         first.player,
-        (_pot(a, nodes[0]), _pot(b, nodes[1])),
+        (a.pot_at(nodes[0]), b.pot_at(nodes[1])),
         actions,
         np.array([_spread(node.frequencies, node.actions, actions) for node in (first, second)]),
         (a.totals(line, board), b.totals(line, board)),
@@ -311,10 +311,6 @@ def _decision(solution: SolveView, line: str, board: str | Sequence[int] | None,
         return solution.reads.policy.node(line, board)
     except InputError as error:
         raise InputError(f"solve {name}: {error}") from None
-
-
-def _pot(solution: SolveView, node: Node) -> float:
-    return (solution.problem.pot + sum(node.put_in)) / solution.job.amounts.chips
 
 
 def _require_comparable(a: SolveView, b: SolveView) -> None:

@@ -36,6 +36,11 @@ SHORT = {
 """Short names of made hands and draws."""
 
 
+def filter_names() -> tuple[str, ...]:
+    """Return the names that a filter can have: made hands from the strongest, groups, draws and blockers."""
+    return (*reversed(MADE), *GROUPS, *reversed(DRAWS), *BLOCKERS)
+
+
 def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
     """Return a decision with only those hands that pass all filters.
 
@@ -90,7 +95,7 @@ def _named(text: str) -> tuple[str, ...]:
     known |= {_plain(name): (meant,) for name, meant in SHORT.items()}
     names = known.get(_plain(text))
     if names is None:
-        choices = ", ".join((*reversed(MADE), *GROUPS, *reversed(DRAWS), *BLOCKERS))
+        choices = ", ".join(filter_names())
         near = get_close_matches(_plain(text), known, 1)
         hint = f" (nearest: {_spelled(near[0])})" if near else ""
         raise InputError(f"filter: expected one of {choices}; found {shown(text)}{hint}")

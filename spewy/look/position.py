@@ -20,6 +20,7 @@ from spewy.game.lines import action_words
 from spewy.game.nodes import Line, Node
 from spewy.look.chunk import Cards
 from spewy.look.colours import SEATS, action_colours, hex_colour
+from spewy.look.curves import realisation
 from spewy.look.grid import class_means
 from spewy.look.hand_filter import filtered
 from spewy.look.node import NodeView, Step
@@ -36,6 +37,7 @@ def position(
     *,
     ev: bool = True,
     filters: Sequence[str] = (),
+    deals: bool = True,
 ) -> dict[str, Any]:
     """Return everything to show after a line of a solution, as a JSON object.
 
@@ -45,6 +47,7 @@ def position(
         board: all public cards; None for the root's.
         ev: whether to compute EVs and equities, which are null otherwise.
         filters: kinds of hands to show (`spewy.look.hand_filter`); empty for all hands.
+        deals: whether to list the cards that can follow at the end of a round, which takes time before the flop.
 
     Returns:
         ``kind`` of the node (decision, chance, fold or showdown), its ``line`` and ``words``, the public cards as
@@ -67,10 +70,12 @@ def position(
         "words": solution.words(node),
         "board": cards_name(cards),
         "unit": unit.name,
-        "pot": (solution.problem.pot + sum(node.put_in)) / unit.chips,
+        "pot": solution.pot_at(node),
         "put_in": [chips / unit.chips for chips in node.put_in],
         "path": list(_path(solution, node, cards)),
-        "steps": _steps(node, solution.children(Line(node.line), cards)),
+        "steps": _steps(
+            node, solution.children(Line(node.line), cards) if deals or node.kind != "chance" else ()
+        ),
     }
     if node.kind == "decision":
         views = [
@@ -179,11 +184,9 @@ def _hand_figures(view: NodeView, pot: float) -> dict[str, Floats]:
     ``realisation`` is ``EV / (equity · pot)``. ``regret`` is the EV of the hand's best action minus its EV, if the
     strategy is followed afterwards; NaN for the player who waits.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        realisation = np.where(view.equity > 0, view.ev / (view.equity * pot), np.nan)
     best = view.action_ev.max(axis=0) if view.actions else np.full(len(view.hands), np.nan)
     regret = np.maximum(best - view.ev, 0.0)
-    return {"realisation": realisation, "regret": regret}
+    return {"realisation": realisation(view, pot), "regret": regret}
 
 
 def _totals(solution: Solution, node: Node, cards: Cards, pot: float) -> dict[str, Any] | None:

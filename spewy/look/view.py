@@ -166,6 +166,10 @@ class SolveView(Closing):
         node = self.problem.tree.alone(line_to(self.problem, line, board))
         return node, self._cards(node, board)
 
+    def pot_at(self, node: Node) -> float:
+        """Return what lies in the middle at a node, in the unit of the job."""
+        return (self.problem.pot + sum(node.put_in)) / self.job.amounts.chips
+
     def words(self, node: Node) -> str:
         """Describe the betting before a node in words."""
         return line_words(self.problem.tree.entered(entry_line(node.line)), node.line)

@@ -89,6 +89,10 @@ class Contest(Protocol):
         """Name of a round of the table's game."""
         ...
 
+    def in_order(self, board: tuple[int, ...]) -> tuple[int, ...]:
+        """Sort the public cards of each round of the real game, as the names of boards do."""
+        ...
+
     def act(self, hand: Hand) -> str:
         """Return the strategy's action; ``hand`` is what the strategy's player sees."""
         ...
@@ -180,6 +184,10 @@ class GameContest:
     def round_name(self, t: int) -> str:
         """Name of a round."""
         return self.game.round_names[t]
+
+    def in_order(self, board: tuple[int, ...]) -> tuple[int, ...]:
+        """Sort the public cards of each round."""
+        return self.game.board_order(board)
 
     def act(self, hand: Hand) -> str:
         """Return the bot's action, and remember the bot's strategy for `judge`."""

@@ -256,7 +256,7 @@ class Sitting:
             "hand": self._number + 1,
             "seat": self._person,
             "hole": None if own is None else cards_name(own),
-            "board": None if hand is None else cards_name(hand.game.board_order(hand.board)),
+            "board": None if hand is None else cards_name(self._contest.in_order(hand.board)),
             "put_in": None if hand is None else [unit.number(chips) for chips in hand.betting.spent],
             "events": [event.to_json() for event in self.events],
             "turn": None if turn is None else turn.to_json(),
@@ -299,7 +299,7 @@ class Sitting:
         assert self._table is not None
         game, betting = self._table.hand.game, self._table.hand.betting
         name = self._contest.round_name(game.board_sizes.index(len(board))).capitalize()
-        cards, pot = cards_name(game.board_order(board)), self._contest.pot + sum(betting.spent)
+        cards, pot = cards_name(self._contest.in_order(board)), self._contest.pot + sum(betting.spent)
         return Event("board", f"{name}: {cards}, pot {self._contest.unit.text(pot)}", cards=cards)
 
     def _ended(self, hand: Hand) -> Event:
@@ -310,7 +310,8 @@ class Sitting:
         self._log(LoggedHand(self._number, hand, names).text)
         shows = "" if (cards := self._shown(hand)) is None else f"The bot shows {cards}. "
         amount = f"{abs(chips) / unit.chips:.10g}"
-        result = f"You win {amount}" if chips > 0 else f"You lose {amount}" if chips < 0 else "Nobody wins"
+        nothing = "You win nothing" if self._contest.pot else "Nobody wins"
+        result = f"You win {amount}" if chips > 0 else f"You lose {amount}" if chips < 0 else nothing
         self._waiting.append(Event("result", f"{shows}{result}; {self.total:+.10g} after {self.hands}"))
         return self._next()
 
@@ -326,7 +327,9 @@ class Sitting:
         try:
             judged = contest.judge(hand, person, failed=self._failed)
             reports = tuple(DecisionReport.of(contest, hand, each) for each in judged.decisions)
-            opponent_range = RangeReport(1 - person, hand.board, judged.opponent_range, hand.game)
+            opponent_range = RangeReport(
+                1 - person, contest.in_order(hand.board), judged.opponent_range, hand.game
+            )
         except Exception as error:  # any error of the review must not prevent the next hand
             self._waiting.append(Event("warning", f"WARNING: no review: {error_line(error)}"))
         self._judged.append(judged)

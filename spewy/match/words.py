@@ -6,6 +6,7 @@ import re
 
 from spewy.errors import InputError, shown
 from spewy.game.betting import Betting
+from spewy.game.lines import action_words
 from spewy.match.opponents import pot_raise
 
 HELP = """fold, check, call
@@ -16,6 +17,7 @@ f, c, r    short for fold, call or check, and raise; an empty line checks if tha
 
 _WORDS = re.compile(r"([a-z-]+)\s*(?:to\s+)?([0-9]*)")
 _MOST_DIGITS = 18
+_VERBS = {"all-in": "goes all-in"}
 
 
 def parse_words(betting: Betting, text: str) -> str:
@@ -75,6 +77,16 @@ def action_text(before: Betting, action: str) -> str:
         return "calls" if before.can_fold else "checks"
     total, highest = max(before.apply(action).spent), max(before.spent)
     return f"raises to {total}" if before.can_fold else f"bets {total - highest} (to {total})"
+
+
+def label_text(label: str) -> str:
+    """Describe an action by its label in a solved tree, whose amounts count from the start of the round.
+
+    >>> [label_text(label) for label in ("Check", "Bet(120)", "Raise(336)", "AllIn(900)")]
+    ['checks', 'bets 120', 'raises to 336', 'goes all-in 900']
+    """
+    verb, _, amount = action_words(label).partition(" ")
+    return f"{_VERBS.get(verb, f'{verb}s')} {amount}".rstrip()
 
 
 def _raise(betting: Betting, digits: str) -> str:

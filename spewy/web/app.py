@@ -15,21 +15,30 @@ from starlette.types import ASGIApp
 
 from spewy.web.answers import failed, refused
 from spewy.web.folders import Folders
+from spewy.web.job_process import Estimates, JobProcess
+from spewy.web.jobs import job_routes
 from spewy.web.looking import look_routes
 from spewy.web.security import Guard
+from spewy.web.setting_up import setup_routes
 
 STATIC = Path(__file__).with_name("static")
 # Some machines have other types in their own tables, and browsers refuse scripts of another type.
 mimetypes.add_type("text/javascript", ".js")
 
 
-def make_app(folders: Folders, hosts: frozenset[str] | None, token: str | None = None) -> ASGIApp:
+def make_app(
+    folders: Folders,
+    hosts: frozenset[str] | None,
+    token: str | None = None,
+    jobs: JobProcess | None = None,
+) -> ASGIApp:
     """Make the application that shows some folders.
 
     Args:
         folders: the folders to show.
         hosts: names and addresses that the ``Host`` header of a request may have; None: any, with a token.
         token: token that each request must bring; None: no token.
+        jobs: runs the solves that pages start; whoever made it closes it.
     """
 
     async def page(request: Request) -> Response:
@@ -40,6 +49,8 @@ def make_app(folders: Folders, hosts: frozenset[str] | None, token: str | None =
         routes=[
             Route("/", page),
             *look_routes(folders),
+            *setup_routes(folders, Estimates()),
+            *job_routes(folders, jobs or JobProcess()),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         exception_handlers={HTTPException: refused, Exception: failed},

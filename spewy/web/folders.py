@@ -8,21 +8,25 @@ Symbolic links in them are followed: whoever may write there decides what the se
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from buckets.cards import parse_cards
 from buckets.errors import CardError
 from lockers.manifest import FILE
+from spewy.batch.batch import folder_name
 from spewy.errors import InputError, path_text, shown
 from spewy.look.boards import WEIGHTS_FILE
-from spewy.look.position import summary
 from spewy.look.solution import Solution
 from spewy.records.strategy_locker import FOLDER
 from spewy.web.readers import Readers
+
+NAME = re.compile(r"[^\W_][\w .+-]{0,99}")
+"""Names of new solves."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,35 @@ class Folders:
                 return found
         raise InputError(f"folder {shown(name)}: there is no such solve; it may have been renamed or deleted")
 
+    def new(self, name: str) -> Entry:
+        """Return the entry of a solve that may begin under a name, in the first folder that contains solves.
+
+        Raises:
+            InputError: the name cannot be that of a folder, leads elsewhere, or all given folders are single solves.
+        """
+        if not NAME.fullmatch(name) or name != folder_name(name) or name.endswith(".toml"):
+            raise InputError(
+                f"name: expected up to 100 letters, digits, blanks and the signs . _ + - for the folder of the solve, "
+                f"beginning with a letter or a digit; found {shown(name)}"
+            )
+        if _is_board(name):
+            raise InputError(
+                f"name: {name} is the name of a board, as the solves of a batch have; add a word to it"
+            )
+        for root in self.roots:
+            if _entry(root, root.name) is None:
+                path = root / name
+                if path.resolve().parent != root.resolve():
+                    raise InputError(f"name: {shown(name)} is a link to another folder; choose another name")
+                return Entry(name if len(self.roots) == 1 else f"{root.name}/{name}", path, "solve")
+        raise InputError(
+            "the folders of this server are single solves; start spewy serve with a folder for solves, such as results"
+        )
+
+    def holds(self, entry: Entry) -> bool:
+        """Whether the folder of a solve or batch lies in one of the given folders, rather than being one of them."""
+        return entry.path not in self.roots
+
     @contextmanager
     def solution(self, name: str) -> Iterator[Solution]:
         """Open a solve for a ``with`` block, in which all reads see the same save of the solve.
@@ -112,11 +145,6 @@ class Folders:
             raise InputError(f"folder {shown(name)} is a batch; choose one of its boards")
         with self._readers.solution(entry.path) as solution:
             yield solution
-
-    def summary(self, name: str) -> dict[str, Any]:
-        """Return facts about a solve as a JSON object: see `spewy.look.position.summary`."""
-        with self.solution(name) as solution:
-            return summary(solution)
 
     def close(self) -> None:
         """Close all solutions."""

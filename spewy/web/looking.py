@@ -9,6 +9,8 @@ from typing import Any, Protocol
 from starlette.responses import Response
 from starlette.routing import Route
 
+from spewy.look.curves import curves
+from spewy.look.hand_filter import filter_names, filtered
 from spewy.look.position import position, summary
 from spewy.look.solution import Solution
 from spewy.web.answers import Parameters, get, optional, text
@@ -54,14 +56,33 @@ def solution_questions(solutions: Solutions) -> dict[str, Question]:
             return summary(solution)
 
     def at(parameters: Parameters) -> dict[str, Any]:
-        filters = [each for each in text(parameters, "filter", "").split(";") if each.strip()]
         with solutions.solution(text(parameters, "folder")) as solution:
             return position(
                 solution,
                 text(parameters, "line", ""),
                 optional(parameters, "board"),
                 ev=text(parameters, "ev", "1") != "0",
-                filters=filters,
+                filters=_filters(parameters),
             )
 
-    return {"/api/summary": facts, "/api/position": at}
+    def range_curves(parameters: Parameters) -> dict[str, Any]:
+        place = text(parameters, "line", ""), optional(parameters, "board")
+        with solutions.solution(text(parameters, "folder")) as solution:
+            node, _ = solution.at(*place)
+            views = sorted((solution.node(*place), solution.waiting(*place)), key=lambda view: view.player)
+            views = [filtered(solution.job.rules, view, _filters(parameters)) for view in views]
+            found = curves(views, solution.pot_at(node))
+            unit = solution.job.amounts.name
+        return {"unit": unit, "curves": {name: [c.to_json() for c in pair] for name, pair in found.items()}}
+
+    return {
+        "/api/summary": facts,
+        "/api/position": at,
+        "/api/curves": range_curves,
+        "/api/filters": lambda parameters: {"names": filter_names()},
+    }
+
+
+def _filters(parameters: Parameters) -> list[str]:
+    """Return the filters of hands, which semicolons separate."""
+    return [each for each in text(parameters, "filter", "").split(";") if each.strip()]

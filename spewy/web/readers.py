@@ -24,7 +24,7 @@ MOST_AT_ONCE = 3
 """Largest number of threads that use one solve at once; others wait. A long report leaves room for clicks."""
 
 Stamp = tuple[int, ...]
-"""Device, inode and time of a solve's manifest, and device and inode of its data file."""
+"""Device, inode, size and time of a solve's manifest and of its data file."""
 
 
 class Readers:
@@ -95,10 +95,10 @@ class _Reader:
     @contextmanager
     def latest(self) -> Iterator[Solution]:
         """Yield the solution with the latest saved strategies."""
-        stamp = _stamp(self.folder)
-        if self._store is None or stamp != self._stamp:
+        now = stamp(self.folder)
+        if self._store is None or now != self._stamp:
             self.close()
-            self._store, self._stamp = open_store(strategy_folder(self.folder), read_only=True), stamp
+            self._store, self._stamp = open_store(strategy_folder(self.folder), read_only=True), now
         with self._store.snapshot() as commit:
             if self._solution is None or commit != self._commit:
                 self._close_solution()
@@ -118,13 +118,12 @@ class _Reader:
         self._solution = None
 
 
-def _stamp(folder: Path) -> Stamp:
-    """Return what changes when another solve takes the place of a folder's solve."""
+def stamp(folder: Path) -> Stamp:
+    """Return what changes when a solve saves, or when another solve takes its place; empty if there is no solve."""
     found: list[int] = []
     with suppress(FileNotFoundError, NotADirectoryError):
-        play = strategy_folder(folder)
+        store = strategy_folder(folder)
         for name in (FILE, DATA):
-            stat = (play / name).stat()
-            found += (stat.st_dev, stat.st_ino)
-        found.append((play / FILE).stat().st_mtime_ns)
+            stat = (store / name).stat()
+            found += (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
     return tuple(found)

@@ -20,6 +20,7 @@ from spewy.errors import InputError
 from spewy.system.interrupts import interruptible
 from spewy.web.app import make_app
 from spewy.web.folders import Folders
+from spewy.web.job_process import JobProcess
 
 LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 """Names of this machine in a ``Host`` header."""
@@ -38,8 +39,8 @@ def serve(
     host: str,
     port: int,
     ready: Callable[[str], None],
+    waits: Callable[[str], None] = lambda _: None,
     *,
-    new_folder: Path | None = None,
     asks_token: bool = False,
 ) -> None:
     """Serve pages about some folders until SIGINT, SIGTERM or SIGHUP.
@@ -49,19 +50,18 @@ def serve(
         host: address to listen on; any address but this machine's own needs the token that ``ready`` gets.
         port: port to listen on; 0 for a free one.
         ready: called with the address of the first page once the server listens.
-        new_folder: folder for new solves; None: the first of ``roots``.
+        waits: called with the name of a solve if the server ends and waits until this solve has saved.
         asks_token: whether to ask for the token on this machine's own addresses, too.
 
     Raises:
         InputError: the port is in use, or the address is not one of this machine.
         KeyboardInterrupt: a signal has ended the server.
     """
-    del new_folder
-    folders = Folders(roots)
+    folders, jobs = Folders(roots), JobProcess()
     listener = _listener(host, port)
     local = _is_local(host)
     token = secrets.token_urlsafe(16) if asks_token or not local else None
-    app = make_app(folders, LOCAL | {_in_address(host)} if local else None, token)
+    app = make_app(folders, LOCAL | {_in_address(host)} if local else None, token, jobs)
     config = uvicorn.Config(
         app,
         http=_Connection,
@@ -82,6 +82,10 @@ def serve(
     finally:
         listener.close()
         folders.close()
+        state = jobs.state()
+        if state is not None and state.state != "ended":
+            waits(state.id)
+        jobs.close()
     if server.interrupted.is_set():
         raise KeyboardInterrupt
 

@@ -24,7 +24,8 @@ export function classOf(hand) {
  * Make a grid.
  * @param {object} view one player's hands, as the server's position has them.
  * @param {object} options `heat`: `"strategy"`, `"reach"` or the name of a heat map; `selected`: a hand class;
- *   `pick(name)`: called for a click or Enter; `point(name)`: called while the pointer or the focus is on a class;
+ *   `pick(name)`: called for a click or Enter; `point(name, cell)`: called when the pointer or the focus comes to a
+ *   class, and with null when they leave the grid;
  *   `label`: accessible name of the grid.
  */
 export function gridNode(view, { heat = "strategy", selected = null, pick, point = () => {}, label }) {
@@ -45,12 +46,11 @@ export function gridNode(view, { heat = "strategy", selected = null, pick, point
             tabindex: name === focused ? "0" : "-1",
             "aria-selected": name === selected ? "true" : "false",
             "aria-label": `${name}: ${cell.text}`,
-            title: `${name}: ${cell.text}`,
             "data-hand": name,
             style: cell.style,
             onclick: () => pick(name),
-            onpointerenter: () => point(name),
-            onfocus: () => point(name),
+            onpointerenter: (event) => point(name, event.currentTarget),
+            onfocus: (event) => point(name, event.currentTarget),
           },
           el("span", { class: "cell-name" }, name),
           cell.number ? el("span", { class: "cell-number" }, cell.number) : null,
@@ -59,7 +59,9 @@ export function gridNode(view, { heat = "strategy", selected = null, pick, point
     }
     table.append(line);
   }
-  table.addEventListener("keydown", (event) => moveFocus(event, table, pick));
+  table.addEventListener("keydown", (event) => (event.key === "Escape" ? point(null) : moveFocus(event, table, pick)));
+  table.addEventListener("pointerleave", () => point(null));
+  table.addEventListener("focusout", () => point(null));
   return table;
 }
 

@@ -2,8 +2,16 @@
 
 import { el } from "./dom.js";
 import { cardList, cardNode } from "./cards.js";
-import { amount, percent, weight } from "./format.js";
+import { amount, known, percent, weight } from "./format.js";
 import { classOf } from "./grid.js";
+
+/** Columns of numbers that a solve may not know: title, key of a hand's row, and function that writes a number. */
+const HAND_FIGURES = [
+  ["EV", "ev", amount],
+  ["equity", "equity", percent],
+  ["realised", "realisation", (share) => percent(share, 0)],
+  ["regret", "regret", amount],
+];
 
 /**
  * Make a table of the hands of one class, or of all hands.
@@ -14,7 +22,8 @@ import { classOf } from "./grid.js";
 export function handTable(view, name, most = 200) {
   const all = Object.entries(view.hands).map(([hand, row], number) => [hand, row, number]);
   const rows = all.filter(([hand, row]) => (name ? classOf(hand) === name : row.reach > 0));
-  const head = ["hand", "made hand, draws", "reach", ...view.words, "EV", "equity", "realised", "regret"];
+  const figures = HAND_FIGURES.filter(([, key]) => rows.some(([, row]) => known(row[key])));
+  const head = ["hand", "made hand, draws", "reach", ...view.words, ...figures.map(([title]) => title)];
   const body = rows
     .slice(0, most)
     .map(([hand, row, number]) =>
@@ -25,10 +34,7 @@ export function handTable(view, name, most = 200) {
         el("td", { class: "kind" }, view.kinds ? view.kinds[number] : ""),
         el("td", {}, weight(row.reach)),
         row.strategy.map((share, i) => actionCell(view, row, share, i)),
-        el("td", {}, amount(row.ev)),
-        el("td", {}, percent(row.equity)),
-        el("td", {}, percent(row.realisation, 0)),
-        el("td", {}, amount(row.regret)),
+        figures.map(([, key, write]) => el("td", {}, write(row[key]))),
       ),
     );
   const more = rows.length > most ? el("p", { class: "note" }, `and ${rows.length - most} more hands`) : null;
@@ -54,6 +60,11 @@ function actionCell(view, row, share, number) {
       class: "bar",
       style: { width: `${(100 * share).toFixed(1)}%`, "background-color": view.colours[number] },
     }),
-    el("span", { class: "mix-text" }, percent(share), " ", el("small", {}, amount(row.action_ev[number]))),
+    el(
+      "span",
+      { class: "mix-text" },
+      percent(share),
+      known(row.action_ev[number]) ? [" ", el("small", {}, amount(row.action_ev[number]))] : null,
+    ),
   );
 }

@@ -2,8 +2,10 @@
 
 import { el, fill } from "./dom.js";
 import { boardNode } from "./cards.js";
-import { amount, percent } from "./format.js";
+import { filterField } from "./filterfield.js";
+import { amount, known, percent } from "./format.js";
 import { gridNode } from "./grid.js";
+import { handCard } from "./handcard.js";
 import { handTable } from "./hands.js";
 import { ribbonNode } from "./ribbon.js";
 
@@ -28,7 +30,7 @@ const HEATS = [
  *   `context()` is what panels get.
  */
 export function createLook(root, source, { panels = [], filters = true, moved = () => {} }) {
-  const look = { place: {}, position: null, asked: null, folder: null, summary: null };
+  const look = { place: {}, position: null, asked: null, folder: null, summary: null, filterError: null, filterNames: null };
   const handsPanel = { id: "hands", title: "Hands", shows: () => true, draw: drawHands };
   const all = [handsPanel, ...panels];
 
@@ -40,8 +42,7 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
     root.setAttribute("aria-busy", "true");
     try {
       if (changed) {
-        const query = { folder, line: place.line, board: place.board, filter: place.filter };
-        const position = await source.position(query, asked.signal);
+        const position = await askedPosition(folder, place, asked.signal);
         if (asked.signal.aborted) return;
         look.position = position;
       }
@@ -55,6 +56,21 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
     }
   }
 
+  /** Ask for a position; if its filter alone is wrong, return the position of all hands and remember the error. */
+  async function askedPosition(folder, place, signal) {
+    const query = { folder, line: place.line, board: place.board };
+    look.filterError = null;
+    if (!place.filter) return source.position(query, signal);
+    try {
+      return await source.position({ ...query, filter: place.filter }, signal);
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      const position = await source.position(query, signal);
+      look.filterError = error.message;
+      return position;
+    }
+  }
+
   function restart() {
     return el("p", {}, el("button", { type: "button", onclick: () => move({ line: "", board: "" }) }, "back to the first decision"));
   }
@@ -65,7 +81,8 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
   }
 
   function context() {
-    return { position: look.position, place: look.place, folder: look.folder, summary: look.summary, source, go: move };
+    const { position, place, folder, summary, filterError } = look;
+    return { position, place, folder, summary, source, go: move, filter: filterError ? "" : place.filter || "" };
   }
 
   function draw() {
@@ -87,7 +104,7 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
       ["board", position.board ? boardNode(position.board) : "none yet"],
       ["pot", `${amount(position.pot)} ${position.unit}`],
     ];
-    if (position.totals)
+    if (position.totals && position.totals.equity.some(known))
       for (const seat of [0, 1])
         rows.push([
           SEAT_TITLES[seat].slice(0, 3).trim(),
@@ -96,7 +113,7 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
         ]);
     if (position.board_bucket !== null && position.board_bucket !== undefined)
       rows.push(["board bucket", String(position.board_bucket)]);
-    return el("dl", { class: "facts" }, rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+    return el("dl", { class: "facts" }, rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
   }
 
   function decision(position, place) {
@@ -115,22 +132,25 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
               { id: "heat", onchange: (event) => move({ heat: event.target.value }) },
               HEATS.map(([value, text]) => el("option", { value, selected: value === heat }, text)),
             ),
-            filters ? [el("label", { for: "filter" }, "filter"), filterField(place)] : null,
+            filters ? filterOf(place) : null,
           )
         : null,
       el("div", { class: "grids" }, position.views.map((view) => seatNode(position, view, heat, place))),
     );
   }
 
-  function filterField(place) {
-    return el("input", {
-      id: "filter",
-      type: "search",
+  function filterOf(place) {
+    return filterField({
       value: place.filter || "",
-      placeholder: "pair+&flushdraw",
-      title: "kinds of hands, such as pair+&flushdraw, set; a semicolon separates filters that all must hold",
-      onchange: (event) => move({ filter: event.target.value.trim() }),
+      error: look.filterError,
+      names: filterNames,
+      choose: (text) => move({ filter: text }),
     });
+  }
+
+  async function filterNames() {
+    if (!look.filterNames) look.filterNames = (await source.filters()).names;
+    return look.filterNames;
   }
 
   function seatNode(position, view, heat, place) {
@@ -147,6 +167,7 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
       ),
     );
     const pick = (name) => move({ hand: name, seat: String(view.player), panel: "hands" });
+    const card = view.grid ? handCard(view) : null;
     const usable = acts || heat !== "regret" ? heat : "strategy";
     return el(
       "article",
@@ -158,9 +179,11 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
             heat: usable,
             selected: mine ? place.hand || null : null,
             pick,
+            point: card.point,
             label: `hands of ${SEAT_TITLES[view.player]}`,
           })
         : handTable(view, null),
+      card ? card.node : null,
     );
   }
 

@@ -1,6 +1,7 @@
 /** Starts the page: shows the page that the address names, and passes keys to it. */
 
 import { el, fill } from "./dom.js";
+import { listenToKeys } from "./keys.js";
 import { lookPage } from "./lookpage.js";
 import { readPlace } from "./place.js";
 import { startTheme } from "./theme.js";
@@ -25,11 +26,8 @@ function showPlace() {
 }
 
 function pressed(event) {
-  if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
-  if (/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName)) return;
-  const { page } = readPlace();
-  const shown = made[page];
-  if (shown && shown.key && shown.key(event)) event.preventDefault();
+  const shown = made[readPlace().page];
+  return Boolean(shown && shown.key && shown.key(event));
 }
 
 startTheme(document.getElementById("theme"));
@@ -38,5 +36,5 @@ fill(
   PAGES.map(([name, title]) => el("a", { href: `#${name}` }, title)),
 );
 addEventListener("hashchange", showPlace);
-addEventListener("keydown", pressed);
+listenToKeys(document, pressed);
 showPlace();

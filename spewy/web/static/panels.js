@@ -3,4 +3,6 @@
  * source has the question: a notebook and an exported page have fewer questions than the server.
  */
 
-export const LOOK_PANELS = [];
+import { curvesPanel } from "./curves.js";
+
+export const LOOK_PANELS = [curvesPanel];

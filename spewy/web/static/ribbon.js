@@ -17,8 +17,12 @@ export function ribbonNode(position, go) {
   );
   if (position.kind === "decision") stages.push(decisionStage(position, null, go));
   else if (position.kind === "chance") stages.push(dealStage(position, go));
-  else stages.push(el("div", { class: "stage end" }, el("div", { class: "stage-title" }, endText(position))));
+  else stages.push(endStage(endText(position)));
   return el("nav", { class: "ribbon", "aria-label": "actions and cards" }, stages);
+}
+
+function endStage(text) {
+  return el("div", { class: "stage here end" }, el("div", { class: "stage-title" }, text));
 }
 
 function endText(position) {
@@ -83,7 +87,7 @@ function dealtStage(position, stage, number, go) {
 }
 
 function dealStage(position, go) {
-  if (position.absent) return el("div", { class: "stage end" }, el("div", { class: "stage-title" }, position.absent));
+  if (position.absent) return endStage(position.absent);
   const single = position.steps.every((step) => cardList(step.name).length === 1);
   const steps = Object.fromEntries(position.steps.map((step) => [step.name, step]));
   const pick = (name) => go({ line: steps[name].line, board: steps[name].board });

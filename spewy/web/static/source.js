@@ -41,6 +41,8 @@ export function solutionSource(question) {
   return {
     summary: (folder) => question("/api/summary", { folder }),
     position: (query, signal) => question("/api/position", query, signal),
+    filters: () => question("/api/filters"),
+    curves: (query) => question("/api/curves", query),
   };
 }
 

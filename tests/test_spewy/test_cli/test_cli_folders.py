@@ -69,7 +69,7 @@ def test_work_that_needs_one_solve_names_the_solves_of_a_batch(batch, tmp_path):
         ("payoffs", batch),
         ("match", "call", batch),
         ("package", "acpc", batch, tmp_path / "package"),
-        ("play", "terminal", "--lockers", batch),
+        ("play", "acpc", "localhost", 1, "--lockers", batch),
     ):
         error = refused(*command)
         assert f"folder {batch} is a batch of several solves; give the folder of one solve: " in error

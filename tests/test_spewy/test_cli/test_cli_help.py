@@ -34,11 +34,12 @@ COMMANDS = (
     "review",
     "new",
     "schema",
+    "serve",
     "tournament",
     "upac-match",
 )
 ROOT = Path(__file__).parents[3]
-PAGES = "\n".join(path.read_text() for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
+PAGES = "\n".join(path.read_text() for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))])
 
 
 def test_commands():
@@ -63,7 +64,10 @@ def test_every_option_is_explained(command):
 
 @pytest.mark.parametrize(
     "command",
-    ["play acpc", "play higc", "play slumbot", "play terminal", "play upac", "package acpc", "package upac"],
+    [
+        *("play acpc", "play higc", "play slumbot", "play terminal", "play trainer", "play upac"),
+        *("package acpc", "package upac"),
+    ],
 )
 def test_help_of_commands_in_groups(command):
     text = good(*command.split(), "--help")

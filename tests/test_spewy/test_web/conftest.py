@@ -1,4 +1,4 @@
-"""Fixtures of the pages' tests: solved folders, a server, and a browser."""
+"""Fixtures of the tests of pages: solved folders, a server, a browser, and pages that record what went wrong."""
 
 import os
 from pathlib import Path
@@ -31,22 +31,33 @@ def solved(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def server(solved):
+def served(solved):
     """A server that shows the solved folder."""
     with serving(solved) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
-def browser():
-    """A headless Chromium."""
+def chromium():
     if not CHROMIUM.exists():
         if os.environ.get("CI"):
             pytest.fail(f"{CHROMIUM} is missing; .ci/run installs it")
         pytest.skip(f"{CHROMIUM} is missing; install Chromium (apt-get install chromium)")
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS])
-        yield chromium
-        chromium.close()
+    with sync_playwright() as library:
+        browser = library.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium):
+    """An empty page; at the end of the test it must have had no error."""
+    with chromium.new_context(viewport={"width": 1280, "height": 900}) as context:
+        opened = context.new_page()
+        errors = []
+        opened.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        opened.on("pageerror", lambda error: errors.append(str(error)))
+        yield opened
+        assert errors == []

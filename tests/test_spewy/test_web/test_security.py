@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
-from web_server import Client
+from web_client import Client
 
 from spewy.errors import InputError
 from spewy.web import security
@@ -92,19 +92,19 @@ def test_foreign_names(client: Client, host: str) -> None:
         assert "open the address that spewy serve printed" in answer.json()["error"]
 
 
-def test_a_request_without_host(server) -> None:
-    assert server.raw(b"GET / HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 421")
-    assert server.raw(b"GET / HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 400")
+def test_a_request_without_host(served) -> None:
+    assert served.raw(b"GET / HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 421")
+    assert served.raw(b"GET / HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 400")
 
 
-def test_two_hosts(server) -> None:
+def test_two_hosts(served) -> None:
     request = b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n"
-    assert server.raw(request).startswith(b"HTTP/1.1 400")
+    assert served.raw(request).startswith(b"HTTP/1.1 400")
 
 
-def test_a_host_in_the_request_line_counts_for_nothing(server) -> None:
-    line = b"GET http://localhost:%d/api/folders HTTP/1.1\r\n" % server.port
-    assert server.raw(line + b"Host: evil.example\r\nConnection: close\r\n\r\n").startswith(b"HTTP/1.1 421")
+def test_a_host_in_the_request_line_counts_for_nothing(served) -> None:
+    line = b"GET http://localhost:%d/api/folders HTTP/1.1\r\n" % served.port
+    assert served.raw(line + b"Host: evil.example\r\nConnection: close\r\n\r\n").startswith(b"HTTP/1.1 421")
 
 
 @pytest.mark.parametrize("origin", [None, HERE, HERE.upper()])
@@ -297,8 +297,8 @@ def test_types_of_files(client: Client, kind: str) -> None:
         b"/static/.",
     ],
 )
-def test_files_outside_of_the_pages(server, path: bytes) -> None:
-    answer = server.raw(b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+def test_files_outside_of_the_pages(served, path: bytes) -> None:
+    answer = served.raw(b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     head, _, body = answer.partition(b"\r\n\r\n")
     assert head.split()[1] in (b"404", b"405"), answer[:300]
     assert set(json.loads(body)) == {"error"}
@@ -405,9 +405,9 @@ def test_large_bodies(changing: Client, changed: list[dict]) -> None:
         (b"Content-Length: " + b"9" * 5000 + b"\r\n", b"400"),
     ],
 )
-def test_bodies_of_unknown_length(server, headers: bytes, status: bytes) -> None:
+def test_bodies_of_unknown_length(served, headers: bytes, status: bytes) -> None:
     start = b"POST /api/folders HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
-    answer = server.raw(start + headers + b"\r\n")
+    answer = served.raw(start + headers + b"\r\n")
     assert answer.split()[1] == status, answer
 
 

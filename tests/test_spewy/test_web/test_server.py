@@ -33,11 +33,11 @@ def slowness() -> float:
     return max(1.0, 2 * os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
-def test_a_second_server_says_where_the_first_one_is(server, tmp_path: Path) -> None:
-    line = refused("serve", tmp_path, "--port", str(server.port))
-    address = f"http://127.0.0.1:{server.port}/"
+def test_a_second_server_says_where_the_first_one_is(served, tmp_path: Path) -> None:
+    line = refused("serve", tmp_path, "--port", str(served.port))
+    address = f"http://127.0.0.1:{served.port}/"
     assert line == (
-        f"Error: port {server.port}: another spewy serve is at {address}; open it, or give another --port"
+        f"Error: port {served.port}: another spewy serve is at {address}; open it, or give another --port"
     )
 
 
@@ -88,18 +88,20 @@ def test_a_token_is_printed_with_the_address(solved: Path, arguments: tuple[str,
         assert server.status("api/folders", token=token)[0] == 200
 
 
-def test_a_client_that_leaves(server) -> None:
+def test_a_client_that_leaves(served) -> None:
     """Connections that end within a request, or before the answer, leave nothing behind."""
     for request in (b"", b"GE", b"GET / HTTP/1.1\r\nHost: localhost\r\n", b"GET / HTTP/1.1\r\n\r\n"):
-        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+        with socket.create_connection(("127.0.0.1", served.port)) as connection:
             connection.sendall(request)
     for _ in range(20):
-        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+        with socket.create_connection(("127.0.0.1", served.port)) as connection:
             connection.sendall(b"GET /api/position?folder=R1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    post = b"POST /api/folders HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
-    with socket.create_connection(("127.0.0.1", server.port)) as connection:
-        connection.sendall(post)
-    assert server.ask("api/summary", folder="R1")["name"] == "R1"
+    post = (
+        b"POST /api/range HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9"
+    )
+    with socket.create_connection(("127.0.0.1", served.port)) as connection:
+        connection.sendall(post + b"\r\n\r\n{")
+    assert served.ask("api/summary", folder="R1")["name"] == "R1"
 
 
 def test_connections_without_a_request_are_closed(solved: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,182 @@
+"""A contest in solved spots: both hands come from the spot's ranges, and the opponent plays the average strategy.
+
+The person can play the bets of the spot's betting tree only: a bet of another size is refused. It could be translated
+to the nearest size of the tree, but then the strategy would answer a bet that was not made, the chips of later rounds
+would differ from those of the tree, and no EV would be known any more.
+
+The solve knows the EV of every action of every hand exactly. So the cost of a decision is the EV of the hand's own mix
+less the EV of the played action, without an estimate. The result without luck is AIVAT's (`spewy.match.aivat`) with
+these EVs as its V. At a deal, and at a decision of the strategy, V is the mean of the V that follow. So all corrections
+add up to the EV of the person's seat at the root, less the costs of the person's decisions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from buckets.cards import cards_name
+from spewy.bot.bet_translation import uniform_draw
+from spewy.errors import InputError, shown
+from spewy.game.amounts import Unit
+from spewy.game.hand import Hand
+from spewy.game.lines import action_words, read_action
+from spewy.game.nodes import Node
+from spewy.match.cards import MOST_SEED
+from spewy.match.contest import Choices, Judged
+from spewy.match.hand_review import Decided
+from spewy.match.spots import Spot, Spots
+from spewy.match.table import Table, decisions
+from spewy.match.words import label_text
+
+HELP = """fold, check, call
+bet 120    bet so that you have put 120 into the pot in this round
+raise 336  raise to 336 in this round
+all-in     bet all of your chips
+f, x, c, b, r, a are short for fold, check, call, bet, raise and all-in; an empty line checks if that is free
+Only the bets of the solved tree can be played."""
+
+
+class SpotContest:
+    """A contest in the solved spots of a folder.
+
+    Args:
+        spots: the spots; the caller closes them.
+        seed: seed of the boards, the cards and the strategy's random choices.
+
+    Raises:
+        InputError: the seed is not between 0 and `MOST_SEED`.
+    """
+
+    help = HELP
+
+    def __init__(self, spots: Spots, seed: int = 0) -> None:
+        if not 0 <= seed <= MOST_SEED:
+            raise InputError(f"seed: expected 0 to {MOST_SEED}, found {shown(seed)}")
+        self._spots, self._seed = spots, seed
+        self._number = 0
+        self._spot = spots.first
+
+    @property
+    def spot(self) -> Spot:
+        """The spot of the current hand."""
+        return self._spot
+
+    @property
+    def unit(self) -> Unit:
+        """Unit of the spot's job."""
+        return self._spot.unit
+
+    @property
+    def pot(self) -> int:
+        """Chips in the middle at the root."""
+        return self._spot.pot
+
+    def new_hand(self, number: int, person: int) -> tuple[Table, str]:
+        """Draw a board, both hands and the cards of later rounds; the seed and the number determine them."""
+        self._number = number
+        rng = np.random.default_rng([self._seed, number])
+        self._spot = self._spots.draw(rng)
+        table = self._spot.table(self._spot.deal(rng))
+        place = "in position" if person == 1 else "out of position"
+        cards = table.hand.hole[person]
+        assert cards is not None
+        stack = self._spot.config.stack
+        behind = "" if stack is None else f", {self.unit.text(stack)} behind"
+        return table, f"{place}, with {cards_name(cards)}{behind}"
+
+    def round_name(self, t: int) -> str:
+        """Name of a round; the table's first round is the spot's."""
+        problem = self._spot.problem
+        return problem.game.round_names[problem.first_round + t]
+
+    def in_order(self, board: tuple[int, ...]) -> tuple[int, ...]:
+        """Sort the public cards of each round of hold'em."""
+        return self._spot.in_order(board)
+
+    def act(self, hand: Hand) -> str:
+        """Draw an action with the frequencies of the strategy's hand."""
+        assert hand.to_act is not None
+        cards = hand.hole[hand.to_act]
+        assert cards is not None
+        actions, frequencies = self._spot.strategy(hand, cards)
+        cuts = np.cumsum(frequencies)
+        draw = uniform_draw(self._seed, f"{self._number}{hand.betting.line}{hand.board}") * cuts[-1]
+        return actions[min(int(np.searchsorted(cuts, draw, side="right")), len(actions) - 1)].acpc
+
+    def choices(self, hand: Hand) -> Choices:
+        """Offer the actions of the spot's tree."""
+        node = self._spot.node(hand)
+        texts = _texts(node)
+        return Choices(tuple(action.acpc for action in node.actions), texts, ", ".join(texts))
+
+    def read(self, hand: Hand, text: str) -> str:
+        """Convert words in any spelling that `spewy.game.lines` reads."""
+        node = self._spot.node(hand)
+        if not text.strip() and not hand.betting.can_fold:
+            return "c"
+        try:
+            return node.actions[read_action(self._spot.config, node, text, "action")].acpc
+        except InputError:
+            expected = f"{shown(text.strip())}: expected {', '.join(_texts(node))}"
+            other = (
+                "; the solved tree has no other size" if any(map(str.isdigit, text)) else ", or ? for help"
+            )
+            raise InputError(expected + other) from None
+
+    def check(self, hand: Hand, action: str) -> None:
+        """Check that the spot's tree has an action."""
+        node = self._spot.node(hand)
+        if all(action != each.acpc for each in node.actions):
+            names = ", ".join(
+                f"{each.acpc} ({text})" for each, text in zip(node.actions, _texts(node), strict=True)
+            )
+            raise InputError(f"action {shown(action)}: expected {names}; the solved tree has no other action")
+
+    def told(self, hand: Hand, action: str) -> str:
+        """Describe an action by its label in the spot's tree."""
+        node = self._spot.node(hand)
+        return label_text(next(each.label for each in node.actions if each.acpc == action))
+
+    def won(self, hand: Hand, person: int) -> float:
+        """Share of the pot that the person has won: chips from the middle, less those put in since the root."""
+        return self._spot.won(hand, person)
+
+    def judge(self, hand: Hand, person: int, *, failed: bool) -> Judged:
+        """Compare the person's decisions with the solve."""
+        own = hand.hole[person]
+        assert own is not None
+        decided = tuple(
+            self._decided(public, action, person, own)
+            for public, action in decisions(hand)
+            if public.to_act == person
+        )
+        expected = self._spot.values[person]
+        costs = [each.cost for each in decided]
+        known = [cost for cost in costs if cost is not None]
+        exact = not failed and len(known) == len(costs)
+        without_luck = expected - sum(known) if exact else self.won(hand, person)
+        return Judged(decided, self._spot.range_of(hand, 1 - person, own), without_luck, expected)
+
+    def end(self, hand: Hand, person: int) -> None:
+        """Do nothing."""
+
+    def _decided(self, public: Hand, action: str, person: int, own: tuple[int, ...]) -> Decided:
+        """Compare one decision with the solve."""
+        found = self._spot.hand_values(public, own)
+        actions = tuple(each.acpc for each in found.actions)
+        is_known = bool(np.isfinite(found.ev) and np.isfinite(found.action_ev).all())
+        return Decided(
+            person,
+            public.betting.line,
+            self.in_order(public.board),
+            action,
+            actions,
+            tuple(found.frequencies.tolist()),
+            tuple(found.action_ev.tolist()) if is_known else None,
+            float(found.ev - found.action_ev[actions.index(action)]) if is_known else None,
+            self._spot.range_of(public, 1 - person, own),
+        )
+
+
+def _texts(node: Node) -> tuple[str, ...]:
+    return tuple(action_words(action.label) for action in node.actions)

@@ -1,0 +1,202 @@
+"""A person in a solved spot: costs against `show`, the score without luck, transcripts, and what is refused."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from cli_runs import CliRunner, good, good_json, main, refused
+from naive_spots import SMALL_TURN, enumerate_hands, solve, solved
+
+from buckets.cards import cards_name
+from spewy.errors import InputError
+from spewy.match.sitting import Sitting
+from spewy.match.spot_contest import SpotContest
+from spewy.match.spots import Spots
+
+
+def sitting_in(spots, seed=1, **settings):
+    return Sitting(SpotContest(spots, seed), **settings)
+
+
+def play(sitting, rng, n):
+    """Play hands with random actions; return the reports."""
+    reports = []
+    for _ in range(n):
+        sitting.deal()
+        list(sitting.play_on())
+        while sitting.in_play:
+            actions = sitting.turn.choices.actions
+            sitting.act(actions[rng.integers(len(actions))])
+            list(sitting.play_on())
+        reports.append(sitting.report)
+    return reports
+
+
+def shown_values(folder, decided, hole):
+    """Strategy, EV and EV of each action of a hand in the output of `spewy show`."""
+    board = cards_name(decided.board)
+    shown = good_json("show", folder, "--line", decided.line, "--board", board)
+    row = next(row for name, row in shown["hands"].items() if {name[:2], name[2:]} == hole)
+    return np.array(row["strategy"]), row["ev"], np.array(row["action_ev"])
+
+
+@pytest.mark.parametrize("name", ["river", "turn"])
+def test_costs_are_differences_of_the_evs_that_show_prints(solved_spots, name):
+    rng, n_decisions = np.random.default_rng(4), 0
+    with Spots(solved_spots / name) as spots:
+        sitting = sitting_in(spots)
+        for _ in range(8):
+            (report,) = play(sitting, rng, 1)
+            cards = sitting.to_json()["hole"]
+            for decided in report.decisions:
+                strategy, ev, action_ev = shown_values(solved_spots / name, decided, {cards[:2], cards[2:]})
+                played = action_ev[decided.actions.index(decided.action)]
+                assert decided.frequencies == pytest.approx(strategy)
+                assert decided.values == pytest.approx(action_ev)
+                assert decided.cost == pytest.approx(ev - played, abs=1e-6)
+                assert decided.loss == pytest.approx(action_ev.max() - played, abs=1e-6)
+                n_decisions += 1
+    assert n_decisions >= 8
+
+
+@pytest.mark.parametrize("person", [0, 1])
+def test_the_result_without_luck_is_unbiased_for_any_play_of_the_person(solved_spots, person):
+    """The means of results and of estimates over everything that can happen are equal, and luck is gone."""
+    with Spots(solved_spots / "river") as spots:
+        spot, contest, rng = spots.first, SpotContest(spots), np.random.default_rng(5)
+        habits = {}
+
+        def policy(spot, hand, cards):
+            if hand.to_act != person:
+                return solved(spot, hand, cards)
+            actions = [action.acpc for action in spot.node(hand).actions]
+            key = cards, hand.betting.line
+            return list(
+                zip(actions, habits.setdefault(key, rng.dirichlet(np.ones(len(actions)))), strict=True)
+            )
+
+        rows = []
+        for hand, chance in enumerate_hands(spot, policy):
+            judged = contest.judge(hand, person, failed=False)
+            assert judged.expected == spot.values[person]
+            rows.append((chance, spot.won(hand, person), judged.without_luck))
+    chances, won, without_luck = np.array(rows).T
+    assert chances @ without_luck == pytest.approx(chances @ won)
+    assert abs(chances @ won - spot.values[person]) > 5  # the habits are bad ones
+
+    def spread(values):
+        return np.sqrt(chances @ values**2 - (chances @ values) ** 2)
+
+    assert spread(without_luck) < 0.85 * spread(won)
+
+
+def test_the_strategy_itself_costs_nothing_on_average(solved_spots):
+    with Spots(solved_spots / "river") as spots:
+        contest = SpotContest(spots)
+        total = 0.0
+        for hand, chance in enumerate_hands(spots.first, solved):
+            judged = contest.judge(hand, 0, failed=False)
+            total += chance * sum(each.cost for each in judged.decisions)
+    assert total == pytest.approx(0, abs=1e-6)
+
+
+def test_the_score_compares_with_the_strategy_in_the_same_seats(solved_spots):
+    with Spots(solved_spots / "river") as spots:
+        sitting = sitting_in(spots)
+        reports = play(sitting, np.random.default_rng(6), 6)
+        values = spots.first.values
+    costs = [sum(each.cost for each in report.decisions) for report in reports]
+    score = sitting.score
+    assert score.expected == pytest.approx((values[0] + values[1]) / 2)
+    assert score.without_luck.mean == pytest.approx(score.expected - np.mean(costs))
+    assert score.without_luck.half == pytest.approx(1.959964 * np.std(costs, ddof=1) / np.sqrt(6))
+    assert "the strategy itself wins" in score.text
+
+
+def test_the_same_seed_repeats_boards_cards_and_actions(solved_spots):
+    def told(seed):
+        with Spots(solved_spots / "boards") as spots:
+            sitting = sitting_in(spots, seed)
+            rng, texts = np.random.default_rng(7), []
+            for _ in range(6):
+                play(sitting, rng, 1)
+                texts += [event.text for event in sitting.events]
+            return texts
+
+    first = told(1)
+    assert first == told(1)
+    assert first != told(2)
+    boards = {text.split()[1] for text in first if text.startswith("River:")}
+    assert len(boards) > 1
+
+
+def test_the_state_offers_the_bets_of_the_tree_only(solved_spots):
+    with Spots(solved_spots / "turn") as spots:
+        sitting = sitting_in(spots, seat=0)
+        sitting.deal()
+        list(sitting.play_on())
+        state = json.loads(json.dumps(sitting.to_json(), allow_nan=False))
+        assert state["turn"] == {
+            "pot": 1,
+            "to_call": 0,
+            "choices": [{"action": "c", "text": "check"}, {"action": "r50", "text": "bet 0.5"}],
+            "bounds": None,
+        }
+        assert (state["unit"], state["board"]) == ("bb", "Qs7h2d3c")
+        for text in ("bet 33", "b 0.7", "bet 1.51"):
+            with pytest.raises(
+                InputError, match=r"expected check, bet 0\.5; the solved tree has no other size"
+            ):
+                sitting.say(text)
+        with pytest.raises(InputError, match=r"'fold': expected check, bet 0\.5, or \? for help"):
+            sitting.say("fold")
+        with pytest.raises(
+            InputError, match=r"action 'r60': expected c \(check\), r50 \(bet 0.5\); the solved tree"
+        ):
+            sitting.act("r60")
+        assert sitting.say("b50%").text == "You: bets 0.5"
+
+
+def run(text, *args):
+    return CliRunner().invoke(main, ["play", "terminal", *map(str, args)], input=text)
+
+
+def test_a_session_in_the_terminal(solved_spots, tmp_path):
+    log = tmp_path / "log"
+    args = ("--lockers", solved_spots / "turn", "--seed", 3, "--hands", 2, "--seat", "oop", "--log", log)
+    result = run("bet 0.33\n?\nbet\nc\nx\nc\nc\nc\nc\nc\nc\nc\n", *args)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0] == f"{solved_spots / 'turn'}, seed 3"
+    assert re.fullmatch(r"Hand 1: out of position, with (AdAh|AhAd|KdQd|QdKd), 1.5 behind", lines[2])
+    assert lines[3] == "Turn: Qs7h2d3c, pot 1"
+    refusal = "'bet 0.33': expected check, bet 0.5; the solved tree has no other size"
+    assert lines[4] == f"Pot 1; check, bet 0.5 > {refusal}"
+    assert "Only the bets of the solved tree can be played." in lines
+    assert "Betting so far: none" in lines
+    assert "Pot 1; check, bet 0.5 > You: bets 0.5" in lines
+    result_line = r"(The bot shows \w{4}\. )?You (win|lose) [0-9.]+; [+-][0-9.]+ after 1"
+    assert sum(re.fullmatch(result_line, line) is not None for line in lines) == 1
+    verdict = next(line for line in lines if line.startswith("  turn (first): bets 0.5; the strategy "))
+    assert re.search(r"; cost -?[0-9.]+ bb$", verdict)
+    assert any(line.startswith("  score after 2: ") and "in your seats" in line for line in lines)
+    assert re.fullmatch(r"2 hands, [+-][0-9.]+ bb", lines[-1])
+    assert log.read_text().startswith("STATE:0:r50")
+
+
+def test_commands_with_wrong_input_say_why(solved_spots, tmp_path):
+    assert "'--seat'" in refused("play", "terminal", "--lockers", solved_spots / "turn", "--seat", "button")
+    assert "no manifest" in refused("play", "terminal", "--lockers", tmp_path / "none")
+
+
+def test_rounds_that_were_dropped_are_solved_again(solved_spots, tmp_path):
+    solve(tmp_path, SMALL_TURN, "turn")
+    good("drop", tmp_path / "turn", "--round", "river")
+    notes = []
+    with Spots(tmp_path / "turn", notes.append) as spots:
+        reports = play(sitting_in(spots, 2), np.random.default_rng(1), 4)
+    assert any(
+        each.round == "river" and each.cost is not None for report in reports for each in report.decisions
+    )
+    assert notes
