@@ -330,7 +330,8 @@ def test_links_to_solves_elsewhere_are_shown(solved: Path, tmp_path: Path) -> No
     (tmp_path / "passwords").symlink_to("/etc")
     folders = Folders([tmp_path])
     assert [entry.id for entry in folders.entries()] == ["link"]
-    assert folders.summary("link")["name"] == "R1"
+    with folders.solution("link") as solution:
+        assert solution.job.name == "R1"
 
 
 @pytest.mark.parametrize(
