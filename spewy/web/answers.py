@@ -23,7 +23,7 @@ from lockers import LockerError
 from solvers.errors import SolverError
 from spewy.errors import InputError, MissingError, NotSolvedError, SpewyError, one_line, shown
 from spewy.system.failures import failure_text
-from spewy.web.threads import LeftError, in_thread
+from spewy.web.threads import in_thread
 
 LOG = logging.getLogger(__name__)
 MOST_OF_PARAMETER = 20_000
@@ -106,8 +106,6 @@ def answer_of(function: Callable[[Parameters], Any], parameters: Parameters) -> 
         return _error(501, str(error))
     except (SpewyError, LockerError, BucketError, SolverError) as error:
         return _error(400, str(error))
-    except LeftError:
-        return _error(LEFT, "the client has left")
     except Exception as error:
         known = failure_text(error)
         if known is not None:

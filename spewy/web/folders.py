@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -23,7 +23,8 @@ from spewy.errors import InputError, path_text, shown
 from spewy.look.boards import WEIGHTS_FILE
 from spewy.look.solution import Solution
 from spewy.records.strategy_locker import FOLDER
-from spewy.web.readers import Readers
+from spewy.web.background import Background
+from spewy.web.readers import Readers, Stamp, stamp
 
 NAME = re.compile(r"[^\W_][\w .+-]{0,99}")
 """Names of new solves."""
@@ -65,6 +66,10 @@ class Folders:
     Args:
         roots: folders of solves or batches, or folders that contain them.
 
+    Attributes:
+        roots: the given folders.
+        background: computes answers that take longer than a click.
+
     Raises:
         InputError: two of the folders have the same name.
     """
@@ -78,6 +83,7 @@ class Folders:
                 f"folders: two of them are named {shown(twice)}; give their common parent folder"
             )
         self._readers = Readers()
+        self.background = Background()
 
     def listing(self) -> Listing:
         """Return the solves and batches that are in the folders now, and the folders that cannot be read."""
@@ -146,8 +152,31 @@ class Folders:
         with self._readers.solution(entry.path) as solution:
             yield solution
 
+    @contextmanager
+    def apart(self, name: str) -> Iterator[Solution]:
+        """Open a solve for long work in a ``with`` block, so that pages can look at the solve meanwhile.
+
+        Raises:
+            InputError: there is no solve with the id.
+            NotSolvedError: nothing was saved yet.
+            lockers.LockerError: the folder is damaged.
+        """
+        with closing(Solution.open(self.entry(name).path)) as solution, solution.store.snapshot():
+            yield solution
+
+    def saved(self, name: str) -> tuple[Stamp, ...]:
+        """Return what changes when a solve, or a solve of a batch, saves.
+
+        Raises:
+            InputError: there is no solve or batch with the id.
+        """
+        entry = self.entry(name)
+        boards = [board.rpartition("/")[2] for board in entry.boards]
+        return tuple(stamp(folder) for folder in [entry.path / board for board in boards] or [entry.path])
+
     def close(self) -> None:
-        """Close all solutions."""
+        """Stop computing in the background, and close all solutions."""
+        self.background.close()
         self._readers.close()
 
     def _places(self, name: str) -> Iterator[Path]:

@@ -17,20 +17,14 @@ N_THREADS = 8
 """Number of answers that are computed at once; others wait."""
 
 _TASKS: SimpleQueue[_Task] = SimpleQueue()
-_LOCAL = threading.local()
 _STARTING = threading.Lock()
 _STARTED: list[threading.Thread] = []
-
-
-class LeftError(Exception):
-    """Nobody waits for the answer any more."""
 
 
 async def in_thread(function: Callable[[], T]) -> T:
     """Run a function in one of the threads and return its result.
 
-    If this coroutine is cancelled before the function has begun, the function does not run; later, `stop_if_left` ends
-    it.
+    If this coroutine is cancelled before the function has begun, the function does not run.
     """
     with _STARTING:
         if len(_STARTED) < N_THREADS:
@@ -42,17 +36,6 @@ async def in_thread(function: Callable[[], T]) -> T:
         return await task.future  # type: ignore[no-any-return]
     finally:
         task.left = True
-
-
-def stop_if_left() -> None:
-    """End the function that `in_thread` runs in this thread, if nobody waits for its result any more.
-
-    Raises:
-        LeftError: nobody waits.
-    """
-    task: _Task | None = getattr(_LOCAL, "task", None)
-    if task is not None and task.left:
-        raise LeftError
 
 
 class _Task:
@@ -85,6 +68,4 @@ class _Task:
 
 def _work() -> None:
     while True:
-        _LOCAL.task = _TASKS.get()
-        _LOCAL.task.run()
-        _LOCAL.task = None
+        _TASKS.get().run()
