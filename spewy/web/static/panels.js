@@ -5,6 +5,7 @@
 
 import { comparePanel } from "./comparepanel.js";
 import { curvesPanel } from "./curves.js";
+import { lockPanel } from "./lockpanel.js";
 import { runoutsPanel } from "./runouts.js";
 
-export const LOOK_PANELS = [curvesPanel, runoutsPanel, comparePanel];
+export const LOOK_PANELS = [curvesPanel, runoutsPanel, comparePanel, lockPanel];
