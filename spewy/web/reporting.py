@@ -54,7 +54,7 @@ def report_routes(folders: Folders) -> list[Route]:
 
         def work(progress: Progress) -> dict[str, Any]:
             del progress
-            with folders.apart(names[0]) as a, folders.apart(names[1]) as b:
+            with folders.solution(names[0]) as a, folders.solution(names[1]) as b:
                 return side_by_side(a, b, line, board)
 
         key = ("comparison", *names, line, board)
