@@ -13,6 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from spewy.web.folders import Folders
 from spewy.web.looking import look_routes
+from spewy.web.playing import Playing
 from spewy.web.security import Guard
 
 STATIC = Path(__file__).with_name("static")
@@ -35,6 +36,7 @@ def make_app(folders: Folders, hosts: frozenset[str] | None, token: str | None =
         routes=[
             Route("/", page),
             *look_routes(folders),
+            *Playing(folders).routes,
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         middleware=[Middleware(Guard, hosts=hosts, token=token)],
