@@ -5,9 +5,10 @@ JOB ?= examples/T1.toml
 SEED ?= 1
 CASES ?= 10000
 SECONDS ?= 1800
+SPHINX := $(BIN)/python -m sphinx --quiet --doctree-dir build/docs/doctrees
 PARALLEL ?= --numprocesses auto --maxprocesses 8 --dist worksteal
 
-.PHONY: solve upac test test-slow smoke fuzz bench study lint notebooks clean
+.PHONY: solve upac test test-slow smoke fuzz bench study lint notebooks docs links clean
 
 solve: .venv/ready
 	$(BIN)/spewy solve $(JOB)
@@ -63,9 +64,15 @@ lint: .venv/ready
 notebooks: .venv/ready
 	cd notebooks && ls *.ipynb | xargs -P 2 -n 1 ../$(BIN)/python run.py
 
+docs: .venv/ready
+	$(SPHINX) -b html --fail-on-warning --keep-going docs build/docs/html
+
+links: .venv/ready
+	$(SPHINX) -b linkcheck docs build/docs/links
+
 .venv/ready: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[export,plot,dask,web,test,notebooks,lint]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[export,plot,dask,web,test,notebooks,docs,lint]'
 	touch $@
 
 clean:

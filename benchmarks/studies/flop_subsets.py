@@ -1,6 +1,6 @@
 """Measures how well a weighted subset of flops represents all 1,755 flops, compared with flops drawn at random.
 
-    python -m benchmarks.studies.flop_subsets --json docs/data/flop-subsets.json    figures of docs/reports.md
+    python -m benchmarks.studies.flop_subsets --json docs/data/flop-subsets.json    figures of docs/how-to/reports.md
     python -m benchmarks.studies.flop_subsets --make buckets/data/flops.npy    features from which subsets are chosen
 
 Two errors are measured for sixteen pairs of realistic ranges, which differ from the ranges behind the features. The

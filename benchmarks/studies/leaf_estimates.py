@@ -3,7 +3,7 @@
     python -m benchmarks.studies.leaf_estimates make FOLDER      # solve the small game; store its matrices (minutes)
     python -m benchmarks.studies.leaf_estimates errors FOLDER    # compare estimates with the stored matrices
     python -m benchmarks.studies.leaf_estimates costs FOLDER     # measure what flops lose if solved with estimates
-    python -m benchmarks.studies.leaf_estimates tables           # write the tables of docs/leaf-estimates.md
+    python -m benchmarks.studies.leaf_estimates tables           # write the tables of docs/research/leaf-estimates.md
 
 The game is limit hold'em with 24 cards that ends on the turn, so small that costs can be computed exactly. A random
 share of its turn matrices counts as stored, and the others are estimated. The cost of a flop's strategy is half the sum
@@ -44,7 +44,7 @@ from spewy.look.folder import strategy_folder
 from spewy.look.payoffs import Work
 from spewy.records.bucket_payoffs import BucketPayoffs
 
-DATA, PAGE = ROOT / "docs" / "data" / "leaf-estimates.json", ROOT / "docs" / "leaf-estimates.md"
+DATA, PAGE = ROOT / "docs/data/leaf-estimates.json", ROOT / "docs/research/leaf-estimates.md"
 GAME = """GAMEDEF
 limit
 numPlayers = 2

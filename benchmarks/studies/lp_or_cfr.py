@@ -1,6 +1,6 @@
 """Measures whether linear programming or CFR solves a chunk faster, which the paper left open.
 
-    python -m benchmarks.studies.lp_or_cfr --write docs/lp-or-cfr.md
+    python -m benchmarks.studies.lp_or_cfr --write docs/research/lp-or-cfr.md
 
 solves a river chunk (``examples/R1.toml``) and a turn chunk (``examples/T1.toml``, with payoffs of rivers after ten
 sweeps) by both methods, and writes the tables and the picture of the page. Accuracy is the local exploitability in % of

@@ -1,6 +1,6 @@
-"""Draws the picture in docs/buckets.md: outcome curves of three hands on a flop, and the buckets to which they belong.
+"""Draws the picture in docs/research/buckets.md: outcome curves of three hands on a flop, and their buckets.
 
-    python -m benchmarks.studies.outcome_curves docs/outcome-curves.png
+    python -m benchmarks.studies.outcome_curves docs/research/outcome-curves.png
 
 The hands are a nut flush draw, a weak pair and a gutshot.
 """

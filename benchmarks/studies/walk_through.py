@@ -1,4 +1,4 @@
-"""Runs all commands of `docs/walk-through.md`, from the top of the page to the bottom.
+"""Runs all commands of `docs/start/walk-through.md`, from the top of the page to the bottom.
 
     python -m benchmarks.studies.walk_through [FOLDER] [--pictures]
 
@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.paths import ROOT
 
-PAGE = ROOT / "docs/walk-through.md"
+PAGE = ROOT / "docs/start/walk-through.md"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"# at the end of (\S+)\n")
 

@@ -13,7 +13,7 @@ same flops; after an interruption it continues. The other commands solve flop-ho
 exploitability on all flops: ``study`` with different abstractions for the same core-seconds, ``schedules`` with
 different discounts of earlier visits for the same number of deals, ``answers`` with different shares of CFR-BR (an
 opponent that plays best responses on the dealt board). Results are added to a data file at once (``--data``); from it
-``tables`` writes the tables of docs/whole-games.md, and ``plot`` its picture.
+``tables`` writes the tables of docs/how-to/whole-games.md, and ``plot`` its picture.
 """
 
 import argparse
@@ -52,8 +52,8 @@ from spewy.run.session import Session
 from spewy.system.interrupts import INTERRUPTED, interruptible
 from spewy.system.textfile import replace_text
 
-DATA, PAGE = ROOT / "docs/data/whole-games.json", ROOT / "docs/whole-games.md"
-PICTURE = ROOT / "docs/whole-games.png"
+DATA, PAGE = ROOT / "docs/data/whole-games.json", ROOT / "docs/how-to/whole-games.md"
+PICTURE = ROOT / "docs/how-to/whole-games.png"
 CASES = ((20, 800), (40, 400), (80, 200), (40, "all"))
 """Abstractions of the flop, each as (rows, board buckets); the first three need equal memory."""
 SCHEDULES = (
@@ -140,11 +140,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     one.set_defaults(run=answers)
 
-    one = commands.add_parser("tables", help="write the tables of docs/whole-games.md from the data file")
+    one = commands.add_parser(
+        "tables", help="write the tables of docs/how-to/whole-games.md from the data file"
+    )
     one.add_argument("--page", type=Path, default=PAGE, help="page whose tables are replaced")
     one.set_defaults(run=tables)
 
-    one = commands.add_parser("plot", help="draw the picture of docs/whole-games.md from the data file")
+    one = commands.add_parser(
+        "plot", help="draw the picture of docs/how-to/whole-games.md from the data file"
+    )
     one.add_argument("--out", type=Path, default=PICTURE, help="file of the picture")
     one.set_defaults(run=lambda args: draw_curves(_data(args.data), args.out))
 

@@ -45,7 +45,9 @@ MOST_HANDS, MOST_LINES = 20, 8
 @click.option(
     "--all", "every", is_flag=True, help="Show all hands and lines, not only those that differ most."
 )
-@csv_option("a row for each hand into a .csv, .parquet or .json file; docs/formats.md lists the columns")
+@csv_option(
+    "a row for each hand into a .csv, .parquet or .json file; docs/reference/formats.md lists the columns"
+)
 @plot_option("the action frequencies in A and B and a grid of their differences")
 @target_option
 @json_option

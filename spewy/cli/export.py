@@ -66,7 +66,7 @@ def export(
       ev         share of the pot that the hand wins from the decision on, in chips; empty if not defined
       action_ev  share of the pot that the hand wins if it takes the action, in chips; empty if not defined
       equity     chance to win without further betting; empty if not defined
-      made       hold'em: made hand, such as top pair (docs/looking.md defines the names)
+      made       hold'em: made hand, such as top pair (docs/how-to/looking.md defines the names)
       draws      hold'em: draws of the hand, the best first, such as "nut flush draw, gutshot"
       blockers   hold'em: what the hand blocks, such as nut flush blocker
 

@@ -18,7 +18,7 @@ def flops(n: int, as_json: bool) -> None:
     Each of the N flops has a weight: the number of the 22,100 flops that it represents.
 
     A batch with boards = { subset = N } solves these flops. Their weighted averages come close to the averages over all
-    flops (docs/reports.md says how close). The same N gives the same flops on every machine.
+    flops (docs/how-to/reports.md says how close). The same N gives the same flops on every machine.
 
     \b
     Examples:

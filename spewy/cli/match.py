@@ -102,7 +102,7 @@ def match(
       FOLDER         the strategy of a solved whole game, re-solved at the table as --resolve says
       stored:FOLDER  the strategy of a solved whole game as it is stored
       lbr:SETTING    Local Best Response against the other bot, which must be a folder; SETTING is fc, fcpa, 56, late-fc
-                     or all (docs/bots.md)
+                     or all (docs/how-to/bots.md)
       cmd:COMMAND    a client of the ACPC's protocol, started as COMMAND HOST PORT
       tcp:PORT       a client of the ACPC's protocol that you start; it connects to PORT once for each run
     NAME= before BOT names the bot in tables and logs; without NAME= a command is named after its program, and a Python

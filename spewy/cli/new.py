@@ -103,7 +103,7 @@ def new(
 
     Give a preset, or --pot, --stack, --oop and --ip. With a preset, these options replace the preset's values. In a
     terminal the command asks for what is missing. Without FILE, the job is printed on stdout. Amounts are in big
-    blinds; docs/jobs.md explains how to write ranges.
+    blinds; docs/how-to/jobs.md explains how to write ranges.
 
     \b
     Examples:

@@ -60,7 +60,7 @@ def acpc(folder: Path, out: Path, how: dict[str, Any]) -> None:
     "--ladder",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Folder with solves of UPAC's game, one for each stack depth (docs/upac.md); default: none.",
+    help="Folder with solves of UPAC's game, one for each stack depth (docs/how-to/upac.md); default: none.",
 )
 @verbose_option
 def upac(out: Path, ladder: Path | None) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @folder_argument
 @line_option(
     "Betting line from the solve's root to the decision: cr120c/ (ACPC), 'Check, Bet(120), Call /' or 'x b60% c /' "
-    "(see docs/jobs.md); default: the root."
+    "(see docs/how-to/jobs.md); default: the root."
 )
 @click.option(
     "--board",
@@ -110,11 +110,11 @@ def show(
     %, with the reach in a second grid.
 
     A list of hands is printed into a pipe, or with --hands, --sort or --all; without --all a terminal gets as many
-    hands as fit. Hands are grouped by made hand (docs/looking.md defines the names). Reach is the weight of a hand in
-    the player's range at the decision. EV is the expected share of the pot from the decision on, in chips; equity is
-    the chance to win without further betting. A cell below an action has the frequency of the action and, if there is
-    room, its EV: 0.250 103.90 means that the hand takes the action in a quarter of the cases and wins 103.90 chips by
-    it on average.
+    hands as fit. Hands are grouped by made hand (docs/how-to/looking.md defines the names). Reach is the weight of a
+    hand in the player's range at the decision. EV is the expected share of the pot from the decision on, in chips;
+    equity is the chance to win without further betting. A cell below an action has the frequency of the action and, if
+    there is room, its EV: 0.250 103.90 means that the hand takes the action in a quarter of the cases and wins 103.90
+    chips by it on average.
 
     A whole game with board buckets is shown as a grid in a pipe too, unless --hands, --sort or --all asks for a list.
     Its strategies are those of the board's bucket; reach and equity are those of the real board and hands. Equities are

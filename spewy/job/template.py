@@ -15,7 +15,7 @@ from spewy.job.write import HOLDEM, write_job
 
 __all__ = ["Answers", "drawn_board", "job_data", "job_text"]
 
-DOCS = "docs/jobs.md explains lines, amounts and ranges; docs/formats.md explains every key."
+DOCS = "docs/how-to/jobs.md explains lines, amounts and ranges; docs/reference/formats.md explains every key."
 FLOP = 3
 DEEP, SHALLOW = 8, 2.5
 """Limits of the stack divided by the pot: above ``DEEP`` a new job gets the bet sizes of a single raised pot, below

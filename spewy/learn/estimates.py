@@ -9,7 +9,7 @@ There are three methods:
   its all-in equity.
 
 Payoffs are chips that player 0 wins in the whole hand, ``[row of player 0, row of player 1]``.
-``docs/leaf-estimates.md`` compares the three methods.
+``docs/research/leaf-estimates.md`` compares the three methods.
 """
 
 from __future__ import annotations

@@ -48,7 +48,8 @@ STEP = 1.0
 """Limit on the number of deals in an interval, as a factor of the square root of the number of all deals so far.
 
 Within an interval a worker updates the round before the flop by its own flops only. If the interval has no more deals
-than the game has flops, the resulting error is no larger than the noise of equally many random deals (docs/scale.md).
+than the game has flops, the resulting error is no larger than the noise of equally many random deals
+(docs/how-to/scale.md).
 """
 MOST_BYTES = 32 << 20
 """Largest number of bytes of regrets and sums in a message."""

@@ -23,7 +23,7 @@ SECONDS = 1e-9
 """Factor of the estimated seconds of HiGHS's interior point method on one core.
 
 The estimate is this factor times the number of nonzeros times the number of variables and constraints. Measured times
-of rivers and turns, from one second to three minutes, are within half of the estimate (docs/lp-or-cfr.md).
+of rivers and turns, from one second to three minutes, are within half of the estimate (docs/research/lp-or-cfr.md).
 """
 BYTES_PER_NONZERO, BYTES_PER_COLUMN = 200, 2000
 """Memory for each nonzero, and for each variable or constraint, of HiGHS and the arrays (measured)."""

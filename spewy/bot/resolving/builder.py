@@ -41,7 +41,10 @@ LOG = logging.getLogger(__name__)
 FEWEST = 10
 """Number of iterations that a solve must be able to do in its time; if it cannot, the next smaller menu is used."""
 FEWEST_DEALS = 400
-"""Smallest number of deals of a sampled solve that the bot plays, unless its limits ask for fewer (`docs/bots.md`)."""
+"""Smallest number of deals of a sampled solve that the bot plays, unless its limits ask for fewer.
+
+`docs/how-to/bots.md` has the measurements.
+"""
 LEAST_MEMORY = 1 << 30
 """Memory in bytes that a subgame may take on any machine."""
 TREES, BOARDS = 64, 4

@@ -37,7 +37,7 @@ READING = 0.5
 TRUSTED = 60
 """Number of iterations after which a re-solved strategy is played without a comparison with the blueprint.
 
-Even without a warm start, re-solved turns then lose a fraction of what stored turns lose (`docs/bots.md`). The
+Even without a warm start, re-solved turns then lose a fraction of what stored turns lose (`docs/how-to/bots.md`). The
 comparison would cost the time of many more iterations: the blueprint must be read on all boards.
 """
 BEFORE = 0.5

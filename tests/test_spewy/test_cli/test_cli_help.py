@@ -39,7 +39,7 @@ COMMANDS = (
     "upac-match",
 )
 ROOT = Path(__file__).parents[3]
-PAGES = "\n".join(path.read_text() for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
+PAGES = "\n".join(path.read_text() for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))])
 
 
 def test_commands():

@@ -1,4 +1,4 @@
-"""``docs/walk-through.md`` and the script that follows it."""
+"""``docs/start/walk-through.md`` and the script that follows it."""
 
 import re
 import shlex

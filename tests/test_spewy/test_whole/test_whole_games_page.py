@@ -1,4 +1,4 @@
-"""``docs/whole-games.md`` and the benchmark that its figures come from."""
+"""``docs/how-to/whole-games.md`` and the benchmark that its figures come from."""
 
 import json
 import shutil
