@@ -72,11 +72,11 @@ class Sessions(Generic[T]):
             InputError: there is no session with the id, or not any more.
         """
         with self._lock:
+            old = self._outdated()
             session = self._sessions.get(name)
             if session is not None:
                 session.used = self._clock()
                 self._sessions.move_to_end(name)
-            old = self._outdated()
         _close(old)
         if session is None:
             raise _forgotten(name)

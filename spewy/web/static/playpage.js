@@ -4,7 +4,7 @@ import { el, fill } from "./dom.js";
 import { chooseSolve } from "./choosesolve.js";
 import { placeAddress } from "./place.js";
 import { reviewNode } from "./review.js";
-import { send } from "./source.js";
+import { sessionRequests } from "./session.js";
 import { actionKeys, tableNode } from "./table.js";
 
 const PLAY_SEATS = [
@@ -19,7 +19,8 @@ export function playPage(root) {
   const table = el("div", { class: "table" });
   const review = el("div", { class: "review" });
   fill(root, head, el("div", { class: "play-columns" }, table, review));
-  const play = { folder: null, seat: "", state: null, busy: false };
+  const play = { folder: null, seat: "", state: null };
+  const requests = sessionRequests(root, { done, failed });
 
   async function show({ folder, seat = "" }) {
     if (!folder) {
@@ -29,54 +30,41 @@ export function playPage(root) {
       fill(review);
       return chooseSolve(table, "play");
     }
-    if (folder === play.folder && seat === play.seat && play.state) return;
+    if (folder === play.folder && seat === play.seat && play.state) return null;
     Object.assign(play, { folder, seat, state: null });
     document.title = `Play ${folder} – Spewy`;
     drawHead();
     fill(review);
     fill(table, el("p", { class: "note" }, "opening the strategy …"));
-    await request("/api/play/new", { folder, seat });
+    return requests.start("/api/play/new", { folder, seat });
   }
 
-  async function request(path, body) {
-    if (play.busy) return;
-    play.busy = true;
-    root.setAttribute("aria-busy", "true");
-    const { folder, seat } = play;
-    try {
-      const state = await send(path, body);
-      if (folder !== play.folder || seat !== play.seat) return;
-      play.state = state;
-      draw();
-    } catch (error) {
-      if (folder === play.folder && seat === play.seat) fail(error);
-    } finally {
-      play.busy = false;
-      root.removeAttribute("aria-busy");
-    }
+  function done(state) {
+    play.state = state;
+    draw();
   }
 
-  function fail(error) {
-    const note = el("p", { class: "error", role: "alert" }, error.message);
-    const old = table.querySelector(".error");
-    if (old) old.remove();
-    if (play.state) table.append(note);
-    else fill(table, note);
-    table.append(el("p", {}, el("button", { type: "button", onclick: again }, "start again")));
+  function failed(error) {
+    if (play.state) draw();
+    else fill(table);
+    table.append(
+      el("p", { class: "error", role: "alert" }, error.message),
+      el("p", {}, el("button", { type: "button", onclick: again }, "start again")),
+    );
   }
 
   function again() {
     const { folder, seat } = play;
-    play.folder = null;
+    play.state = null;
     show({ folder, seat });
   }
 
   function act(action) {
-    request("/api/play/act", { session: play.state.session, action });
+    requests.go("/api/play/act", { session: play.state.session, action });
   }
 
   function next() {
-    request("/api/play/next", { session: play.state.session });
+    requests.go("/api/play/next", { session: play.state.session });
   }
 
   function drawHead() {
@@ -111,7 +99,7 @@ export function playPage(root) {
 
   function key(event) {
     const { state } = play;
-    if (!state || play.busy) return false;
+    if (!state || requests.waits()) return false;
     if (event.key === "n" && !state.in_play) next();
     else {
       const action = actionKeys(state)[event.key];

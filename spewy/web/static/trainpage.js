@@ -6,7 +6,7 @@ import { el, fill } from "./dom.js";
 import { amount, chips, known, percent } from "./format.js";
 import { classOf } from "./grid.js";
 import { placeAddress } from "./place.js";
-import { send } from "./source.js";
+import { sessionRequests } from "./session.js";
 
 const TRAIN_SEATS = [
   ["", "both seats"],
@@ -19,7 +19,8 @@ export function trainPage(root) {
   const head = el("div", { class: "solve" });
   const body = el("div", { class: "trainer" });
   fill(root, head, body);
-  const train = { folder: null, seat: "", state: null, busy: false };
+  const train = { folder: null, seat: "", state: null };
+  const requests = sessionRequests(root, { done, failed });
 
   async function show({ folder, seat = "" }) {
     if (!folder) {
@@ -28,49 +29,39 @@ export function trainPage(root) {
       fill(head, el("h1", {}, "Train decisions of a solved spot"));
       return chooseSolve(body, "train");
     }
-    if (folder === train.folder && seat === train.seat && train.state) return;
+    if (folder === train.folder && seat === train.seat && train.state) return null;
     Object.assign(train, { folder, seat, state: null });
     document.title = `Train ${folder} – Spewy`;
     drawHead();
     fill(body, el("p", { class: "note" }, "dealing …"));
-    await request("/api/train/new", { folder, seat });
+    return requests.start("/api/train/new", { folder, seat });
   }
 
-  async function request(path, content) {
-    if (train.busy) return;
-    train.busy = true;
-    root.setAttribute("aria-busy", "true");
-    const { folder, seat } = train;
-    try {
-      const state = await send(path, content);
-      if (folder !== train.folder || seat !== train.seat) return;
-      train.state = state;
-      draw();
-    } catch (error) {
-      if (folder !== train.folder || seat !== train.seat) return;
-      fill(
-        body,
-        el("p", { class: "error", role: "alert" }, error.message),
-        el("p", {}, el("button", { type: "button", onclick: again }, "start again")),
-      );
-    } finally {
-      train.busy = false;
-      root.removeAttribute("aria-busy");
-    }
+  function done(state) {
+    train.state = state;
+    draw();
+  }
+
+  function failed(error) {
+    fill(
+      body,
+      el("p", { class: "error", role: "alert" }, error.message),
+      el("p", {}, el("button", { type: "button", onclick: again }, "start again")),
+    );
   }
 
   function again() {
     const { folder, seat } = train;
-    train.folder = null;
+    train.state = null;
     show({ folder, seat });
   }
 
   function answer(action) {
-    request("/api/train/answer", { session: train.state.session, action });
+    requests.go("/api/train/answer", { session: train.state.session, action });
   }
 
   function next() {
-    request("/api/train/next", { session: train.state.session });
+    requests.go("/api/train/next", { session: train.state.session });
   }
 
   function drawHead() {
@@ -109,7 +100,7 @@ export function trainPage(root) {
 
   function key(event) {
     const { state } = train;
-    if (!state || train.busy) return false;
+    if (!state || requests.waits()) return false;
     if (event.key === "n" && !state.question) next();
     else {
       const action = state.question && answerKeys(state.question)[event.key];
