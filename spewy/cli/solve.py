@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,7 +127,9 @@ def solve(
     if len(job_files) > 1 or lists_boards(job_files[0], overrides):
         if start_from is not None:
             raise InputError("--start-from works for one job only, and there are several")
-        ctx.exit(solve_batch(job_files, overrides, folder, at_once, again, save_every, as_json, address))
+        with _naming_out():
+            code = solve_batch(job_files, overrides, folder, at_once, again, save_every, as_json, address)
+        ctx.exit(code)
     if address is not None:
         raise InputError(
             '--dask divides several jobs or boards among workers; for one job set solve.workers = "dask" instead'
@@ -134,7 +137,8 @@ def solve(
     job = Job.load(job_files[0], overrides)
     where = folder or default_folder(job.name)
     say(f"{job.name}: lockers in {path_text(where)}")
-    session = Session(job, where, save_every, start_from=start_from, again=again)
+    with _naming_out():
+        session = Session(job, where, save_every, start_from=start_from, again=again)
     reporter = solve_reporter()
     try:
         result = session.solve(reporter)
@@ -147,6 +151,17 @@ def solve(
     if result.interrupted:
         say(f"interrupted after sweep {result.sweeps}; everything is saved, the same command continues")
         ctx.exit(INTERRUPTED)
+
+
+@contextmanager
+def _naming_out() -> Iterator[None]:
+    """Name the option ``--out`` in the error for a folder that holds another job."""
+    from lockers import ManifestMismatchError
+
+    try:
+        yield
+    except ManifestMismatchError as error:
+        raise InputError(f"{error}; --out FOLDER solves this job in another folder") from None
 
 
 def default_folder(name: str) -> Path:

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from spewy.errors import visible
+from spewy.errors import size_text, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+size = size_text
 
 PIPE_WIDTH = 200
 """Number of characters in a line of a table that is not printed on a terminal."""
@@ -102,20 +104,6 @@ def count(things: int, name: str, names: str | None = None) -> str:
     ('1 board', '1,755 boards', '2 classes')
     """
     return f"{things:,} {name if things == 1 else names or name + 's'}"
-
-
-def size(n_bytes: int) -> str:
-    """Format a number of bytes.
-
-    >>> size(512), size(3 * 2**20), size(5 * 2**30)
-    ('512 B', '3.0 MiB', '5.0 GiB')
-    """
-    amount, unit = float(n_bytes), "B"
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if amount < 1024 or unit == "TiB":
-            break
-        amount /= 1024
-    return f"{amount:.0f} B" if unit == "B" else f"{amount:.1f} {unit}"
 
 
 def duration(seconds: float) -> str:

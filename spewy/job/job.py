@@ -101,11 +101,11 @@ class Job(JobBase):
         if not isinstance(data, dict):
             raise InputError(f"{subject}: expected a table of sections, found {shown(data)}")
         require_one_board(data, subject)
+        kind = kind_of(data)
         try:
-            job = kind_of(data).model_validate(with_target(data))
+            job = kind.model_validate(with_target(data))
         except ValidationError as error:
-            lines = dict.fromkeys(explain(subject, item) for item in error.errors())
-            raise InputError("; ".join(lines)) from None
+            raise InputError(explain(subject, error.errors(), kind)) from None
         job.history, job.weights  # noqa: B018 - these properties refuse boards and ranges that cannot be dealt
         job.problem  # noqa: B018 - this property refuses locks and bet sizes that the game does not allow
         unit_chips(job.rules, job.pot, parse_target(job.solve.target)[1])

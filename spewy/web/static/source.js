@@ -5,10 +5,14 @@ export class AnswerError extends Error {}
 
 /** Ask a question that changes nothing. */
 export async function ask(path, query = {}, signal = undefined) {
-  const parameters = new URLSearchParams(
+  return answered(fetch(`${path}?${new URLSearchParams(givenParameters(query))}`, { signal }));
+}
+
+/** Return the parameters of a question without those that are empty. */
+export function givenParameters(query) {
+  return Object.fromEntries(
     Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== ""),
   );
-  return answered(fetch(`${path}?${parameters}`, { signal }));
 }
 
 /** Send a request that changes something. */
