@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 
@@ -30,7 +31,9 @@ class Pages:
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
                 return await client.request(method, path, **options)
 
-        return asyncio.run(got())
+        # Playwright's browser, which other tests leave open, keeps an event loop running in this thread.
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(lambda: asyncio.run(got())).result()
 
     def whole(self, path, **query):
         """The answer to a question that may take longer: the first that is not 202."""

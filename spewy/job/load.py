@@ -50,17 +50,20 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def override(data: dict[str, Any], text: str) -> None:
-    """Set one key in the nested dictionaries of a job.
+    """Set one key in the nested dictionaries of a job, or add to its value.
 
     Args:
         data: the job; it is changed in place.
-        text: the key and its value, such as ``solve.target=0.1%``.
+        text: the key and its value, such as ``solve.target=0.1%``; or ``lock+=x: bet``, which adds a value to a list or
+            text to a text.
 
     Raises:
-        InputError: the text has no key or no ``=``, or the key leads into a value that is not a section.
+        InputError: the text has no key or no ``=``, or the key leads into a value that is not a section, or a value is
+            added to something else than a list or a text.
     """
     path, equals, value = text.partition("=")
-    keys = path.strip().split(".")
+    adds = path.endswith("+")
+    keys = path.removesuffix("+").strip().split(".")
     if not equals or not all(keys):
         raise InputError(f"override {shown(text)}: expected a key and its value, such as solve.target=0.1%")
     try:
@@ -71,7 +74,18 @@ def override(data: dict[str, Any], text: str) -> None:
         data = data.setdefault(key, {})
         if not isinstance(data, dict):
             raise InputError(f"override {shown(text)}: expected {short(key)} to be a section, found a value")
-    data[keys[-1]] = parsed
+    data[keys[-1]] = _sum(data.get(keys[-1], []), parsed, text) if adds else parsed
+
+
+def _sum(old: Any, new: Any, override_text: str) -> Any:
+    """Add a value to a list, or text to a text."""
+    if isinstance(old, str):
+        return f"{old}{new}"
+    if not isinstance(old, list):
+        raise InputError(
+            f"override {shown(override_text)}: expected a list or a text before +=, found {shown(old)}"
+        )
+    return [*old, new]
 
 
 def with_target(data: dict[str, Any]) -> dict[str, Any]:

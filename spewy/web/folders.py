@@ -10,7 +10,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -23,6 +23,7 @@ from spewy.errors import InputError, path_text, shown
 from spewy.look.boards import WEIGHTS_FILE
 from spewy.look.folder import strategy_folder
 from spewy.look.solution import Solution
+from spewy.web.background import Background
 
 NAME = re.compile(r"[^\W_][\w .+-]{0,99}")
 """Names of new solves."""
@@ -56,6 +57,10 @@ class Folders:
     Args:
         roots: folders of solves or batches, or folders that contain them.
 
+    Attributes:
+        roots: the given folders.
+        background: computes answers that take longer than a click.
+
     Raises:
         InputError: two of the folders have the same name.
     """
@@ -70,6 +75,7 @@ class Folders:
             )
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
         self._lock = threading.Lock()
+        self.background = Background()
 
     def entries(self) -> list[Entry]:
         """Return the solves and batches that are in the folders now, the solves of a batch after the batch."""
@@ -142,8 +148,31 @@ class Folders:
         with opened.lock:
             yield opened.latest(entry.path)
 
+    @contextmanager
+    def apart(self, name: str) -> Iterator[Solution]:
+        """Open a solve for long work in a ``with`` block, so that pages can look at the solve meanwhile.
+
+        Raises:
+            InputError: there is no solve with the id.
+            NotSolvedError: nothing was saved yet.
+            lockers.LockerError: the folder is damaged.
+        """
+        with closing(Solution.open(self.entry(name).path)) as solution:
+            yield solution
+
+    def saved(self, name: str) -> tuple[Stamp, ...]:
+        """Return what changes when a solve, or a solve of a batch, saves.
+
+        Raises:
+            InputError: there is no solve or batch with the id.
+        """
+        entry = self.entry(name)
+        boards = [board.rpartition("/")[2] for board in entry.boards]
+        return tuple(stamp(folder) for folder in [entry.path / board for board in boards] or [entry.path])
+
     def close(self) -> None:
-        """Close all solutions."""
+        """Stop computing in the background, and close all solutions."""
+        self.background.close()
         with self._lock:
             opened, self._opened = list(self._opened.values()), OrderedDict()
         for each in opened:

@@ -11,6 +11,17 @@ from playwright.sync_api import expect
 VERDICT = re.compile(r"^(check|call) loses \d+\.\d\d bb, \d+\.\d\d % of the pot$")
 
 
+PATIENCE = 60_000
+"""Milliseconds that a test waits for a page on a busy machine."""
+expect.set_options(timeout=PATIENCE)
+
+
+@pytest.fixture
+def page(page):
+    page.set_default_timeout(PATIENCE)
+    return page
+
+
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """The address of a server with a solved turn."""
@@ -75,6 +86,7 @@ def test_a_seat_is_chosen(page, address):
 
 def test_a_sitting_that_was_forgotten_starts_again(chromium, address):
     page = chromium.new_page()  # the fixture `page` forbids requests that fail
+    page.set_default_timeout(PATIENCE)
     page.goto(f"{address}#play?folder=turn")
     error = {"error": "session has ended"}
     page.route("**/api/play/act", lambda route: route.fulfill(status=400, json=error))
