@@ -34,7 +34,9 @@ class Client:
                 self._cookies = client.cookies
                 return answer
 
-        return asyncio.run(send())
+        # Playwright's browser, which other tests leave open, keeps an event loop running in this thread.
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(lambda: asyncio.run(send())).result()
 
     def get(self, path: str, **options) -> httpx.Response:
         return self.request("GET", path, **options)
@@ -55,21 +57,7 @@ class Pages:
 
     def post(self, path, **content):
         """The answer to a request that changes something, or that has much to say."""
-<<<<<<< HEAD
-        return self._answer("POST", path, json=content)
-
-    def _answer(self, method, path, **options):
-        async def got():
-            transport = httpx.ASGITransport(self._app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-                return await client.request(method, path, **options)
-
-        # Playwright's browser, which other tests leave open, keeps an event loop running in this thread.
-        with ThreadPoolExecutor(1) as pool:
-            return pool.submit(lambda: asyncio.run(got())).result()
-=======
         return self._client.post(path, json=content)
->>>>>>> main
 
     def whole(self, path, **query):
         """The answer to a question that may take longer: the first that is not 202."""
