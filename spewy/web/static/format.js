@@ -24,6 +24,11 @@ export function signed(value, write) {
   return value < 0 ? `−${write(-value)}` : `+${write(value)}`;
 }
 
+/** Write an amount of chips or big blinds without decimals that are 0, such as 200 or 3.63. */
+export function chips(value) {
+  return known(value) ? String(Math.round(100 * value) / 100) : "–";
+}
+
 /** Write a weight from 0 to 1 with three decimals. */
 export function weight(value) {
   return known(value) ? value.toFixed(3) : "–";
