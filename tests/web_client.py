@@ -11,18 +11,24 @@ from spewy.web.server import LOCAL
 
 
 class Pages:
-    """Asks a server that shows some folders."""
+    """Asks a server that shows some folders, and that may solve jobs."""
 
-    def __init__(self, *roots):
-        self._app = make_app(Folders(roots), LOCAL)
+    def __init__(self, *roots, jobs=None):
+        self._app = make_app(Folders(roots), LOCAL, jobs=jobs)
 
     def get(self, path, **query):
         """The answer to a question."""
+        return self._answer("GET", path, params=query)
 
+    def post(self, path, **content):
+        """The answer to a request that changes something, or that has much to say."""
+        return self._answer("POST", path, json=content)
+
+    def _answer(self, method, path, **options):
         async def got():
             transport = httpx.ASGITransport(self._app)
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-                return await client.get(path, params=query)
+                return await client.request(method, path, **options)
 
         return asyncio.run(got())
 

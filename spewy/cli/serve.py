@@ -103,9 +103,12 @@ def serve(
         if opens:
             webbrowser.open(address)
 
+    def waits(name: str) -> None:
+        say(f"{name} is being saved; Ctrl-C again stops it at once")
+
     if not folders:
         RESULTS.mkdir(exist_ok=True)
-    run(folders or (RESULTS,), host, port, ready)
+    run(folders or (RESULTS,), host, port, ready, waits)
 
 
 def _export(

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from lockers import Store, holds_store, open_store
-from spewy.errors import InputError
+from spewy.errors import InputError, MissingError
 from spewy.game.nodes import Line, Node
 from spewy.look.chunk import Cards, ChunkView
 from spewy.look.compare import Comparison, compare
@@ -176,6 +178,28 @@ class Solution(SolveView):
         self._require_walked("chunk")
         assert isinstance(self.reads, StoreReads)
         return stored_chunk(self.job, self.problem, self.reads, line, board, payoffs)
+
+    def browse(self, line: str = "", board: str | None = None) -> Any:
+        """Show the solution in a notebook, to click through its actions, cards and hands.
+
+        Args:
+            line: betting before the position to show first.
+            board: all public cards; None for the root's.
+
+        Returns:
+            A `spewy.web.widget.LookWidget`, which a notebook displays. Its ``place`` is the position that it shows.
+
+        Raises:
+            MissingError: a package that the widget needs is not installed.
+            InputError: the line does not exist, or the board is impossible after it.
+        """
+        for package in ("anywidget", "starlette"):
+            if find_spec(package) is None:
+                raise MissingError(
+                    f"browse: needs the package {package}, which is not installed (pip install 'spewy[web]')"
+                )
+        widget = import_module("spewy.web.widget")  # no import, since `spewy.web` stands above `spewy.look`
+        return widget.LookWidget(self, line, board)
 
     def to_openspiel(self) -> Any:
         """Convert the average strategies of a small game to an ``open_spiel.python.policy.TabularPolicy``.

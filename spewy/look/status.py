@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lockers import Store, holds_store, open_store
 from spewy.job.job import Job
-from spewy.look.folder import stored_job, strategy_folder
+from spewy.job.units import parse_target, unit_chips
+from spewy.look.folder import require_solve, stored_job, strategy_folder
 from spewy.records.progress import last_target, read_result, read_trace, saved_sweeps
 from spewy.records.status import Status, judged_by, last_word, read_status, running
 from spewy.records.strategy_locker import StrategyLocker
 from spewy.records.strategy_progress import found_saved
 from spewy.system.textfile import as_path
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a solve has come.
+
+    Attributes:
+        status: the status of the solve.
+        running: whether a process is solving in the folder now; None if unknown.
+        unit: unit of exploitability: "%" of the pot, or "mbb" per hand.
+        curve: for each saved check the number of sweeps or deals, seconds of work, and exploitability in ``unit``.
+        target: exploitability in ``unit`` at which the solve stops; None if unknown.
+    """
+
+    status: Status
+    running: bool | None
+    unit: str
+    curve: tuple[tuple[int, float, float], ...]
+    target: float | None
 
 
 def status_of(folder: str | Path) -> Status:
@@ -24,6 +44,7 @@ def status_of(folder: str | Path) -> Status:
         InputError: the lockers are not those of a solve.
     """
     path = as_path(folder, "folder")
+    require_solve(path)
     with open_store(path if holds_store(path) else strategy_folder(path), read_only=True) as store:
         job = stored_job(store, folder)
         status = read_status(path)
@@ -33,6 +54,26 @@ def status_of(folder: str | Path) -> Status:
         status = _of_play(job, strategy_folder(path))
     checking = status.checking if running(path) else None
     return replace(status, checking=checking, ended=last_word(path))
+
+
+def progress_of(folder: str | Path) -> Progress:
+    """Read the status of a solve, and the curve of its exploitability.
+
+    Raises:
+        lockers.LockerError: the folder holds no lockers, or damaged ones.
+        InputError: the lockers are not those of a solve.
+    """
+    path = as_path(folder, "folder")
+    status = status_of(path)
+    with open_store(path if holds_store(path) else strategy_folder(path), read_only=True) as store:
+        job, trace = stored_job(store, folder), read_trace(store)
+    unit, scale = ("%", 100 / job.pot) if job.pot else ("mbb", 1000 / job.rules.big_blind)
+    target = None
+    if status.target is not None:
+        amount, target_unit = parse_target(status.target)
+        target = scale * amount * unit_chips(job.rules, job.pot, target_unit)
+    curve = tuple((done, seconds, scale * chips) for done, seconds, chips in trace)
+    return Progress(status, running(path), unit, curve, target)
 
 
 def disk_bytes(folder: Path) -> int:

@@ -12,19 +12,28 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from spewy.web.folders import Folders
+from spewy.web.job_process import Estimates, JobProcess
+from spewy.web.jobs import job_routes
 from spewy.web.looking import look_routes
 from spewy.web.security import Guard
+from spewy.web.setting_up import setup_routes
 
 STATIC = Path(__file__).with_name("static")
 
 
-def make_app(folders: Folders, hosts: frozenset[str] | None, token: str | None = None) -> Starlette:
+def make_app(
+    folders: Folders,
+    hosts: frozenset[str] | None,
+    token: str | None = None,
+    jobs: JobProcess | None = None,
+) -> Starlette:
     """Make the application that shows some folders.
 
     Args:
         folders: the folders to show.
         hosts: names and addresses that the ``Host`` header of a request may have; None: any, with a token.
         token: token that each request must bring; None: no token.
+        jobs: runs the solves that pages start; whoever made it closes it.
     """
 
     async def page(request: Request) -> Response:
@@ -35,6 +44,8 @@ def make_app(folders: Folders, hosts: frozenset[str] | None, token: str | None =
         routes=[
             Route("/", page),
             *look_routes(folders),
+            *setup_routes(folders, Estimates()),
+            *job_routes(folders, jobs or JobProcess()),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         middleware=[Middleware(Guard, hosts=hosts, token=token)],

@@ -6,10 +6,11 @@ of the given folders has found have an id, so a request cannot leave these folde
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,11 +18,15 @@ from typing import Literal
 from buckets.cards import parse_cards
 from buckets.errors import CardError
 from lockers import holds_store
+from spewy.batch.batch import folder_name
 from spewy.errors import InputError, path_text, shown
 from spewy.look.boards import WEIGHTS_FILE
 from spewy.look.folder import strategy_folder
 from spewy.look.solution import Solution
+from spewy.web.background import Background
 
+NAME = re.compile(r"[^\W_][\w .+-]{0,99}")
+"""Names of new solves."""
 MOST_OPEN = 8
 """Largest number of opened solutions."""
 
@@ -52,6 +57,10 @@ class Folders:
     Args:
         roots: folders of solves or batches, or folders that contain them.
 
+    Attributes:
+        roots: the given folders.
+        background: computes answers that take longer than a click.
+
     Raises:
         InputError: two of the folders have the same name.
     """
@@ -66,6 +75,7 @@ class Folders:
             )
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
         self._lock = threading.Lock()
+        self.background = Background()
 
     def entries(self) -> list[Entry]:
         """Return the solves and batches that are in the folders now, the solves of a batch after the batch."""
@@ -85,6 +95,35 @@ class Folders:
             if entry.id == name:
                 return entry
         raise InputError(f"folder {shown(name)}: there is no such solve; it may have been renamed or deleted")
+
+    def new(self, name: str) -> Entry:
+        """Return the entry of a solve that may begin under a name, in the first folder that contains solves.
+
+        Raises:
+            InputError: the name cannot be that of a folder, leads elsewhere, or all given folders are single solves.
+        """
+        if not NAME.fullmatch(name) or name != folder_name(name) or name.endswith(".toml"):
+            raise InputError(
+                f"name: expected up to 100 letters, digits, blanks and the signs . _ + - for the folder of the solve, "
+                f"beginning with a letter or a digit; found {shown(name)}"
+            )
+        if _is_board(name):
+            raise InputError(
+                f"name: {name} is the name of a board, as the solves of a batch have; add a word to it"
+            )
+        for root in self.roots:
+            if not _is_solve(root) and not _is_batch(root):
+                path = root / name
+                if path.resolve().parent != root.resolve():
+                    raise InputError(f"name: {shown(name)} is a link to another folder; choose another name")
+                return Entry(name if len(self.roots) == 1 else f"{root.name}/{name}", path, "solve")
+        raise InputError(
+            "the folders of this server are single solves; start spewy serve with a folder for solves, such as results"
+        )
+
+    def holds(self, entry: Entry) -> bool:
+        """Whether the folder of a solve or batch lies in one of the given folders, rather than being one of them."""
+        return entry.path not in self.roots
 
     @contextmanager
     def solution(self, name: str) -> Iterator[Solution]:
@@ -109,8 +148,31 @@ class Folders:
         with opened.lock:
             yield opened.latest(entry.path)
 
+    @contextmanager
+    def apart(self, name: str) -> Iterator[Solution]:
+        """Open a solve for long work in a ``with`` block, so that pages can look at the solve meanwhile.
+
+        Raises:
+            InputError: there is no solve with the id.
+            NotSolvedError: nothing was saved yet.
+            lockers.LockerError: the folder is damaged.
+        """
+        with closing(Solution.open(self.entry(name).path)) as solution:
+            yield solution
+
+    def saved(self, name: str) -> tuple[Stamp, ...]:
+        """Return what changes when a solve, or a solve of a batch, saves.
+
+        Raises:
+            InputError: there is no solve or batch with the id.
+        """
+        entry = self.entry(name)
+        boards = [board.rpartition("/")[2] for board in entry.boards]
+        return tuple(stamp(folder) for folder in [entry.path / board for board in boards] or [entry.path])
+
     def close(self) -> None:
-        """Close all solutions."""
+        """Stop computing in the background, and close all solutions."""
+        self.background.close()
         with self._lock:
             opened, self._opened = list(self._opened.values()), OrderedDict()
         for each in opened:
@@ -127,11 +189,11 @@ class _Opened:
 
     def latest(self, folder: Path) -> Solution:
         """Return the solution with the latest saved strategies; the caller holds the lock."""
-        stamp = _stamp(folder)
-        if self._solution is not None and stamp == self._stamp:
+        now = stamp(folder)
+        if self._solution is not None and now == self._stamp:
             return self._solution
         self._close()
-        self._solution, self._stamp = Solution.open(folder), stamp
+        self._solution, self._stamp = Solution.open(folder), now
         return self._solution
 
     def close(self) -> None:
@@ -145,7 +207,7 @@ class _Opened:
         self._solution = None
 
 
-def _stamp(folder: Path) -> Stamp:
+def stamp(folder: Path) -> Stamp:
     """Return what changes when a solve saves, or when its folder is replaced."""
     play, found = strategy_folder(folder), []
     with suppress(FileNotFoundError):

@@ -14,6 +14,7 @@ import uvicorn
 from spewy.errors import InputError
 from spewy.web.app import make_app
 from spewy.web.folders import Folders
+from spewy.web.job_process import JobProcess
 
 LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 """Names of this machine in a ``Host`` header."""
@@ -26,8 +27,7 @@ def serve(
     host: str,
     port: int,
     ready: Callable[[str], None],
-    *,
-    new_folder: Path | None = None,
+    waits: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Serve pages about some folders until SIGINT or SIGTERM.
 
@@ -36,17 +36,17 @@ def serve(
         host: address to listen on; any address but this machine's own needs the token that ``ready`` gets.
         port: port to listen on; 0 for a free one.
         ready: called with the address of the first page once the server listens.
-        new_folder: folder for new solves; None: the first of ``roots``.
+        waits: called with the name of a solve if the server ends and waits until this solve has saved.
 
     Raises:
         InputError: the port is in use, or the address is not one of this machine.
     """
-    del new_folder
     listener = _listener(host, port)
     local = _is_local(host)
     token = None if local else secrets.token_urlsafe(16)
     folders = Folders(roots)
-    app = make_app(folders, LOCAL if local else None, token)
+    jobs = JobProcess()
+    app = make_app(folders, LOCAL if local else None, token, jobs)
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -62,8 +62,12 @@ def serve(
     try:
         uvicorn.Server(config).run([listener])
     finally:
-        folders.close()
         listener.close()
+        folders.close()
+        state = jobs.state()
+        if state is not None and state.state != "ended":
+            waits(state.id)
+        jobs.close()
 
 
 def _is_local(host: str) -> bool:

@@ -21,3 +21,8 @@ export function weight(value) {
 export function known(value) {
   return value !== null && value !== undefined && !Number.isNaN(value);
 }
+
+/** Write what a solve is and how good it is. */
+export function summaryText({ kind, progress, exploitability_pct: gap }) {
+  return `${kind}, ${progress}${known(gap) ? `, exploitability ${gap.toFixed(3)} % of the pot` : ""}`;
+}

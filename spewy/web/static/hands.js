@@ -45,7 +45,7 @@ export function handTable(view, name, most = 200) {
     el(
       "table",
       { class: "hands" },
-      el("thead", {}, el("tr", {}, head.map((text) => el("th", { scope: "col" }, text)))),
+      el("thead", {}, el("tr", {}, head.map((text, i) => el("th", { scope: "col", class: i === 1 ? "kind" : null }, text)))),
       el("tbody", {}, body),
     ),
     more,

@@ -1,6 +1,7 @@
 /** The page that looks at the solves of the server: choose a solve, then walk through it. */
 
 import { el, fill } from "./dom.js";
+import { summaryText } from "./format.js";
 import { createLook } from "./look.js";
 import { LOOK_PANELS } from "./panels.js";
 import { placeAddress } from "./place.js";
@@ -40,12 +41,11 @@ export function lookPage(root) {
 
   function drawHead() {
     const { summary, folder } = current;
-    const gap = summary.exploitability_pct;
     fill(
       head,
       el("a", { href: "#look" }, "all solves"),
       el("h1", {}, folder),
-      el("span", { class: "note" }, `${summary.kind}, ${summary.progress}`, gap === null ? "" : `, exploitability ${gap.toFixed(3)} % of the pot`),
+      el("span", { class: "note" }, summaryText(summary)),
     );
     document.title = `${folder} – Spewy`;
   }

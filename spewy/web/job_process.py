@@ -1,0 +1,229 @@
+"""Runs commands of Spewy in processes of their own: one solve at a time, and estimates of jobs.
+
+A solve is ``spewy solve JOB.toml --out FOLDER`` in a process group of its own, so a server in a terminal decides itself
+what Ctrl-C means for it. When the server ends, the solve is interrupted, saves and ends, too; it also notices if the
+server was killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from spewy.errors import InputError, SpewyError, one_line, shown
+from spewy.system.interrupts import INTERRUPTED, STARTER
+from spewy.system.outsider import Outsider
+
+ESTIMATE_SECONDS = 120.0
+"""Time limit in seconds for an estimate."""
+MOST_OF_LOG = 1 << 14
+"""Number of bytes that are read from the end of a command's messages."""
+
+State = Literal["running", "stopping", "ended"]
+
+
+@dataclass(frozen=True)
+class JobState:
+    """State of the solve that this server has started last.
+
+    Attributes:
+        id: id of the solve.
+        state: whether the solve runs, has been asked to stop, or has ended.
+        seconds: seconds since its start, or from its start to its end.
+        error: error with which the solve has ended; None if it runs, has finished, or was stopped.
+        line: the last line that the solve has written.
+    """
+
+    id: str
+    state: State
+    seconds: float
+    error: str | None
+    line: str
+
+
+class JobProcess:
+    """The solve that this server runs, in a process of its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: Outsider | None = None
+        self._log: IO[bytes] | None = None
+        self._id, self._stopping = "", False
+        self._begun = self._ended = 0.0
+
+    def start(self, name: str, file: Path, folder: Path) -> None:
+        """Start a solve, or continue it.
+
+        Args:
+            name: id of the solve.
+            file: the job file.
+            folder: the folder of the solve.
+
+        Raises:
+            InputError: another solve of this server is running.
+        """
+        with self._lock:
+            self._require_free()
+            if self._log is not None:
+                self._log.close()
+            self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the next solve starts
+            self._process = _start(
+                ("solve", os.fspath(file), "--out", os.fspath(folder)),
+                stdout=subprocess.DEVNULL,
+                stderr=self._log,
+            )
+            self._id, self._stopping, self._begun = name, False, time.monotonic()
+
+    def require_free(self) -> None:
+        """Check that this server runs no solve.
+
+        Raises:
+            InputError: a solve of this server is running.
+        """
+        with self._lock:
+            self._require_free()
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """Ask the solve to save and end; ``at_once`` ends it without a save.
+
+        Raises:
+            InputError: this server runs no solve.
+        """
+        with self._lock:
+            if not self._runs():
+                raise InputError("no solve of this server is running")
+            assert self._process is not None
+            if at_once:
+                self._process.end()
+            elif not self._stopping:
+                self._process.send_signal(signal.SIGINT)
+            self._stopping = True
+
+    def state(self) -> JobState | None:
+        """Return the state of the solve that was started last; None if there was none."""
+        with self._lock:
+            if self._process is None:
+                return None
+            runs = self._runs()
+            state: State = "ended" if not runs else "stopping" if self._stopping else "running"
+            lines = self._lines()
+            code = self._process.returncode
+            error = None
+            if not runs and code not in (0, INTERRUPTED) and not self._stopping:
+                error = _error(lines, f"the solve ended with exit code {code}")
+            end = time.monotonic() if runs else self._ended
+            return JobState(self._id, state, end - self._begun, error, lines[-1] if lines else "")
+
+    def close(self) -> None:
+        """Interrupt the solve and wait until it has saved; an interruption of the wait ends the solve at once."""
+        process = self._process
+        if process is None:
+            return
+        try:
+            if process.poll() is None and not self._stopping:
+                process.send_signal(signal.SIGINT)
+                self._stopping = True
+            process.wait()
+        finally:
+            process.end()
+            if self._log is not None:
+                self._log.close()
+
+    def _require_free(self) -> None:
+        if self._runs():
+            raise InputError(f"{self._id} is being solved; stop it first, or wait until it ends")
+
+    def _runs(self) -> bool:
+        """Whether the process is running; note the time of its end."""
+        if self._process is None:
+            return False
+        runs = self._process.poll() is None
+        if not runs and self._ended < self._begun:
+            self._ended = time.monotonic()
+        return runs
+
+    def _lines(self) -> list[str]:
+        """Return the last lines that the process has written."""
+        if self._log is None or self._log.closed:
+            return []
+        size = os.fstat(self._log.fileno()).st_size
+        tail = os.pread(self._log.fileno(), MOST_OF_LOG, max(0, size - MOST_OF_LOG))
+        return [one_line(line, 500) for line in tail.decode(errors="replace").splitlines() if line.strip()]
+
+
+class Estimates:
+    """Estimates the cost of jobs by ``spewy estimate``; a new estimate ends the one before."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: Outsider | None = None
+
+    def of(self, text: str) -> dict[str, Any]:
+        """Return the object that ``spewy estimate --json`` prints for the text of a job file.
+
+        Raises:
+            InputError: the job is invalid or too large.
+            SpewyError: a newer estimate has replaced this one, or it takes too long.
+        """
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
+            file = Path(folder) / "job.toml"
+            file.write_text(text, encoding="utf-8")
+            with self._lock:
+                self._end()
+                process = self._process = _start(
+                    ("estimate", os.fspath(file), "--json"), stdout=subprocess.PIPE, stderr=log
+                )
+            try:
+                out, _ = process.communicate(timeout=ESTIMATE_SECONDS)
+            except subprocess.TimeoutExpired:
+                raise SpewyError(
+                    f"the estimate takes more than {ESTIMATE_SECONDS:.0f} seconds; spewy estimate has no time limit"
+                ) from None
+            finally:
+                process.end()
+            log.seek(0)
+            lines = log.read().decode(errors="replace").splitlines()
+        if process.returncode < 0:
+            raise SpewyError("a newer estimate has replaced this one")
+        if process.returncode:
+            raise InputError(_error(lines, f"the estimate ended with exit code {process.returncode}"))
+        try:
+            found: dict[str, Any] = json.loads(out)
+        except ValueError:
+            raise SpewyError(f"spewy estimate: expected JSON, found {shown(out.decode())}") from None
+        return found
+
+    def close(self) -> None:
+        """End a running estimate."""
+        with self._lock:
+            self._end()
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.end()
+
+
+def _start(arguments: Sequence[str], **options: Any) -> Outsider:
+    """Start a command of Spewy that ends with this process."""
+    return Outsider(
+        [sys.executable, "-m", "spewy", *arguments],
+        {STARTER: str(os.getpid())},
+        stdin=subprocess.DEVNULL,
+        **options,
+    )
+
+
+def _error(lines: Sequence[str], otherwise: str) -> str:
+    """Return the error in the lines that a command has written, or another text if there is none."""
+    found = [line.removeprefix("Error: ") for line in lines if line.startswith("Error: ")]
+    return found[-1] if found else lines[-1] if lines else otherwise

@@ -1,0 +1,216 @@
+"""Routes for solving: start, stop and continue a solve, and watch the solves in the server's folders."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from starlette.routing import Route
+
+from buckets.cards import parse_cards
+from buckets.errors import CardError
+from lockers import LOCK, LockerError, holds_store, open_store
+from spewy.errors import InputError
+from spewy.look.status import Progress, progress_of
+from spewy.records.status import LOG, STATUS, running
+from spewy.system.textfile import replace_text
+from spewy.web.answers import Parameters, get, post, text
+from spewy.web.drafts import Draft, draft_of_solve, job_file
+from spewy.web.folders import Entry, Folders, stamp
+from spewy.web.job_process import JobProcess
+from spewy.web.setting_up import draft_of
+
+READ_SECONDS = 0.3
+"""Seconds that an answer may spend on reading the progress of a batch's boards; the next answer reads more of them."""
+
+
+def job_routes(folders: Folders, jobs: JobProcess) -> list[Route]:
+    """Return the routes for starting, stopping and watching solves."""
+    known = _Known()
+
+    def listed(parameters: Parameters) -> dict[str, Any]:
+        del parameters
+        state = jobs.state()
+        running_now = [each.id for each in folders.entries() if each.kind == "solve" and _runs(each.path)]
+        return {"job": None if state is None else asdict(state), "running": running_now}
+
+    def progress(parameters: Parameters) -> dict[str, Any]:
+        name, state = text(parameters, "folder"), jobs.state()
+        own = state if state is not None and state.id == name else None
+        entry = next((each for each in folders.entries() if each.id == name), None)
+        if entry is None and own is None:
+            folders.entry(name)  # raises the error
+        found: dict[str, Any] = {"id": name, "job": None if own is None else asdict(own), "kind": None}
+        if entry is None:
+            return found
+        if entry.kind == "solve":
+            return found | {"kind": "solve", "solve": _solve_json(known.progress(entry.path))}
+        return found | {"kind": "batch"} | _batch_json(entry, folders, known)
+
+    def place(parameters: Parameters) -> dict[str, Any]:
+        draft = draft_of(parameters)
+        return _place(folders.new(draft.name), draft)
+
+    def start(parameters: Parameters) -> dict[str, Any]:
+        draft = draft_of(parameters)
+        draft.job  # noqa: B018 - the property refuses an invalid job
+        entry = folders.new(draft.name)
+        found = _place(entry, draft)
+        if found["state"] == "other":
+            raise InputError(f"name: {found['message']}")
+        if found["state"] != "new" and parameters.get("continue") is not True:
+            return {"started": False} | found
+        jobs.require_free()
+        replace_text(job_file(entry.path), draft.text)
+        jobs.start(entry.id, job_file(entry.path), entry.path)
+        return {"started": True, "id": entry.id}
+
+    def stop(parameters: Parameters) -> dict[str, Any]:
+        jobs.stop(at_once=parameters.get("at_once") is True)
+        return {"stopping": True}
+
+    return [
+        get("/api/jobs", listed),
+        get("/api/jobs/progress", progress),
+        post("/api/jobs/place", place),
+        post("/api/jobs/start", start),
+        post("/api/jobs/stop", stop),
+    ]
+
+
+class _Known:
+    """The progress of solves, read again only after a solve has changed."""
+
+    def __init__(self) -> None:
+        self._read: dict[Path, tuple[object, Progress]] = {}
+
+    def progress(self, folder: Path) -> Progress | None:
+        """Return the progress of the solve in a folder; None while the solve begins or its folder is replaced."""
+        mark = _mark(folder)
+        before = self._read.get(folder)
+        if before is not None and before[0] == mark:
+            return replace(before[1], running=_runs(folder))
+        try:
+            found = progress_of(folder)
+        except (InputError, LockerError):  # the solve has just begun, or its folder is being replaced
+            return None
+        self._read[folder] = mark, found
+        return found
+
+    def is_read(self, folder: Path) -> bool:
+        """Whether the progress of a solve has been read since its last change."""
+        before = self._read.get(folder)
+        return before is not None and before[0] == _mark(folder)
+
+
+def _mark(folder: Path) -> object:
+    """Return what changes when a solve saves, writes its status, or ends."""
+    times = []
+    for name in (STATUS, LOG):
+        try:
+            times.append((folder / name).stat().st_mtime_ns)
+        except OSError:
+            times.append(0)
+    return stamp(folder), times, _runs(folder)
+
+
+def _runs(folder: Path) -> bool | None:
+    try:
+        return running(folder)
+    except InputError:  # the lock or the log cannot be read
+        return None
+
+
+def _solve_json(progress: Progress | None) -> dict[str, Any] | None:
+    """Return the progress of a solve as a JSON object; None if it is not known."""
+    if progress is None:
+        return None
+    status = progress.status
+    judged = status.judged
+    return {
+        "running": progress.running,
+        "ended": status.ended,
+        "done": status.deals,
+        "saved": status.saved_deals,
+        "counted": "sweeps" if status.visits is None else "deals",
+        "per_second": status.per_second,
+        "seconds": status.seconds,
+        "seconds_left": status.seconds_left if progress.running else None,
+        "checking": status.checking,
+        "value": status.value,
+        "exploitability": None if judged is None else judged.exploitability,
+        "stderr": None if judged is None else judged.stderr,
+        "unit": progress.unit,
+        "target": progress.target,
+        "curve": [list(point) for point in progress.curve],
+    }
+
+
+def _batch_json(entry: Entry, folders: Folders, known: _Known) -> dict[str, Any]:
+    """Return the progress of a batch as a JSON object: its boards, and names of boards that have not begun."""
+    end, boards = time.monotonic() + READ_SECONDS, []
+    for name in entry.boards:
+        folder = entry.path / name.rpartition("/")[2]
+        read = known.is_read(folder) or time.monotonic() < end
+        boards.append({"id": name, "solve": _solve_json(known.progress(folder)) if read else None})
+    begun = {_cards_of(each.rpartition("/")[2]) for each in entry.boards}
+    listed = draft_of_solve(entry, beside=folders.holds(entry)).boards
+    waiting = [] if listed is None else [name for name in listed.boards if _cards_of(name) not in begun]
+    return {"boards": boards, "waiting": [name.replace(" ", "") for name in waiting]}
+
+
+def _cards_of(name: str) -> frozenset[int]:
+    """Return the cards in the name of a board or of its folder; none if it is not a board."""
+    try:
+        return frozenset(parse_cards(name))
+    except CardError:
+        return frozenset()
+
+
+def _place(entry: Entry, draft: Draft) -> dict[str, Any]:
+    """Say whether a job can start under its name.
+
+    Returns:
+        ``id`` of the solve; ``state``: "new", "same" (the folder holds a solve of this job, which would go on), "file"
+        (there is only a job file of this name, which would be replaced), or "other" (the folder holds something else);
+        and a ``message`` for people.
+    """
+    name = entry.path.name
+    state, message = "new", ""
+    if entry.path.exists():
+        same = _is_same(entry.path, draft)
+        state = "same" if same else "other"
+        message = (
+            f"{name} holds a solve of this job; it goes on where it stopped"
+            if same
+            else f"the folder {name} holds another job; choose another name"
+        )
+    elif job_file(entry.path).exists():
+        state, message = "file", f"a job file {name}.toml exists; starting replaces it"
+    return {"id": entry.id, "state": state, "message": message}
+
+
+def _is_same(folder: Path, draft: Draft) -> bool:
+    """Whether a folder holds solves of a draft's job, or only files that a solve leaves before its first save."""
+    if not folder.is_dir():
+        return False
+    children = list(folder.iterdir())
+    inside = [child for child in children if holds_store(child)]
+    if holds_store(folder):
+        return draft.boards is None and _manifest(folder) == draft.job.manifest()
+    if draft.boards is not None and inside:
+        return _without_board(_manifest(inside[0])) == _without_board(draft.job.manifest())
+    return all(child.name in (STATUS, LOG, LOCK) for child in children)
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    with open_store(folder, read_only=True) as store:
+        return dict(store.manifest)
+
+
+def _without_board(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return the manifest of a spot without its board, which differs between the solves of a batch."""
+    job = manifest["job"]
+    return manifest | {"job": job | {"spot": (job.get("spot") or {}) | {"board": None}}}

@@ -1,0 +1,104 @@
+"""Shows a solution in a notebook: the component of the look page as an anywidget, whose questions Python answers."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import anywidget
+import traitlets
+
+from buckets.cards import cards_name
+from spewy.game.nodes import Line
+from spewy.look.solution import Solution
+from spewy.web.answers import answer_of
+from spewy.web.bundle import STATIC, bundle, styles
+from spewy.web.looking import solution_questions
+
+
+def widget_script() -> str:
+    """Return the script of the widget with its styles, as an ES module in anywidget's form."""
+    script = f"{bundle('widget.js')}\nconst NOTEBOOK_STYLE = {json.dumps(shadow_styles())};\n"
+    return f"{script}export default {{ render: (context) => renderWidget(context, NOTEBOOK_STYLE) }};\n"
+
+
+def shadow_styles() -> str:
+    """Return the styles of the pages for a shadow root, so that they and the notebook's do not mix.
+
+    The variables of the page's root belong to the element that has the shadow root, and the rules of the page's body to
+    the element with the class ``notebook``.
+    """
+    text = re.sub(r":root((?:\[[^\]]*\])+|:not\([^)]*\))", r":host(\1)", styles())
+    text = re.sub(r"^body\b", ".notebook", text.replace(":root", ":host"), flags=re.MULTILINE)
+    return text + (STATIC / "widget.css").read_text("utf-8")
+
+
+class LookWidget(anywidget.AnyWidget):
+    """A solution to click through in a notebook.
+
+    Args:
+        solution: the solution; it must stay open.
+        line: betting before the position to show first, as players write it or as an ACPC string.
+        board: all public cards; None for the root's.
+
+    Attributes:
+        place: the position that the widget shows, an object with the texts ``line`` and ``board``. It changes with
+            every click, and the widget follows if Python changes it.
+
+    Raises:
+        InputError: the line does not exist, or the board is impossible after it.
+    """
+
+    _esm = widget_script()
+    place = traitlets.Dict(per_key_traits={"line": traitlets.Unicode(), "board": traitlets.Unicode()}).tag(
+        sync=True
+    )
+
+    def __init__(self, solution: Solution, line: str = "", board: str | None = None) -> None:
+        self._solution = solution
+        self._questions = solution_questions(_OneSolution(solution))
+        super().__init__(place=self._place(line, board))
+        self.on_msg(self._answer)
+
+    def go(self, line: str = "", board: str | None = None) -> None:
+        """Show another position.
+
+        Args:
+            line: betting since the root of the solve, as players write it or as an ACPC string.
+            board: all public cards; None for the root's.
+
+        Raises:
+            InputError: the line does not exist, or the board is impossible after it.
+        """
+        self.place = self._place(line, board)
+
+    def _place(self, line: str, board: str | None) -> dict[str, str]:
+        """Return the place of a position, with its line and its board as the widget writes them."""
+        node, cards = self._solution.at(line, board)
+        amounts = self._solution.job.amounts
+        return {"line": amounts.line_text(Line(node.line)), "board": cards_name(cards)}
+
+    def _answer(self, widget: object, message: Any, buffers: object) -> None:
+        """Answer a question of the widget by a message with its id."""
+        del widget, buffers
+        question = self._questions.get(message["path"])
+        if question is None:
+            answer: dict[str, Any] = {"error": "a notebook cannot answer this question; spewy serve can"}
+        else:
+            status, found = answer_of(question, {"folder": "", **message["query"]})
+            answer = {"answer": found} if status == 200 else found
+        self.send({"id": message["id"], **answer})
+
+
+class _OneSolution:
+    """The one solution of a notebook under any name."""
+
+    def __init__(self, solution: Solution) -> None:
+        self._solution = solution
+
+    def solution(self, name: str) -> AbstractContextManager[Solution]:
+        """Return the solution for a ``with`` block, which leaves it open."""
+        del name
+        return nullcontext(self._solution)

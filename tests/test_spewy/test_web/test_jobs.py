@@ -1,0 +1,375 @@
+"""Jobs that pages set up, start, watch, stop and continue."""
+
+import os
+import signal
+import subprocess
+import time
+import tomllib
+
+import httpx
+import pytest
+from cli_runs import COMMAND, POLARISED
+from jobs import EXAMPLES, parsed_job
+from web_client import Pages
+
+from spewy.game.ranges import parse_range
+from spewy.job.job import Job
+from spewy.look.solution import Solution
+from spewy.records.status import running
+from spewy.run.session import Session
+from spewy.web.drafts import problems
+from spewy.web.job_process import JobProcess
+
+ENDLESS = (EXAMPLES / "R1.toml").read_text().replace('target = "0.1%"', 'target = "0%"\nmax_sweeps = 9000000')
+"""A river that is never solved."""
+PATIENCE = 60
+"""Seconds after which a test stops waiting."""
+
+
+class Server:
+    """A server of one folder that solves jobs."""
+
+    def __init__(self, folder):
+        self.folder, self.jobs = folder, JobProcess()
+        self.pages = Pages(folder, jobs=self.jobs)
+        self.get = self.pages.ask
+
+    def post(self, path, **content):
+        answer = self.pages.post(path, **content)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def refused(self, path, **content):
+        """The error of a request."""
+        answer = self.pages.post(path, **content)
+        assert 400 <= answer.status_code < 500, answer.text
+        return answer.json()["error"]
+
+    def started(self, text, **options):
+        found = self.post("/api/jobs/start", text=text, **options)
+        assert found["started"], found
+        return found["id"]
+
+    def progress(self, name):
+        return self.get("/api/jobs/progress", folder=name)
+
+    def wait(self, name, until):
+        """The progress of a solve once it fulfils a condition."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            found = self.progress(name)
+            if until(found):
+                return found
+            time.sleep(0.1)
+        pytest.fail(f"waited in vain: {found}")
+
+
+@pytest.fixture
+def server(tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    server = Server(folder)
+    yield server
+    server.jobs.close()
+
+
+def ended(found):
+    return found["job"]["state"] == "ended"
+
+
+def saved(found):
+    return bool(found.get("solve")) and found["solve"]["saved"] > 0
+
+
+def test_a_river_from_the_form_to_its_solution(server):
+    data = tomllib.loads(POLARISED) | {"name": "Polarised river"}
+    checked = server.post("/api/setup/check", data=data, about="value and air")
+    assert checked["problems"] == []
+    assert checked["facts"] | {"hands": None} == {
+        "name": "Polarised river",
+        "kind": "spot",
+        "boards": 1,
+        "nodes": 6,
+        "all_counted": True,
+        "hands": None,
+        "unit": "chips",
+    }
+    assert tomllib.loads(checked["text"]) == data
+    assert server.post("/api/jobs/place", text=checked["text"])["state"] == "new"
+    name = server.started(checked["text"])
+    assert name == "Polarised river"
+    found = server.wait(name, ended)
+    assert found["job"]["error"] is None
+    solve = found["solve"]
+    assert (solve["running"], solve["unit"], solve["target"]) == (False, "%", pytest.approx(0.001))
+    sweeps, seconds, exploitability = solve["curve"][-1]
+    assert sweeps == solve["done"] == solve["saved"]
+    assert exploitability <= 0.001
+    assert seconds > 0
+    assert (server.folder / f"{name}.toml").read_text() == checked["text"]
+    with Solution.open(server.folder / name) as solution:
+        assert solution.job.spot.oop == "KhKd,JcTc,JhTh,JdTd"
+    assert server.get("/api/position", folder=name)["kind"] == "decision"
+    assert server.get("/api/setup/solve", folder=name)["text"] == checked["text"]
+
+
+def test_a_solve_is_stopped_and_goes_on(server):
+    name = server.started(ENDLESS)
+    server.wait(name, saved)
+    assert server.get("/api/jobs")["running"] == [name]
+    assert "R1 is being solved; stop it first" in server.refused(
+        "/api/jobs/start", text=POLARISED.replace('"polarised"', '"other"')
+    )
+    assert not (server.folder / "other.toml").exists()
+    server.post("/api/jobs/stop")
+    found = server.wait(name, ended)
+    assert found["job"]["error"] is None
+    assert "interrupted" in found["solve"]["ended"]
+    done = found["solve"]["saved"]
+    assert done > 0
+    assert server.refused("/api/jobs/stop") == "no solve of this server is running"
+    again = server.post("/api/jobs/start", text=ENDLESS)
+    assert (again["started"], again["state"]) == (False, "same")
+    server.started(ENDLESS, **{"continue": True})
+    later = server.wait(name, lambda found: saved(found) and found["solve"]["saved"] > done)
+    assert later["solve"]["curve"][0] == found["solve"]["curve"][0]
+    server.post("/api/jobs/stop", at_once=True)
+    assert server.wait(name, ended)["job"]["error"] is None
+
+
+def test_a_folder_with_another_job_is_kept(server):
+    with Session(parsed_job(POLARISED), server.folder / "polarised") as session:
+        session.solve()
+    (server.folder / "polarised.toml").write_text(POLARISED)
+    other = POLARISED.replace("stack = 100", "stack = 150")
+    assert server.post("/api/jobs/place", text=other)["state"] == "other"
+    message = server.refused("/api/jobs/start", text=other, **{"continue": True})
+    assert message == "name: the folder polarised holds another job; choose another name"
+    assert (server.folder / "polarised.toml").read_text() == POLARISED
+    (server.folder / "notes.toml").write_text("# mine")
+    mine = POLARISED.replace('"polarised"', '"notes"')
+    assert server.post("/api/jobs/start", text=mine)["state"] == "file"
+    assert (server.folder / "notes.toml").read_text() == "# mine"
+
+
+def test_an_error_of_the_solve_is_shown(server):
+    large = POLARISED.replace("[solve]", '[solve]\nmemory = "1 KiB"')
+    found = server.wait(server.started(large), ended)
+    assert "solve.memory" in found["job"]["error"]
+    assert "Traceback" not in found["job"]["error"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../x", "..", "a/b", "/tmp/x", ".hidden", "x\\y", "-x", "n" * 101, "x.", "a.toml", "x\n", "Ks7h2d"],
+)
+def test_names_stay_in_the_folder(server, name):
+    data = tomllib.loads(POLARISED) | {"name": name}
+    text = server.post("/api/setup/check", data=data)["text"]
+    assert server.refused("/api/jobs/start", text=text).startswith("name: ")
+    assert list(server.folder.parent.rglob("*")) == [server.folder]
+
+
+def test_a_link_out_of_the_folder_is_refused(server, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (server.folder / "polarised").symlink_to(tmp_path / "elsewhere")
+    assert "is a link to another folder" in server.refused("/api/jobs/start", text=POLARISED)
+
+
+def test_a_server_of_single_solves_has_no_place_for_new_ones(server):
+    with Session(parsed_job(POLARISED), server.folder / "polarised") as session:
+        session.solve()
+    single = Server(server.folder / "polarised")
+    message = single.refused("/api/jobs/start", text=POLARISED.replace('"polarised"', '"other"'))
+    assert "start spewy serve with a folder for solves" in message
+    assert "T1" not in single.get("/api/setup/solve", folder="polarised")["text"]
+
+
+def test_several_boards_are_a_batch(server):
+    boards = ["Ks 9d 6h 3c 2s", "Ks 9d 6h 3c 2c", "Qs 9d 6h 3c 2h"]
+    data = tomllib.loads(POLARISED)
+    del data["spot"]["board"]
+    data["spot"] = {"boards": boards} | data["spot"] | {"oop": "AA,77", "ip": "KK,QQ"}
+    data |= {"name": "rivers", "solve": {"target": "0.5%"}}
+    checked = server.post("/api/setup/check", data=data)
+    assert (checked["problems"], checked["facts"]["boards"]) == ([], 3)
+    cost = server.post("/api/setup/cost", text=checked["text"])
+    assert cost["first"] == {"board": boards[0], "of": 3}
+    assert cost["fits"]
+    name = server.started(checked["text"])
+    found = server.wait(name, ended)
+    assert (found["kind"], found["waiting"], found["job"]["error"]) == ("batch", [], None)
+    assert [each["id"] for each in found["boards"]] == [
+        "rivers/Ks9d6h3c2c",
+        "rivers/Ks9d6h3c2s",
+        "rivers/Qs9d6h3c2h",
+    ]
+    assert all(each["solve"]["exploitability"] <= 0.5 for each in found["boards"])
+    assert server.post("/api/jobs/place", text=checked["text"])["state"] == "same"
+    (server.folder / "rivers.toml").unlink()
+    data = server.get("/api/setup/solve", folder="rivers")["data"]
+    assert {board.replace(" ", "") for board in boards} == set(data["spot"]["boards"])
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
+def test_the_solve_ends_with_the_server(tmp_path, how):
+    (tmp_path / "results").mkdir()
+    process = subprocess.Popen(
+        [*COMMAND, "serve", str(tmp_path / "results"), "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    with process:
+        address = process.stdout.readline().strip()
+        with httpx.Client(base_url=address) as client:
+            assert client.post("/api/jobs/start", json={"text": ENDLESS}).json()["started"]
+            folder = tmp_path / "results" / "R1"
+            found = None
+            while not (found and saved(found)):
+                found = client.get("/api/jobs/progress", params={"folder": "R1"}).json()
+                time.sleep(0.1)
+        assert running(folder)
+        os.kill(process.pid, how)
+        process.wait(PATIENCE)
+        end = time.monotonic() + (0 if how == signal.SIGINT else PATIENCE)
+        while running(folder) and time.monotonic() < end:
+            time.sleep(0.1)
+    assert running(folder) is False
+    with Solution.open(folder) as solution:
+        assert solution.job.name == "R1"
+
+
+@pytest.mark.slow
+def test_a_solve_of_a_terminal_is_watched(server, tmp_path):
+    file = tmp_path / "job.toml"
+    file.write_text(ENDLESS)
+    process = subprocess.Popen(
+        [*COMMAND, "solve", str(file), "--out", str(server.folder / "R1")], stderr=subprocess.DEVNULL
+    )
+    with process:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and server.get("/api/jobs")["running"] != ["R1"]:
+            time.sleep(0.1)
+        found = server.wait("R1", saved)
+        assert (found["job"], found["solve"]["running"]) == (None, True)
+        process.send_signal(signal.SIGINT)
+    assert server.progress("R1")["solve"]["running"] is False
+
+
+@pytest.mark.parametrize(
+    ("change", "key", "message"),
+    [
+        ({"spot": {"board": "Ks 9d 6h 3c 3c"}}, "spot.board", "3c"),
+        ({"spot": {"board": "Ks 9d"}}, "spot.board", "expected 3, 4, 5 cards, found 2"),
+        ({"spot": {"oop": "KhKd,QX"}}, "spot.oop", "position 5"),
+        ({"spot": {"oop": "Ks9d"}}, "spot.oop", "expected a hand without a dead card"),
+        ({"spot": {"pot": "much"}}, "spot.pot", "expected a number, found 'much'"),
+        ({"spot": {"pot": None}}, "spot.pot", "expected a value, found none"),
+        ({"bets": {"river": {"bet": "60 %"}}}, "bets.river.bet", "expected a size such as 60%"),
+        ({"bets": {"river": {"raise": "0.5x"}}}, "bets.river.raise", "expected a factor above 1x"),
+        ({"solve": {"target": "5"}}, "solve.target", "expected a number of at least 0 and a unit"),
+        ({"solve": {"workers": 0}}, "solve.workers", "expected a number of at least 1"),
+        ({"spot": {"oop": "@/etc/passwd"}}, "spot.oop", "a page reads no files"),
+        ({"spot": {"ip": {"file": "/etc/passwd"}}}, "spot.ip", "a page reads no files"),
+        ({"game": {"file": "/etc/passwd"}}, "game.file", "a page reads no files"),
+        ({"sopt": {}}, "", "unknown key sopt"),
+        ({"unit": "cents"}, "unit", "expected"),
+        ({"lock": [{"line": "r7", "strategy": [1]}]}, "lock.0.line", "r7"),
+        ({"name": ""}, "name", "expected"),
+    ],
+)
+def test_each_error_names_its_key(server, change, key, message):
+    data = tomllib.loads(POLARISED)
+    for section, values in change.items():
+        data[section] = data.get(section, {}) | values if isinstance(values, dict) else values
+    found = server.post("/api/setup/check", data=data)
+    assert [problem["key"] for problem in found["problems"]] == [key], found["problems"]
+    assert message in found["problems"][0]["message"]
+    assert found["facts"] is None
+    assert server.refused("/api/jobs/start", text=found["text"])
+
+
+def test_several_errors_are_told_apart():
+    data = tomllib.loads(POLARISED)
+    data["spot"] |= {"pot": "much", "stack": -1}
+    with pytest.raises(Exception, match=r"spot.pot: .*; job: spot.stack: ") as error:
+        Job.of(data)
+    assert [problem["key"] for problem in problems(error.value)] == ["spot.pot", "spot.stack"]
+
+
+@pytest.mark.parametrize("text", ["name = ", "a = 1979-05-27", "x = nan", "[" * 5000])
+def test_texts_that_are_no_job(server, text):
+    assert server.refused("/api/setup/check", text=text).startswith("job: expected ")
+
+
+def test_every_preset_can_be_set_up(server):
+    rows = server.get("/api/presets")["presets"]
+    assert len(rows) >= 10
+    for row in rows:
+        found = server.get("/api/setup/preset", name=row["name"], board="Ks7h2d5c")
+        assert found["problems"] == []
+        assert found["data"]["spot"]["pot"] == row["pot"]
+        assert found["data"]["spot"]["oop"].strip() == row["ranges"][0]["text"]
+    assert server.get("/api/setup/preset", name="hu-3bet")["problems"] == []
+    flops = server.get("/api/setup/preset", name="hu-3bet", subset="25")
+    assert (flops["problems"], flops["facts"]["boards"]) == ([], 25)
+
+
+def test_a_range_as_text_and_as_weights(server):
+    text = "QQ+,AKs:0.5,KhQh:0.25"
+    found = server.post("/api/range", text=text, board="Kh 7d 2c")
+    weights = parse_range(text).weights
+    assert sorted(found["hands"].values()) == sorted(weights[weights > 0].tolist())
+    assert (found["combos"], found["hands"]["KhQh"]) == (18 + 2 + 0.25, 0.25)
+    assert found["live"] == 6 + 3 + 6 + 1.5  # no KhXx
+    back = server.post("/api/range", hands=found["hands"], board="")
+    assert (back["text"], back["live"]) == (text, found["combos"])
+    assert server.post("/api/range", hands={})["text"] == ""
+    assert "position 0: expected a group" in server.refused("/api/range", text="QX")
+    assert "expected a number from 0 to 1" in server.refused("/api/range", hands={"AsKs": "1"})
+    assert "weight of AsKs: expected 0 to 1" in server.refused("/api/range", hands={"AsKs": 2})
+    assert server.refused("/api/range", hands={"AsKx": 1}).startswith("hand 'AsKx': ")
+
+
+def test_the_tree_is_that_of_the_job(server):
+    text = (EXAMPLES / "T1.toml").read_text()
+    job = Job.load(EXAMPLES / "T1.toml")
+    root = server.post("/api/setup/tree", text=text)["root"]
+    assert [each["label"] for each in root["actions"]] == [
+        each.label for each in job.betting_tree.root.actions
+    ]
+    assert (root["round"], root["player"], root["pot"]) == ("turn", 0, 200)
+    closing = root["actions"][0]["node"]["actions"][0]["node"]
+    assert (closing["kind"], closing["following"]) == ("chance", {"line": "cc/", "round": "river"})
+    river = server.post("/api/setup/tree", text=text, line="cc/")
+    assert (river["root"]["round"], river["words"]) == ("river", "check, check")
+    assert "expected one of" in server.refused("/api/setup/tree", text=text, line="r7")
+
+
+def test_a_large_tree_comes_in_parts(server):
+    sizes = ",".join(f"{n}%" for n in range(20, 200, 6))
+    text = POLARISED.replace("stack = 100", "stack = 90000").replace(
+        'oop = { bet = "a" }', f'bet = "{sizes}"\nraise = "60%"'
+    )
+    waiting, seen = [server.post("/api/setup/tree", text=text)["root"]], 0
+    cut = None
+    while waiting:
+        node = waiting.pop()
+        seen += 1
+        cut = node["line"] if node.get("more") else cut
+        waiting += [each["node"] for each in node.get("actions", ())]
+    assert seen <= 400
+    assert cut is not None
+    assert server.post("/api/setup/tree", text=text, line=cut)["root"]["actions"]
+
+
+def test_the_cost_is_that_of_the_command(server):
+    found = server.post("/api/setup/cost", text=(EXAMPLES / "T1.toml").read_text())
+    assert found["fits"]
+    assert found["first"] is None
+    assert found["memory_bytes"] > 20e6
+    assert found["cuts"] == []
+    assert "spot.ip: range, position 0" in server.refused(
+        "/api/setup/cost", text=POLARISED.replace("AhAd", "QX")
+    )
