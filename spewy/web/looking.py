@@ -34,10 +34,10 @@ def look_routes(folders: Folders) -> list[Route]:
 
     def listed(parameters: Parameters) -> dict[str, Any]:
         del parameters
-        rows = [
-            {"id": entry.id, "kind": entry.kind, "boards": list(entry.boards)} for entry in folders.entries()
-        ]
-        return {"folders": rows, "roots": [root.name for root in folders.roots]}
+        found = folders.listing()
+        rows = [{"id": entry.id, "kind": entry.kind, "boards": list(entry.boards)} for entry in found.entries]
+        roots = [root.name for root in folders.roots]
+        return {"folders": rows, "roots": roots, "problems": list(found.problems)}
 
     def table(parameters: Parameters) -> Response:
         with folders.solution(text(parameters, "folder")) as solution:
