@@ -2,7 +2,7 @@
 
 import { el, fill } from "./dom.js";
 import { cardList, cardNode } from "./cards.js";
-import { amount, known, percent, signed } from "./format.js";
+import { amount, known, percent, signedText } from "./format.js";
 import { gridNode } from "./grid.js";
 import { remembering } from "./remember.js";
 import { differenceColour } from "./scale.js";
@@ -74,9 +74,9 @@ function comparisonNodes(answer, context) {
     ),
     totalsTable(answer),
     onlyNotes(answer),
-    answer.sides ? gridsOf(answer, names, context) : null,
-    linesOf(answer, context),
-    handsOf(answer),
+    answer.sides ? comparedGrids(answer, names, context) : null,
+    comparedLines(answer, context),
+    comparedHands(answer),
   ];
 }
 
@@ -96,7 +96,7 @@ function totalsTable(answer) {
       "tbody",
       {},
       rows.map(([name, [a, b], write]) =>
-        el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, write(a)), el("td", {}, write(b)), el("td", {}, signed(minus(b, a), write))),
+        el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, write(a)), el("td", {}, write(b)), el("td", {}, signedText(minus(b, a), write))),
       ),
     ),
   );
@@ -108,7 +108,7 @@ function onlyNotes({ only }) {
   );
 }
 
-function gridsOf(answer, names, { place, go }) {
+function comparedGrids(answer, names, { place, go }) {
   const maps = { EV: `EV, ${answer.unit}`, moved: "how often it plays differently" };
   for (const [i, action] of answer.actions.entries()) maps[action] = `how often ${answer.action_words[i]}`;
   const shown = Object.keys(maps).filter((name) => answer.maps[name].flat().some(known));
@@ -137,11 +137,11 @@ function differenceGrid(answer, name, title, options) {
   const limit = Math.max(...values, name === "EV" ? SMALLEST_DIFFERENCE * answer.pot[0] : SMALLEST_DIFFERENCE);
   const write = name === "EV" ? amount : percent;
   const short = name === "EV" ? (value) => value.toFixed(Math.abs(value) >= 10 ? 0 : 1) : (value) => (100 * value).toFixed(0);
-  const paint = (value) => ({ ...differenceColour(value / limit), text: `${title}, B − A: ${signed(value, write)}`, number: Number(short(value)) ? signed(value, short) : "0" });
+  const paint = (value) => ({ ...differenceColour(value / limit), text: `${title}, B − A: ${signedText(value, write)}`, number: Number(short(value)) ? signedText(value, short) : "0" });
   return gridNode({ heat: { difference: answer.maps[name] }, grid: { classes: {} } }, { ...options, heat: "difference", label: `difference of ${title}`, paint });
 }
 
-function linesOf(answer, { go, position }) {
+function comparedLines(answer, { go, position }) {
   const lines = Object.entries(answer.line_words).filter(([line]) => line !== answer.line || answer.lines[line].moved);
   if (lines.length < 2) return null;
   return [
@@ -167,14 +167,14 @@ function linesOf(answer, { go, position }) {
   ];
 }
 
-function handsOf(answer) {
+function comparedHands(answer) {
   const rows = answer.order.map((hand, place) => ({ hand, place, ...answer.hands[hand] }));
   const two = (id, title, key, write) => SIDE_NAMES.map((side, i) => ({ id: `${id}-${i}`, title: `${title} ${side}`, value: (row) => row[key][i], text: (row) => write(row[key][i]) }));
   const columns = [
     { id: "hand", title: "hand", head: true, value: (row) => row.place, text: (row) => cardList(row.hand).map(cardNode) },
     ...two("reach", "reach", "reach", (value) => percent(value, 0)),
     ...two("ev", "EV", "ev", amount),
-    { id: "ev", title: "EV, B − A", value: (row) => (known(row.ev_difference) ? Math.abs(row.ev_difference) : null), text: (row) => signed(row.ev_difference, amount) },
+    { id: "ev", title: "EV, B − A", value: (row) => (known(row.ev_difference) ? Math.abs(row.ev_difference) : null), text: (row) => signedText(row.ev_difference, amount) },
     { id: "moved", title: "plays differently", value: (row) => row.moved, text: (row) => percent(row.moved, 0) },
     ...answer.actions.flatMap((action, a) =>
       SIDE_NAMES.map((side, i) => ({ id: `${action}-${i}`, title: `${answer.action_words[a]} ${side}`, value: (row) => row.strategy[i][a], text: (row) => percent(row.strategy[i][a], 0) })),

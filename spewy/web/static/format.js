@@ -19,7 +19,7 @@ export function fixed(value, digits) {
 }
 
 /** Write a difference with its sign. */
-export function signed(value, write) {
+export function signedText(value, write) {
   if (!known(value)) return "–";
   return value < 0 ? `−${write(-value)}` : `+${write(value)}`;
 }
