@@ -1,5 +1,9 @@
 """Errors of Spewy, and functions that format values for error messages."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
 __all__ = [
     "MOST_OF_ERROR",
     "InputError",
@@ -9,10 +13,12 @@ __all__ = [
     "SolveError",
     "SpewyError",
     "error_line",
+    "nearest",
     "one_line",
     "path_text",
     "short",
     "shown",
+    "size_text",
     "visible",
 ]
 
@@ -96,9 +102,40 @@ def shown(value: object) -> str:
         return f"a large {type(value).__name__}"
 
 
+def nearest(word: str, known: Iterable[str] | Mapping[str, str]) -> str:
+    """Return the known name that is most similar to a word, as the end of a message; an empty text if none is similar.
+
+    Args:
+        word: the unknown word.
+        known: the names; or names by their spelling without capital letters, with which the word is compared.
+
+    >>> nearest("traget", ["target", "memory"]), nearest("x", ["target"]), nearest("evv", {"ev": "EV"})
+    (' (nearest: target)', '', ' (nearest: EV)')
+    """
+    from difflib import get_close_matches
+
+    names = known if isinstance(known, Mapping) else {name: name for name in known}
+    close = get_close_matches(word, names, 1)
+    return f" (nearest: {names[close[0]]})" if close else ""
+
+
 def path_text(path: object) -> str:
     """Format a path for a message; a very long path is cut to its beginning and its length."""
     return short(str(path), MOST_OF_PATH)
+
+
+def size_text(n_bytes: int) -> str:
+    """Format a number of bytes.
+
+    >>> size_text(512), size_text(3 * 2**20), size_text(5 * 2**30)
+    ('512 B', '3.0 MiB', '5.0 GiB')
+    """
+    amount, unit = float(n_bytes), "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if amount < 1024 or unit == "TiB":
+            break
+        amount /= 1024
+    return f"{amount:.0f} B" if unit == "B" else f"{amount:.1f} {unit}"
 
 
 def _rest(text: str, most: int) -> str:

@@ -99,7 +99,8 @@ class Deck:
 
 def _parse_token(token: str, position: int) -> int:
     if len(token) != 2 or token[0] not in RANKS or token[1] not in SUITS:
+        ten = "; a ten is T" if token == "10" else ""
         raise CardError(
-            f"card {token!r} at position {position}: expected a rank of {RANKS} and a suit of {SUITS}"
+            f"card {token!r} at position {position}: expected a rank of {RANKS} and a suit of {SUITS}{ten}"
         )
     return 4 * RANKS.index(token[0]) + SUITS.index(token[1])

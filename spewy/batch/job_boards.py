@@ -86,7 +86,7 @@ def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
 
 
 def _require_symmetry(job: Job, subject: str) -> None:
-    """Check that ranges treat all suits alike and nothing is locked, since each flop of a subset represents others."""
+    """Check that ranges and locks treat all suits and boards alike, since each flop of a subset represents others."""
     assert job.spot is not None
     deck, hole = job.rules.deck, job.rules.num_hole_cards
     for name in SEAT_NAMES:
@@ -96,10 +96,15 @@ def _require_symmetry(job: Job, subject: str) -> None:
                 f"{subject}: spot.{name}: a range with single suits, such as AhKh without AsKs, cannot be used with a "
                 "subset of flops; use a range that treats all suits alike, or list the boards"
             )
-    if any(job.model_dump(exclude=SECTIONS_WITHOUT_CARDS | {"spot"}).values()):
-        raise InputError(
-            f"{subject}: lock: locks cannot be used with a subset of flops; remove the lock, or list the boards"
-        )
+    for number, lock in enumerate(job.lock):
+        groups = [parse_range(text).weights for text in lock.hands]
+        if lock.board is not None or any(
+            len(range_symmetries(weights, deck, hole)) < len(suit_permutations(deck)) for weights in groups
+        ):
+            raise InputError(
+                f"{subject}: lock.{number}: a lock of one board or of single suits cannot be used with a subset of "
+                "flops; lock hands such as AKs on all boards, or list the boards"
+            )
 
 
 def _boards(spot: dict[str, Any], source: str) -> tuple[str, ...]:

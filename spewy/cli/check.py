@@ -61,9 +61,11 @@ def _solves(folder: Path) -> Sequence[Path]:
     if holds_store(folder) or holds_store(folder / FOLDER):
         return (folder,)
     from spewy.look.boards import batch_folders  # this import loads kernels
+    from spewy.look.folder import require_solve
 
     batch = batch_folders(folder)
     if batch is None:
+        require_solve(folder)
         return (folder,)
     if batch.missing:
         say(f"{folder}: not solved yet: {', '.join(batch.missing)}")

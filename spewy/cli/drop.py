@@ -118,10 +118,11 @@ class _Dropped:
 def _drop(folder: Path, name: str | None) -> _Dropped:
     """Drop the round ``name`` and all later rounds of one solve; if ``name`` is None, its regrets and strategy sums."""
     from lockers import open_store
-    from spewy.look.folder import stored_job
+    from spewy.look.folder import require_solve, stored_job
     from spewy.run.drop import drop_regrets, require_more_than_strategies
     from spewy.system.folder_lock import FolderLock
 
+    require_solve(folder)
     with FolderLock(folder, "drop", make=False):
         require_more_than_strategies(folder)
         with open_store(folder) as store:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spewy.cli.bars import Bar
-from spewy.cli.options import job_argument, json_option, set_option, verbose_option
+from spewy.cli.options import job_argument, json_option, lock_option, locking, set_option, verbose_option
 from spewy.cli.progress import counting
 from spewy.cli.tables import count, duration, facts, json_text, size
 
@@ -38,10 +38,13 @@ SUMS = (
 
 @click.command()
 @job_argument
+@lock_option(
+    "Fix how a range or some hands play at one decision, as in spewy solve; can be given several times."
+)
 @set_option
 @json_option
 @verbose_option
-def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
+def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...], as_json: bool) -> None:
     """Estimate a job's size, memory and time.
 
     The command counts boards, chunks (one betting round each) and information sets, and estimates memory, disk space
@@ -89,6 +92,7 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     from spewy.batch.batch import lists_boards
     from spewy.job.job import Job
 
+    overrides += locking(locks)
     if lists_boards(job_file, overrides):
         data, rows = _of_boards(job_file, overrides)
         click.echo(json_text(data) if as_json else facts(rows))

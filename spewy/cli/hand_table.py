@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,7 +83,7 @@ def hand_table(view: NodeView, sort: str | None = None, every: bool = False) -> 
 
 def _sorted_by(view: NodeView, kinds: HandKinds | None, sort: str | None) -> tuple[str, Floats]:
     """Name of the column to sort by, and its numbers (an array ``[hand]``)."""
-    from spewy.errors import InputError, shown
+    from spewy.errors import InputError, nearest, shown
 
     keys: dict[str, Floats] = {}
     if kinds is not None:
@@ -95,9 +94,8 @@ def _sorted_by(view: NodeView, kinds: HandKinds | None, sort: str | None) -> tup
     spelled = {name.lower(): name for name in keys}
     wanted = next(iter(spelled)) if sort is None else sort.strip().lower()
     if wanted not in spelled:
-        near = get_close_matches(wanted, spelled, 1)
-        hint = f" (nearest: {spelled[near[0]]})" if near else ""
-        raise InputError(f"--sort: expected one of {', '.join(keys)}; found {shown(sort)}{hint}")
+        choices = ", ".join(keys)
+        raise InputError(f"--sort: expected one of {choices}; found {shown(sort)}{nearest(wanted, spelled)}")
     return spelled[wanted], keys[spelled[wanted]]
 
 

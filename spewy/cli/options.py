@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -83,8 +83,25 @@ def set_option(function: Decorated) -> Decorated:
         "overrides",
         metavar="KEY=VALUE",
         multiple=True,
-        help="Replace the value of a key in the job, such as solve.target=0.1%; can be given several times.",
+        help="Replace the value of a key in the job, such as solve.target=0.1%; can be given several times. KEY+=VALUE "
+        "adds to a list or a text.",
     )(function)
+
+
+def lock_option(help_text: str) -> Callable[[Decorated], Decorated]:
+    """Add ``--lock``, which may be repeated; the command receives the texts as ``locks``."""
+    return click.option(
+        "--lock", "locks", metavar='"LINE [HANDS]: ACTION=FREQUENCY, ..."', multiple=True, help=help_text
+    )
+
+
+def locking(locks: Sequence[str]) -> tuple[str, ...]:
+    """Return overrides that add locks to a job, and to its name, so that its solve gets a folder of its own."""
+    from spewy.job.lock_texts import lock_name
+
+    if not locks:
+        return ()
+    return (*(f"lock+={text}" for text in locks), f"name+={lock_name(locks)}")
 
 
 def target_option(function: Decorated) -> Decorated:

@@ -52,10 +52,11 @@ if TYPE_CHECKING:
 @click.option(
     "--filter",
     "filters",
-    metavar="KINDS",
+    metavar="HANDS",
     multiple=True,
-    help='Show only hands of these kinds, such as "pair+,flushdraw": a comma means or, & means and, + means or better. '
-    "Can be given several times; a hand must then match each.",
+    help="Show only these hands, named by their cards (AhKh, AK, Axs, QQ+, Ah, hh) or by their kinds (pair+, "
+    'flushdraw): in "pair+ & hh, AK" the comma means or, & means and, + means or better. Can be given several times; '
+    "a hand must then match each.",
 )
 @click.option(
     "--sort",
@@ -129,6 +130,7 @@ def show(
       spewy show results/T1
       spewy show results/T1 --line "Check, Bet(120)" --hands --sort EV
       spewy show results/T1 --filter "pair+&flushdraw" --filter gutshot+
+      spewy show results/T1 --hands --filter "AK, QQ+"
       spewy show results/T1 --csv T1.csv --wide
       spewy show results/T1 --plot T1.png --size phone
       spewy show results/T1 --heat equity --player ip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ import click
 from spewy.cli._clock import STARTED
 from spewy.cli.batch import solve_batch
 from spewy.cli.dask import dask_option
-from spewy.cli.options import Seconds, json_option, set_option, verbose_option
+from spewy.cli.options import Seconds, json_option, lock_option, locking, set_option, verbose_option
 from spewy.cli.progress import say, solve_reporter
 from spewy.cli.tables import duration, facts, json_text, number
 from spewy.errors import InputError, path_text
@@ -63,6 +64,11 @@ if TYPE_CHECKING:
     "jobs must have the same game and betting; their board buckets and rows may differ.",
 )
 @dask_option
+@lock_option(
+    'Fix how a range or some hands play at one decision: with "x: bet" the player always bets after a check, with '
+    '"x b120 [QQ+]: call=0.8, fold" these hands call 80% of the bets of 120. Can be given several times. The locked '
+    "solve has its own folder, by default results/NAME-lock-LOCK (docs: rake and node locks)."
+)
 @set_option
 @json_option
 @verbose_option
@@ -76,6 +82,7 @@ def solve(
     save_every: float | None,
     start_from: Path | None,
     address: str | None,
+    locks: tuple[str, ...],
     overrides: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -98,6 +105,7 @@ def solve(
       spewy solve examples/leduc.toml --json > leduc.json
       spewy solve examples/leduc-lp.toml            an exact solution, by linear programming
       spewy solve examples/R1.toml examples/T1.toml --out both --jobs 2
+      spewy solve examples/T1.toml --lock "x b120: call=0.6, fold"
       spewy solve flops.toml                        a job with spot.boards instead of spot.board
       spewy solve flops.toml --dask tcp://10.0.0.1:8786
 
@@ -119,6 +127,7 @@ def solve(
     from spewy.job.job import Job
     from spewy.run.session import Session
 
+    overrides += locking(locks)
     if address is not None and save_every is not None:
         raise click.UsageError(
             "--save-every has no effect with --dask, whose workers send the folders back at the end; remove it"
@@ -126,7 +135,9 @@ def solve(
     if len(job_files) > 1 or lists_boards(job_files[0], overrides):
         if start_from is not None:
             raise InputError("--start-from works for one job only, and there are several")
-        ctx.exit(solve_batch(job_files, overrides, folder, at_once, again, save_every, as_json, address))
+        with _naming_out():
+            code = solve_batch(job_files, overrides, folder, at_once, again, save_every, as_json, address)
+        ctx.exit(code)
     if address is not None:
         raise InputError(
             '--dask divides several jobs or boards among workers; for one job set solve.workers = "dask" instead'
@@ -134,7 +145,8 @@ def solve(
     job = Job.load(job_files[0], overrides)
     where = folder or default_folder(job.name)
     say(f"{job.name}: lockers in {path_text(where)}")
-    session = Session(job, where, save_every, start_from=start_from, again=again)
+    with _naming_out():
+        session = Session(job, where, save_every, start_from=start_from, again=again)
     reporter = solve_reporter()
     try:
         result = session.solve(reporter)
@@ -147,6 +159,17 @@ def solve(
     if result.interrupted:
         say(f"interrupted after sweep {result.sweeps}; everything is saved, the same command continues")
         ctx.exit(INTERRUPTED)
+
+
+@contextmanager
+def _naming_out() -> Iterator[None]:
+    """Name the option ``--out`` in the error for a folder that holds another job."""
+    from lockers import ManifestMismatchError
+
+    try:
+        yield
+    except ManifestMismatchError as error:
+        raise InputError(f"{error}; --out FOLDER solves this job in another folder") from None
 
 
 def default_folder(name: str) -> Path:

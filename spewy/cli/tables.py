@@ -6,16 +6,19 @@ import json
 import math
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from spewy.errors import visible
+from spewy.errors import size_text, visible
+from spewy.system.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+size = size_text
 
 PIPE_WIDTH = 200
 """Number of characters in a line of a table that is not printed on a terminal."""
@@ -31,19 +34,7 @@ def json_text(value: Any) -> str:
     >>> json_text({"ev": (1.5, float("nan"))})
     '{"ev": [1.5, null]}'
     """
-    return json.dumps(_plain(value), allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    if hasattr(value, "tolist"):  # numpy's scalars and arrays
-        return _plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return json.dumps(plain(value), allow_nan=False)
 
 
 def visible_lines(text: str) -> str:
@@ -102,20 +93,6 @@ def count(things: int, name: str, names: str | None = None) -> str:
     ('1 board', '1,755 boards', '2 classes')
     """
     return f"{things:,} {name if things == 1 else names or name + 's'}"
-
-
-def size(n_bytes: int) -> str:
-    """Format a number of bytes.
-
-    >>> size(512), size(3 * 2**20), size(5 * 2**30)
-    ('512 B', '3.0 MiB', '5.0 GiB')
-    """
-    amount, unit = float(n_bytes), "B"
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if amount < 1024 or unit == "TiB":
-            break
-        amount /= 1024
-    return f"{amount:.0f} B" if unit == "B" else f"{amount:.1f} {unit}"
 
 
 def duration(seconds: float) -> str:

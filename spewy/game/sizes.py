@@ -123,7 +123,8 @@ def _parse_size(token: str, raises: bool, unit: Unit) -> Size:
         if rounds and int(rounds) == 0:
             raise ValueError("at least 1 round before e")
         return Size("geometric", _positive(cap, "a cap above 0%") if cap else 0.0, int(rounds or 0))
-    raise ValueError(f"a size such as 60%, {'2.5x, ' if raises else ''}{_EXAMPLES[unit.name]}, e or a")
+    share = f' ("{token}%" is {token} % of the pot)' if re.fullmatch(_NUMBER, token) else ""
+    raise ValueError(f"a size such as 60%, {'2.5x, ' if raises else ''}{_EXAMPLES[unit.name]}, e or a{share}")
 
 
 _EXAMPLES = {"chips": "100c", "bb": "2.5bb"}

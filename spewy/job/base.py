@@ -86,7 +86,7 @@ class JobBase(Section):
     save: SaveSection = SaveSection()
     """Strategies that stay in the folder after the solve."""
     lock: tuple[LockSection, ...] = Field((), strict=False)
-    """Node locks: decisions where hands play given frequencies."""
+    """Node locks: decisions where hands play given frequencies; [[lock]] tables, or texts such as "x: bet"."""
 
     @field_validator("name")
     @classmethod

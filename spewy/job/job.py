@@ -21,6 +21,7 @@ from spewy.job.base import JobBase
 from spewy.job.checks import require_betting_used, require_method, require_rounds, require_solving_used
 from spewy.job.dealing import Dealing
 from spewy.job.load import explain, read_job, require_one_board, with_target
+from spewy.job.lock_texts import with_lock_texts
 from spewy.job.rangefiles import with_range_files
 from spewy.job.sections import (
     WITH_BOARDS,
@@ -67,7 +68,9 @@ class Job(JobBase):
         Raises:
             InputError: a key is unknown, missing or has a wrong value.
         """
-        job = cls.stored(with_range_files(data, Path()) if isinstance(data, dict) else data, subject)
+        if isinstance(data, dict):
+            data = with_lock_texts(with_range_files(data, Path()))
+        job = cls.stored(data, subject)
         require_sizes_used(job.tree_config, job.tree_count)
         if job.dask is not None and job.solve.workers != "dask":
             raise InputError(
@@ -101,11 +104,11 @@ class Job(JobBase):
         if not isinstance(data, dict):
             raise InputError(f"{subject}: expected a table of sections, found {shown(data)}")
         require_one_board(data, subject)
+        kind = kind_of(data)
         try:
-            job = kind_of(data).model_validate(with_target(data))
+            job = kind.model_validate(with_target(data))
         except ValidationError as error:
-            lines = dict.fromkeys(explain(subject, item) for item in error.errors())
-            raise InputError("; ".join(lines)) from None
+            raise InputError(explain(subject, error.errors(), kind)) from None
         job.history, job.weights  # noqa: B018 - these properties refuse boards and ranges that cannot be dealt
         job.problem  # noqa: B018 - this property refuses locks and bet sizes that the game does not allow
         unit_chips(job.rules, job.pot, parse_target(job.solve.target)[1])

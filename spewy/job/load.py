@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from spewy.errors import InputError, path_text, short, shown
+from pydantic import BaseModel
+
+from spewy.errors import InputError, nearest, path_text, short, shown
+from spewy.game.names import ROUND_NAMES
 from spewy.job.rangefiles import with_range_files
-from spewy.system.textfile import as_path, read_text
+from spewy.system.textfile import as_path, exists, read_text
 
 
 def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -24,6 +27,8 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """
     path = as_path(path, "job")
     subject = f"job {path_text(path)}"
+    if exists(path) and path.is_dir():
+        raise InputError(f"{subject}: expected a job file, such as job.toml, found a folder")
     try:
         data = tomllib.loads(read_text(path, subject))
     except tomllib.TOMLDecodeError as error:
@@ -45,17 +50,20 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def override(data: dict[str, Any], text: str) -> None:
-    """Set one key in the nested dictionaries of a job.
+    """Set one key in the nested dictionaries of a job, or add to its value.
 
     Args:
         data: the job; it is changed in place.
-        text: the key and its value, such as ``solve.target=0.1%``.
+        text: the key and its value, such as ``solve.target=0.1%``; or ``lock+=x: bet``, which adds a value to a list or
+            text to a text.
 
     Raises:
-        InputError: the text has no key or no ``=``, or the key leads into a value that is not a section.
+        InputError: the text has no key or no ``=``, or the key leads into a value that is not a section, or a value is
+            added to something else than a list or a text.
     """
     path, equals, value = text.partition("=")
-    keys = path.strip().split(".")
+    adds = path.endswith("+")
+    keys = path.removesuffix("+").strip().split(".")
     if not equals or not all(keys):
         raise InputError(f"override {shown(text)}: expected a key and its value, such as solve.target=0.1%")
     try:
@@ -66,7 +74,18 @@ def override(data: dict[str, Any], text: str) -> None:
         data = data.setdefault(key, {})
         if not isinstance(data, dict):
             raise InputError(f"override {shown(text)}: expected {short(key)} to be a section, found a value")
-    data[keys[-1]] = parsed
+    data[keys[-1]] = _sum(data.get(keys[-1], []), parsed, text) if adds else parsed
+
+
+def _sum(old: Any, new: Any, override_text: str) -> Any:
+    """Add a value to a list, or text to a text."""
+    if isinstance(old, str):
+        return f"{old}{new}"
+    if not isinstance(old, list):
+        raise InputError(
+            f"override {shown(override_text)}: expected a list or a text before +=, found {shown(old)}"
+        )
+    return [*old, new]
 
 
 def with_target(data: dict[str, Any]) -> dict[str, Any]:
@@ -91,23 +110,85 @@ def require_one_board(data: dict[str, Any], subject: str) -> None:
         )
 
 
-def explain(subject: str, item: Any) -> str:
-    """Describe a pydantic error in one line, with the key, the expected value and the value in the file.
+def explain(subject: str, errors: Sequence[Any], model: type[BaseModel]) -> str:
+    """Describe pydantic errors in one line, each with the key, the expected value and the value in the file.
+
+    A key that has several errors is described by the first.
 
     Args:
         subject: how the message begins.
-        item: one element of `ValidationError.errors`.
+        errors: the elements of `ValidationError.errors`.
+        model: the class that the data were validated with, whose keys are known.
     """
-    parts = (str(part) for part in item["loc"])
-    key = short(
-        ".".join(part.rstrip("_") for part in parts if part not in ("int", "str") and "[" not in part)
-    )
-    if item["type"] == "extra_forbidden":
-        return f"{subject}: unknown key {key}"
-    if item["type"] == "missing":
-        return f"{subject}: {key}: expected a value, found none"
-    if item["type"] == "no_effect":
-        return f"{subject}: {key} {item['msg']}"
+    texts: dict[str, str] = {}
+    for item in errors:
+        parts = (str(part) for part in item["loc"])
+        key = ".".join(part.rstrip("_") for part in parts if part not in ("int", "str") and "[" not in part)
+        texts.setdefault(key, _explained(key, item, model))
+    return f"{subject}: {'; '.join(texts.values())}"
+
+
+WORDS = {
+    "string_type": 'a text between quotes, such as "text"',
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "model_type": "a section",
+    "dict_type": "a table",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "string_too_short": "a text of at least one character",
+}
+"""Expected values by pydantic's type of the error."""
+UNITS = {"target": "%", "memory": " GiB", "bet": "%", "raise": "%", "donk": "%"}
+"""The most common unit of each key whose value is a text with a unit."""
+
+
+def _explained(key: str, item: Any, model: type[BaseModel]) -> str:
+    kind = item["type"]
+    if kind == "extra_forbidden":
+        return f"unknown key {short(key)}{_nearest_key(key, model)}"
+    if kind == "missing":
+        return f"{short(key)}: expected a value, found none"
+    if kind == "no_effect":
+        return f"{short(key)} {item['msg']}"
+    if kind == "literal_error" and item["loc"][-1] == "[key]":
+        section, _, name = key.rpartition(".")
+        near = nearest(name, ROUND_NAMES)
+        rounds = ", ".join(f"[{section}.{each}]" for each in ROUND_NAMES)
+        return f"{short(key)}: expected the sections {rounds}; found {shown(name)}{near}"
+    unit, value = UNITS.get(key.rpartition(".")[2]), item["input"]
+    if kind == "string_type" and unit is not None and isinstance(value, int | float):
+        return f'{short(key)}: expected a unit and quotes, such as "{value}{unit}"; found {shown(value)}'
     expected = item["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    expected = expected if expected.startswith("expected") else f"expected {expected}"
-    return f"{subject}: {key}: {expected}, found {shown(item['input'])}"
+    expected = WORDS.get(kind, expected).removeprefix("expected ")
+    if expected.startswith(("greater than", "less than")):
+        expected = f"a number {expected}"
+    return f"{short(key)}: expected {expected}, found {shown(value)}"
+
+
+def _nearest_key(key: str, model: type[BaseModel]) -> str:
+    """Return the known key nearest to an unknown key; it may lie in another section."""
+    known = sorted(set(_keys(model)))
+    name = key.rpartition(".")[2]
+    for path in known:
+        if path.rpartition(".")[2] == name:
+            return f" (nearest: {path})"
+    return nearest(key, known) or nearest(name, {path.rpartition(".")[2]: path for path in reversed(known)})
+
+
+def _keys(model: type[BaseModel]) -> Iterator[str]:
+    """Yield the keys of a job, such as ``name`` and ``solve.target``, and those of its sections' sections."""
+    for name, field in model.model_fields.items():
+        key = field.alias or name
+        yield key
+        for inner in _models(field.annotation):
+            yield from (f"{key}.{inside}" for inside in _keys(inner))
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the sections in the type of a key, such as a list of sections."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models(argument)

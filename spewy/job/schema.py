@@ -33,6 +33,8 @@ RANGE_FILE = {
     "additionalProperties": False,
 }
 
+LOCK_TEXT = {"type": "string", "description": 'Text of a lock, such as "x b120 [QQ+]: call=0.8, fold".'}
+
 
 def job_schema() -> dict[str, Any]:
     """Make the schema of a job file, with one alternative each for spots, whole games and games with board buckets.
@@ -54,6 +56,9 @@ def job_schema() -> dict[str, Any]:
     for seat in SEAT_NAMES:
         own = spot["properties"][seat]
         own["anyOf"] = [{"type": own.pop("type")}, RANGE_FILE]
+    for kind in (GameJob, SpotJob):
+        locks = parts[kind.__name__]["properties"]["lock"]
+        locks["items"] = {"anyOf": [locks["items"], LOCK_TEXT]}
     kinds = [{"$ref": f"#/$defs/{kind.__name__}"} for kind in KINDS]
     return {"$schema": DIALECT, "title": "Job", "description": Job.__doc__, "anyOf": kinds, "$defs": parts}
 

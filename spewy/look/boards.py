@@ -100,10 +100,13 @@ def board_folder(folder: str | Path, board: str | None) -> Path:
             return solve
     names = ", ".join(solve.name for solve in batch.folders[:MOST_NAMED])
     more = len(batch.folders) - MOST_NAMED
-    raise InputError(
-        f"folder {path_text(as_path(folder, 'folder'))}: expected a board of the batch, one of {names}"
-        f"{f' and {more:,} more' if more > 0 else ''}; found {'no board' if board is None else board}"
-    )
+    subject = f"folder {path_text(as_path(folder, 'folder'))}"
+    listed = f"{names}{f' and {more:,} more' if more > 0 else ''}"
+    if board is None:
+        raise InputError(
+            f"{subject} is a batch of {len(batch.folders):,} boards; name one with --board: {listed}"
+        )
+    raise InputError(f"{subject}: expected a board of the batch, one of {listed}; found {board}")
 
 
 def require_one_solve(folder: str | Path) -> None:

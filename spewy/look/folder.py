@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lockers import Store, holds_store, open_store
-from spewy.errors import InputError, NotSolvedError, path_text
+from lockers import DATA, LockerError, Store, holds_store, open_store
+from spewy.errors import InputError, NotSolvedError, nearest, path_text
 from spewy.job.job import Job
 from spewy.records.bucket_policy import BucketPolicy
 from spewy.records.chunk_policy import ChunkPolicy
@@ -14,6 +14,11 @@ from spewy.records.progress import saved_sweeps
 from spewy.records.strategy_locker import FOLDER, StrategyLocker
 from spewy.records.strategy_progress import saved_deals
 from spewy.system.textfile import as_path
+
+RESULTS = "results"
+"""Folder that has the solves of ``spewy solve`` without ``--out``."""
+MOST_NAMED = 5
+"""Largest number of solves that an error message lists."""
 
 
 def open_policy(folder: str | Path) -> Policy:
@@ -30,7 +35,7 @@ def open_policy(folder: str | Path) -> Policy:
         NotSolvedError: nothing was saved yet.
         InputError: the lockers are not those of a solve.
     """
-    store = open_store(strategy_folder(folder), read_only=True)
+    store = open_strategies(folder)
     try:
         job = stored_job(store, folder)
         require_solved(saved_deals(store) if job.sampled else saved_sweeps(store), folder)
@@ -38,6 +43,28 @@ def open_policy(folder: str | Path) -> Policy:
     except BaseException:
         store.close()
         raise
+
+
+def open_strategies(folder: str | Path) -> Store:
+    """Open the store that holds a solve's strategies, for reading.
+
+    Raises:
+        lockers.LockerError: the folder holds no lockers (the message names solves near it), or damaged ones.
+    """
+    require_solve(folder)
+    return open_store(strategy_folder(folder), read_only=True)
+
+
+def require_solve(folder: str | Path) -> None:
+    """Refuse a missing folder, and a folder without lockers; the message names solves near it.
+
+    Raises:
+        lockers.LockerError: the folder is missing, or holds no lockers.
+    """
+    path = as_path(folder, "folder")
+    store = strategy_folder(path)
+    if not (holds_store(store) or (store / DATA).exists() or path.is_file()):
+        raise LockerError(_no_solve(path))
 
 
 def stored_policy(job: Job, store: Store) -> Policy:
@@ -102,3 +129,33 @@ def has_board_buckets(folder: str | Path) -> bool:
     with open_store(path, read_only=True) as store:
         job = store.manifest.get("job")
     return isinstance(job, dict) and job.get("boards") is not None
+
+
+def _no_solve(path: Path) -> str:
+    """Write the error message for a folder without a solve; it names the solve with the most similar name."""
+    subject = f"folder {path_text(path)}"
+    inside = _solves_in(path)
+    if inside:
+        return f"{subject} has the solves of a batch in it; give one of these folders, such as {path_text(inside[0])}"
+    what = "holds no solve" if path.is_dir() else "does not exist"
+    solves = dict.fromkeys(
+        solve
+        for parent in (path.parent, path.parent / RESULTS, Path(RESULTS))
+        for solve in _solves_in(parent)
+    )
+    by_name = {solve.name: path_text(solve) for solve in solves}
+    if path.name in by_name:
+        return f"{subject} {what} (nearest: {by_name[path.name]})"
+    hint = nearest(path_text(path), by_name.values())
+    if not hint and by_name:
+        names = list(by_name.values())[:MOST_NAMED]
+        hint = f"; solves are in {', '.join(names)}"
+    return f"{subject} {what}{hint}"
+
+
+def _solves_in(folder: Path) -> list[Path]:
+    """List the folders of solves in a folder, sorted by name; none if the folder cannot be read."""
+    try:
+        return sorted(child for child in folder.iterdir() if holds_store(strategy_folder(child)))
+    except (OSError, LockerError):
+        return []

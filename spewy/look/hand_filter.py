@@ -1,21 +1,24 @@
-"""Filters that select hands by what they are: a made hand, a draw or a blocker.
+"""Filters that select hands by their kinds (made hands, draws and blockers) or by their cards.
 
 ``pair+&flushdraw, set`` selects hands that have a pair or better together with a flush draw, and sets. A comma means
-*or*; ``&`` means *and* and is evaluated first. The names are those of `spewy.game.ranges.hand_kinds` and of `GROUPS`;
-blanks, hyphens and capital letters make no difference. ``+`` after a name also selects everything better than it, and
-after the name of a group everything better than the group's weakest hand.
+*or*; ``&`` means *and* and is evaluated first. The names of kinds are those of `spewy.game.ranges.hand_kinds` and of
+`GROUPS`; blanks, hyphens and capital letters make no difference. ``+`` after a name also selects everything better than
+it, and after the name of a group everything better than the group's weakest hand. `spewy.look.named_hands` reads the
+names of hands, such as ``AKs``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 import numpy as np
 
-from spewy.errors import InputError, shown
+from buckets.cards import Deck, hand_index, parse_hand
+from buckets.types import Ints
+from spewy.errors import InputError, nearest, shown
 from spewy.game.gamefile import Game
 from spewy.game.ranges.hand_kinds import BLOCKERS, DRAWS, MADE, Bools, HandKinds
+from spewy.look.named_hands import EXAMPLES, named_hands
 from spewy.look.node import NodeView
 
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -52,11 +55,17 @@ def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
     kinds = view.kinds
     if kinds is None:
         raise InputError(f"filter: expected a hold'em game, found {game.name}")
-    return view.only(np.logical_and.reduce([chosen(kinds, text) for text in filters]))
+    numbers = hand_index(Deck(), np.array([parse_hand(name) for name in view.hands]).reshape(-1, 2))
+    return view.only(np.logical_and.reduce([chosen(kinds, numbers, text) for text in filters]))
 
 
-def chosen(kinds: HandKinds, text: str) -> Bools:
+def chosen(kinds: HandKinds, numbers: Ints, text: str) -> Bools:
     """Whether a filter selects each hand (an array ``[hand]``).
+
+    Args:
+        kinds: made hands, draws and blockers of the hands.
+        numbers: ``[hand]``, the number of each hand among all hands of hold'em.
+        text: the filter.
 
     Raises:
         InputError: the filter has an unknown name, or a plus after a blocker.
@@ -65,12 +74,14 @@ def chosen(kinds: HandKinds, text: str) -> Bools:
     for alternative in text.split(","):
         matches = np.ones(len(kinds.made), dtype=np.bool_)
         for name in alternative.split("&"):
-            matches &= _having(kinds, name.strip())
+            by_cards = named_hands(name.strip())
+            matches &= _having(kinds, name.strip()) if by_cards is None else by_cards[numbers]
         selected |= matches
     return selected
 
 
 def _having(kinds: HandKinds, text: str) -> Bools:
+    """Whether each hand is of the kind that a word of a filter names (an array ``[hand]``)."""
     names = _named(text.removesuffix("+"))
     better = text.endswith("+")
     selected = np.zeros(len(kinds.made), dtype=np.bool_)
@@ -96,15 +107,12 @@ def _named(text: str) -> tuple[str, ...]:
     names = known.get(_plain(text))
     if names is None:
         choices = ", ".join(filter_names())
-        near = get_close_matches(_plain(text), known, 1)
-        hint = f" (nearest: {_spelled(near[0])})" if near else ""
-        raise InputError(f"filter: expected one of {choices}; found {shown(text)}{hint}")
+        spelled = {_plain(name): name for name in (*MADE, *DRAWS, *BLOCKERS, *GROUPS, *SHORT)}
+        hint = nearest(_plain(text), spelled)
+        raise InputError(
+            f"filter: expected hands, such as {EXAMPLES}, or one of {choices}; found {shown(text)}{hint}"
+        )
     return names
-
-
-def _spelled(plain: str) -> str:
-    names = (*MADE, *DRAWS, *BLOCKERS, *GROUPS, *SHORT)
-    return next(name for name in names if _plain(name) == plain)
 
 
 def _plain(name: str) -> str:

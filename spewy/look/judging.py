@@ -22,7 +22,7 @@ from spewy.job.job import Job
 from spewy.learn.combined_flops import Finding
 from spewy.learn.real_game import RealGame
 from spewy.look.exploit import ExploitResult, FlopSample, JudgingCost, JudgingReporter
-from spewy.look.folder import require_solved, strategy_folder
+from spewy.look.folder import require_solve, require_solved, strategy_folder
 from spewy.look.unpacked import Decoder, Parcel
 from spewy.records.response_cache import FlopFinding, ResponseCache
 from spewy.records.strategy_locker import StrategyLocker
@@ -60,6 +60,7 @@ def judge_folder(
         lockers.LockerError: the folder holds no lockers, or damaged ones.
         KeyboardInterrupt: the user interrupted; finished flops are cached.
     """
+    require_solve(folder)
     play = strategy_folder(folder)
     with (
         scratch_folder("judge") as decoded,

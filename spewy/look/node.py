@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from buckets.cards import cards_name, parse_hand
 from buckets.errors import CardError
 from solvers.tree import Floats
-from spewy.errors import InputError, shown
+from spewy.errors import InputError, nearest, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.gamefile import Game
 from spewy.game.lines import action_words
@@ -233,8 +232,7 @@ class NodeView:
         spelled = {name.lower(): name for name in names}
         quantity = spelled.get(what.strip().lower())
         if quantity is None:
-            near = get_close_matches(what.strip().lower(), spelled, 1)
-            hint = f" (nearest: {spelled[near[0]]})" if near else ""
+            hint = nearest(what.strip().lower(), spelled)
             raise InputError(f"heat map: expected one of {', '.join(names)}; found {shown(what)}{hint}")
         return quantity
 

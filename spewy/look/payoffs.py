@@ -25,7 +25,7 @@ from spewy.learn.bucket_boards import BucketGame, Drawn, drawn_boards
 from spewy.learn.bucket_matrices import bucket_payoffs
 from spewy.learn.bucket_strategies import BucketStrategies
 from spewy.learn.real_game import rows_know_suits
-from spewy.look.folder import require_solved, strategy_folder
+from spewy.look.folder import require_solve, require_solved, strategy_folder
 from spewy.look.unpacked import Decoder
 from spewy.records.bucket_payoffs import BucketPayoffs
 from spewy.records.bucket_policy import board_abstraction
@@ -229,6 +229,7 @@ class Work:
     """
 
     def __init__(self, play: Path) -> None:
+        require_solve(play)
         self.locker = StrategyLocker(open_store(play, read_only=True))
         try:
             decoder = Decoder.of(self.locker, play)

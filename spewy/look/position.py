@@ -46,7 +46,7 @@ def position(
         line: betting since the root of the solve, as players write it or as an ACPC string.
         board: all public cards; None for the root's.
         ev: whether to compute EVs and equities, which are null otherwise.
-        filters: kinds of hands to show (`spewy.look.hand_filter`); empty for all hands.
+        filters: hands to show, by kinds or cards (`spewy.look.hand_filter`); empty for all hands.
         deals: whether to list the cards that can follow at the end of a round, which takes time before the flop.
 
     Returns:

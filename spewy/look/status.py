@@ -9,7 +9,7 @@ from pathlib import Path
 from lockers import Store, holds_store, open_store
 from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
-from spewy.look.folder import stored_job, strategy_folder
+from spewy.look.folder import require_solve, stored_job, strategy_folder
 from spewy.records.progress import last_target, read_result, read_trace, saved_sweeps
 from spewy.records.status import Status, judged_by, last_word, read_status, running
 from spewy.records.strategy_locker import StrategyLocker
@@ -44,6 +44,7 @@ def status_of(folder: str | Path) -> Status:
         InputError: the lockers are not those of a solve.
     """
     path = as_path(folder, "folder")
+    require_solve(path)
     with open_store(path if holds_store(path) else strategy_folder(path), read_only=True) as store:
         job = stored_job(store, folder)
         status = read_status(path)

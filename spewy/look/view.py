@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from buckets.cards import hand_name
-from lockers import Store, open_store
+from lockers import Store
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, line_to
 from spewy.errors import InputError
@@ -19,7 +19,7 @@ from spewy.game.nodes import Line, Node, entry_line
 from spewy.job.job import Job
 from spewy.look.chunk import Cards, ChunkReads, ChunkView, NodeTotals
 from spewy.look.dropped import Note, StoreReads
-from spewy.look.folder import require_solved, stored_job, stored_policy, strategy_folder
+from spewy.look.folder import open_strategies, require_solved, stored_job, stored_policy
 from spewy.look.node import NodeView
 from spewy.look.selection import Selection
 from spewy.records.progress import first_dropped, read_trace, require_whole, saved_sweeps
@@ -73,7 +73,7 @@ class SolveView(Closing):
             InputError: the lockers are not those of a solve, or the target is invalid.
         """
         path = as_path(folder, "folder")
-        store = open_store(strategy_folder(path), read_only=True)
+        store = open_strategies(path)
         try:
             job = stored_job(store, folder)
             require_solved(saved_deals(store) if job.sampled else saved_sweeps(store), folder)

@@ -38,12 +38,3 @@ class Cost:
     def counts(self) -> tuple[Count, ...]:
         """Numbers that describe the size of the game, with their nouns."""
         return ((self.information_sets, "information set", "information sets"),)
-
-
-def mib(n_bytes: int) -> str:
-    """Format bytes in MiB; small numbers have two significant digits.
-
-    >>> mib(5 * 2**31), mib(37_000)
-    ('10,240 MiB', '0.035 MiB')
-    """
-    return f"{n_bytes / 2**20:,.0f} MiB" if n_bytes >= 2**20 else f"{n_bytes / 2**20:.2g} MiB"

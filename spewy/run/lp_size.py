@@ -15,7 +15,7 @@ from buckets.cards import blocked
 from solvers.tree import CHANCE, DECISION
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import BettingRound, betting_rounds
-from spewy.errors import InputError
+from spewy.errors import InputError, size_text
 
 MOST_MINUTES = 5.0
 """Largest estimated time of a program that may be solved; CFR solves games of this size in less than a second."""
@@ -60,7 +60,7 @@ class LpSize:
         """Describe the size in words."""
         return (
             f"{self.variables:,} variables, {self.constraints:,} constraints "
-            f"and {self.nonzeros:,} nonzeros, about {self.memory_bytes / 2**20:,.0f} MiB and {_time(self.minutes)}"
+            f"and {self.nonzeros:,} nonzeros, about {size_text(self.memory_bytes)} and {_time(self.minutes)}"
         )
 
 

@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+from spewy.errors import size_text
+
 
 def peak_rss_mib() -> float:
     """Peak memory of this process in MiB; ``ru_maxrss`` would include the parent process's peak."""
@@ -56,7 +58,7 @@ def require_address_space(kind: Literal["spots", "deals"], memory_bytes: int, th
         return
     needed, in_use = memory_bytes + MAPPED_BYTES[kind] + threads * STACK_BYTES, _address_space()
     if in_use + needed > most:
-        amounts = [f"{n_bytes / 2**20:,.0f} MiB" for n_bytes in (needed, max(0, most - in_use), most)]
+        amounts = [size_text(n_bytes) for n_bytes in (needed, max(0, most - in_use), most)]
         raise MemoryError(
             f"the solve needs {amounts[0]} of address space, and {amounts[1]} of {amounts[2]} (ulimit -v) are left"
         )

@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
-from spewy.errors import InputError
+from spewy.errors import InputError, size_text
 from spewy.job.job import Job
-from spewy.run.cost import Cost, mib
+from spewy.run.cost import Cost
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +58,6 @@ def _require_room(folder: Path, n_bytes: int) -> None:
     free, needed = shutil.disk_usage(existing).free, n_bytes - in_use
     if needed > free:
         raise InputError(
-            f"folder {folder}: the solve needs {mib(needed)} of disk space, and {mib(free)} are free; free some space, "
-            "or choose another folder"
+            f"folder {folder}: the solve needs {size_text(needed)} of disk space, and {size_text(free)} are free; "
+            "free some space, or choose another folder"
         )

@@ -10,13 +10,12 @@ import numpy as np
 from buckets.abstraction import AbstractionSpec
 from spewy.chunks.abstractions import Sizes, kept_sizes
 from spewy.chunks.rounds import LineForest, line_forests
-from spewy.errors import InputError
+from spewy.errors import InputError, size_text
 from spewy.game.count import MAX_NODES, require_buildable
 from spewy.game.gamefile import Game
 from spewy.job.dealing import Dealing
 from spewy.job.job import Job
 from spewy.job.units import parse_memory
-from spewy.run.cost import mib
 from spewy.run.plan import Plan
 from spewy.run.sampled_cost import SampledCost, itemsize, n_board_buckets, n_rows, sampled_cost
 
@@ -94,7 +93,7 @@ def _refusal(job: Job, cost: SampledCost) -> str | None:
         return None
     halved = "" if job.solve.short else _in_16_bits(cost.memory_bytes - cost.state_bytes // 2)
     return (
-        f"solve.memory: this job needs at least {mib(cost.memory_bytes)} without the "
+        f"solve.memory: this job needs at least {size_text(cost.memory_bytes)} without the "
         f"interpreter{halved}, found {job.solve.memory}"
     )
 
@@ -118,11 +117,11 @@ def _require_possible(job: Job, board_buckets: Sequence[int], rows: Sequence[int
         more = "" if count.complete else f" (more than {MAX_NODES:,} betting nodes)"
         halved = "" if job.solve.short else _in_16_bits(least // 2)
         raise InputError(
-            f"solve.memory: this job needs at least {mib(least)}{halved} for {lines} lines by "
+            f"solve.memory: this job needs at least {size_text(least)}{halved} for {lines} lines by "
             f"round{more}, found {job.solve.memory}"
         )
     require_buildable(count)
 
 
 def _in_16_bits(needed: int) -> str:
-    return f', {mib(needed)} with solve.precision = "16-bit"'
+    return f', {size_text(needed)} with solve.precision = "16-bit"'

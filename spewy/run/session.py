@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lockers import Store, holds_store, open_store
 from spewy.chunks.layout import Layout
-from spewy.errors import InputError, path_text, shown
+from spewy.errors import InputError, path_text, shown, size_text
 from spewy.job.job import Job
 from spewy.learn.engine import Engine, Stop
 from spewy.records import strategy_locker
@@ -242,7 +242,7 @@ class Session(Closing):
                 warm_up("exact", dropped, False, report.note)
         streamed = plan.memory_plan.streamed_bytes
         if streamed:
-            text = f"the last round streams from {streamed / 2**20:,.0f} MiB on disk"
+            text = f"the last round streams from {size_text(streamed)} on disk"
             report.note(f"{job.name}: within {job.solve.memory} of memory, {text}")
         if plan.cost.program is not None and not done:
             report.note(f"{job.name}: one linear program, {plan.cost.program}; it has no steps to save")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lockers import Store, open_store
-from spewy.errors import InputError, path_text
+from spewy.errors import InputError, path_text, size_text
 from spewy.job.job import Job
 from spewy.job.units import parse_memory
 from spewy.learn.sampled import SampledEngine
@@ -78,7 +78,7 @@ def require_start(folder: Path, plan: SampledPlan) -> tuple[Job, Mark]:
     needed = plan.cost.memory_bytes + cost.state_bytes
     if needed > parse_memory(most):
         raise InputError(
-            f"solve.memory: a start from {folder} needs {needed / 2**20:,.0f} MiB, for both solves together, "
+            f"solve.memory: a start from {folder} needs {size_text(needed)}, for both solves together, "
             f"found {most}"
         )
     return old, mark

@@ -12,7 +12,7 @@ from solvers.exact import useful_threads
 from solvers.exact.engine import MAX_ROUNDS
 from spewy.chunks.groups import counted_exactly
 from spewy.chunks.layout import Layout
-from spewy.errors import InputError
+from spewy.errors import InputError, size_text
 from spewy.game.count import MAX_NODES, require_buildable
 from spewy.job.job import MOST_POTS_SINGLE, Job
 from spewy.job.units import parse_memory
@@ -130,7 +130,7 @@ def require_possible(job: Job) -> None:
     if least.memory_bytes > parse_memory(job.solve.memory):
         nodes = f"{count.nodes:,}" if count.complete else f"more than {MAX_NODES:,}"
         raise InputError(
-            f"solve.memory: this job needs at least {least.memory_bytes / 2**20:,.0f} MiB for {nodes} betting nodes "
+            f"solve.memory: this job needs at least {size_text(least.memory_bytes)} for {nodes} betting nodes "
             f"on at least {sum(least.boards):,} boards, found {job.solve.memory}"
         )
     require_buildable(count)
@@ -212,9 +212,9 @@ def _refusal(job: Job, needed: int, streaming: int | None) -> str:
         streaming: bytes in memory of a solve that streams the last round from disk; None: the job cannot stream.
     """
     if streaming is None:
-        needs, limit = f"{needed / 2**20:.0f} MiB without the interpreter", job.solve.memory
+        needs, limit = f"{size_text(needed)} without the interpreter", job.solve.memory
     else:
-        most = f"{needed / 2**20:,.0f} MiB to keep everything in memory"
-        needs = f"at least {streaming / 2**20:,.0f} MiB without the interpreter ({most})"
-        limit = f"{parse_memory(job.solve.memory) / 2**20:,.0f} MiB"
+        most = f"{size_text(needed)} to keep everything in memory"
+        needs = f"at least {size_text(streaming)} without the interpreter ({most})"
+        limit = size_text(parse_memory(job.solve.memory))
     return f"solve.memory: this job needs {needs}, found {limit}"

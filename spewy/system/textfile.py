@@ -64,7 +64,7 @@ def require_regular(path: Path, subject: str) -> None:
     """
     kind = stat.S_IFMT(path.stat().st_mode)
     if kind != stat.S_IFREG:
-        raise InputError(f"{subject}: expected a regular file, found {KINDS.get(kind, 'a special file')}")
+        raise InputError(f"{subject}: expected a file, found {KINDS.get(kind, 'a special file')}")
 
 
 def exists(path: Path) -> bool:

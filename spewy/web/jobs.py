@@ -18,8 +18,9 @@ from spewy.records.status import LOG, STATUS, running
 from spewy.system.textfile import replace_text
 from spewy.web.answers import Parameters, get, post, text
 from spewy.web.drafts import Draft, draft_of_solve, job_file
-from spewy.web.folders import Entry, Folders, stamp
+from spewy.web.folders import Entry, Folders
 from spewy.web.job_process import JobProcess
+from spewy.web.readers import stamp
 from spewy.web.setting_up import draft_of
 
 READ_SECONDS = 0.3

@@ -44,6 +44,35 @@ class _Deals(NamedTuple):
     strength: Ints
 
 
+class _Dealer:
+    """Deals the cards of later rounds; in the subgame's first round each hand is a row.
+
+    The dealer does not know the solution that it deals for: a solution that is no longer needed must not be part of a
+    cycle of references, since its memory would then wait for Python's garbage collector.
+
+    Args:
+        abstraction: board buckets and rows of later rounds.
+        first_round: round of the subgame's root.
+        board: public cards at the root.
+        seed: seed of the deals.
+        row: row of each hand of the deck in the first round.
+    """
+
+    def __init__(
+        self, abstraction: Abstraction, first_round: int, board: tuple[int, ...], seed: int, row: Ints
+    ) -> None:
+        self._abstraction, self._first_round, self._board = abstraction, first_round, board
+        self._seed, self._row = seed, row
+
+    def __call__(self, first: int, n: int) -> Dealt:
+        """Return ``n`` deals, beginning with number ``first``."""
+        dealt = self._abstraction.deal(self._seed, range(first, first + n), start=self._board)
+        later = slice(self._first_round, None)
+        buckets, rows = dealt.board_buckets[:, later], dealt.rows[:, later]
+        buckets[:, 0], rows[:, 0] = 0, self._row[dealt.hands]
+        return _Deals(buckets, rows, dealt.cards, dealt.strength)
+
+
 class SampledRound:
     """A betting round that is solved by sampling the cards of later rounds; implements `Solution`.
 
@@ -73,8 +102,8 @@ class SampledRound:
         threads: int = 1,
         kept: Mapping[str, Floats] | None = None,
     ) -> None:
-        self._builder, self._abstraction, self._root, self._board = builder, abstraction, root, board
-        self._seed, deck = seed, hands(builder.game.deck, builder.game.num_hole_cards)
+        self._builder, self._root, self._board = builder, root, board
+        deck = hands(builder.game.deck, builder.game.num_hole_cards)
         self._hands: Ints = np.flatnonzero(~blocked(deck, board))
         self._row = np.zeros(len(deck), dtype=np.int16)
         self._row[self._hands] = np.arange(len(self._hands))
@@ -107,7 +136,7 @@ class SampledRound:
             rows,
             abstraction.n_hands,
             n_left,
-            self._deal,
+            _Dealer(abstraction, root.round, board, seed, self._row),
             threads=threads,
             ranges=(first, second),
         )
@@ -157,13 +186,6 @@ class SampledRound:
     def close(self) -> None:
         """Stop the threads; the strategy stays readable."""
         self._cfr.close()
-
-    def _deal(self, first: int, n: int) -> Dealt:
-        """Return deals with the subgame's board; in the first round each hand is a row."""
-        dealt = self._abstraction.deal(self._seed, range(first, first + n), start=self._board)
-        buckets, rows = dealt.board_buckets[:, self._root.round :], dealt.rows[:, self._root.round :]
-        buckets[:, 0], rows[:, 0] = 0, self._row[dealt.hands]
-        return _Deals(buckets, rows, dealt.cards, dealt.strength)
 
     def _numbers(self, part: str, player: int) -> np.ndarray:
         """Return a player's regrets or strategy sums in the first round, ``[hand, slot]``; changes are kept."""

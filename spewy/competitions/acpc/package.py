@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lockers import open_store
 from spewy.errors import InputError, path_text
-from spewy.look.folder import strategy_folder
+from spewy.look.folder import require_solve, strategy_folder
 from spewy.system.child import HOME
 from spewy.system.failures import failure_text
 
@@ -83,6 +83,7 @@ def package_acpc(folder: Path, out: Path, options: Sequence[str]) -> int:
 
 def _fill(folder: Path, out: Path, options: str) -> None:
     out.mkdir()
+    require_solve(folder)
     with open_store(strategy_folder(folder), read_only=True) as store:
         store.copy_to(out / "lockers")
         job = store.manifest.get("job")

@@ -134,7 +134,7 @@ def read_tournament(path: Path) -> TournamentFile:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{subject}: expected TOML, found: {short(str(error))}") from None
     except ValidationError as error:
-        raise InputError(explain(subject, error.errors()[0])) from None
+        raise InputError(explain(subject, error.errors()[:1], TournamentFile)) from None
     except (ValueError, RecursionError):
         raise InputError(f"{subject}: a number has too many digits") from None
     _check(tournament, subject)

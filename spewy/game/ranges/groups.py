@@ -15,6 +15,7 @@ from spewy.game.ranges.order import top_hands
 __all__ = ["ACCEPTED", "group_hands"]
 
 ACCEPTED = "a group such as QQ+, AKs, A5s-A2s:0.5, KhQh, 12.5%, [50]AA[/50] or random"
+TENS = "a group such as QQ+ (a ten is T, not 10)"
 
 _CARD = f"[{RANKS}][{SUITS}]"
 _CLASS = f"([{RANKS}])([{RANKS}])([so]?)"
@@ -59,7 +60,7 @@ def _whole(text: str) -> Iterator[int]:
     elif _RANDOM.fullmatch(text):
         yield from range(NUM_HANDS)
     else:
-        raise ValueError(ACCEPTED)
+        raise ValueError(TENS if "10" in text else ACCEPTED)
 
 
 def _between(first: HandClass, last: HandClass) -> Iterator[int]:

@@ -252,7 +252,9 @@ def _add(weights: NDArray[np.float64], text: str, token: str, subject: str, brac
     group = group.strip()
     if colon and bracket is not None:
         raise InputError(f"{subject}: expected one weight, found {shown(token)} within [{bracket.text}]")
-    weight = _weight(number.strip(), f"{subject}, weight of {shown(group)}") if colon else 1.0
+    weight = 1.0
+    if colon:
+        weight = _weight(number.strip(), f"{subject}, weight of {shown(group)}", group)
     if bracket is not None:
         weight = bracket.weight
     try:
@@ -272,11 +274,14 @@ def _percent(word: str, subject: str) -> float:
     return abs(percent) / 100
 
 
-def _weight(word: str, subject: str) -> float:
+def _weight(word: str, subject: str, group: str | None = None) -> float:
+    """Read a weight from 0 to 1; an error explains how to write a weight in percent for the hands of ``group``."""
     try:
         weight = float(word)
     except ValueError:
         weight = float("nan")
     if not 0 <= weight <= 1:
-        raise InputError(f"{subject}: expected a number from 0 to 1, found {shown(word)}")
+        percent = group is not None and 1 < weight <= 100
+        hint = f"; {word} percent is {group}:{weight / 100:g} or [{word}]{group}[/{word}]" if percent else ""
+        raise InputError(f"{subject}: expected a number from 0 to 1, found {shown(word)}{hint}")
     return abs(weight)  # abs turns -0.0 into 0.0

@@ -18,7 +18,7 @@ export function filterField({ value, error, names, choose }) {
     autocomplete: "off",
     value,
     placeholder: "pair+&flush draw",
-    title: "kinds of hands, such as pair+&flush draw, set: a comma means or, & means and, + means or better; a semicolon separates filters that must all hold",
+    title: "hands, such as AK, QQ+, Axs & hh, or kinds of hands, such as pair+&flush draw, set: a comma means or, & means and, + means or better; a semicolon separates filters that must all hold",
     "aria-invalid": error ? "true" : null,
     "aria-describedby": error ? "filter-error" : null,
     onchange: () => choose(input.value.trim()),

@@ -4,5 +4,6 @@
  */
 
 import { curvesPanel } from "./curves.js";
+import { runoutsPanel } from "./runouts.js";
 
-export const LOOK_PANELS = [curvesPanel];
+export const LOOK_PANELS = [curvesPanel, runoutsPanel];

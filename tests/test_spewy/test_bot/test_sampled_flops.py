@@ -1,6 +1,8 @@
 """Flops that the bot re-solves by sampling turns and rivers: how good, with which bets and ranges, in which time."""
 
+import gc
 import time
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -131,9 +133,9 @@ def test_a_solve_ends_before_its_deadline_or_says_that_it_has_no_time(stored):
 
 @pytest.mark.parametrize("reason", ["OutOfTimeError", "InputError"])
 def test_without_time_or_memory_the_stored_flop_is_played(folder, reason):
-    with bot_of(folder, Options(**{**HOW, "seconds": 0.5})) as bot:
+    with bot_of(folder, Options(**HOW | {"seconds": 60.0})) as bot:
         if reason == "OutOfTimeError":
-            bot._builder.pace.took("deal", 1, 1000.0)
+            bot._builder.pace.took("deal", 1, 100_000.0)
         else:
             bot._builder.most_bytes = 1000
         assert bot.answer(flop_of(bot.game)).source == "stored"
@@ -187,3 +189,23 @@ def test_limit_games_have_their_own_sizes(tmp_path):
         answer = bot.answer(flop_of(bot.game))
         assert (answer.source, answer.actions) == ("re-solved", ("c", "r"))
         assert isinstance(bot._beliefs, Beliefs)
+
+
+@pytest.mark.parametrize("flops", ["sampled", "exact", "stored"])
+def test_the_solves_of_a_hand_need_no_garbage_collector(folder, flops):
+    """A match of some hundred hands would otherwise fill the memory, since arrays do not hasten the collector."""
+    with bot_of(folder, Options(**HOW | {"flops": flops})) as bot:
+        hand = flop_of(bot.game)
+        if flops == "stored":  # the turn is the first round that is re-solved
+            hand = hand.apply("c").apply("c").deal(bot.game.deck.cards[-1:])
+        bot.new_hand(hand, 0, 1)
+        gc.collect()
+        gc.disable()
+        try:
+            bot.answer(hand)
+            solves = [weakref.ref(solve) for solve in bot._beliefs._context.solved.values()]
+            assert solves
+            bot.new_hand(hand, 0, 2)
+            assert [solve() for solve in solves] == [None] * len(solves)
+        finally:
+            gc.enable()

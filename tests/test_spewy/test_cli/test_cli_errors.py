@@ -90,6 +90,58 @@ WRONG = {
 }
 
 
+HINTS = {
+    "solve.target=0.1": 'solve.target: expected a unit and quotes, such as "0.1%"; found 0.1',
+    "solve.memory=2": 'solve.memory: expected a unit and quotes, such as "2 GiB"; found 2',
+    "bets.turn.bet=33": 'bets.turn.bet: expected a unit and quotes, such as "33%"; found 33',
+    'bets.turn.bet="33"': "(\"33%\" is 33 % of the pot), found '33'",
+    "target=0.1%": "unknown key target (nearest: solve.target)",
+    "solve.traget=0.1%": "unknown key solve.traget (nearest: solve.target)",
+    "sovle.target=0.1%": "unknown key sovle (nearest: solve)",
+    "bets.turm.bet=33%": "expected the sections [bets.preflop], [bets.flop], [bets.turn], [bets.river]; "
+    "found 'turm' (nearest: turn)",
+    "bets.bet=33%": "found 'bet'",
+    "spot.oop=AK:50": "50 percent is AK:0.5 or [50]AK[/50]",
+    "spot.oop=A10s": "a ten is T, not 10",
+    "spot.board=Qs 7h 2d 10c": "a ten is T",
+    "solve.symmetry=yes": "solve.symmetry: expected true or false, found 'yes'",
+    "solve.max_sweeps=many": "solve.max_sweeps: expected a whole number, found 'many'",
+}
+"""Values of keys, and what the error suggests."""
+
+
+@pytest.mark.parametrize("override", HINTS)
+def test_errors_say_what_to_write(override, tmp_path):
+    line = refused("estimate", write(tmp_path, TURN), "--set", override)
+    assert HINTS[override] in line
+    assert "valid" not in line
+
+
+def test_a_wrong_key_is_told_once(tmp_path):
+    line = refused("estimate", write(tmp_path, TURN.replace("[bets.turn]", "[bets]")))
+    assert line.count("bets.bet:") == line.count("found 'bet'") == 1
+
+
+def test_missing_folders_name_the_nearest(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    job = write(tmp_path, TURN)
+    for name in ("T1", "river"):
+        good("solve", job, "--out", f"results/{name}", "--set", "solve.max_sweeps=1")
+    for name, near in {"results/T2": "results/T1", "river": "results/river"}.items():
+        for command in ("show", "status", "check", "exploit"):
+            assert refused(command, name) == f"Error: folder {name} does not exist (nearest: {near})"
+    assert refused("show", "zzz").startswith("Error: folder zzz does not exist; solves are in results/T1, ")
+    assert refused("show", ".").startswith("Error: folder . holds no solve")
+
+
+def test_a_folder_with_another_job_names_out(tmp_path):
+    job = write(tmp_path, TURN)
+    good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=1")
+    line = refused("solve", job, "--out", tmp_path / "out", "--set", "spot.pot=90")
+    assert "job.spot.pot: expected 90, found 100" in line
+    assert line.endswith("; --out FOLDER solves this job in another folder")
+
+
 @pytest.mark.parametrize("kind", WRONG)
 def test_wrong_jobs(kind, tmp_path):
     (old, new), named = WRONG[kind]

@@ -1,10 +1,11 @@
 """Node locks from the job file to the result: by arithmetic, on boards and hands, and what is refused."""
 
 import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runs import KUHN, TURN, good_json, refused, spewy, write
+from cli_runs import KUHN, TURN, good, good_json, refused, spewy, write
 from jobs import solved
 
 from buckets.cards import hand_name
@@ -379,3 +380,70 @@ def test_two_boards_of_one_line_may_differ():
         np.testing.assert_allclose(view.node("cc/", f"Qs 7h 2d 3c {card}").strategy[0], f, atol=1e-12)
     with pytest.raises(InputError, match=r"lock\.0 names JcTc too"):
         _job(TURN, locks[0], locks[0])
+
+
+def test_locks_from_the_command_line_have_a_folder_of_their_own(tmp_path, monkeypatch):
+    """The unlocked solve is neither continued nor changed, and the table in a job file is the same lock."""
+    monkeypatch.chdir(tmp_path)
+    job, sweeps = write(tmp_path, TURN), ("--set", "solve.max_sweeps=3")
+    good("solve", job, *sweeps)
+    free = good_json("show", "results/turn")
+    locked = good_json("solve", job, *sweeps, "--lock", "[AhAd, KdQd]: bet=0.25, check", "--lock", ": check")
+    folder = "results/turn-lock-root-AhAd-KdQd-bet-0.25-check-root-check"
+    assert (locked["name"], sorted(path.name for path in Path("results").iterdir())) == (
+        Path(folder).name,
+        ["turn", Path(folder).name],
+    )
+    hands = good_json("show", folder)["hands"]
+    assert hands["AhAd"]["strategy"] == hands["KdQd"]["strategy"] == [0.75, 0.25]
+    assert hands["JcTc"]["strategy"] == [1, 0]
+    assert good_json("show", "results/turn") == free
+    table = '[[lock]]\nline = ""\nstrategy = { x = 1 }\nhands = { "AhAd, KdQd" = [0.75, 0.25] }\n'
+    same = good_json("solve", write(tmp_path, TURN + table, "table.toml"), "--out", "table", *sweeps)
+    assert same["trace"][-1][2] == locked["trace"][-1][2]
+
+
+def test_texts_are_locks_in_job_files_too():
+    texts = (
+        '["x: b=1", "x [KhKc]: check"]',
+        '["Check: bet"]',
+        '"x: bet 50=0.5, check=50%"',
+        '["x @Qs7h2d3c: bet"]',
+    )
+    read = [Job.of(tomllib.loads(f"lock = {text}\n{TURN}")).lock for text in texts]
+    assert [len(locks) for locks in read] == [1, 1, 1, 1]
+    assert (read[0][0].strategy, read[0][0].hands) == ({"b": 1}, {"KhKc": {"check": 1}})
+    assert read[2][0].strategy == {"bet 50": 0.5, "check": 0.5}
+    assert read[3][0].board == "Qs7h2d3c"
+
+
+@pytest.mark.parametrize(
+    ("lock", "named"),
+    [
+        ("x", "lock 'x': expected a line and actions, such as \"x: bet\""),
+        ("x: bet=0.5, check=0.2, bet=0.3", "found bet twice"),
+        ("x: ", "found no action"),
+        ("x: bet=1.5", "lock 'x: bet=1.5', bet: expected a frequency such as 0.3 or 30%, found '1.5'"),
+        ("x: bet=often", "expected a frequency such as 0.3 or 30%, found 'often'"),
+        ("x: bet, check", "expected frequencies of all actions but one"),
+        ("x: bet=0.5", "expected frequencies that sum to 1, found 0.5"),
+        ("x: beet", "found 'beet', nearest to r50 (Bet(50))"),
+        ("x x: bet", "lock.0.line"),
+        ("x [QQQ]: bet", "lock.0.hands.QQQ"),
+        ("x @Qs7h: bet", "expected 4 cards"),
+    ],
+)
+def test_texts_that_are_no_locks(lock, named, tmp_path):
+    assert named in refused("estimate", write(tmp_path, TURN), "--lock", lock)
+
+
+def test_two_locks_of_one_line_name_different_hands(tmp_path):
+    for locks in (("x: bet", "x: check"), ("x [KK]: bet", "X [KK]: check")):
+        options = [text for lock in locks for text in ("--lock", lock)]
+        assert "expected one lock of" in refused("estimate", write(tmp_path, TURN), *options)
+
+
+@pytest.mark.parametrize("override", ["solve.max_sweeps+=1", "solve+=1"])
+def test_values_are_added_to_lists_and_texts_only(override, tmp_path):
+    job = write(tmp_path, TURN.replace("[solve]", "[solve]\nmax_sweeps = 3"))
+    assert "expected a list or a text before +=" in refused("estimate", job, "--set", override)

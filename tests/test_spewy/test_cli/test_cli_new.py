@@ -150,7 +150,7 @@ def test_a_file_is_kept_unless_forced(tmp_path):
             "bets.flop.bet, position 0: expected a bet size (x is for raises only)",
         ),
         (("--preset", "hu-3bet", "--oop", "AX"), "--oop: range, position 0: expected a group such as"),
-        (("--preset", "hu-3bet", "--pot", "nan"), "spot.pot: expected greater than 0, found nan"),
+        (("--preset", "hu-3bet", "--pot", "nan"), "spot.pot: expected a number greater than 0, found nan"),
         (("--preset", "hu-3bet", "--pot", "5.555"), "spot.pot: expected a multiple of 0.01 bb"),
     ],
 )

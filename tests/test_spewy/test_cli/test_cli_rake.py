@@ -110,9 +110,13 @@ def test_exploit_says_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("value", "options", "message"),
     [
-        ("{ rate = 1.5 }", [], "spot.rake.rate: expected less than or equal to 1, found 1.5"),
-        ("{ rate = -0.1 }", [], "spot.rake.rate: expected greater than or equal to 0, found -0.1"),
-        ("{ rate = 0.1, cap = -1 }", [], "spot.rake.cap: expected greater than or equal to 0, found -1"),
+        ("{ rate = 1.5 }", [], "spot.rake.rate: expected a number less than or equal to 1, found 1.5"),
+        ("{ rate = -0.1 }", [], "spot.rake.rate: expected a number greater than or equal to 0, found -0.1"),
+        (
+            "{ rate = 0.1, cap = -1 }",
+            [],
+            "spot.rake.cap: expected a number greater than or equal to 0, found -1",
+        ),
         ("{ cap = 3 }", [], "spot.rake.rate: expected a value, found none"),
         ("{ rate = 0.1, drop = true }", [], "unknown key spot.rake.drop"),
         (

@@ -125,9 +125,7 @@ def test_nothing_is_left_of_a_package_that_cannot_be_made(solved, tmp_path, any_
     assert "expected the name of a new folder" in refused(
         "package", "acpc", solved, tmp_path / "no" / "where"
     )
-    assert "expected a store, found no manifest.json" in refused(
-        "package", "acpc", tmp_path, tmp_path / "new"
-    )
+    assert "holds no solve" in refused("package", "acpc", tmp_path, tmp_path / "new")
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
 
 

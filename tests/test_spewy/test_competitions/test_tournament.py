@@ -148,7 +148,7 @@ def test_a_file_without_games_rates_nobody(tmp_path):
         ),
         (
             ACPC.format("online") + "seconds = 1e10\n",
-            "acpc.seconds: expected less than or equal to 1000000000",
+            "acpc.seconds: expected a number less than or equal to 1000000000",
         ),
         (HIGC.replace("kuhn_poker", "nope"), "game 'nope': OpenSpiel does not have this game"),
     ],

@@ -80,7 +80,7 @@ def test_a_batch_is_looked_at(batches, tmp_path):
     assert shown == good_json("show", a / "Qs7h2d4c")
     river = good_json("show", a, "--line", "cc/", "--board", "Qs 7h 2d 4c Kh")
     assert river["player"] == 0
-    assert "one of Qs7h2d3c, Qs7h2d4c; found no board" in refused("show", a)
+    assert "is a batch of 2 boards; name one with --board: Qs7h2d3c, Qs7h2d4c" in refused("show", a)
     gaps = good_json("exploit", a)
     assert [gap["folder"] for gap in gaps] == [str(a / "Qs7h2d3c"), str(a / "Qs7h2d4c")]
     assert [each["name"] for each in good_json("status", a)] == ["turn", "turn"]
@@ -115,4 +115,4 @@ def test_what_is_neither_is_refused(leduc, batches, tmp_path):
     assert "found no board" in refused("compare", batches[0], tmp_path / "walked")
     (tmp_path / "empty").mkdir()
     for command in (["show"], ["exploit"], ["status"]):
-        assert "expected a store, found no manifest" in refused(*command, tmp_path / "empty")
+        assert "holds no solve" in refused(*command, tmp_path / "empty")

@@ -148,6 +148,15 @@ def test_hands_are_sorted_by_any_column(turn):
         (["draw"], {"7h6h", "7c6d"}),
         (["ace high+"], {"AsKs", "KdQd", "8s8d"}),
         (["quads"], set()),
+        (["KdQd"], {"KdQd"}),
+        (["76"], {"7h6h", "7c6d"}),
+        (["76s, 88+"], {"7h6h", "8s8d"}),
+        (["Axs"], {"AsKs"}),
+        (["xQ, Axo"], {"KdQd"}),
+        (["Kd"], {"KdQd"}),
+        (["hh, Ax & ss"], {"7h6h", "AsKs"}),
+        (["cd", "draw"], {"7c6d"}),
+        (["h"], {"7h6h"}),
     ],
 )
 def test_a_filter_chooses_hands(turn, filters, hands):
@@ -160,7 +169,11 @@ def test_a_filter_chooses_hands(turn, filters, hands):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--filter", "tp"], "filter: expected one of straight flush, quads"),
+        (
+            ["--filter", "tp"],
+            "filter: expected hands, such as AhKh, AK, AKs, Axs, QQ+, Ah, hh, or one of straight flush",
+        ),
+        (["--filter", "AA:0.5"], "found 'AA:0.5'"),
         (["--filter", "flushdrow"], "found 'flushdrow' (nearest: flush draw)"),
         (["--filter", "pair+,"], "found ''"),
         (["--filter", "nut flush blocker+"], "expected a + after a made hand or a draw"),

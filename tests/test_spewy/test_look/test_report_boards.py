@@ -229,8 +229,15 @@ def test_subsets_that_are_none_are_refused(tmp_path, subset):
 def test_a_subset_wants_ranges_without_suits(tmp_path):
     job = write(tmp_path, FLOPS.replace("AKs,QQ", "AhKh,QQ"))
     assert "spot.oop: a range with single suits" in refused("solve", job, "--out", tmp_path / "out")
-    lock = write(tmp_path, FLOPS + '[[lock]]\nline = ""\nstrategy = { Check = 1 }\n')
-    assert "lock: locks cannot be used with a subset" in refused("solve", lock, "--out", tmp_path / "out")
+    job, out = write(tmp_path, FLOPS), tmp_path / "out"
+    for lock in ("[AhKh]: check", f"@{next(iter(flop_subset(2).named()))}: check"):
+        assert "lock.0: a lock of one board or of single suits cannot be used with a subset" in refused(
+            "estimate", job, "--lock", lock
+        )
+    good("solve", job, "--out", out, "--jobs", 1, "--set", "solve.max_sweeps=1", "--lock", "[AKs]: check")
+    for name in flop_subset(2).named():
+        hands = good_json("show", out / name)["hands"]
+        assert {tuple(row["strategy"]) for hand, row in hands.items() if hand[::2] == "AK"} == {(1.0, 0.0)}
 
 
 def test_places_where_there_is_no_report(folder, tmp_path):

@@ -175,7 +175,8 @@ def test_what_does_not_fit_even_from_disk():
     job = example("T1")
     plan = WalkedPlan.of(job, streaming=True)
     little = WalkedPlan.on(_within(job, 2**20), plan.layout, streaming=True)
-    words = r"solve\.memory: this job needs at least \d+ MiB without the interpreter \(\d+ MiB to keep .*found 1 MiB"
+    memory = r"[0-9.]+ MiB without the interpreter \([0-9.]+ MiB to keep .*found 1\.0 MiB"
+    words = rf"solve\.memory: this job needs at least {memory}"
     assert re.fullmatch(words, little.refusal)
     with pytest.raises(InputError, match=words):
         little.require()

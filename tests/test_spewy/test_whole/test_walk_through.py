@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import tomllib
 
 import click
 import pytest
@@ -14,7 +13,7 @@ from spewy.cli import main
 @pytest.fixture(scope="module")
 def commands():
     """What the page says after ``$ spewy``, word by word."""
-    lines = [text for file, text in walk_through.steps(walk_through.PAGE.read_text()) if file is None]
+    lines = list(walk_through.commands(walk_through.PAGE.read_text()))
     assert len(lines) > 5
     assert all(line.startswith("spewy ") for line in lines)
     return [shlex.split(line)[1:] for line in lines]
@@ -35,17 +34,7 @@ def test_every_picture_of_the_page_is_drawn_by_it_and_there(commands):
     assert shown == drawn == {path.name for path in walk_through.PAGE.with_suffix("").iterdir()}
 
 
-def test_the_script_adds_to_a_file_once(tmp_path):
-    (file, text), *_ = [
-        step for step in walk_through.steps(walk_through.PAGE.read_text()) if step[0] is not None
-    ]
-    (tmp_path / file).write_text("[solve]\n")
-    for _ in range(2):
-        walk_through.follow(tmp_path, file, text)
-    assert tomllib.loads((tmp_path / file).read_text())["lock"] == [{"line": "x", "strategy": {"bet": 1}}]
-
-
 def test_the_script_runs_commands_where_it_is_told_to(tmp_path, capfd):
-    walk_through.follow(tmp_path, None, "echo found > here")
+    walk_through.follow(tmp_path, "echo found > here")
     assert (tmp_path / "here").read_text() == "found\n"
     assert "$ echo found > here" in capfd.readouterr().out

@@ -64,7 +64,7 @@ def test_an_unreadable_range_file_is_told_with_its_line(tmp_path, text, message)
         ('"@none.txt"', "spot.oop: file none.txt: expected a readable text file, found: No such file"),
         ('"@"', "spot.oop: file : expected a regular file, found a folder"),
         ('{ file = "none.txt" }', "spot.oop: file none.txt: expected a readable text file"),
-        ('{ path = "oop.txt" }', "spot.oop: expected a valid string"),
+        ('{ path = "oop.txt" }', "spot.oop: expected a text between quotes"),
     ],
 )
 def test_a_range_file_that_is_not_there(tmp_path, given, message):

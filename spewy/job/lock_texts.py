@@ -1,0 +1,138 @@
+"""Node locks in one line of text, as ``spewy solve --lock`` and the key ``lock`` of a job read them.
+
+=================================  ===========================================================================
+``x: bet``                         after a check, the whole range bets
+``x: bet 120=0.3, check=70%``      frequencies from 0 to 1 or in percent; an action that is not named is never taken
+``x: bet 120=0.3, check``          one action without a frequency: it takes the rest
+``: check``, ``root: check``       the first decision
+``x b120 [QQ+, AKs]: call``        these hands only; the other hands stay free, or follow a lock of the same line
+``x/x @QsJh2h8c3d: check``         on this board only
+=================================  ===========================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from spewy.errors import InputError, shown
+
+__all__ = ["lock_name", "read_lock", "with_lock_texts"]
+
+_LOCK = re.compile(
+    r"(?P<line>[^\[\]@:]*)(?:\[(?P<hands>[^\[\]@:]*)\]\s*)?(?:@(?P<board>[^\[\]@:]*))?:(?P<strategy>[^\[\]@:]*)"
+)
+_EXPECTED = 'a line and actions, such as "x: bet", or also hands, such as "x b120 [QQ+]: call=0.8, fold"'
+_NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)\s*(%?)")
+_ROOT = "root"
+MOST_OF_NAME = 80
+"""Largest number of characters of the name that locks give to a job."""
+
+
+def with_lock_texts(data: dict[str, Any]) -> dict[str, Any]:
+    """Replace the texts among a job's locks by tables; texts of one line and board become one table.
+
+    Args:
+        data: the job as nested dictionaries.
+
+    Raises:
+        InputError: a text is not a lock, or two texts name the same hands.
+    """
+    locks = data.get("lock")
+    if isinstance(locks, str):
+        locks = [locks]
+    if not isinstance(locks, list) or not any(isinstance(lock, str) for lock in locks):
+        return data
+    tables: list[Any] = []
+    by_place: dict[tuple[str, str | None], dict[str, Any]] = {}
+    for lock in locks:
+        if not isinstance(lock, str):
+            tables.append(lock)
+            continue
+        read = read_lock(lock)
+        place = (" ".join(read["line"].lower().split()), read.get("board"))
+        if place in by_place:
+            _merge(by_place[place], read, lock)
+        else:
+            by_place[place] = read
+            tables.append(read)
+    return data | {"lock": tables}
+
+
+def read_lock(text: str) -> dict[str, Any]:
+    """Read the text of a lock, and return it as a table with the keys of ``[[lock]]``.
+
+    >>> read_lock("x b120 [QQ+]: call=80%, fold")
+    {'line': 'x b120', 'hands': {'QQ+': {'call': 0.8, 'fold': 0.2}}}
+
+    Raises:
+        InputError: the text is not a lock.
+    """
+    match = _LOCK.fullmatch(text)
+    if match is None:
+        raise InputError(f"lock {shown(text)}: expected {_EXPECTED}")
+    line = match["line"].strip()
+    table: dict[str, Any] = {"line": "" if line.lower() == _ROOT else line}
+    if match["board"] is not None:
+        table["board"] = match["board"].strip()
+    strategy = _strategy(match["strategy"], f"lock {shown(text)}")
+    if match["hands"] is None:
+        return table | {"strategy": strategy}
+    return table | {"hands": {match["hands"].strip(): strategy}}
+
+
+def lock_name(texts: Sequence[str]) -> str:
+    """Return the end of the name of a job with these locks; the folder of its solve has this name.
+
+    >>> lock_name(["x: bet 120=0.3, check"]), lock_name(["x b120 [QQ+]: call", ": check"])
+    ('-lock-x-bet-120-0.3-check', '-lock-x-b120-QQ+-call-root-check')
+    """
+    rooted = (f"{_ROOT}{text}" if text.lstrip().startswith(("[", "@", ":")) else text for text in texts)
+    name = "-".join(re.findall(r"[A-Za-z0-9.+%]+", " ".join(rooted)))
+    return f"-lock-{name[:MOST_OF_NAME]}"
+
+
+def _strategy(text: str, subject: str) -> dict[str, float]:
+    """Read actions with frequencies; one action may lack a frequency and takes the rest."""
+    strategy: dict[str, float] = {}
+    rest: str | None = None
+    for part in text.split(","):
+        action, equals, number = part.rpartition("=") if "=" in part else (part, "", "")
+        action = action.strip()
+        if not action or action in strategy or action == rest:
+            problem = f"{action} twice" if action else "no action"
+            raise InputError(f"{subject}: expected {_EXPECTED}; found {problem}")
+        if equals:
+            strategy[action] = _frequency(number.strip(), f"{subject}, {action}")
+        elif rest is not None:
+            raise InputError(
+                f"{subject}: expected frequencies of all actions but one, found none of {action}"
+            )
+        else:
+            rest = action
+    if rest is not None:
+        strategy[rest] = max(round(1 - sum(strategy.values()), 12), 0.0)
+    return strategy
+
+
+def _frequency(text: str, subject: str) -> float:
+    match = _NUMBER.fullmatch(text)
+    frequency = float(match[1]) / (100 if match[2] else 1) if match else -1.0
+    if not 0 <= frequency <= 1:
+        raise InputError(f"{subject}: expected a frequency such as 0.3 or 30%, found {shown(text)}")
+    return frequency
+
+
+def _merge(table: dict[str, Any], other: dict[str, Any], text: str) -> None:
+    """Add the hands or the strategy of a lock to a lock of the same line and board, which is changed in place."""
+    if "strategy" in table and "strategy" in other:
+        raise InputError(f"lock {shown(text)}: expected one lock of the whole range at this line, found two")
+    if "strategy" in other:
+        table["strategy"] = other["strategy"]
+        return
+    hands = table.setdefault("hands", {})
+    for group, strategy in other["hands"].items():
+        if group in hands:
+            raise InputError(f"lock {shown(text)}: expected one lock of {group} at this line, found two")
+        hands[group] = strategy
