@@ -73,6 +73,7 @@ export function solutionSource(question) {
 export function serverSource() {
   return {
     ...solutionSource(ask),
+    locks: true,
     folders: () => ask("/api/folders"),
     reports: (query) => ask("/api/reports", query),
     report: (query, progress, wanted) => askLong("/api/report", query, progress, wanted),
