@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -171,7 +171,9 @@ def show(
     if write is not None:
         write(view.wide_frame() if wide or not view.actions else view.frame())
     if plot is not None:
-        draw(plot, _figure(words, views if player is None else [view], heat, size))
+        from spewy.plot import node_figure
+
+        draw(plot, node_figure(views if player is None else [view], words, heat, size))
     if as_json:
         click.echo(json_text(view.to_json()))
         return
@@ -214,22 +216,3 @@ def _grid(view: NodeView, heat: str | None) -> str:
     from spewy.cli.grid import grid_text, heat_text
 
     return grid_text(view.grid()) if heat is None else heat_text(view.heat_map(heat))
-
-
-def _figure(words: str, views: list[NodeView], heat: str | None, size: str) -> Any:
-    """Draw the picture of ``--plot``: the hands of one or both players at a decision, as grids or as heat maps.
-
-    Args:
-        words: the betting line in words, for the title.
-        views: the decision as each player to draw sees it.
-        heat: value of ``--heat``: the number to show for each hand; None: draw grids of action frequencies.
-        size: value of ``--size``: the medium for which the picture is drawn.
-    """
-    from spewy import plot
-
-    board = plot.signs(views[0].board)
-    title = ": ".join(text for text in (board, words) if text) or "the first decision"
-    if heat is None:
-        return plot.decision_figure([view.grid() for view in views], title, size)
-    chosen = views[:1] if views[0].names_action(heat) else views
-    return plot.heat_figure([view.heat_map(heat) for view in chosen], title, size)

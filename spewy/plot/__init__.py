@@ -10,7 +10,7 @@ Each chart draws on matplotlib's axes ``ax``, or on a new figure if ``ax`` is No
 from spewy.plot.buckets import bucket_chart, buckets_figure, outcome_curves
 from spewy.plot.differences import comparison_figure, comparison_frequencies, difference_chart
 from spewy.plot.figures import SIZES, save, signs, style
-from spewy.plot.hands import decision_figure, hand_chart, heat_chart, heat_figure
+from spewy.plot.hands import decision_figure, hand_chart, heat_chart, heat_figure, node_figure
 from spewy.plot.reports import report_figure, report_frequencies, report_realisation, report_shares
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "hand_chart",
     "heat_chart",
     "heat_figure",
+    "node_figure",
     "outcome_curves",
     "report_figure",
     "report_frequencies",

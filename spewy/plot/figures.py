@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from buckets.cards import RANKS
 
@@ -81,9 +81,15 @@ def axes_for(ax: Any) -> Any:
     return plt.subplots(layout="constrained")[1]
 
 
-def save(figure: Any, path: str | Path) -> None:
-    """Write a figure to a file; the suffix selects the format (png, svg, pdf)."""
-    figure.savefig(path, dpi=figure.dpi)
+def save(figure: Any, path: str | Path | BinaryIO, format: str | None = None) -> None:
+    """Write a figure to a file.
+
+    Args:
+        figure: the figure.
+        path: path of the file, or an open file.
+        format: ``"png"``, ``"svg"`` or ``"pdf"``; None: the suffix of the path.
+    """
+    figure.savefig(path, dpi=figure.dpi, format=format)
 
 
 def sign(card: int) -> str:

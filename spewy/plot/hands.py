@@ -11,11 +11,12 @@ from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import UNUSED, hex_colour, lightness
 from spewy.look.grid import NOBODY, SIZE, class_name
-from spewy.plot.figures import SIZES, axes_for, font, new_figure
+from spewy.plot.figures import SIZES, axes_for, font, new_figure, signs
 
 if TYPE_CHECKING:
     from solvers.tree import Floats
     from spewy.look.grid import Grid, HeatMap
+    from spewy.look.node import NodeView
 
 STRETCH = 1.17
 """Height of a chart with its title and legend, relative to its width."""
@@ -94,6 +95,30 @@ def _ink(colour: Sequence[float]) -> str:
     """Choose black or white text for a background colour."""
     red, green, blue = (round(255 * part) for part in colour[:3])
     return "black" if lightness((red, green, blue)) > 0.5 else "white"
+
+
+def node_figure(
+    views: Sequence[NodeView], words: str = "", heat: str | None = None, size: str = "screen"
+) -> Any:
+    """Draw the hands of one or both players at a decision, as grids of frequencies or as heat maps.
+
+    Args:
+        views: the decision as each player to draw sees it; the player who acts comes first.
+        words: the betting line in words, for the title.
+        heat: the number to show for each hand class (`NodeView.heat_map`); None for the frequencies of actions.
+        size: size of the figure, a key of `SIZES`.
+
+    Returns:
+        The figure.
+
+    Raises:
+        InputError: ``heat`` is unknown, no hand has a value of it at this decision, or the game is not hold'em.
+    """
+    title = ": ".join(text for text in (signs(views[0].board), words) if text) or "the first decision"
+    if heat is None:
+        return decision_figure([view.grid() for view in views], title, size)
+    chosen = views[:1] if views[0].names_action(heat) else views
+    return heat_figure([view.heat_map(heat) for view in chosen], title, size)
 
 
 def decision_figure(grids: Sequence[Grid], title: str = "", size: str = "screen") -> Any:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from starlette.responses import Response
 from starlette.routing import Route
 
 from buckets.cards import parse_cards
@@ -15,11 +14,15 @@ from spewy.errors import InputError
 from spewy.look.boards import find_boards
 from spewy.look.curves import curves
 from spewy.look.hand_filter import filter_names, filtered
+from spewy.look.node import NodeView
 from spewy.look.position import position, summary
+from spewy.look.range_texts import range_texts
 from spewy.look.solution import Solution
 from spewy.web.answers import Parameters, get, optional, text
 from spewy.web.folders import Entry, Folders
+from spewy.web.parameters import filters_of
 from spewy.web.reporting import report_routes
+from spewy.web.saving import saving_routes
 
 Question = Callable[[Parameters], Any]
 """A function from the parameters of a question to the JSON object that answers it."""
@@ -43,12 +46,6 @@ def look_routes(folders: Folders) -> list[Route]:
         roots = [root.name for root in folders.roots]
         return {"folders": rows, "roots": roots, "problems": list(found.problems)}
 
-    def table(parameters: Parameters) -> Response:
-        with folders.solution(text(parameters, "folder")) as solution:
-            view = solution.node(text(parameters, "line", ""), optional(parameters, "board"))
-            frame = view.wide_frame()
-        return Response(frame.to_csv(index=False), media_type="text/csv; charset=utf-8")
-
     questions = solution_questions(folders)
     of_solve = questions["/api/summary"]
 
@@ -57,7 +54,7 @@ def look_routes(folders: Folders) -> list[Route]:
         return _batch_facts(entry) if entry.kind == "batch" else of_solve(parameters) | _home(folders, entry)
 
     routes = [get(path, question) for path, question in (questions | {"/api/summary": facts}).items()]
-    return [get("/api/folders", listed), *routes, get("/api/table.csv", table), *report_routes(folders)]
+    return [get("/api/folders", listed), *routes, *saving_routes(folders), *report_routes(folders)]
 
 
 def solution_questions(solutions: Solutions) -> dict[str, Question]:
@@ -74,25 +71,35 @@ def solution_questions(solutions: Solutions) -> dict[str, Question]:
                 text(parameters, "line", ""),
                 optional(parameters, "board"),
                 ev=text(parameters, "ev", "1") != "0",
-                filters=_filters(parameters),
+                filters=filters_of(parameters),
             )
 
     def range_curves(parameters: Parameters) -> dict[str, Any]:
         place = text(parameters, "line", ""), optional(parameters, "board")
         with solutions.solution(text(parameters, "folder")) as solution:
-            node, _ = solution.at(*place)
-            views = sorted((solution.node(*place), solution.waiting(*place)), key=lambda view: view.player)
-            views = [filtered(solution.job.rules, view, _filters(parameters)) for view in views]
-            found = curves(views, solution.pot_at(node))
+            found = curves(_views(solution, parameters), solution.pot_at(solution.at(*place)[0]))
             unit = solution.job.amounts.name
         return {"unit": unit, "curves": {name: [c.to_json() for c in pair] for name, pair in found.items()}}
+
+    def ranges(parameters: Parameters) -> dict[str, Any]:
+        with solutions.solution(text(parameters, "folder")) as solution:
+            views = _views(solution, parameters)
+        return {"ranges": [found.to_json() for view in views for found in range_texts(view)]}
 
     return {
         "/api/summary": facts,
         "/api/position": at,
         "/api/curves": range_curves,
+        "/api/ranges": ranges,
         "/api/filters": lambda parameters: {"names": filter_names()},
     }
+
+
+def _views(solution: Solution, parameters: Parameters) -> list[NodeView]:
+    """Return a decision as oop and ip see it, with the hands that pass the filters."""
+    place = text(parameters, "line", ""), optional(parameters, "board")
+    views = sorted((solution.node(*place), solution.waiting(*place)), key=lambda view: view.player)
+    return [filtered(solution.job.rules, view, filters_of(parameters)) for view in views]
 
 
 def _batch_facts(entry: Entry) -> dict[str, Any]:
@@ -118,8 +125,3 @@ def _cards(board: str) -> frozenset[int]:
         return frozenset(parse_cards(board))
     except CardError:
         return frozenset()
-
-
-def _filters(parameters: Parameters) -> list[str]:
-    """Return the filters of hands, which semicolons separate."""
-    return [each for each in text(parameters, "filter", "").split(";") if each.strip()]

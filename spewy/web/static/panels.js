@@ -7,5 +7,6 @@ import { comparePanel } from "./comparepanel.js";
 import { curvesPanel } from "./curves.js";
 import { lockPanel } from "./lockpanel.js";
 import { runoutsPanel } from "./runouts.js";
+import { savePanel } from "./savepanel.js";
 
-export const LOOK_PANELS = [curvesPanel, runoutsPanel, comparePanel, lockPanel];
+export const LOOK_PANELS = [curvesPanel, runoutsPanel, comparePanel, lockPanel, savePanel];

@@ -26,6 +26,7 @@ export async function send(path, body = {}) {
  * Ask a question whose answer takes a while: ask again until it is there.
  * @param {function} progress called with `{done, total}` while the answer is computed; the total is 0 before it begins.
  * @param {function} wanted whether the answer is still wanted; if it is not, the promise is rejected with an AbortError.
+ * @returns {Promise} the answer: an object, or a Blob if it is a picture.
  */
 export async function askLong(path, query, progress = () => {}, wanted = () => true) {
   for (let pause = 200; ; pause = Math.min(1000, pause * 1.3)) {
@@ -49,7 +50,8 @@ async function replied(request) {
     if (error.name === "AbortError") throw error;
     throw new AnswerError("the server does not answer; is spewy serve still running?");
   }
-  const found = await response.json().catch(() => null);
+  const isPicture = (response.headers.get("content-type") || "").startsWith("image/");
+  const found = await (isPicture ? response.blob() : response.json()).catch(() => null);
   if (!response.ok || found === null)
     throw new AnswerError((found && found.error) || `the server answered with status ${response.status}`);
   return { status: response.status, found };
@@ -66,6 +68,7 @@ export function solutionSource(question) {
     position: (query, signal) => question("/api/position", query, signal),
     filters: () => question("/api/filters"),
     curves: (query) => question("/api/curves", query),
+    ranges: (query) => question("/api/ranges", query),
   };
 }
 
@@ -81,6 +84,7 @@ export function serverSource() {
     boards: (query, progress, wanted) => askLong("/api/boards", query, progress, wanted),
     comparable: (folder) => ask("/api/comparable", { folder }),
     comparison: (query, progress, wanted) => askLong("/api/comparison", query, progress, wanted),
-    tableAddress: (query) => `/api/table.csv?${new URLSearchParams(query)}`,
+    picture: (query, progress, wanted) => askLong("/api/picture", query, progress, wanted),
+    tableAddress: (query) => `/api/table.csv?${new URLSearchParams(givenParameters(query))}`,
   };
 }

@@ -1,0 +1,141 @@
+/** The panel that gives away what it shows: ranges as text, the table of hands, pictures, and the address of the place. */
+
+import { el, fill } from "./dom.js";
+import { positionKey, remembering } from "./remember.js";
+import { drawAnswer } from "./waiting.js";
+
+const rememberedRanges = remembering();
+const PICTURE_MAPS = [
+  ["strategy", "strategy"],
+  ["reach", "reach"],
+  ["EV", "EV"],
+  ["equity", "equity"],
+];
+const chosenPicture = { map: "strategy" };
+
+/** Panel of the look page. */
+export const savePanel = {
+  id: "save",
+  title: "Copy and save",
+  shows: ({ position, source }) => Boolean(position.views && source.ranges),
+  draw: drawSave,
+};
+
+function drawSave(element, context) {
+  const { position, source, filter } = context;
+  const ranges = el("div", {});
+  fill(
+    element,
+    filter ? el("p", { class: "note" }, `Only hands that pass the filter ${filter}.`) : null,
+    position.views[0].grid ? [el("h3", {}, "Ranges as text"), ranges] : null,
+    source.tableAddress ? tableLinks(context) : null,
+    source.picture && position.views[0].grid ? pictureTools(context) : null,
+    source.tableAddress ? addressField() : null,
+  );
+  if (position.views[0].grid) drawRanges(ranges, context);
+}
+
+async function drawRanges(element, context) {
+  const { folder, position, source, filter } = context;
+  const query = { folder, line: position.line, board: position.board, filter };
+  try {
+    const { ranges } = await rememberedRanges(positionKey(context), () => source.ranges(query));
+    fill(
+      element,
+      el("p", { class: "note" }, "The form of most other programs: groups of hands with weights from 0 to 1. The weight of a hand for an action is its weight in the range times how often it takes the action."),
+      ranges.map(rangeRow),
+    );
+  } catch (error) {
+    fill(element, el("p", { class: "error", role: "alert" }, error.message));
+  }
+}
+
+function rangeRow(range, number) {
+  const seat = range.player ? "ip" : "oop";
+  const id = `range-${number}`;
+  const name = `${seat}, ${range.words}`;
+  const field = el("textarea", { id, class: "copied", rows: "2", readonly: true, spellcheck: "false", "data-range": `${seat} ${range.action}`.trim() });
+  field.value = range.text;
+  return el(
+    "div",
+    { class: "copy-row" },
+    el("label", { for: id }, name, el("small", {}, ` ${range.combos.toFixed(1)} hands`)),
+    field,
+    copyButton(() => field.value, `copy ${name}`, field),
+  );
+}
+
+/** Make a button that copies a text; `field` is selected if the browser does not let pages copy. */
+function copyButton(read, label, field) {
+  const button = el("button", { type: "button", "aria-label": label, onclick: copy }, "copy");
+
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(read());
+    } catch {
+      field.select();
+      if (!document.execCommand("copy")) {
+        button.textContent = "press Ctrl-C";
+        return;
+      }
+    }
+    button.textContent = "copied";
+    setTimeout(() => fill(button, "copy"), 1500);
+  }
+
+  return button;
+}
+
+function tableLinks({ folder, position, source, filter }) {
+  const links = position.views.map((view) => {
+    const seat = view.player ? "ip" : "oop";
+    const query = { folder, line: position.line, board: position.board, filter, seat };
+    return el("a", { class: "chip", href: source.tableAddress(query), download: `${fileName(folder, position)}-${seat}.csv` }, `hands of ${seat} (CSV)`);
+  });
+  return [el("h3", {}, "Table of hands"), el("div", { class: "chips" }, links)];
+}
+
+function pictureTools(context) {
+  const shown = el("div", { class: "picture" });
+  const select = el(
+    "select",
+    { id: "picture-map", onchange: (event) => (chosenPicture.map = event.target.value) },
+    PICTURE_MAPS.map(([value, text]) => el("option", { value, selected: value === chosenPicture.map }, text)),
+  );
+  const button = (format) => el("button", { type: "button", id: `picture-${format}`, onclick: () => drawPicture(shown, format, context) }, format.toUpperCase());
+  return [
+    el("h3", {}, "Picture of both grids"),
+    el("div", { class: "tools" }, el("label", { for: "picture-map" }, "show"), select, button("png"), button("svg")),
+    shown,
+  ];
+}
+
+function drawPicture(shown, format, { folder, position, source, filter }) {
+  const map = chosenPicture.map;
+  const query = { folder, line: position.line, board: position.board, filter, map, format };
+  return drawAnswer(
+    shown,
+    "picture",
+    (progress, wanted) => source.picture(query, progress, wanted),
+    (blob) => {
+      const address = URL.createObjectURL(blob);
+      const name = `${fileName(folder, position)}-${map}.${format}`;
+      return [
+        el("p", {}, el("a", { class: "chip", href: address, download: name }, `save ${name}`)),
+        el("img", { src: address, alt: `${map} of both players` }),
+      ];
+    },
+  );
+}
+
+function fileName(folder, position) {
+  return [folder, position.line, position.board].filter(Boolean).join("-").replace(/[^\w.-]+/g, "_");
+}
+
+function addressField() {
+  const field = el("input", { id: "address", class: "copied", readonly: true, value: location.href });
+  return [
+    el("h3", {}, "Address of this place"),
+    el("div", { class: "copy-row" }, el("label", { for: "address" }, "opens this decision again"), field, copyButton(() => field.value, "copy the address", field)),
+  ];
+}
