@@ -345,10 +345,18 @@ def _checked(text: str) -> Job:
 
 def _cost(job: Job) -> str:
     """Return a sentence with the memory and disk space of the job's solve."""
+    from spewy.job.units import parse_memory
+    from spewy.run.cuts import cuts
     from spewy.run.walked_plan import WalkedPlan
 
     plan = WalkedPlan.counted(job, streaming=True)
     cost = plan.cost
     sentence = f"it takes {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} of disk"
     fits = "" if plan.refusal is None else f", MORE THAN the {job.solve.memory} that solve.memory allows"
-    return f"{sentence}{fits}, for {cost.information_sets:,} information sets"
+    needs = f"{sentence}{fits}, for {cost.information_sets:,} information sets"
+    if cost.memory_bytes <= parse_memory(job.solve.memory):
+        return needs
+    streams = (
+        "" if fits else f"; only {job.solve.memory} are allowed in memory, so the rest streams from disk"
+    )
+    return "\n  ".join((f"{needs}{streams}; smaller:", *map(str, cuts(job, cost.memory_bytes))))
