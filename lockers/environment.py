@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,9 +26,8 @@ from typing import NoReturn, TypeAlias, TypeVar
 
 import lmdb
 
-from lockers.audit import data_file_findings, structure_findings
 from lockers.data_file import ENGINE, copy_used_pages, data_size, missing_bytes, rounded
-from lockers.errors import DamagedLockerError, LockerError
+from lockers.errors import LockerError
 from lockers.lmdb_errors import translate, unreadable
 from lockers.lock_file import (
     MAX_READERS,
@@ -41,6 +39,7 @@ from lockers.lock_file import (
 )
 from lockers.manifest import sync_folder
 from lockers.rwlock import RWLock
+from lockers.whole import require_whole
 
 T = TypeVar("T")
 LmdbTransaction: TypeAlias = "lmdb.Transaction[memoryview]"
@@ -51,7 +50,6 @@ TEMPORARY = ".tmp"
 
 _ATTEMPTS = 100  # each attempt follows a doubling of the file, so more attempts mean a damaged file
 _FORK_PATIENCE = 10.0  # seconds to wait for the end of a transaction before a fork
-_WHOLE_PATIENCE = 0.05  # seconds to wait until another process has lengthened the file after its commit
 
 
 @dataclass
@@ -89,26 +87,48 @@ class Environment:
         self._lock = RWLock()
         self._opening = threading.Lock()
         self._orphan = False
+        self._held = threading.local()
 
     def read(self, body: Callable[[LmdbTransaction], T]) -> T:
         """Run ``body`` in a read transaction on the last commit, and return its result.
 
-        ``body`` may run more than once, because LMDB may have to resize its memory map.
+        In a `snapshot` of this thread, ``body`` reads the commit of the snapshot.
         """
-        for attempt in range(_ATTEMPTS):
-            env = self._enter(write=False)
+        held: LmdbTransaction | None = getattr(self._held, "transaction", None)
+        try:
+            if held is not None:
+                return body(held)
+            begun = self._begin()
             try:
-                with env.begin(buffers=True) as transaction:
+                with begun as transaction:
                     return body(transaction)
-            except lmdb.MapResizedError as error:
-                if attempt == _ATTEMPTS - 1:
-                    raise translate(error, self.path) from error
-            except (lmdb.Error, OSError) as error:
-                raise translate(error, self.path) from error
             finally:
                 self._lock.unshare()
-            self._resize(0)
-        raise AssertionError("unreachable")
+        except (lmdb.Error, OSError) as error:
+            raise translate(error, self.path) from error
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[int]:
+        """Let all reads of this thread see one commit while the ``with`` block runs; yield the number of the commit.
+
+        Raises:
+            DamagedLockerError: The file lacks pages that are in use.
+        """
+        held: LmdbTransaction | None = getattr(self._held, "transaction", None)
+        if held is not None:
+            yield int(held.id())
+            return
+        try:
+            begun = self._begin(whole=True)
+        except (lmdb.Error, OSError) as error:
+            raise translate(error, self.path) from error
+        try:
+            with begun as transaction:
+                self._held.transaction = transaction
+                yield int(transaction.id())
+        finally:
+            self._held.transaction = None
+            self._lock.unshare()
 
     def write(self, body: Callable[[LmdbTransaction, Need], T]) -> T:
         """Run ``body`` in a write transaction, commit, and return the result of ``body``.
@@ -251,6 +271,25 @@ class Environment:
         self._lock = RWLock()
         self._opening = threading.Lock()
 
+    def _begin(self, *, whole: bool = False) -> LmdbTransaction:
+        """Begin a read transaction on the last commit; the caller must end it, and then unshare the lock.
+
+        Args:
+            whole: Whether to refuse a file that was cut off after it was opened.
+        """
+        for attempt in range(_ATTEMPTS):
+            env = self._enter(write=False)
+            try:
+                if whole and not self._short:
+                    require_whole(env, self.path)
+                return env.begin(buffers=True)
+            except BaseException as error:
+                self._lock.unshare()
+                if not isinstance(error, lmdb.MapResizedError) or attempt == _ATTEMPTS - 1:
+                    raise
+            self._resize(0)  # another process has enlarged the map
+        raise AssertionError("unreachable")
+
     def _enter(self, *, write: bool) -> lmdb.Environment:
         """Share the lock and return the environment, opened if needed; the caller must call ``unshare``.
 
@@ -307,7 +346,8 @@ class Environment:
             except (lmdb.Error, OSError) as error:
                 raise (translate if writable else unreadable)(error, self.path) from error
             try:
-                self._require_whole(env)
+                if not self._short:
+                    require_whole(env, self.path)
                 env.reader_check()
             except BaseException:
                 env.close()
@@ -317,31 +357,6 @@ class Environment:
             self._inode = self.path.stat().st_ino
             return env
         raise AssertionError("unreachable")
-
-    def _require_whole(self, env: lmdb.Environment) -> None:
-        """Refuse a file that lacks pages with content.
-
-        LMDB does not write pages at the end of the file that a transaction allocates and frees again, so a sound file
-        can be shorter than LMDB says. A writer lengthens the file after its commit (`_lengthen`), but it may be killed
-        before. The audit tells such a file from one that was cut off.
-
-        Raises:
-            DamagedLockerError: A missing page has content.
-        """
-        patience = time.monotonic() + _WHOLE_PATIENCE
-        while not self._short and (missing := missing_bytes(env, self.path)):
-            if time.monotonic() < patience:
-                time.sleep(_WHOLE_PATIENCE / 20)
-                continue
-            findings = structure_findings(self.path, lambda: int(env.info()["last_txnid"]))
-            findings = findings or data_file_findings(self.path, short=True)
-            if findings:
-                size = self.path.stat().st_size
-                raise DamagedLockerError(
-                    f"{self.path}: expected {size + missing} bytes, found {size}, "
-                    f"and the missing ones are in use: {findings[0]}"
-                )
-            return
 
     def _lengthen(self, env: lmdb.Environment) -> None:
         """Lengthen the file to the length that LMDB states, in a transaction that excludes other writers."""

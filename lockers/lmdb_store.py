@@ -126,6 +126,18 @@ class LmdbStore:
         full = internal_key(VISITS, key)
         return read_visits(self._read(full), full)
 
+    @contextmanager
+    def snapshot(self) -> Iterator[int]:
+        """Let all reads of this thread see one commit while the ``with`` block runs; yield the number of the commit.
+
+        The block must not write. LMDB cannot reuse old pages meanwhile, so the block should be short.
+
+        Raises:
+            DamagedLockerError: The data file was cut off after it was opened.
+        """
+        with self._attached().snapshot() as commit:
+            yield commit
+
     def transact(self, body: Callable[[Transaction], T]) -> T:
         """Run ``body`` in one write transaction and return its result; an exception of ``body`` undoes all writes.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
@@ -30,6 +31,7 @@ class MemoryStore:
         self._values: dict[bytes, bytes] = {}
         self._lock = threading.RLock()
         self._closed = False
+        self._commits = 0
 
     @property
     def manifest(self) -> Mapping[str, Any]:
@@ -59,6 +61,13 @@ class MemoryStore:
         full = internal_key(VISITS, key)
         return read_visits(self._read(full), full)
 
+    @contextmanager
+    def snapshot(self) -> Iterator[int]:
+        """Let all reads of this thread see one commit while the ``with`` block runs; yield the number of the commit."""
+        with self._lock:
+            self._require_open()
+            yield self._commits
+
     def transact(self, body: Callable[[Transaction], T]) -> T:
         """Run ``body`` in one write transaction and return its result; an exception undoes all writes."""
         if self.read_only:
@@ -75,6 +84,7 @@ class MemoryStore:
                     self._values.pop(full, None)
                 else:
                     self._values[full] = value
+            self._commits += 1
             return answer
 
     def flush(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
@@ -78,6 +79,13 @@ class Store(Reads, Protocol):
 
     def visits(self, key: bytes) -> tuple[int, int]:
         """Return the number of counted visits of a key and the id of the last one, as of the last commit."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[int]:
+        """Let all reads of this thread see one commit while a ``with`` block runs; the target is the commit's number.
+
+        The block must not write. Other threads and processes may write, or wait until the block has ended.
+        """
         ...
 
     def transact(self, body: Callable[[Transaction], T]) -> T:

@@ -10,27 +10,51 @@ from spewy.web.folders import Folders
 from spewy.web.server import LOCAL
 
 
+class Client:
+    """Sends requests to an application in this process, and keeps its cookies.
+
+    Args:
+        app: the application.
+        base_url: address of its server.
+    """
+
+    def __init__(self, app, base_url: str) -> None:
+        self._transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        self._base_url, self._cookies = base_url, httpx.Cookies()
+
+    def request(self, method: str, path: str, **options) -> httpx.Response:
+        """Send a request; the options are those of httpx."""
+
+        async def send() -> httpx.Response:
+            async with httpx.AsyncClient(
+                transport=self._transport, base_url=self._base_url, cookies=self._cookies
+            ) as client:
+                answer = await client.request(method, path, **options)
+                self._cookies = client.cookies
+                return answer
+
+        return asyncio.run(send())
+
+    def get(self, path: str, **options) -> httpx.Response:
+        return self.request("GET", path, **options)
+
+    def post(self, path: str, **options) -> httpx.Response:
+        return self.request("POST", path, **options)
+
+
 class Pages:
     """Asks a server that shows some folders, and that may solve jobs."""
 
     def __init__(self, *roots, jobs=None):
-        self._app = make_app(Folders(roots), LOCAL, jobs=jobs)
+        self._client = Client(make_app(Folders(roots), LOCAL, jobs=jobs), "http://127.0.0.1")
 
     def get(self, path, **query):
         """The answer to a question."""
-        return self._answer("GET", path, params=query)
+        return self._client.get(path, params=query)
 
     def post(self, path, **content):
         """The answer to a request that changes something, or that has much to say."""
-        return self._answer("POST", path, json=content)
-
-    def _answer(self, method, path, **options):
-        async def got():
-            transport = httpx.ASGITransport(self._app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-                return await client.request(method, path, **options)
-
-        return asyncio.run(got())
+        return self._client.post(path, json=content)
 
     def whole(self, path, **query):
         """The answer to a question that may take longer: the first that is not 202."""

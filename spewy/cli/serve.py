@@ -32,6 +32,12 @@ PORT = 8417
     show_default=True,
     help="Address to listen on. Beyond this machine, every request must bring the token in the printed address.",
 )
+@click.option(
+    "--token",
+    "asks_token",
+    is_flag=True,
+    help="Ask for a token on this machine, too: without it, other users of this machine can open the page.",
+)
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 @click.option(
     "--export",
@@ -56,6 +62,7 @@ def serve(
     folders: tuple[Path, ...],
     port: int,
     host: str,
+    asks_token: bool,
     opens: bool,
     file: Path | None,
     line: str | None,
@@ -68,7 +75,7 @@ def serve(
     or contains such folders; default: results. The page shows solves that are still running, too.
 
     Only this machine can reach the page, unless --host names another address. Anybody with the token can then start
-    solves on this machine.
+    solves on this machine. Ctrl-C ends the server with exit code 130.
 
     With --export the command writes a single file of at most 5 MB, to be sent to others: a river with all its lines,
     the turn or the flop of a solve without the later rounds, or a whole game before the flop. --line and --board choose
@@ -108,7 +115,7 @@ def serve(
 
     if not folders:
         RESULTS.mkdir(exist_ok=True)
-    run(folders or (RESULTS,), host, port, ready, waits)
+    run(folders or (RESULTS,), host, port, ready, waits, asks_token=asks_token)
 
 
 def _export(

@@ -6,11 +6,12 @@ import json
 import math
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from spewy.errors import size_text, visible
+from spewy.system.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,19 +34,7 @@ def json_text(value: Any) -> str:
     >>> json_text({"ev": (1.5, float("nan"))})
     '{"ev": [1.5, null]}'
     """
-    return json.dumps(_plain(value), allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    if hasattr(value, "tolist"):  # numpy's scalars and arrays
-        return _plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return json.dumps(plain(value), allow_nan=False)
 
 
 def visible_lines(text: str) -> str:

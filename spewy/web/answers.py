@@ -7,12 +7,13 @@ traceback goes to the log.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -22,10 +23,17 @@ from lockers import LockerError
 from solvers.errors import SolverError
 from spewy.errors import InputError, MissingError, NotSolvedError, SpewyError, one_line, shown
 from spewy.system.failures import failure_text
+from spewy.web.threads import in_thread
 
 LOG = logging.getLogger(__name__)
 MOST_OF_PARAMETER = 20_000
 """Largest length of a parameter in characters."""
+BODY_SECONDS = 30.0
+"""Time within which the body of a request must have come."""
+LEFT = 499
+"""Status of an answer that nobody gets, since the client has left."""
+
+FAILED = "the answer failed unexpectedly; the log on the terminal says why"
 
 Parameters = Mapping[str, Any]
 
@@ -34,7 +42,14 @@ def get(path: str, function: Callable[[Parameters], Any]) -> Route:
     """Return a route for a question, which changes nothing: its parameters are those of the address."""
 
     async def answer(request: Request) -> Response:
-        return await _answered(function, dict(request.query_params))
+        answering = asyncio.ensure_future(_answered(function, dict(request.query_params)))
+        leaving = asyncio.ensure_future(_left(request))
+        try:
+            await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            return answering.result() if answering.done() else Response(status_code=LEFT)
+        finally:
+            answering.cancel()
+            leaving.cancel()
 
     return Route(path, answer, methods=["GET"], name=path)
 
@@ -44,11 +59,13 @@ def post(path: str, function: Callable[[Parameters], Any]) -> Route:
 
     async def answer(request: Request) -> Response:
         try:
-            parameters = json.loads(await request.body())
+            parameters = json.loads(await asyncio.wait_for(request.body(), BODY_SECONDS))
+        except TimeoutError:
+            return _response(*_error(408, "the request did not come in time"))
         except (ValueError, RecursionError):
-            return JSONResponse({"error": "the request is not JSON"}, 400)
+            return _response(*_error(400, "the request is not JSON"))
         if not isinstance(parameters, dict):
-            return JSONResponse({"error": "expected a JSON object in the request"}, 400)
+            return _response(*_error(400, "expected a JSON object in the request"))
         return await _answered(function, parameters)
 
     return Route(path, answer, methods=["POST"], name=path)
@@ -94,12 +111,35 @@ def answer_of(function: Callable[[Parameters], Any], parameters: Parameters) -> 
         if known is not None:
             return _error(503, known)
         LOG.error("unexpected %s", type(error).__name__, exc_info=error)
-        return _error(500, "the answer failed unexpectedly; the log says why")
+        return _error(500, FAILED)
+
+
+async def refused(request: Request, error: Exception) -> Response:
+    """Return the answer to an address that does not exist, or to a method that it does not have."""
+    assert isinstance(error, HTTPException)
+    answer = _response(*_error(error.status_code, f"{shown(request.url.path)}: {error.detail}"))
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def failed(request: Request, error: Exception) -> Response:
+    """Return the answer to a request that failed unexpectedly, outside of `answer_of`."""
+    del request, error
+    return _response(*_error(500, FAILED))
+
+
+async def _left(request: Request) -> None:
+    """Return once the client has closed the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _answered(function: Callable[[Parameters], Any], parameters: Parameters) -> Response:
     """Call a function in a thread, and return its result or its error as a response."""
-    status, found = await run_in_threadpool(answer_of, function, parameters)
+    return await in_thread(lambda: _response(*answer_of(function, parameters)))
+
+
+def _response(status: int, found: Any) -> Response:
     return found if isinstance(found, Response) else JSONResponse(found, status)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import mimetypes
 from pathlib import Path
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
+from spewy.web.answers import failed, refused
 from spewy.web.folders import Folders
 from spewy.web.job_process import Estimates, JobProcess
 from spewy.web.jobs import job_routes
@@ -19,6 +22,8 @@ from spewy.web.security import Guard
 from spewy.web.setting_up import setup_routes
 
 STATIC = Path(__file__).with_name("static")
+# Some machines have other types in their own tables, and browsers refuse scripts of another type.
+mimetypes.add_type("text/javascript", ".js")
 
 
 def make_app(
@@ -26,7 +31,7 @@ def make_app(
     hosts: frozenset[str] | None,
     token: str | None = None,
     jobs: JobProcess | None = None,
-) -> Starlette:
+) -> ASGIApp:
     """Make the application that shows some folders.
 
     Args:
@@ -40,7 +45,7 @@ def make_app(
         del request
         return FileResponse(STATIC / "index.html")
 
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/", page),
             *look_routes(folders),
@@ -48,5 +53,6 @@ def make_app(
             *job_routes(folders, jobs or JobProcess()),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
-        middleware=[Middleware(Guard, hosts=hosts, token=token)],
+        exception_handlers={HTTPException: refused, Exception: failed},
     )
+    return Guard(app, hosts, token)

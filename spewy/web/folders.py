@@ -1,36 +1,33 @@
-"""The folders that a server shows: finds their solves and batches, and keeps opened solutions.
+"""The folders that a server shows: finds their solves and batches, and opens solutions.
 
-Pages name a solve by its id, the path from a given folder, such as ``T1`` or ``flops/Ks7h2d``. Only solves that a scan
-of the given folders has found have an id, so a request cannot leave these folders.
+Pages name a solve by its id, the path from a given folder, such as ``T1`` or ``flops/Ks7h2d``. An id has one or two
+names of folders below a given folder, and neither may be ``..`` or hidden, so a request cannot leave the given folders.
+Symbolic links in them are followed: whoever may write there decides what the server shows.
 """
 
 from __future__ import annotations
 
+import os
 import re
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from buckets.cards import parse_cards
 from buckets.errors import CardError
-from lockers import holds_store
+from lockers.manifest import FILE
 from spewy.batch.batch import folder_name
 from spewy.errors import InputError, path_text, shown
 from spewy.look.boards import WEIGHTS_FILE
-from spewy.look.folder import strategy_folder
 from spewy.look.solution import Solution
+from spewy.records.strategy_locker import FOLDER
+from spewy.web.background import Background
+from spewy.web.readers import Readers, Stamp, stamp
 
 NAME = re.compile(r"[^\W_][\w .+-]{0,99}")
 """Names of new solves."""
-MOST_OPEN = 8
-"""Largest number of opened solutions."""
-
-Stamp = tuple[tuple[str, int, int, int], ...]
-"""Name, inode, size and time of the last change of each data file of a solve."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +47,28 @@ class Entry:
     boards: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Listing:
+    """All solves and batches in the folders of a server.
+
+    Attributes:
+        entries: solves and batches; the solves of a batch stand after the batch.
+        problems: a line of text for each folder that cannot be read.
+    """
+
+    entries: tuple[Entry, ...]
+    problems: tuple[str, ...]
+
+
 class Folders:
     """Solves and batches in some folders.
 
     Args:
         roots: folders of solves or batches, or folders that contain them.
+
+    Attributes:
+        roots: the given folders.
+        background: computes answers that take longer than a click.
 
     Raises:
         InputError: two of the folders have the same name.
@@ -68,16 +82,18 @@ class Folders:
             raise InputError(
                 f"folders: two of them are named {shown(twice)}; give their common parent folder"
             )
-        self._opened: OrderedDict[str, _Opened] = OrderedDict()
-        self._lock = threading.Lock()
+        self._readers = Readers()
+        self.background = Background()
+
+    def listing(self) -> Listing:
+        """Return the solves and batches that are in the folders now, and the folders that cannot be read."""
+        problems: list[str] = []
+        found = [entry for root in self.roots for entry in _entries(root, self._name(root), problems)]
+        return Listing(tuple(found), tuple(problems))
 
     def entries(self) -> list[Entry]:
         """Return the solves and batches that are in the folders now, the solves of a batch after the batch."""
-        found: list[Entry] = []
-        for root in self.roots:
-            name = "" if len(self.roots) == 1 and not _is_solve(root) and not _is_batch(root) else root.name
-            found += _entries(root, name)
-        return found
+        return list(self.listing().entries)
 
     def entry(self, name: str) -> Entry:
         """Return the solve or batch with an id.
@@ -85,9 +101,9 @@ class Folders:
         Raises:
             InputError: there is none, or not any more.
         """
-        for entry in self.entries():
-            if entry.id == name:
-                return entry
+        for path in self._places(name):
+            if (found := _entry(path, name)) is not None:
+                return found
         raise InputError(f"folder {shown(name)}: there is no such solve; it may have been renamed or deleted")
 
     def new(self, name: str) -> Entry:
@@ -106,7 +122,7 @@ class Folders:
                 f"name: {name} is the name of a board, as the solves of a batch have; add a word to it"
             )
         for root in self.roots:
-            if not _is_solve(root) and not _is_batch(root):
+            if _entry(root, root.name) is None:
                 path = root / name
                 if path.resolve().parent != root.resolve():
                     raise InputError(f"name: {shown(name)} is a link to another folder; choose another name")
@@ -121,7 +137,7 @@ class Folders:
 
     @contextmanager
     def solution(self, name: str) -> Iterator[Solution]:
-        """Open a solve for a ``with`` block; threads that use one solve wait for each other.
+        """Open a solve for a ``with`` block, in which all reads see the same save of the solve.
 
         A solve that has saved since the last call is opened again, so that pages show its latest strategy.
 
@@ -133,93 +149,96 @@ class Folders:
         entry = self.entry(name)
         if entry.kind == "batch":
             raise InputError(f"folder {shown(name)} is a batch; choose one of its boards")
-        with self._lock:
-            opened = self._opened.setdefault(name, _Opened())
-            self._opened.move_to_end(name)
-            old = [self._opened.popitem(last=False)[1] for _ in range(len(self._opened) - MOST_OPEN)]
-        for each in old:
-            each.close()
-        with opened.lock:
-            yield opened.latest(entry.path)
+        with self._readers.solution(entry.path) as solution:
+            yield solution
+
+    @contextmanager
+    def apart(self, name: str) -> Iterator[Solution]:
+        """Open a solve for long work in a ``with`` block, so that pages can look at the solve meanwhile.
+
+        Raises:
+            InputError: there is no solve with the id.
+            NotSolvedError: nothing was saved yet.
+            lockers.LockerError: the folder is damaged.
+        """
+        with closing(Solution.open(self.entry(name).path)) as solution, solution.store.snapshot():
+            yield solution
+
+    def saved(self, name: str) -> tuple[Stamp, ...]:
+        """Return what changes when a solve, or a solve of a batch, saves.
+
+        Raises:
+            InputError: there is no solve or batch with the id.
+        """
+        entry = self.entry(name)
+        boards = [board.rpartition("/")[2] for board in entry.boards]
+        return tuple(stamp(folder) for folder in [entry.path / board for board in boards] or [entry.path])
 
     def close(self) -> None:
-        """Close all solutions."""
-        with self._lock:
-            opened, self._opened = list(self._opened.values()), OrderedDict()
-        for each in opened:
-            each.close()
+        """Stop computing in the background, and close all solutions."""
+        self.background.close()
+        self._readers.close()
+
+    def _places(self, name: str) -> Iterator[Path]:
+        """Yield the folders that an id may stand for; most do not exist."""
+        for root in self.roots:
+            names = name.split("/")
+            if name == root.name:
+                yield root
+            if names[0] == root.name and _are_plain(names[1:]):
+                yield root.joinpath(*names[1:])
+            if len(self.roots) == 1 and _are_plain(names):
+                yield root.joinpath(*names)
+
+    def _name(self, root: Path) -> str:
+        """Return what the ids of a given folder begin with; a single folder that only contains solves adds nothing."""
+        return "" if len(self.roots) == 1 and _entry(root, "") is None else root.name
 
 
-class _Opened:
-    """A solve that is opened at its first use, and again after it has changed."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self._solution: Solution | None = None
-        self._stamp: Stamp = ()
-
-    def latest(self, folder: Path) -> Solution:
-        """Return the solution with the latest saved strategies; the caller holds the lock."""
-        now = stamp(folder)
-        if self._solution is not None and now == self._stamp:
-            return self._solution
-        self._close()
-        self._solution, self._stamp = Solution.open(folder), now
-        return self._solution
-
-    def close(self) -> None:
-        """Close the solution once no thread uses it."""
-        with self.lock:
-            self._close()
-
-    def _close(self) -> None:
-        if self._solution is not None:
-            self._solution.close()
-        self._solution = None
-
-
-def stamp(folder: Path) -> Stamp:
-    """Return what changes when a solve saves, or when its folder is replaced."""
-    play, found = strategy_folder(folder), []
-    with suppress(FileNotFoundError):
-        for path in sorted([*play.glob("*.mdb"), *play.glob("manifest.json")]):
-            stat = path.stat()
-            found.append((path.name, stat.st_ino, stat.st_size, stat.st_mtime_ns))
-    return tuple(found)
-
-
-def _entries(folder: Path, name: str) -> Iterator[Entry]:
+def _entries(folder: Path, name: str, problems: list[str]) -> Iterator[Entry]:
     """Yield the solves and batches in a folder: the folder itself, or its direct subfolders."""
+    if (entry := _entry(folder, name)) is not None:
+        yield from _with_boards(entry)
+        return
+    for child in _subfolders(folder, problems):
+        inner = f"{name}/{child}" if name else child
+        path = folder / child
+        if not os.access(path, os.R_OK | os.X_OK):
+            problems.append(f"folder {path_text(path)} cannot be read")
+        elif (entry := _entry(path, inner)) is not None:
+            yield from _with_boards(entry)
+
+
+def _with_boards(entry: Entry) -> Iterator[Entry]:
+    """Yield an entry, and the solves of a batch after it."""
+    yield entry
+    yield from (Entry(board, entry.path / board.rpartition("/")[2], "solve") for board in entry.boards)
+
+
+def _entry(folder: Path, name: str) -> Entry | None:
+    """Return the entry of a folder; None if it is neither a solve nor a batch."""
     if _is_solve(folder):
-        yield Entry(name or folder.name, folder, "solve")
-    elif _is_batch(folder):
-        yield from _batch(folder, name or folder.name)
-    elif folder.is_dir():
-        for child in _subfolders(folder):
-            inner = f"{name}/{child.name}" if name else child.name
-            if _is_solve(child):
-                yield Entry(inner, child, "solve")
-            elif _is_batch(child):
-                yield from _batch(child, inner)
+        return Entry(name, folder, "solve")
+    boards = _solves_of_batch(folder)
+    return None if boards is None else Entry(name, folder, "batch", tuple(f"{name}/{b}" for b in boards))
 
 
-def _batch(folder: Path, name: str) -> Iterator[Entry]:
-    solves = [child for child in _subfolders(folder) if _is_solve(child)]
-    ids = [f"{name}/{child.name}" for child in solves]
-    yield Entry(name, folder, "batch", tuple(ids))
-    yield from (Entry(each, child, "solve") for each, child in zip(ids, solves, strict=True))
+def _solves_of_batch(folder: Path) -> list[str] | None:
+    """Return the names of the solves of one job on several boards; None if a folder does not hold such solves.
+
+    The folder of a batch has a file of weights, or its solves have boards as names.
+    """
+    path = os.fspath(folder)
+    solves = [child for child in _subfolders(folder, []) if _is_solve(f"{path}/{child}")]
+    if solves and (os.path.exists(f"{path}/{WEIGHTS_FILE}") or all(map(_is_board, solves))):
+        return solves
+    return None
 
 
-def _is_solve(folder: Path) -> bool:
-    return holds_store(strategy_folder(folder))
-
-
-def _is_batch(folder: Path) -> bool:
-    """Whether a folder holds solves of one job on several boards: it has a file of weights, or boards as names."""
-    if not folder.is_dir() or _is_solve(folder):
-        return False
-    solves = [child.name for child in _subfolders(folder) if _is_solve(child)]
-    return bool(solves) and ((folder / WEIGHTS_FILE).exists() or all(map(_is_board, solves)))
+def _is_solve(folder: str | Path) -> bool:
+    """Whether a folder has a store with strategies; with plain texts, since a listing asks a thousand times."""
+    path = os.fspath(folder)
+    return os.path.exists(f"{path}/{FILE}") or os.path.exists(f"{path}/{FOLDER}/{FILE}")
 
 
 def _is_board(name: str) -> bool:
@@ -229,10 +248,31 @@ def _is_board(name: str) -> bool:
         return False
 
 
-def _subfolders(folder: Path) -> list[Path]:
+def _are_plain(names: Sequence[str]) -> bool:
+    """Whether the names in an id are one or two names of folders, which lead nowhere else."""
+    return 1 <= len(names) <= 2 and all(map(_is_plain, names))
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name can be part of an id; hidden folders, and names that are not UTF-8, are not shown."""
+    return bool(name) and not name.startswith(".") and not {"/", "\0"} & set(name) and _is_text(name)
+
+
+def _is_text(name: str) -> bool:
     try:
-        return sorted(
-            child for child in folder.iterdir() if child.is_dir() and not child.name.startswith(".")
-        )
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _subfolders(folder: Path, problems: list[str]) -> list[str]:
+    """Return the sorted names of the folders in a folder; add a line to ``problems`` if it cannot be read."""
+    try:
+        with os.scandir(folder) as children:
+            return sorted(child.name for child in children if _is_plain(child.name) and child.is_dir())
+    except NotADirectoryError:
+        return []
     except OSError as error:
-        raise InputError(f"folder {path_text(folder)} cannot be read: {error.strerror}") from None
+        problems.append(f"folder {path_text(folder)} cannot be read: {error.strerror}")
+        return []

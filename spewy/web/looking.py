@@ -15,6 +15,7 @@ from spewy.look.position import position, summary
 from spewy.look.solution import Solution
 from spewy.web.answers import Parameters, get, optional, text
 from spewy.web.folders import Folders
+from spewy.web.reporting import report_routes
 
 Question = Callable[[Parameters], Any]
 """A function from the parameters of a question to the JSON object that answers it."""
@@ -33,10 +34,10 @@ def look_routes(folders: Folders) -> list[Route]:
 
     def listed(parameters: Parameters) -> dict[str, Any]:
         del parameters
-        rows = [
-            {"id": entry.id, "kind": entry.kind, "boards": list(entry.boards)} for entry in folders.entries()
-        ]
-        return {"folders": rows, "roots": [root.name for root in folders.roots]}
+        found = folders.listing()
+        rows = [{"id": entry.id, "kind": entry.kind, "boards": list(entry.boards)} for entry in found.entries]
+        roots = [root.name for root in folders.roots]
+        return {"folders": rows, "roots": roots, "problems": list(found.problems)}
 
     def table(parameters: Parameters) -> Response:
         with folders.solution(text(parameters, "folder")) as solution:
@@ -45,7 +46,7 @@ def look_routes(folders: Folders) -> list[Route]:
         return Response(frame.to_csv(index=False), media_type="text/csv; charset=utf-8")
 
     questions = [get(path, question) for path, question in solution_questions(folders).items()]
-    return [get("/api/folders", listed), *questions, get("/api/table.csv", table)]
+    return [get("/api/folders", listed), *questions, get("/api/table.csv", table), *report_routes(folders)]
 
 
 def solution_questions(solutions: Solutions) -> dict[str, Question]:

@@ -1,16 +1,20 @@
 """Refuses requests that do not come from the page itself, and limits what the page may load.
 
 A web page of another site can send requests to a server on this machine. So every request must name this server in its
-``Host`` header (a foreign name that resolves to this machine is refused), a request that changes something must be a
-POST of JSON whose ``Origin`` is this server, and a server that listens beyond this machine asks for its token. The
-content security policy lets a page load only this server's scripts, styles and pictures, and no inline script.
+``Host`` header (a foreign name that resolves to this machine is refused), only a link may lead here from another site,
+a request that changes something must be a POST of JSON whose ``Origin`` is this server, and a server that listens
+beyond this machine asks for its token. The content security policy lets a page load only this server's scripts, styles
+and pictures, and no inline script.
 """
 
 from __future__ import annotations
 
 import hmac
 import json
+import re
+from collections.abc import Iterable, Mapping
 from http.cookies import CookieError, SimpleCookie
+from typing import NamedTuple
 from urllib.parse import parse_qs
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -22,6 +26,7 @@ POLICY = (
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
@@ -29,12 +34,28 @@ HEADERS = {
 }
 """Headers of every answer."""
 COOKIE = "spewy-token"
+"""Name of the cookie with the token, before the port: browsers send the cookies of one port to all ports of a host."""
 MOST_BYTES = 1 << 20
 """Largest body of a request in bytes."""
+MOST_REQUESTS = 200
+"""Number of simultaneous requests beyond which the server answers 503."""
+
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(:[0-9]{1,5})?")
+_SINGLE = ("host", "origin", "content-type", "content-length", "sec-fetch-site")
+"""Headers that decide about a request, so that none of them may stand in it twice."""
+
+Headers = Mapping[str, str]
+
+
+class Refusal(NamedTuple):
+    """Status and reason of an answer to a refused request."""
+
+    status: int
+    reason: str
 
 
 class Guard:
-    """Middleware that refuses foreign requests and adds the security headers to every answer.
+    """Refuses foreign requests and adds the security headers to every answer of an application.
 
     Args:
         app: the application.
@@ -44,76 +65,113 @@ class Guard:
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str] | None, token: str | None = None) -> None:
         self._app, self._hosts, self._token = app, hosts, token
+        self._running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008})
             return
-        headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
-        }
-        query = parse_qs(scope["query_string"].decode("latin-1"))
-        given = query.get("token", [""])[0]
-        sets_cookie = self._token is not None and hmac.compare_digest(given.encode(), self._token.encode())
+        names = [name.decode("latin-1").lower() for name, _ in scope["headers"]]
+        values = [value.decode("latin-1") for _, value in scope["headers"]]
+        headers = dict(zip(names, values, strict=True))
+        cookie = f"{COOKIE}-{(scope.get('server') or ('', 0))[1]}"
+        by_address = self._token is not None and self._is_token(_token_of(scope))
+        guarded = _with_headers(send, f"{cookie}={self._token}" if by_address else None)
 
-        async def guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                pairs = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                if sets_cookie:
-                    pairs.append(
-                        (b"set-cookie", f"{COOKIE}={self._token}; HttpOnly; SameSite=Strict; Path=/".encode())
-                    )
-                named = {name for name, _ in pairs}
-                kept = [(name, value) for name, value in message["headers"] if name not in named]
-                message["headers"] = [*kept, *pairs]
-            await send(message)
-
-        refusal = self._refusal(scope["method"], headers, sets_cookie)
-        if refusal is None:
-            await self._app(scope, receive, guarded)
+        refusal = self._refusal(scope, names, headers, by_address or self._in_cookie(headers, cookie))
+        if refusal is not None:
+            await _answer(guarded, refusal.status, json.dumps({"error": refusal.reason}).encode())
+        elif by_address and scope["path"] == "/":
+            # The token leaves the address, so that it is in no bookmark and on no screen.
+            await _answer(guarded, 303, b"{}", [(b"location", b"/")])
         else:
-            await _refuse(guarded, *refusal)
+            self._running += 1
+            try:
+                await self._app(scope, receive, guarded)
+            finally:
+                self._running -= 1
 
-    def _refusal(self, method: str, headers: dict[str, str], has_token: bool) -> tuple[int, str] | None:
-        """Return the status and the reason for which a request is refused; None if it is not."""
-        host = headers.get("host", "")
-        if self._hosts is not None and _without_port(host) not in self._hosts:
-            return 421, "the request names another server; open the address that spewy serve printed"
-        if self._token is not None and not has_token and not self._knows_token(headers.get("cookie", "")):
-            return 401, "the token is missing; open the address that spewy serve printed"
-        if method in ("GET", "HEAD"):
-            return None
-        if method != "POST":
-            return 405, f"method {method[:20]}: expected GET or POST"
-        origin = headers.get("origin")
-        if origin is not None and origin.split("://")[-1] != host:
-            return 403, "the request comes from the page of another server"
-        if headers.get("content-type", "").split(";")[0].strip() != "application/json":
-            return 415, "expected a body of the type application/json"
-        length = headers.get("content-length", "")
-        if not length.isdecimal() or int(length) > MOST_BYTES:
-            return 413, f"expected a body of at most {MOST_BYTES:,} bytes with its length"
-        return None
+    def _refusal(
+        self, scope: Scope, names: Iterable[str], headers: Headers, has_token: bool
+    ) -> Refusal | None:
+        """Return why a request is refused; None if it is not."""
+        counted = list(names)
+        twice = next((name for name in _SINGLE if counted.count(name) > 1), None)
+        if twice is not None:
+            return Refusal(400, f"the request has two headers {twice}")
+        match = _HOST.fullmatch(headers.get("host", "").lower())
+        if match is None or (self._hosts is not None and match[1] not in self._hosts):
+            return Refusal(421, "the request names another server; open the address that spewy serve printed")
+        if self._token is not None and not has_token:
+            return Refusal(401, "the token is missing; open the address that spewy serve printed")
+        if scope["path"] != "/" and headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return Refusal(403, "the request comes from the page of another server")
+        if self._running >= MOST_REQUESTS:
+            return Refusal(503, "the server has too many requests; try again in a moment")
+        return None if scope["method"] in ("GET", "HEAD") else _refused_change(scope["method"], headers)
 
-    def _knows_token(self, cookies: str) -> bool:
+    def _in_cookie(self, headers: Headers, name: str) -> bool:
+        if self._token is None:
+            return True
         try:
-            morsel = SimpleCookie(cookies).get(COOKIE)
+            morsel = SimpleCookie(headers.get("cookie", "")).get(name)
         except CookieError:
             return False
-        assert self._token is not None
-        return morsel is not None and hmac.compare_digest(morsel.value.encode(), self._token.encode())
+        return morsel is not None and self._is_token(morsel.value)
+
+    def _is_token(self, text: str) -> bool:
+        return self._token is not None and hmac.compare_digest(
+            text.encode("utf-8", "replace"), self._token.encode()
+        )
 
 
-def _without_port(host: str) -> str:
-    """Return the name or address of a ``Host`` header, without its port."""
-    if host.startswith("["):
-        return host[: host.find("]") + 1].lower()
-    return host.partition(":")[0].lower()
+def _refused_change(method: str, headers: Headers) -> Refusal | None:
+    """Return why a request that may change something is refused; None if it is not."""
+    if method != "POST":
+        return Refusal(405, f"method {method[:20]}: expected GET or POST")
+    origin = headers.get("origin")
+    if origin is not None and origin.lower() not in _origins(headers["host"]):
+        return Refusal(403, "the request comes from the page of another server")
+    if headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
+        return Refusal(415, "expected a body of the type application/json")
+    length = headers.get("content-length", "")
+    if "transfer-encoding" in headers or not length.isdecimal():
+        return Refusal(411, "expected a body with its length")
+    if len(length) > 9 or int(length) > MOST_BYTES:
+        return Refusal(413, f"expected a body of at most {MOST_BYTES:,} bytes")
+    return None
 
 
-async def _refuse(send: Send, status: int, reason: str) -> None:
-    body = json.dumps({"error": reason}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+def _origins(host: str) -> tuple[str, str]:
+    """Return the origins of this server's pages; the second one if a proxy adds encryption."""
+    return f"http://{host.lower()}", f"https://{host.lower()}"
+
+
+def _token_of(scope: Scope) -> str:
+    query: bytes = scope["query_string"]
+    return parse_qs(query.decode("latin-1")).get("token", [""])[0]
+
+
+def _with_headers(send: Send, cookie: str | None) -> Send:
+    """Return a function that sends an answer with the security headers, and with a cookie if there is one."""
+
+    async def guarded(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            pairs = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+            if cookie is not None:
+                # Lax: a link with the token, say in a message, leads to the page without being asked again.
+                pairs.append((b"set-cookie", f"{cookie}; HttpOnly; SameSite=Lax; Path=/".encode()))
+            named = {name for name, _ in pairs}
+            kept = [pair for pair in message.get("headers", []) if pair[0].lower() not in named]
+            message = {**message, "headers": [*kept, *pairs]}
+        await send(message)
+
+    return guarded
+
+
+async def _answer(send: Send, status: int, body: bytes, more: Iterable[tuple[bytes, bytes]] = ()) -> None:
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *more]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
+import http.client
 import secrets
 import socket
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from spewy.errors import InputError
+from spewy.system.interrupts import interruptible
 from spewy.web.app import make_app
 from spewy.web.folders import Folders
 from spewy.web.job_process import JobProcess
 
 LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 """Names of this machine in a ``Host`` header."""
-MOST_REQUESTS = 200
-"""Number of simultaneous requests beyond which the server answers 503."""
+NAME = "spewy"
+"""Name of this program in the ``Server`` header, by which a second server recognises the first one."""
+MOST_CONNECTIONS = 500
+"""Number of connections beyond which the server closes new ones at once; each needs an open file."""
+HEADER_SECONDS = 20.0
+"""Time within which the headers of a request must have come."""
+GRACE_SECONDS = 1
+"""Time that running requests get to end after a signal, in whole seconds."""
 
 
 def serve(
@@ -28,8 +40,10 @@ def serve(
     port: int,
     ready: Callable[[str], None],
     waits: Callable[[str], None] = lambda _: None,
+    *,
+    asks_token: bool = False,
 ) -> None:
-    """Serve pages about some folders until SIGINT or SIGTERM.
+    """Serve pages about some folders until SIGINT, SIGTERM or SIGHUP.
 
     Args:
         roots: folders to show.
@@ -37,30 +51,34 @@ def serve(
         port: port to listen on; 0 for a free one.
         ready: called with the address of the first page once the server listens.
         waits: called with the name of a solve if the server ends and waits until this solve has saved.
+        asks_token: whether to ask for the token on this machine's own addresses, too.
 
     Raises:
         InputError: the port is in use, or the address is not one of this machine.
+        KeyboardInterrupt: a signal has ended the server.
     """
+    folders, jobs = Folders(roots), JobProcess()
     listener = _listener(host, port)
     local = _is_local(host)
-    token = None if local else secrets.token_urlsafe(16)
-    folders = Folders(roots)
-    jobs = JobProcess()
-    app = make_app(folders, LOCAL if local else None, token, jobs)
+    token = secrets.token_urlsafe(16) if asks_token or not local else None
+    app = make_app(folders, LOCAL | {_in_address(host)} if local else None, token, jobs)
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        http=_Connection,
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_level="error",
         access_log=False,
         server_header=False,
-        limit_concurrency=MOST_REQUESTS,
-        timeout_graceful_shutdown=2,
-        lifespan="off",
+        headers=[("server", NAME)],
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listener.getsockname()[1]}/"
+    address = f"http://{_reachable(host)}:{listener.getsockname()[1]}/"
     ready(address if token is None else f"{address}?token={token}")
+    server = _Server(config)
     try:
-        uvicorn.Server(config).run([listener])
+        server.run([listener])
     finally:
         listener.close()
         folders.close()
@@ -68,6 +86,54 @@ def serve(
         if state is not None and state.state != "ended":
             waits(state.id)
         jobs.close()
+    if server.interrupted.is_set():
+        raise KeyboardInterrupt
+
+
+class _Server(uvicorn.Server):
+    """A server that this program's signals end."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.interrupted = threading.Event()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Let the first signal end the server in good order, and a second one at once."""
+        with interruptible() as self.interrupted:
+            yield
+
+    async def on_tick(self, counter: int) -> bool:
+        """Return whether the server must end, ten times a second."""
+        return await super().on_tick(counter) or self.interrupted.is_set()
+
+
+class _Connection(H11Protocol):
+    """A connection that the server closes if there are too many, or if no request comes."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.abort()
+        else:
+            self._wait_for_headers()
+
+    def data_received(self, data: bytes) -> None:
+        """Read a part of a request."""
+        waited = self.timeout_keep_alive_task if self.cycle is None else None
+        if waited is None:
+            super().data_received(data)
+            return
+        self.timeout_keep_alive_task = None  # the time for the headers goes on
+        super().data_received(data)
+        if self.cycle is None and not self.transport.is_closing():
+            self.timeout_keep_alive_task = waited
+        else:
+            waited.cancel()
+
+    def _wait_for_headers(self) -> None:
+        self.timeout_keep_alive_task = self.loop.call_later(HEADER_SECONDS, self.timeout_keep_alive_handler)
 
 
 def _is_local(host: str) -> bool:
@@ -77,12 +143,26 @@ def _is_local(host: str) -> bool:
         return host == "localhost"
 
 
+def _in_address(host: str) -> str:
+    return f"[{host.lower()}]" if ":" in host else host.lower()
+
+
+def _reachable(host: str) -> str:
+    """Return the host to open in a browser: this machine's name if the server listens on all addresses."""
+    try:
+        everywhere = ip_address(host).is_unspecified
+    except ValueError:
+        everywhere = False
+    return socket.gethostname() if everywhere else _in_address(host)
+
+
 def _listener(host: str, port: int) -> socket.socket:
     """Open the socket to listen on."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except socket.gaierror as error:
-        raise InputError(f"--host {host}: {error.strerror}; give an address of this machine") from None
+    except (socket.gaierror, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no address"
+        raise InputError(f"--host {host}: {reason}; give an address of this machine") from None
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -91,9 +171,23 @@ def _listener(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:
-            raise InputError(
-                f"port {port} is in use, perhaps by another spewy serve at http://{host}:{port}/; "
-                "open that page, or give another --port"
-            ) from None
+            raise InputError(_in_use(_in_address(host), port)) from None
         raise InputError(f"--host {host} --port {port}: {error.strerror}") from None
     return listener
+
+
+def _in_use(host: str, port: int) -> str:
+    """Return the error for a port that another program listens on; say whether it is another ``spewy serve``."""
+    connection = http.client.HTTPConnection(host.strip("[]"), port, timeout=1)
+    try:
+        connection.request("HEAD", "/")
+        name = connection.getresponse().getheader("server", "")
+    except (OSError, http.client.HTTPException):
+        name = ""
+    finally:
+        connection.close()
+    if name == NAME:
+        return (
+            f"port {port}: another spewy serve is at http://{host}:{port}/; open it, or give another --port"
+        )
+    return f"port {port} is in use by another program; give another --port, or --port 0 for a free one"

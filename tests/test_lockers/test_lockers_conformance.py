@@ -103,6 +103,28 @@ class StoreConformance:
         assert [None if array is None else int(array) for array in found] == [29, 3, None, 3, 0]
         assert store.get_many("payoff", []) == []
 
+    def test_a_snapshot_reads_one_commit(self, store: Store) -> None:
+        put(store, "payoff", b"k", np.array(1))
+        writer = threading.Thread(target=put, args=(store, "payoff", b"k", np.array(2)))
+        with store.snapshot() as commit, store.snapshot() as inner:
+            writer.start()
+            writer.join(0.1)  # a store may let the writer wait until the snapshot has ended
+            assert inner == commit
+            assert store.get("payoff", b"k") == 1
+            assert store.get_many("payoff", [b"k"]) == [1]
+        writer.join()
+        assert store.get("payoff", b"k") == 2
+        with store.snapshot() as later:
+            assert later > commit
+        with store.snapshot() as same:
+            assert same == later
+
+    def test_an_error_in_a_snapshot_stays_that_error(self, store: Store) -> None:
+        with pytest.raises(OSError, match="of the caller"), store.snapshot():
+            raise OSError("of the caller")
+        put(store, "payoff", b"k", np.array(1))  # the snapshot has ended
+        assert store.get("payoff", b"k") == 1
+
     def test_keys_while_writing(self, store: Store) -> None:
         for number in range(10):
             put(store, "payoff", b"%d" % number, np.array(number))

@@ -214,6 +214,20 @@ def test_a_file_may_end_with_pages_that_were_never_written(tmp_path: Path) -> No
         assert store.check() == []
 
 
+def test_a_snapshot_refuses_a_file_that_was_cut_off_meanwhile(folder: Path) -> None:
+    path = folder / NAME
+    whole = path.read_bytes()
+    with open_store(folder, read_only=True) as store:
+        with store.snapshot():
+            np.testing.assert_array_equal(store.get("payoff", KEYS[1]), content(1))
+        os.truncate(path, len(whole) // 2)
+        with pytest.raises(DamagedLockerError, match="the missing ones are in use"), store.snapshot():
+            pytest.fail("a read of a missing page would end the process")
+        path.write_bytes(whole)
+        with store.snapshot():
+            np.testing.assert_array_equal(store.get("payoff", KEYS[1]), content(1))
+
+
 def test_a_flipped_bit_in_an_array_is_found_when_it_is_read(folder: Path) -> None:
     items = content(2).tobytes()
     path = folder / NAME

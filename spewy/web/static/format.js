@@ -22,6 +22,29 @@ export function known(value) {
   return value !== null && value !== undefined && !Number.isNaN(value);
 }
 
+/** Write a number of bytes, such as 1.5 GiB. */
+export function bytes(number) {
+  if (!known(number)) return "–";
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, number)) / 10));
+  return `${(number / 1024 ** power).toFixed(power ? 1 : 0)} ${units[power]}`;
+}
+
+/** Write a number of seconds, such as 1:15 min. */
+export function duration(seconds) {
+  if (!known(seconds)) return "–";
+  if (seconds < 0.995) return `${Math.round(1000 * seconds)} ms`;
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")} min`;
+  return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")} h`;
+}
+
+/** Write a whole number with commas. */
+export function count(number) {
+  return known(number) ? number.toLocaleString("en") : "–";
+}
+
 /** Write what a solve is and how good it is. */
 export function summaryText({ kind, progress, exploitability_pct: gap }) {
   return `${kind}, ${progress}${known(gap) ? `, exploitability ${gap.toFixed(3)} % of the pot` : ""}`;

@@ -4,10 +4,14 @@ import { el, fill } from "./dom.js";
 import { listenToKeys } from "./keys.js";
 import { lookPage } from "./lookpage.js";
 import { readPlace } from "./place.js";
+import { solvePage } from "./solvepage.js";
 import { startTheme } from "./theme.js";
 
 /** The pages: name in the address, title in the navigation, and function that makes the page in an element. */
-const PAGES = [["look", "Look", lookPage]];
+const PAGES = [
+  ["look", "Look", lookPage],
+  ["solve", "Solve", solvePage],
+];
 
 const made = {};
 const main = document.getElementById("main");

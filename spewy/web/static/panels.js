@@ -4,5 +4,7 @@
  */
 
 import { curvesPanel } from "./curves.js";
+import { lockPanel } from "./lockpanel.js";
+import { runoutsPanel } from "./runouts.js";
 
-export const LOOK_PANELS = [curvesPanel];
+export const LOOK_PANELS = [curvesPanel, runoutsPanel, lockPanel];

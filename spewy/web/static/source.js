@@ -22,7 +22,26 @@ export async function send(path, body = {}) {
   );
 }
 
+/**
+ * Ask a question whose answer takes a while: ask again until it is there.
+ * @param {function} progress called with `{done, total}` while the answer is computed; the total is 0 before it begins.
+ * @param {function} wanted whether the answer is still wanted; if it is not, the promise is rejected with an AbortError.
+ */
+export async function askLong(path, query, progress = () => {}, wanted = () => true) {
+  for (let pause = 200; ; pause = Math.min(1000, pause * 1.3)) {
+    const { status, found } = await replied(fetch(`${path}?${new URLSearchParams(givenParameters(query))}`));
+    if (status !== 202) return found;
+    progress(found);
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    if (!wanted()) throw new DOMException("nobody waits for the answer", "AbortError");
+  }
+}
+
 async function answered(request) {
+  return (await replied(request)).found;
+}
+
+async function replied(request) {
   let response;
   try {
     response = await request;
@@ -33,7 +52,7 @@ async function answered(request) {
   const found = await response.json().catch(() => null);
   if (!response.ok || found === null)
     throw new AnswerError((found && found.error) || `the server answered with status ${response.status}`);
-  return found;
+  return { status: response.status, found };
 }
 
 /**
@@ -54,7 +73,10 @@ export function solutionSource(question) {
 export function serverSource() {
   return {
     ...solutionSource(ask),
+    locks: true,
     folders: () => ask("/api/folders"),
+    reports: (query) => ask("/api/reports", query),
+    report: (query, progress, wanted) => askLong("/api/report", query, progress, wanted),
     tableAddress: (query) => `/api/table.csv?${new URLSearchParams(query)}`,
   };
 }

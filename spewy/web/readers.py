@@ -1,0 +1,129 @@
+"""Opened solutions, which threads borrow one after another.
+
+A solution keeps what it has read, so that the next answer about it is fast; a solution that is borrowed when it has
+saved meanwhile is opened again. All that one borrower reads is of one commit.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from lockers import DATA, Store, open_store
+from lockers.manifest import FILE
+from spewy.look.folder import strategy_folder
+from spewy.look.solution import Solution
+
+MOST_IDLE = 4
+"""Largest number of solutions that stay open while nobody uses them; each may hold some tens of MiB."""
+MOST_AT_ONCE = 3
+"""Largest number of threads that use one solve at once; others wait. A long report leaves room for clicks."""
+
+Stamp = tuple[int, ...]
+"""Device, inode, size and time of a solve's manifest and of its data file."""
+
+
+class Readers:
+    """Solutions of folders, to be used by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._idle: list[_Reader] = []  # the last used one stands last
+        self._busy: Counter[Path] = Counter()
+        self._changed = threading.Condition()
+        self._closed = False
+
+    @contextmanager
+    def solution(self, folder: Path) -> Iterator[Solution]:
+        """Borrow the solution of a folder for a ``with`` block; all reads in the block are of one commit.
+
+        Raises:
+            NotSolvedError: nothing was saved yet.
+            lockers.LockerError: the folder is damaged.
+        """
+        reader = self._take(folder)
+        try:
+            with reader.latest() as solution:
+                yield solution
+        finally:
+            self._give_back(reader)
+
+    def close(self) -> None:
+        """Close all solutions; those that are in use are closed after their use."""
+        with self._changed:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for reader in idle:
+            reader.close()
+
+    def _take(self, folder: Path) -> _Reader:
+        with self._changed:
+            while self._busy[folder] >= MOST_AT_ONCE:
+                self._changed.wait()
+            self._busy[folder] += 1
+            for place in reversed(range(len(self._idle))):
+                if self._idle[place].folder == folder:
+                    return self._idle.pop(place)
+        return _Reader(folder)
+
+    def _give_back(self, reader: _Reader) -> None:
+        with self._changed:
+            self._idle.append(reader)
+            self._busy[reader.folder] -= 1
+            if not self._busy[reader.folder]:
+                del self._busy[reader.folder]
+            n_old = len(self._idle) if self._closed else max(0, len(self._idle) - MOST_IDLE)
+            old, self._idle = self._idle[:n_old], self._idle[n_old:]
+            self._changed.notify_all()
+        for each in old:
+            each.close()
+
+
+@dataclass(eq=False)
+class _Reader:
+    """A solve that is opened at its first use, and again after it has saved or was replaced."""
+
+    folder: Path
+    _solution: Solution | None = None
+    _store: Store | None = None
+    _stamp: Stamp = ()
+    _commit: int = -1
+
+    @contextmanager
+    def latest(self) -> Iterator[Solution]:
+        """Yield the solution with the latest saved strategies."""
+        now = stamp(self.folder)
+        if self._store is None or now != self._stamp:
+            self.close()
+            self._store, self._stamp = open_store(strategy_folder(self.folder), read_only=True), now
+        with self._store.snapshot() as commit:
+            if self._solution is None or commit != self._commit:
+                self._close_solution()
+                self._solution, self._commit = Solution.open(self.folder), commit
+            yield self._solution
+
+    def close(self) -> None:
+        """Close the solve; the caller alone uses it."""
+        self._close_solution()
+        if self._store is not None:
+            self._store.close()
+        self._store = None
+
+    def _close_solution(self) -> None:
+        if self._solution is not None:
+            self._solution.close()
+        self._solution = None
+
+
+def stamp(folder: Path) -> Stamp:
+    """Return what changes when a solve saves, or when another solve takes its place; empty if there is no solve."""
+    found: list[int] = []
+    with suppress(FileNotFoundError, NotADirectoryError):
+        store = strategy_folder(folder)
+        for name in (FILE, DATA):
+            stat = (store / name).stat()
+            found += (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+    return tuple(found)

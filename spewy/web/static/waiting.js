@@ -1,0 +1,36 @@
+/** Shows how far an answer is that is computed in the background. */
+
+import { el, fill } from "./dom.js";
+
+/**
+ * Fill an element with an answer that takes a while, and with its progress or its error until then.
+ * @param {Element} element element to fill; the question ends when the element leaves the page.
+ * @param {string} what name of the answer, for the progress, such as "report".
+ * @param {function} question asks: `question(progress, wanted)` returns a promise of the answer.
+ * @param {function} draw called with the answer; returns nodes to show.
+ */
+export async function drawAnswer(element, what, question, draw) {
+  fill(element, el("p", { class: "note", role: "status" }, "…"));
+  let first = null;
+  const progress = ({ done, total }) => {
+    if (!first && done) first = { done, time: Date.now() };
+    const left = first && done > first.done ? leftText(((Date.now() - first.time) * (total - done)) / (done - first.done)) : "";
+    const text = total ? `computing the ${what}: ${done} of ${total}${left}` : `the ${what} waits for its turn`;
+    fill(
+      element,
+      el("p", { class: "note", role: "status" }, text, ". You can leave this page; the computation goes on."),
+      el("progress", { max: total || 1, value: String(done), "aria-label": `progress of the ${what}` }),
+    );
+  };
+  try {
+    const answer = await question(progress, () => element.isConnected);
+    fill(element, draw(answer));
+  } catch (error) {
+    if (error.name !== "AbortError") fill(element, el("p", { class: "error", role: "alert" }, error.message));
+  }
+}
+
+function leftText(milliseconds) {
+  const seconds = milliseconds / 1000;
+  return seconds < 90 ? `, about ${Math.ceil(seconds)} s left` : `, about ${Math.round(seconds / 60)} min left`;
+}

@@ -1,0 +1,134 @@
+"""The server as a process: its ports, its end, many requests, and folders that change while it runs."""
+
+import os
+import signal
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from cli_runs import refused
+from web_server import serving
+
+from spewy.web import server as server_module
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_end_the_server(solved: Path, number: int) -> None:
+    """Within two seconds of its own time, as an interrupted command, also while a browser keeps a connection."""
+    with serving(solved) as server, socket.create_connection(("127.0.0.1", server.port)) as idle:
+        idle.sendall(b"GET /api/folders HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert idle.recv(12) == b"HTTP/1.1 200"
+        started = time.monotonic()
+        code, text = server.end(number)
+        assert code == 130
+        assert "Traceback" not in text
+        assert text.splitlines()[-1] == "interrupted; everything that was saved is kept"
+        assert time.monotonic() - started < 2 * slowness()
+
+
+def slowness() -> float:
+    """How many times slower than usual this machine may be now, from the load of its processors."""
+    return max(1.0, 2 * os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+def test_a_second_server_says_where_the_first_one_is(served, tmp_path: Path) -> None:
+    line = refused("serve", tmp_path, "--port", str(served.port))
+    address = f"http://127.0.0.1:{served.port}/"
+    assert line == (
+        f"Error: port {served.port}: another spewy serve is at {address}; open it, or give another --port"
+    )
+
+
+def test_a_port_of_another_program(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        line = refused("serve", tmp_path, "--port", str(port))
+    assert line == (
+        f"Error: port {port} is in use by another program; give another --port, or --port 0 for a free one"
+    )
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "nowhere.invalid", "a b", "é" * 70, "1.2.3.4.5"])
+def test_addresses_that_are_not_of_this_machine(tmp_path: Path, host: str) -> None:
+    assert f"--host {host}" in refused("serve", tmp_path, "--host", host, "--port", "0")
+
+
+def test_ipv6(solved: Path) -> None:
+    if not socket.has_ipv6 or not _has_ipv6_loopback():
+        pytest.skip("this machine has no IPv6")
+    with serving(solved, "--host", "::1") as server:
+        assert server.address == f"http://[::1]:{server.port}/"
+        assert server.ask("api/folders")["roots"] == [solved.name]
+
+
+def _has_ipv6_loopback() -> bool:
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
+def test_another_address_of_this_machine(solved: Path) -> None:
+    with serving(solved, "--host", "127.0.0.2") as server:
+        assert server.ask("api/folders")["roots"] == [solved.name]
+
+
+@pytest.mark.parametrize("arguments", [("--host", "0.0.0.0"), ("--token",)])
+def test_a_token_is_printed_with_the_address(solved: Path, arguments: tuple[str, ...]) -> None:
+    with serving(solved, *arguments) as server:
+        address, _, token = server.address.partition("?token=")
+        assert len(token) >= 20
+        server.address = f"http://127.0.0.1:{server.port}/"
+        if "--host" in arguments:
+            assert address == f"http://{socket.gethostname()}:{server.port}/"
+        assert server.status("api/folders")[0] == 401
+        assert server.status("api/folders", token=token)[0] == 200
+
+
+def test_a_client_that_leaves(served) -> None:
+    """Connections that end within a request, or before the answer, leave nothing behind."""
+    for request in (b"", b"GE", b"GET / HTTP/1.1\r\nHost: localhost\r\n", b"GET / HTTP/1.1\r\n\r\n"):
+        with socket.create_connection(("127.0.0.1", served.port)) as connection:
+            connection.sendall(request)
+    for _ in range(20):
+        with socket.create_connection(("127.0.0.1", served.port)) as connection:
+            connection.sendall(b"GET /api/position?folder=R1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    post = (
+        b"POST /api/range HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9"
+    )
+    with socket.create_connection(("127.0.0.1", served.port)) as connection:
+        connection.sendall(post + b"\r\n\r\n{")
+    assert served.ask("api/summary", folder="R1")["name"] == "R1"
+
+
+def test_connections_without_a_request_are_closed(solved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also connections that send a byte now and then."""
+    monkeypatch.setattr(server_module, "HEADER_SECONDS", 0.3)
+    addresses: list[str] = []
+    listening = threading.Event()
+
+    def ready(address: str) -> None:
+        addresses.append(address)
+        listening.set()
+
+    arguments = ([solved], "127.0.0.1", 0, ready)
+    threading.Thread(target=server_module.serve, args=arguments, daemon=True).start()
+    assert listening.wait(30)
+    port = int(addresses[0].rstrip("/").rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.settimeout(0.05)
+        text, ended = b"GET / HTTP/1.1\r\nx: " + b"y" * 10_000, False
+        for byte in text:
+            try:
+                connection.sendall(bytes([byte]))
+                ended = connection.recv(1) == b""
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                ended = True
+            if ended:
+                break
+        assert ended
