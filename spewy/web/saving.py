@@ -1,4 +1,4 @@
-"""Routes for what a reader takes away from a solution: the table of hands, and pictures of a decision."""
+"""Routes for tables of hands and pictures of decisions, which a reader saves as files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spewy.web.parameters import filters_of
 PICTURES = {"png": "image/png", "svg": "image/svg+xml"}
 """Formats of pictures, and their media types."""
 MAPS = {"strategy": None, "EV": "EV", "equity": "equity", "reach": "reach"}
-"""What pictures can show, and the name of its heat map; None for the frequencies of actions."""
+"""Quantities that pictures can show, with the names of their heat maps; None for the frequencies of actions."""
 
 
 def saving_routes(folders: Folders) -> list[Route]:
