@@ -57,7 +57,8 @@ def export(
 ) -> None:
     """Write decisions to a table file.
 
-    The file is CSV, Excel (.xlsx) or Parquet. It has strategy, reach, EV and equity at every decision, or at the decisions that the options select.
+    The file is CSV, Excel (.xlsx) or Parquet. It has strategy, reach, EV and equity at every
+    decision, or at the decisions that the options select.
 
     \b
     It has a row for each board, line, hand and action, and these columns:
