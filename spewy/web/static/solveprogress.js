@@ -114,8 +114,8 @@ export function watchSolve(root, { id, origin }) {
   /** Return the saved checks and those that this page has seen since the last save. */
   function wholeCurve(solve) {
     for (const point of solve.curve) watch.points.set(point[0], point);
-    if (known(solve.exploitability) && known(solve.seconds) && !watch.points.has(solve.done))
-      watch.points.set(solve.done, [solve.done, solve.seconds, solve.exploitability]);
+    if (known(solve.exploitability) && known(solve.seconds) && !watch.points.has(solve.measured_at))
+      watch.points.set(solve.measured_at, [solve.measured_at, solve.seconds, solve.exploitability]);
     return [...watch.points.values()].sort((a, b) => a[1] - b[1]);
   }
 
