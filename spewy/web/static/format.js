@@ -9,7 +9,13 @@ export function percent(share, digits = 1) {
 export function amount(value) {
   if (!known(value)) return "–";
   const size = Math.abs(value);
-  return value.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : 2);
+  const text = value.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : 2);
+  return Number(text) === 0 ? text.replace("-", "") : text;
+}
+
+/** Write an amount of chips or big blinds without decimals that are 0, such as 200 or 3.63. */
+export function chips(value) {
+  return known(value) ? String(Math.round(100 * value) / 100) : "–";
 }
 
 /** Write a weight from 0 to 1 with three decimals. */
