@@ -8,7 +8,7 @@ only, and the last one leads to the showdown. `Betting` decides which actions ar
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from spewy.errors import InputError
 from spewy.game.betting import Betting
@@ -48,12 +48,12 @@ class BettingTree:
         """Build only the nodes along a line and the whole round that the line enters, and return the root.
 
         Actions that leave this part of the tree lead to nodes without children. Building the part is fast even if the
-        whole tree is large.
+        whole tree is large; the last parts are remembered, since looking at a decision asks for them many times.
 
         Args:
             line: the line that enters the round: ``""``, or a line that ends in ``/``.
         """
-        return _OneRound(self.config, line).root()
+        return _entered(self, line)
 
     def below(self, node: Node) -> "BettingTree":
         """Return the tree whose root is one of this tree's nodes."""
@@ -105,6 +105,12 @@ class BettingTree:
                 child = node.children[0]
                 roots[child.round][child.line] = child
         return roots
+
+
+@lru_cache(maxsize=8)
+def _entered(tree: BettingTree, line: str) -> Node:
+    """Build the part of a tree that `BettingTree.entered` returns."""
+    return _OneRound(tree.config, line).root()
 
 
 def build_tree(config: TreeConfig) -> BettingTree:

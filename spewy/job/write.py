@@ -33,6 +33,7 @@ EXPLAINED = {
     "tree.force_allin": "makes a bet all-in that would leave at most this share of the pot behind",
     "tree.merge": "merges two bet sizes that differ by less than about this share of the pot",
     "tree.min_bet": "smallest bet",
+    "tree.max_raises": "largest number of bets and raises in a round",
     "solve.target": "stops at this exploitability; a later solve with a lower target continues",
     "solve.memory": "memory limit; spewy estimate shows how much a solve needs",
     "save.rounds": "last round whose strategies are kept; spewy show solves later rounds again",

@@ -104,15 +104,16 @@ class Playing:
         """Begin a sitting with its first hand."""
         entry, seat, seed = self._chosen(parameters)
         with ExitStack() as opened:
+            contest: SpotContest | GameContest
             if entry.kind == "batch" or holds_spots(entry.path):
-                contest: SpotContest | GameContest = SpotContest(
-                    opened.enter_context(Spots(entry.path)), seed
-                )
+                spots = opened.enter_context(Spots(entry.path))
+                contest, cool = SpotContest(spots, seed), spots.forget
             else:
-                contest = GameContest(opened.enter_context(closing(spewy.open_bot(entry.path))), seed)
+                bot = opened.enter_context(closing(spewy.open_bot(entry.path)))
+                contest, cool = GameContest(bot, seed), _nothing
             seated = Seated(entry, Sitting(contest, seat=seat), contest)
             _deal(seated.sitting)
-            return {"session": self._seated.add(seated, opened.pop_all().close), **seated.to_json()}
+            return {"session": self._seated.add(seated, opened.pop_all().close, cool), **seated.to_json()}
 
     def _act(self, parameters: Parameters) -> dict[str, Any]:
         """Play an ACPC ``action``, or ``words`` such as "raise 300", and all that follows."""
@@ -147,9 +148,11 @@ class Playing:
                 f"{entry.id} is a whole game; the trainer needs a solved spot or a batch of spots"
             )
         with ExitStack() as opened:
-            training = Training(entry, Trainer(opened.enter_context(Spots(entry.path)), seat, seed))
+            spots = opened.enter_context(Spots(entry.path))
+            training = Training(entry, Trainer(spots, seat, seed))
             training.trainer.deal()
-            return {"session": self._training.add(training, opened.pop_all().close), **training.to_json()}
+            name = self._training.add(training, opened.pop_all().close, spots.forget)
+            return {"session": name, **training.to_json()}
 
     def _answer(self, parameters: Parameters) -> dict[str, Any]:
         """Score an answer."""
@@ -175,6 +178,10 @@ class Playing:
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= MOST_SEED:
             raise InputError(f"parameter seed: expected 0 to {MOST_SEED}, found {shown(seed)}")
         return entry, None if seat is None else SEAT_NAMES.index(seat), seed
+
+
+def _nothing() -> None:
+    """Release nothing."""
 
 
 def _deal(sitting: Sitting) -> None:

@@ -16,6 +16,8 @@ from spewy.errors import InputError, shown
 T = TypeVar("T")
 MOST = 24
 """Largest number of sessions; a new one replaces the session that was used least recently."""
+WARM = 2
+"""Number of sessions, those used last, that keep what they have computed in memory."""
 IDLE_SECONDS = 3600.0
 """Seconds without a request after which a session is forgotten."""
 
@@ -27,6 +29,7 @@ class _Session(Generic[T]):
     Attributes:
         content: the sitting or the trainer.
         close: releases the files of the session.
+        cool: releases memory of the session, which goes on.
         used: time of the last request.
         lock: held by the thread that answers a request of the session.
         closed: whether the session was closed.
@@ -34,7 +37,9 @@ class _Session(Generic[T]):
 
     content: T
     close: Callable[[], None]
+    cool: Callable[[], None]
     used: float
+    warm: bool = True
     lock: threading.Lock = field(default_factory=threading.Lock)
     closed: bool = False
 
@@ -55,13 +60,20 @@ class Sessions(Generic[T]):
         """Number of sessions."""
         return len(self._sessions)
 
-    def add(self, content: T, close: Callable[[], None]) -> str:
-        """Add a session, and return its id; ``close`` releases the files of the session when it is forgotten."""
+    def add(self, content: T, close: Callable[[], None], cool: Callable[[], None] = lambda: None) -> str:
+        """Add a session, and return its id.
+
+        Args:
+            content: the sitting or the trainer.
+            close: releases the files of the session; called when it is forgotten.
+            cool: releases memory of the session; called when `WARM` other sessions were used after it.
+        """
         name = secrets.token_urlsafe(12)
         with self._lock:
-            self._sessions[name] = _Session(content, close, self._clock())
-            old = self._outdated()
+            self._sessions[name] = _Session(content, close, cool, self._clock())
+            old, unused = self._outdated(), self._unused()
         _close(old)
+        _cool(unused)
         return name
 
     @contextmanager
@@ -75,9 +87,11 @@ class Sessions(Generic[T]):
             old = self._outdated()
             session = self._sessions.get(name)
             if session is not None:
-                session.used = self._clock()
+                session.used, session.warm = self._clock(), True
                 self._sessions.move_to_end(name)
+            unused = self._unused()
         _close(old)
+        _cool(unused)
         if session is None:
             raise _forgotten(name)
         with session.lock:
@@ -90,6 +104,10 @@ class Sessions(Generic[T]):
         with self._lock:
             old, self._sessions = list(self._sessions.values()), OrderedDict()
         _close(old)
+
+    def _unused(self) -> list[_Session[T]]:
+        """Return the sessions that shall release memory; the caller holds the lock."""
+        return [session for session in list(self._sessions.values())[:-WARM] if session.warm]
 
     def _outdated(self) -> list[_Session[T]]:
         """Remove the sessions that are idle or too many, and return them; the caller holds the lock."""
@@ -106,6 +124,18 @@ def _forgotten(name: str) -> InputError:
     return InputError(
         f"session {shown(name)} has ended: it was idle for an hour, or the server was restarted; start again"
     )
+
+
+def _cool(sessions: list[_Session[T]]) -> None:
+    """Let sessions release memory, except those that a thread uses now."""
+    for session in sessions:
+        if session.lock.acquire(blocking=False):
+            try:
+                if not session.closed:
+                    session.cool()
+                session.warm = False
+            finally:
+                session.lock.release()
 
 
 def _close(sessions: list[_Session[T]]) -> None:

@@ -9,8 +9,19 @@ export function percent(share, digits = 1) {
 export function amount(value) {
   if (!known(value)) return "–";
   const size = Math.abs(value);
-  const text = value.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : 2);
-  return Number(text) === 0 ? text.replace("-", "") : text;
+  return fixed(value, size >= 1000 ? 0 : size >= 100 ? 1 : 2);
+}
+
+/** Write a number with some decimals; a number that rounds to zero has no sign. */
+export function fixed(value, digits) {
+  const text = value.toFixed(digits);
+  return Number(text) ? text : text.replace("-", "");
+}
+
+/** Write a difference with its sign. */
+export function signedText(value, write) {
+  if (!known(value)) return "–";
+  return value < 0 ? `−${write(-value)}` : `+${write(value)}`;
 }
 
 /** Write an amount of chips or big blinds without decimals that are 0, such as 200 or 3.63. */

@@ -58,42 +58,37 @@ export function jobCost(draft) {
       each ? el("p", { class: "note" }, each) : null,
       el("meter", { class: "memory-meter", min: 0, max: cost.budget_bytes, low: 0.8 * cost.budget_bytes, high: 0.99 * cost.budget_bytes, optimum: 0, value: Math.min(memory, cost.budget_bytes), "aria-label": "memory of the limit" }),
       el("dl", { class: "cost-rows" }, rows.map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text)))),
-      cost.fits ? null : tooLarge(cost, limit),
+      smaller(cost, limit),
     ];
   }
 
-  function tooLarge(cost, limit) {
-    const cuts = (cost.cuts || []).map((cut) =>
+  function tooLarge(limit) {
+    return `The job needs more than the ${limit} that it may use. Allow more memory if the machine has it, or make the job smaller:`;
+  }
+
+  /** What saves most memory, each with a button that makes the change. */
+  function smaller(cost, limit) {
+    const cuts = cost.cuts || [];
+    if (cost.fits && !cuts.length) return null;
+    const rows = cuts.map((cut) =>
       el(
         "li",
         {},
-        `without ${cut.size} among ${sizesName(cut.key)}: about ${(100 * cut.share).toFixed(0)} % of it `,
-        smallButton("remove", () => removeSize(cut), { "aria-label": `remove ${cut.size} from ${sizesName(cut.key)}` }),
+        `about ${bytes(cut.memory_bytes)} ${cut.words} `,
+        smallButton("change", () => change(cut), { "aria-label": `change the job: ${cut.words}` }),
       ),
     );
-    const half =
-      draft.get("solve.precision") === undefined
-        ? el("li", {}, "with 16-bit precision: about half of it ", smallButton("use 16-bit", () => draft.set("solve.precision", "16-bit")))
-        : null;
     return el(
       "div",
-      { class: "error", role: "alert" },
-      `The job needs more than the ${limit} that it may use. Allow more memory if the machine has it, or make the job smaller:`,
-      el("ul", {}, cuts, half),
+      cost.fits ? { class: "note" } : { class: "error", role: "alert" },
+      cost.fits ? "In memory alone, and faster, if the job is smaller:" : tooLarge(limit),
+      el("ul", {}, rows),
     );
   }
 
-  function removeSize({ key, size }) {
-    const sizes = String(draft.get(key) || "").split(",").map((each) => each.trim());
-    draft.set(key, sizes.filter((each) => each !== size).join(", "));
+  function change({ key, value }) {
+    draft.set(key, /^[0-9]+$/.test(value) ? Number(value) : value);
   }
 
   return { node, refresh };
-}
-
-/** Name the bet sizes with a key: `bets.turn.oop.bet` are oop's bets on the turn. */
-function sizesName(key) {
-  const [, round, ...rest] = key.split(".");
-  const seat = rest.length > 1 ? `${rest[0]}'s` : "the";
-  return `${seat} ${rest.at(-1)}s ${roundText(round)}`;
 }

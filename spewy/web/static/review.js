@@ -15,6 +15,9 @@ export function reviewNode(state) {
     el("h2", {}, `Review of hand ${report.number + 1}`),
     scoreNode(report.score),
     report.decisions.length ? decisionsNode(state) : el("p", { class: "note" }, "You had no decision in this hand."),
+    state.kind === "game" && report.decisions.length
+      ? el("p", { class: "note" }, "Costs and EVs assume that nobody bets in later rounds.")
+      : null,
     report.opponent_range && report.opponent_range.grid ? rangesNode(report) : null,
   );
 }

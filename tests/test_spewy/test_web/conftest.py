@@ -56,7 +56,6 @@ def page(chromium):
     """An empty page; at the end of the test it must have had no error."""
     with chromium.new_context(viewport={"width": 1280, "height": 900}) as context:
         opened = context.new_page()
-        opened.set_default_timeout(10_000)
         errors = []
         opened.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         opened.on("pageerror", lambda error: errors.append(str(error)))

@@ -9,7 +9,7 @@ from naive_spots import BOARDS, SMALL_TURN, solve, unraked
 from web_client import Pages
 
 from spewy.errors import InputError
-from spewy.web.sessions import IDLE_SECONDS, MOST, Sessions
+from spewy.web.sessions import IDLE_SECONDS, MOST, WARM, Sessions
 
 
 @pytest.fixture(scope="module")
@@ -169,10 +169,31 @@ def test_many_requests_of_one_session_play_one_hand(pages):
 
 class Content:
     def __init__(self):
-        self.closed = False
+        self.closed, self.cooled = False, 0
 
     def close(self):
         self.closed = True
+
+    def cool(self):
+        self.cooled += 1
+
+
+def test_sessions_that_others_were_used_after_release_memory():
+    sessions, contents = Sessions(), [Content() for _ in range(WARM + 1)]
+    names = [sessions.add(content, content.close, content.cool) for content in contents]
+    assert [content.cooled for content in contents] == [1, *[0] * WARM]
+    with sessions.use(names[0]), sessions.use(names[-1]):
+        pass
+    assert [content.cooled for content in contents] == [1, 1, *[0] * (WARM - 1)]
+
+
+def test_a_sitting_goes_on_after_it_has_released_memory(pages):
+    first = sent(pages, "/api/play/new", folder="turn", seat="oop", seed=1)
+    for _ in range(WARM):
+        sent(pages, "/api/play/new", folder="turn", seed=2)
+    again = sent(pages, "/api/play/new", folder="turn", seat="oop", seed=1)
+    states = [whole_hand(pages, state) for state in (first, again)]
+    assert {**states[0], "session": ""} == {**states[1], "session": ""}
 
 
 def test_sessions_that_are_idle_or_too_many_are_forgotten():
