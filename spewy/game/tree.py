@@ -8,7 +8,7 @@ only, and the last one leads to the showdown. `Betting` decides which actions ar
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from spewy.errors import InputError
 from spewy.game.betting import Betting
@@ -53,7 +53,7 @@ class BettingTree:
         Args:
             line: the line that enters the round: ``""``, or a line that ends in ``/``.
         """
-        return _OneRound(self.config, line).root()
+        return _entered(self.config, line)
 
     def below(self, node: Node) -> "BettingTree":
         """Return the tree whose root is one of this tree's nodes."""
@@ -105,6 +105,12 @@ class BettingTree:
                 child = node.children[0]
                 roots[child.round][child.line] = child
         return roots
+
+
+@lru_cache(64)
+def _entered(config: TreeConfig, line: str) -> Node:
+    """Build the part of a tree that a line enters; whoever walks through a tree asks for one part again and again."""
+    return _OneRound(config, line).root()
 
 
 def build_tree(config: TreeConfig) -> BettingTree:

@@ -200,7 +200,8 @@ def is_holdem(game: Game | None) -> bool:
 
 
 def _numbers(names: Sequence[str]) -> NDArray[np.int64]:
-    return np.array([hand_index(Deck(), parse_hand(name)) for name in names], dtype=np.int64)
+    cards = np.array([parse_hand(name) for name in names], dtype=np.int64)
+    return hand_index(Deck(), cards.reshape(-1, 2))
 
 
 def _by_class(weights: np.ndarray) -> Floats:
