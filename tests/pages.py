@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -31,3 +32,36 @@ def anchors(page):
 
 def slug(heading):
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+class Block(NamedTuple):
+    """A fenced block of a page: its language, the words behind the language, and its lines."""
+
+    language: str
+    words: tuple[str, ...]
+    lines: tuple[str, ...]
+
+    @property
+    def text(self):
+        return "\n".join(self.lines)
+
+    @property
+    def typed(self):
+        """What a user types: all lines, or in a console those behind the prompt; ends of lines are joined."""
+        lines = self.lines
+        if any(line.startswith("$ ") for line in lines):
+            lines = [line[2:] for line in lines if line.startswith(("$ ", "> "))]
+        return "\n".join(lines).replace("\\\n", " ").split("\n")
+
+
+def blocks(page):
+    """The fenced blocks of a page."""
+    for match in FENCE.finditer(page.read_text()):
+        first, *lines, _ = match[0].split("\n")
+        language, *words = first.lstrip("`~:").split() or [""]
+        yield Block(language, tuple(words), tuple(lines))
+
+
+def inline(page):
+    """The inline code of a page."""
+    return re.findall(r"(?<!`)`([^`\n]+)`(?!`)", FENCE.sub("", page.read_text()))

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 
@@ -33,7 +34,9 @@ class Client:
                 self._cookies = client.cookies
                 return answer
 
-        return asyncio.run(send())
+        # Playwright's browser, which other tests leave open, keeps an event loop running in this thread.
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(lambda: asyncio.run(send())).result()
 
     def get(self, path: str, **options) -> httpx.Response:
         return self.request("GET", path, **options)

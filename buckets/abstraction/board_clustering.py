@@ -30,16 +30,14 @@ class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Ward's linkage makes the first clusters of up to 2,500 different samples, mini-batch k-means the first clusters of
     more samples. Then k-means, on one thread, moves samples to the nearest mean. Equal input gives equal labels.
 
-    Parameters
-    ----------
+    Args:
         n_clusters: largest number of clusters.
         random_state: seed of mini-batch k-means.
 
     Attributes:
-    ----------
-        labels_: (n_samples,), clusters numbered from the smallest weighted mean feature to the largest; clusters with
-            equal means in order of their first members.
-        cluster_centers_: (n_clusters_, n_features), weighted means.
+        labels_: ``[n_samples]``, clusters numbered from the smallest weighted mean feature to the largest; clusters
+            with equal means in order of their first members.
+        cluster_centers_: ``[n_clusters_, n_features]``, weighted means.
         n_clusters_: number of clusters; at most the number of different samples.
         explained_: share of the weighted variance that the clusters explain; 1: each cluster is one point.
         n_features_in_: number of features.

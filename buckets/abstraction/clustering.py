@@ -20,21 +20,19 @@ class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
     After one fit, `cut` returns labels for any number of clusters. Rows that are not sorted cause a warning, since
     Equation 1 compares the k-th smallest outcomes of hands.
 
-    Parameters
-    ----------
+    Args:
         n_clusters: largest number of clusters of `labels_`.
         max_factor: whether Equation 1 has its last factor, as published; False: Ward's linkage.
 
     Attributes:
-    ----------
-        labels_: (n_samples,), clusters numbered from the smallest mean outcome to the largest.
-        children_: (n_samples - 1, 2), the two clusters that each step merged. Clusters 0 to n_samples - 1 are single
-            samples, and step s makes cluster n_samples + s.
-        distances_: (n_samples - 1,), the cost of each merge. A later merge can be cheaper than an earlier one.
+        labels_: ``[n_samples]``, clusters numbered from the smallest mean outcome to the largest.
+        children_: ``[n_samples - 1, 2]``, the two clusters that each step merged. Clusters 0 to n_samples - 1 are
+            single samples, and step s makes cluster n_samples + s.
+        distances_: ``[n_samples - 1]``, the cost of each merge. A later merge can be cheaper than an earlier one.
         n_leaves_: n_samples.
         n_distinct_: number of different rows; equal rows are in one cluster.
         n_clusters_: number of clusters of `labels_`.
-        cluster_centers_: (n_clusters_, n_outcomes), the weighted mean of the rows of each cluster.
+        cluster_centers_: ``[n_clusters_, n_outcomes]``, the weighted mean of the rows of each cluster.
         n_features_in_: number of outcomes per row.
 
     >>> curves = [[0.1, 0.2], [0.8, 0.9], [0.1, 0.3], [0.8, 0.9]]
@@ -96,7 +94,7 @@ class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         return nearest(rows, centers, max_factor=self.max_factor)
 
     def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Compute the distance of each row from each cluster's mean, as in `predict`: (n_samples, n_clusters_).
+        """Compute the distance of each row from each cluster's mean, as in `predict`: ``[n_samples, n_clusters_]``.
 
         Args:
             X: (n_samples, n_outcomes), as in `fit`.

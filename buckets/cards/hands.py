@@ -83,6 +83,9 @@ def hand_name(cards: Sequence[int] | NDArray[np.integer]) -> str:
     return cards_name(sorted((int(card) for card in cards), reverse=True))
 
 
+@lru_cache(
+    maxsize=4096
+)  # there are 2,652 names of two cards, and a page asks for each of its hands several times
 def parse_hand(text: str) -> tuple[int, ...]:
     """Read a hand of one or two cards; the result is ascending.
 

@@ -73,15 +73,17 @@ def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...],
       seconds_per_sweep (rough, on one core; null: not known),
       budget_bytes (solve.memory), fits, streamed_bytes (in a file instead of in memory; null: the job does not fit),
       betting_nodes (decisions and ends of the betting tree), betting_counted (false: there are more nodes),
-      cuts [{key, size, share}, ...] (if the job does not fit: bet sizes whose removal saves most; share: memory
-      without the size, as a share of the memory with it),
+      cuts [{words, key, value, size, share, memory_bytes}, ...] (if not all fits into solve.memory: the changes that
+      save most, each a new value of a key; size: the bet size that is left out, or null; share and memory_bytes: rough
+      memory after the change, as a share and in bytes),
       least_boards [...], least_chunks [...], least_memory_bytes (lower bounds)
     If a lower bound exceeds solve.memory by far, the other figures are null.
     For a job with spot.boards:
       name, by_board {"Qc2d2c": {boards to seconds_per_sweep, as above}, ..} (without boards that equal another board
       up to suits), same {"Qd2h2d": "Qc2d2c", ..} (these boards), at_once (number of solves at the same time),
       information_sets, memory_bytes (of the largest solves at the same time, with their processes), disk_bytes,
-      most_disk_bytes, kept_bytes, seconds_per_sweep (of all boards together), budget_bytes (of each board), fits
+      most_disk_bytes, kept_bytes, seconds_per_sweep (of all boards together), budget_bytes (of each board), fits,
+      cuts (of the largest board, as above)
     For a job with [boards]:
       name, rounds [...], lines [...], board_buckets [...], rows [...] (numbers per round), information_sets,
       state_bytes, table_bytes, memory_bytes, process_bytes, disk_bytes, most_disk_bytes,
@@ -108,9 +110,10 @@ def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...],
     least = lower_bounds(job)
     first, tree = job.tree_config.start_round, job.tree_count
     data, rows = _seen(job) if _can_be_seen(job, least) else _guessed(job, least)
-    smaller = () if data["fits"] else cuts(job)
+    needed = data["memory_bytes"] or least.memory_bytes
+    smaller = cuts(job, needed) if needed > data["budget_bytes"] or not data["fits"] else ()
     if not as_json:
-        rows += [("smaller", _cuts_text(smaller))] if smaller else []
+        rows += _cut_rows(smaller)
         click.echo(facts([("job", f"{job.name}, {job.leaves}"), *_amounts(job), *rows]))
         return
     data["cuts"] = [asdict(cut) for cut in smaller]
@@ -138,6 +141,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
     from spewy.batch.batch import Batch
     from spewy.batch.run import BatchCost, processes
     from spewy.job.units import parse_memory
+    from spewy.run.cuts import cuts
     from spewy.run.memory import available_memory
 
     batch = Batch.unstarted([file], overrides)
@@ -146,6 +150,8 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
     cost = BatchCost(costs, processes(batch), available_memory())
     fits = all(plan.refusal is None for plan in plans.values())
     job, entries = batch.entries[0].job, batch.entries
+    most = max(plans.values(), key=lambda plan: plan.cost.memory_bytes)
+    smaller = () if fits else cuts(most.job, most.cost.memory_bytes)
     data = {
         "name": job.name,
         **job.amounts.key,
@@ -157,11 +163,11 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
         **{name: getattr(cost, name) for name in SUMS},
         "budget_bytes": parse_memory(job.solve.memory),
         "fits": fits,
+        "cuts": [asdict(cut) for cut in smaller],
     }
     same = len(entries) - len(plans)
     alike = f", {same:,} the same as another up to suits" if same else ""
-    largest = size(max(each.memory_bytes for each in costs.values()))
-    fit = f"{largest} for the largest, {_verdict(0 if fits else None, job.solve.memory)} for each"
+    fit = f"{size(most.cost.memory_bytes)} for the largest, {_verdict(0 if fits else None, job.solve.memory)} for each"
     rows = [
         ("job", f"{job.name}, {job.leaves}"),
         *_amounts(job),
@@ -170,6 +176,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
         ("memory", f"{fit}; {size(cost.memory_bytes)} with {cost.at_once:,} at once"),
         *_disk(job, cost),
         *_time(cost.seconds_per_sweep),
+        *_cut_rows(smaller),
     ]
     return data, rows
 
@@ -308,9 +315,9 @@ def _guessed(job: Job, least: Bounds) -> tuple[dict[str, Any], list[tuple[str, s
     return data, rows
 
 
-def _cuts_text(cuts: Sequence[Cut]) -> str:
-    """Say how much memory a job needs without some of its bet sizes."""
-    return ", ".join(f"{cut.share:.0%} of it without {cut.size} in {cut.key}" for cut in cuts)
+def _cut_rows(cuts: Sequence[Cut]) -> list[tuple[str, str]]:
+    """Table rows with changes that save memory, and the memory with each."""
+    return [("" if number else "smaller", str(cut)) for number, cut in enumerate(cuts)]
 
 
 def _plan(job: Job) -> WalkedPlan:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from spewy.cli.files import appearing
-from spewy.cli.options import verbose_option
+from spewy.cli.options import Decorated, set_option, verbose_option
 from spewy.cli.progress import say
 from spewy.cli.tables import count, facts, size
 from spewy.errors import InputError, path_text
+from spewy.game.names import ROUND_NAMES
 
 if TYPE_CHECKING:
     from spewy.job.job import Job
@@ -22,6 +24,27 @@ DRAWN = 3
 """Default number of cards of a random board."""
 MOST_SEED = 10**6
 """Upper bound of the seed that is drawn if the user gives no seed."""
+
+
+def _size_options(function: Decorated) -> Decorated:
+    """Add options for the sizes of single rounds, such as ``--flop-bet``; the command receives them by keyword."""
+    for name in reversed(ROUND_NAMES[1:]):
+        donk = click.option(
+            f"--{name}-donk",
+            metavar="SIZES",
+            help=f"Sizes of oop's bets into the last aggressor on the {name}; default: none.",
+        )
+        each = [
+            click.option(
+                f"--{name}-{kind}",
+                metavar="SIZES",
+                help=f"{kind.title()} sizes on the {name}; default: those of --{kind}.",
+            )
+            for kind in ("bet", "raise")
+        ]
+        for option in reversed(each if name == "flop" else [*each, donk]):
+            function = option(function)
+    return function
 
 
 @click.command()
@@ -75,6 +98,8 @@ MOST_SEED = 10**6
 @click.option(
     "--raise", "raise_", metavar="SIZES", help='Raise sizes in each round, such as "60%, a"; default: 60%.'
 )
+@_size_options
+@set_option
 @click.option(
     "--name", metavar="NAME", help="Name of the job; default: the name of the preset, with the board."
 )
@@ -94,8 +119,10 @@ def new(
     ip: str | None,
     bet: str | None,
     raise_: str | None,
+    overrides: tuple[str, ...],
     name: str | None,
     force: bool,
+    **by_round: str | None,
 ) -> None:
     """Write a job file with comments.
 
@@ -111,6 +138,8 @@ def new(
       spewy new job.toml --preset srp-btn-bb --board "Ks 7h 2d"
       spewy new river.toml --preset 3bet-co-btn --cards 5 --seed 7
       spewy new flops.toml --preset srp-btn-bb --subset 25 --bet 66% --raise 100%
+      spewy new job.toml --preset srp-btn-bb --flop-bet 33% --turn-bet 66% --river-bet "75%, a" --river-raise a
+      spewy new job.toml --preset srp-btn-bb --set bets.flop.oop.bet=33% --set tree.add_allin=1.5
       spewy new --pot 20 --stack 90 --oop "TT+,AKs" --ip "top 15%" --board "Ks 7h 2d 5c" > job.toml
       spewy new job.toml --preset srp-btn-bb --oop @bb.txt --ip @btn.txt --board "Ks 7h 2d"
     """  # noqa: D301
@@ -127,7 +156,14 @@ def new(
     if preset_name is None and None in own and _asks():
         preset_name, board, file = _asked(board, seed, file)
     drawn = _board(board, seed, cards) if subset is None else _no_board(board, seed, cards)
-    answers = replace(_answers(preset_name, drawn, own, name), subset=subset, bet=bet, raise_=raise_)
+    answers = replace(
+        _answers(preset_name, drawn, own, name),
+        subset=subset,
+        bet=bet,
+        raise_=raise_,
+        sizes=_sizes(by_round, len(drawn[0]) or DRAWN),
+        overrides=overrides,
+    )
     text = job_text(answers)
     job = _checked(text)
     if file is None:
@@ -142,6 +178,17 @@ def new(
         else f"{count(subset, 'flop')}; spewy estimate prints their memory and time"
     )
     say(f"{where}: {answers.about}; {takes}")
+
+
+def _sizes(by_round: Mapping[str, str | None], n_cards: int) -> dict[str, str]:
+    """Return the sizes of single rounds by key, such as ``flop.bet``; refuse those of a round before the board's."""
+    given = {name: sizes for name, sizes in by_round.items() if sizes is not None}
+    for name in given:
+        if ROUND_NAMES.index(name.partition("_")[0]) < n_cards - 2:
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} has no effect on a board of {n_cards} cards; remove it"
+            )
+    return {name.replace("_", "."): sizes for name, sizes in given.items()}
 
 
 def _existing(file: Path) -> InputError:
@@ -298,10 +345,18 @@ def _checked(text: str) -> Job:
 
 def _cost(job: Job) -> str:
     """Return a sentence with the memory and disk space of the job's solve."""
+    from spewy.job.units import parse_memory
+    from spewy.run.cuts import cuts
     from spewy.run.walked_plan import WalkedPlan
 
     plan = WalkedPlan.counted(job, streaming=True)
     cost = plan.cost
     sentence = f"it takes {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} of disk"
     fits = "" if plan.refusal is None else f", MORE THAN the {job.solve.memory} that solve.memory allows"
-    return f"{sentence}{fits}, for {cost.information_sets:,} information sets"
+    needs = f"{sentence}{fits}, for {cost.information_sets:,} information sets"
+    if cost.memory_bytes <= parse_memory(job.solve.memory):
+        return needs
+    streams = (
+        "" if fits else f"; only {job.solve.memory} are allowed in memory, so the rest streams from disk"
+    )
+    return "\n  ".join((f"{needs}{streams}; smaller:", *map(str, cuts(job, cost.memory_bytes))))

@@ -258,6 +258,8 @@ class _Counter:
         highest = states.spent.max(axis=0)
         able = (states.spent[1 - player] < self.stacks[1 - player]) & (highest < stack)
         able &= states.raises < rules.max_raises[r]
+        if self.config.max_raises is not None:
+            able &= states.raises < self.config.max_raises
         if depth + rules.num_players > MAX_ACTIONS:
             able[:] = False
         if rules.limit:

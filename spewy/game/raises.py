@@ -21,6 +21,8 @@ def raise_totals(config: TreeConfig, state: Betting, put_in_before: int, donk: b
         return []
     if state.game.limit:
         return [bounds[0]]
+    if config.max_raises is not None and state.num_raises >= config.max_raises:
+        return []
     highest = max(state.spent)
     # Nobody can call more than the smaller stack, so no bet is larger, unless the rules ask for a larger raise.
     high = max(min(bounds[1], state.stack(1 - player)), bounds[0])

@@ -48,12 +48,16 @@ class BettingTree:
         """Build only the nodes along a line and the whole round that the line enters, and return the root.
 
         Actions that leave this part of the tree lead to nodes without children. Building the part is fast even if the
-        whole tree is large.
+        whole tree is large; the last parts are remembered, since looking at a decision asks for them many times.
 
         Args:
             line: the line that enters the round: ``""``, or a line that ends in ``/``.
         """
+<<<<<<< HEAD
         return _entered(self.config, line)
+=======
+        return _entered(self, line)
+>>>>>>> main
 
     def below(self, node: Node) -> "BettingTree":
         """Return the tree whose root is one of this tree's nodes."""
@@ -107,10 +111,17 @@ class BettingTree:
         return roots
 
 
+<<<<<<< HEAD
 @lru_cache(64)
 def _entered(config: TreeConfig, line: str) -> Node:
     """Build the part of a tree that a line enters; whoever walks through a tree asks for one part again and again."""
     return _OneRound(config, line).root()
+=======
+@lru_cache(maxsize=8)
+def _entered(tree: BettingTree, line: str) -> Node:
+    """Build the part of a tree that `BettingTree.entered` returns."""
+    return _OneRound(tree.config, line).root()
+>>>>>>> main
 
 
 def build_tree(config: TreeConfig) -> BettingTree:

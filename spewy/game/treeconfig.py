@@ -98,6 +98,8 @@ class TreeConfig:
     """The rake of a spot. It does not change the shape of the tree."""
     unit: Unit = CHIPS
     """The unit of amounts in labels and lines. It does not change the shape of the tree."""
+    max_raises: int | None = None
+    """Largest number of bets and raises in a round, beside the limit of the game's rules; None: no other limit."""
 
     @property
     def is_spot(self) -> bool:
@@ -149,6 +151,7 @@ def spot_config(
     min_bet: int | None = None,
     rake: Rake | None = None,
     unit: Unit = CHIPS,
+    max_raises: int | None = None,
 ) -> TreeConfig:
     """Configure the tree of a spot.
 
@@ -164,6 +167,7 @@ def spot_config(
         min_bet: smallest bet in chips; None: 1 chip.
         rake: the rake; None: no rake.
         unit: the unit of amounts in labels and lines.
+        max_raises: largest number of bets and raises in a round; None: the limit of the rules.
 
     Raises:
         InputError: a value is not allowed, or a round of a no-limit game has no bet sizes.
@@ -190,6 +194,7 @@ def spot_config(
             min_bet,
             rake or Rake(),
             unit,
+            max_raises,
         )
     )
 
@@ -203,6 +208,7 @@ def game_config(
     merge: float = 0.0,
     min_bet: int | None = None,
     unit: Unit = CHIPS,
+    max_raises: int | None = None,
 ) -> TreeConfig:
     """Configure the tree of a whole game.
 
@@ -214,6 +220,7 @@ def game_config(
         merge: bet sizes that differ by less than about this share of the pot are merged into the larger one.
         min_bet: smallest bet in chips; None: the big blind.
         unit: the unit of amounts in labels and lines.
+        max_raises: largest number of bets and raises in a round; None: the limit of the rules.
 
     Raises:
         InputError: a value is not allowed, or a round of a no-limit game has no bet sizes.
@@ -228,7 +235,8 @@ def game_config(
         by_round = _sizes_by_round(game, 0, sizes or {})
     else:
         by_round = ((PlayerSizes(), PlayerSizes()),) * game.num_rounds
-    return _checked(TreeConfig(game, 0, 0, None, by_round, add_allin, force_allin, merge, min_bet, unit=unit))
+    thresholds = (add_allin, force_allin, merge, min_bet)
+    return _checked(TreeConfig(game, 0, 0, None, by_round, *thresholds, unit=unit, max_raises=max_raises))
 
 
 def _leaves_bets(game: Game) -> bool:
@@ -301,4 +309,6 @@ def _checked(config: TreeConfig) -> TreeConfig:
         raise InputError(f"spot.rake.cap: expected chips, at least 0; found {rake.cap}")
     if config.min_bet is not None and config.min_bet < 1:
         raise InputError(f"tree.min_bet: expected at least 1 chip, found {config.min_bet}")
+    if config.max_raises is not None and config.max_raises < 1:
+        raise InputError(f"tree.max_raises: expected at least 1, found {config.max_raises}")
     return config

@@ -185,6 +185,8 @@ class JobBase(Section):
         data["game"] = {"text": format_game(self.rules)}
         if self.solve.estimate == "no-betting":
             del data["solve"]["estimate"]  # folders from before this key was added do not have it
+        if self.tree.max_raises is None:
+            del data["tree"]["max_raises"]  # likewise
         for name, rows in zip(self.rules.round_names, self.rows_by_round, strict=True):
             data["rows"][name] = "hands" if rows is None else rows
         if not self.sampled:

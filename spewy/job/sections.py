@@ -157,6 +157,8 @@ class TreeSection(Section):
     """Merge two bet sizes into the larger one if they differ by less than about this share of the pot."""
     min_bet: Amount | None = None
     """Smallest bet, in the job's unit; default: one chip in spots, the big blind in whole games."""
+    max_raises: int | None = Field(None, gt=0)
+    """Largest number of bets and raises in a round (2: a bet and one raise); default: no limit."""
 
 
 class RowsSection(Section):

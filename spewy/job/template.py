@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 from buckets.cards import Deck, card_name, cards_name
 from spewy.game.gamefile import load_game
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
+from spewy.job.load import override
 from spewy.job.presets import GivenRange, Preset
 from spewy.job.write import HOLDEM, write_job
 
 __all__ = ["Answers", "drawn_board", "job_data", "job_text"]
 
 DOCS = "docs/how-to/jobs.md explains lines, amounts and ranges; docs/reference/formats.md explains every key."
+KEYS = ("bet", "raise", "donk")
+"""Keys of bet sizes in a round."""
 FLOP = 3
 DEEP, SHALLOW = 8, 2.5
 """Limits of the stack divided by the pot: above ``DEEP`` a new job gets the bet sizes of a single raised pot, below
@@ -36,6 +39,8 @@ class Answers:
         caller_checks: whether oop always checks to the player who raised before the flop.
         subset: number of flops that represent all flops, if there is no board.
         bet, raise_: bet and raise sizes on every round; None: the sizes depend on the depth of the stacks.
+        sizes: bet, raise and donk sizes of single rounds, by key, such as ``flop.bet``.
+        overrides: keys of the job with values, such as ``bets.flop.oop.bet=33%``, which replace all others.
     """
 
     name: str
@@ -49,6 +54,8 @@ class Answers:
     subset: int | None = None
     bet: str | None = None
     raise_: str | None = None
+    sizes: Mapping[str, str] = field(default_factory=dict)
+    overrides: Sequence[str] = ()
 
     @property
     def n_cards(self) -> int:
@@ -115,20 +122,27 @@ def job_data(answers: Answers) -> dict[str, Any]:
         "tree": {"add_allin": 1.0, "force_allin": 0.2, "min_bet": 1},
         "solve": solve | {"memory": "4 GiB"},
     }
-    return data | ({"save": {"rounds": "flop"}} if many else {})
+    if many:
+        data["save"] = {"rounds": "flop"}
+    for text in answers.overrides:
+        override(data, text)
+    return data
 
 
 def _bets(answers: Answers) -> dict[str, dict[str, Any]]:
     depth = answers.stack / answers.pot
-    sizes = _DEEP if depth > DEEP else _SHALLOW if depth < SHALLOW else _MIDDLE
-    rounds: Sequence[tuple[str, str]] = tuple(zip(ROUND_NAMES[1:], sizes, strict=True))
+    by_depth = _DEEP if depth > DEEP else _SHALLOW if depth < SHALLOW else _MIDDLE
+    rounds: Sequence[tuple[str, str]] = tuple(zip(ROUND_NAMES[1:], by_depth, strict=True))
     raise_ = "60%" if answers.raise_ is None else answers.raise_
     bets: dict[str, dict[str, Any]] = {}
     for number, (name, bet) in enumerate(rounds[answers.n_cards - FLOP :]):
         bets[name] = {"bet": bet if answers.bet is None else answers.bet, "raise": raise_}
         if number:
             bets[name]["donk"] = ""
-        elif answers.caller_checks:
+        bets[name] |= {
+            key: sizes for key in KEYS if (sizes := answers.sizes.get(f"{name}.{key}")) is not None
+        }
+        if number == 0 and answers.caller_checks:
             bets[name]["oop"] = {"bet": ""}
     return bets
 

@@ -33,11 +33,14 @@ EXPLAINED = {
     "tree.force_allin": "makes a bet all-in that would leave at most this share of the pot behind",
     "tree.merge": "merges two bet sizes that differ by less than about this share of the pot",
     "tree.min_bet": "smallest bet",
+    "tree.max_raises": "largest number of bets and raises in a round",
     "solve.target": "stops at this exploitability; a later solve with a lower target continues",
     "solve.memory": "memory limit; spewy estimate shows how much a solve needs",
     "save.rounds": "last round whose strategies are kept; spewy show solves later rounds again",
 }
 """Comments of keys, whatever their values are."""
+SHORT = 40
+"""Largest number of characters of a key and its value that have their comment in the same line."""
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 """A key that TOML writes without quotes."""
 
@@ -88,19 +91,20 @@ def _section(name: str, section: Mapping[str, Any], explained: Mapping[str, str]
 
 
 def _lines(table: str, section: Mapping[str, Any], explained: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each key of a table; a text of several lines has its comment above it."""
+    """Yield a line for each key of a table; a long value has its comment above it."""
     path = f"{table}." if table else ""
     rows = [(f"{path}{key}", f"{_key(key)} = ", value) for key, value in section.items() if value is not None]
-    short = [start + _value(value) for key, start, value in rows if key in explained and not _is_long(value)]
-    width = max(map(len, short), default=0)
-    for key, start, value in rows:
+    texts = [start + (_long(value) if _is_long(value) else _value(value)) for _, start, value in rows]
+    short = [len(text) for (key, _, _), text in zip(rows, texts, strict=True) if key in explained]
+    width = max((length for length in short if length <= SHORT), default=0)
+    for (key, _, _), text in zip(rows, texts, strict=True):
         comment = explained.get(key)
-        if _is_long(value) or (comment is not None and "\n" in comment):
-            above = "" if comment is None else "".join(f"# {line}\n" for line in comment.split("\n"))
-            yield f"{above}{start}{_long(value) if _is_long(value) else _value(value)}\n"
+        if comment is None:
+            yield f"{text}\n"
+        elif len(text) > SHORT or "\n" in comment:
+            yield "".join(f"# {line}\n" for line in comment.split("\n")) + f"{text}\n"
         else:
-            row = start + _value(value)
-            yield row + "\n" if comment is None else f"{row:<{min(width, 40)}}    # {comment}\n"
+            yield f"{text:<{width}}    # {comment}\n"
 
 
 def _comments(data: Mapping[str, Any]) -> dict[str, str]:

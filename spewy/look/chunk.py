@@ -104,6 +104,11 @@ class ChunkReads(Closing):
             return None
         return np.empty((0, len(play.hands[0]))), np.empty((0, len(play.hands[1])))
 
+    def forget(self) -> None:
+        """Release the memory of all cached chunks; they are read again when they are needed."""
+        for cached in (self.play, self.ranges, self.hands, self.pairs):
+            cached.cache_clear()
+
     def close(self) -> None:
         """Close the policy."""
         self.policy.close()

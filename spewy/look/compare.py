@@ -21,6 +21,7 @@ from spewy.game.amounts import CHIPS
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.nodes import Line, Node, line_as_written
 from spewy.look.chunk import NodeTotals
+from spewy.look.grid import class_means
 from spewy.look.node import NodeView
 from spewy.look.view import SolveView
 
@@ -107,6 +108,14 @@ class Comparison:
         """EV of each hand in B minus its EV in A (an array ``[hand]``)."""
         difference: Floats = self.ev[1] - self.ev[0]
         return difference
+
+    def by_class(self, values: Floats) -> Floats:
+        """Average values ``[hand]`` over hand classes of hold'em, weighted by the reach in both solves.
+
+        Returns:
+            Means ``[row, column]`` of the grid; NaN if no hand of a class has both reach and a value.
+        """
+        return class_means(self.hands, self.reach.sum(axis=0), values)
 
     def order(self, column: str) -> list[int]:
         """Return the numbers of the hands, sorted by a column.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from spewy.game.lines import action_words, read_line
 from spewy.game.names import ROUND_NAMES
 from spewy.game.nodes import Node
 from spewy.look.colours import action_colours, hex_colour
-from spewy.look.report import CardRow, Report
+from spewy.look.report import CardRow, Report, report
 from spewy.look.view import SolveView
 from spewy.records.progress import first_dropped
 from spewy.system.plain import plain
@@ -82,38 +82,58 @@ def report_places(
     )
 
 
-def report_json(solution: SolveView, report: Report) -> dict[str, Any]:
+def card_report(
+    solution: SolveView,
+    line: str,
+    board: str | Sequence[int] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Report both ranges after a line, for every card that can be dealt, as a JSON object.
+
+    It has the keys of `report_json`, but of several cards that are dealt at once, one deal stands for all that are
+    equal up to suits; ``count`` says for how many.
+
+    Args:
+        solution: the solve.
+        line: a line that ends a round, or that leads to a decision in the next round.
+        board: public cards before the deal; None for the root's.
+        progress: called with the numbers of computed boards and of all boards.
+
+    Raises:
+        InputError: the line does not exist or has no deal, or the board is impossible before the deal.
+    """
+    found = report(solution, line, board, progress)
+    several = any(len(row.cards) > 1 for row in found.rows)
+    rows = alike(solution, found) if several else ()
+    merged = {"cards": {row.name: row.to_json() | {"count": count} for row, count in rows}}
+    return report_json(found) | (plain(merged) if several else {})
+
+
+def report_json(found: Report) -> dict[str, Any]:
     """Return a report as a JSON object.
 
-    It has the keys of ``spewy report --json``, but of several cards that are dealt at once, one deal stands for all
-    that are equal up to suits; ``count`` says for how many. It also has the ``words`` of the line, the ``unit``, and
-    the ``action_words`` and ``colours`` of the actions.
+    It has the keys of ``spewy report --json``, and also the ``words`` of the line, the ``unit``, and the
+    ``action_words`` and ``colours`` of the actions.
     """
-    found = report.to_json()
-    found |= {
-        "words": report.words,
-        "unit": report.unit,
-        "action_words": [action_words(action) for action in report.actions],
-        "colours": [hex_colour(colour) for colour in action_colours(report.actions)],
+    plained: dict[str, Any] = plain(found.to_json())
+    return plained | {
+        "words": found.words,
+        "unit": found.unit,
+        "action_words": [action_words(action) for action in found.actions],
+        "colours": [hex_colour(colour) for colour in action_colours(found.actions)],
     }
-    if any(len(row.cards) > 1 for row in report.rows):
-        found["cards"] = {
-            row.name: row.to_json() | {"count": count} for row, count in alike(solution, report)
-        }
-    plained: dict[str, Any] = plain(found)
-    return plained
 
 
-def alike(solution: SolveView, report: Report) -> Iterator[tuple[CardRow, int]]:
+def alike(solution: SolveView, found: Report) -> Iterator[tuple[CardRow, int]]:
     """Yield one row for all deals that are equal up to suits, with their common weight, and the number of these deals.
 
     Args:
         solution: the solve.
-        report: a report over deals, whose rows are equal for deals that are equal up to suits.
+        found: a report over deals, whose rows are equal for deals that are equal up to suits.
     """
-    t = solution.problem.tree.alone(read_line(solution.problem.tree, report.line)).round - 1
-    history, perm = solved_board(solution.problem, t, report.board)
-    rows, back = {row.cards: row for row in report.rows}, np.argsort(perm)
+    t = solution.problem.tree.alone(read_line(solution.problem.tree, found.line)).round - 1
+    history, perm = solved_board(solution.problem, t, found.board)
+    rows, back = {row.cards: row for row in found.rows}, np.argsort(perm)
     merged = []
     for _, members in following_deals(solution.problem, t, history):
         deals = [tuple(sorted(permute_cards(cards, back).tolist(), reverse=True)) for cards, _ in members]

@@ -248,21 +248,31 @@ class Sitting:
 
     def to_json(self) -> dict[str, Any]:
         """Return the current or last hand as the person sees it, and the last report, as a JSON object."""
-        table, unit = self._table, self._contest.unit
-        hand = None if table is None else table.view(self._person)
-        own = None if hand is None else hand.hole[self._person]
         turn = self.turn
         return {
             "hand": self._number + 1,
             "seat": self._person,
-            "hole": None if own is None else cards_name(own),
-            "board": None if hand is None else cards_name(self._contest.in_order(hand.board)),
-            "put_in": None if hand is None else [unit.number(chips) for chips in hand.betting.spent],
+            **self._shown_hand(),
             "events": [event.to_json() for event in self.events],
             "turn": None if turn is None else turn.to_json(),
             "in_play": self.in_play,
             "report": None if self.report is None else self.report.to_json(),
-            "unit": unit.name,
+            "unit": self._contest.unit.name,
+        }
+
+    def _shown_hand(self) -> dict[str, Any]:
+        """Cards and chips that the person sees, for JSON; null before the first hand."""
+        if self._table is None:
+            return dict.fromkeys(("hole", "board", "pot", "put_in", "behind"))
+        unit, hand = self._contest.unit, self._table.view(self._person)
+        spent, own = hand.betting.spent, hand.hole[self._person]
+        limited = hand.game.stacks is not None
+        return {
+            "hole": None if own is None else cards_name(own),
+            "board": cards_name(self._contest.in_order(hand.board)),
+            "pot": unit.number(self._contest.pot + sum(spent)),
+            "put_in": [unit.number(chips) for chips in spent],
+            "behind": [unit.number(hand.betting.stack(p) - spent[p]) for p in (0, 1)] if limited else None,
         }
 
     def _require_turn(self, action: str) -> Table:

@@ -220,6 +220,11 @@ class Spot:
             return (self.pot - rake) / 2
         return self.pot + stake - rake if own > other else float(-stake)
 
+    def forget(self) -> None:
+        """Release the memory of cached ranges and EVs; they are computed again when they are needed."""
+        self._view.cache_clear()
+        self.solution.reads.forget()
+
     def _chunk(self, line: str, board: Sequence[int], *, ev: bool = True) -> ChunkView:
         """Return the chunk in which a line ends, on a board that may have cards of later rounds."""
         t = line.count("/")
@@ -282,7 +287,7 @@ class Spots(Closing):
         self._without = set[Path]()
         self._first_job: tuple[Job, Path] | None = None
         try:
-            self.first = self._first()
+            self.first = self._last = self._first()
         except BaseException:
             self.close()
             raise
@@ -305,8 +310,16 @@ class Spots(Closing):
             chance = rng.random()
             spot = self._open(folder)
             if spot is not None and chance * most < self._stands_for(spot) * spot.weight:
+                if spot is not self._last:
+                    self._last.forget()
+                    self._last = spot
                 return spot
         raise InputError("batch: no board can be drawn; solve its boards first")
+
+    def forget(self) -> None:
+        """Release the memory of cached ranges and EVs of all boards."""
+        for spot in self._opened.values():
+            spot.forget()
 
     def close(self) -> None:
         """Close all solves."""

@@ -210,6 +210,11 @@ class Trainer:
         self._spot, self._hand = spots.first, Hand.start(spots.first.game)
 
     @property
+    def spot(self) -> Spot:
+        """The spot of the last question."""
+        return self._spot
+
+    @property
     def score(self) -> TrainerScore:
         """The score of all answers so far."""
         return TrainerScore.of(self.answers, self._spots.first.unit.name)

@@ -71,6 +71,7 @@ class DecisionReport:
     Attributes:
         round: name of the round.
         line: ACPC betting string before the decision.
+        before: the actions of the round before the decision in words.
         board: public cards.
         action: ACPC action that was played.
         played: the action in words.
@@ -86,6 +87,7 @@ class DecisionReport:
 
     round: str
     line: str
+    before: str
     board: tuple[int, ...]
     action: str
     played: str
@@ -107,12 +109,16 @@ class DecisionReport:
             hand: the hand.
             decided: the decision.
         """
-        state = next(before for before, _ in decisions(hand) if before.betting.line == decided.line)
+        states = list(decisions(hand))
+        number = next(i for i, (state, _) in enumerate(states) if state.betting.line == decided.line)
+        state = states[number][0]
+        earlier = states[number - len(state.betting.rounds[-1]) : number]
         unit = contest.unit
         opponent_range = decided.opponent_range
         return cls(
             contest.round_name(state.betting.round),
             unit.line_text(decided.line),
+            ", ".join(contest.told(*each) for each in earlier),
             decided.board,
             decided.action,
             contest.told(state, decided.action),
@@ -144,6 +150,7 @@ class DecisionReport:
         return {
             "round": self.round,
             "line": self.line,
+            "before": self.before,
             "board": cards_name(self.board),
             "action": self.action,
             "played": self.played,

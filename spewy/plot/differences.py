@@ -10,7 +10,7 @@ import numpy as np
 from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import action_colours, hex_colour
-from spewy.look.grid import class_means, is_holdem
+from spewy.look.grid import is_holdem
 from spewy.plot.figures import SIZES, axes_for, font, new_figure, signs
 from spewy.plot.hands import heat_chart
 from spewy.plot.reports import UNSEEN, add_legend
@@ -123,8 +123,8 @@ def _grids(comparison: Comparison) -> list[tuple[str, Floats, float, Callable[[f
     change = comparison.strategy[1] - comparison.strategy[0]
     most = int(np.argmax(np.abs(change) @ weight))
     seat, pot = SEAT_NAMES[comparison.player], comparison.pots[0]
-    ev = class_means(comparison.hands, weight, comparison.ev_difference)
-    shares = class_means(comparison.hands, weight, 100 * change[most])
+    ev = comparison.by_class(comparison.ev_difference)
+    shares = comparison.by_class(100 * change[most])
     tell = "{:z.0f}".format if np.nanmax(np.abs(ev), initial=0.0) >= 100 else "{:z.1f}".format
     return [
         (f"EV of {seat} in {comparison.unit}: B - A", ev, SMALLEST_SCALE * pot, tell),

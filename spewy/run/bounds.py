@@ -59,8 +59,37 @@ def lower_bounds(job: Job) -> Bounds:
     if _may_stream(job) and len(cells) > 1:
         cells[-1] //= max(MOST_TASKS)
     chunks = tuple(n * one.lines for n, one in zip(boards, count.rounds, strict=True))
-    buffers = _buffers(count, most) if _is_exact(job) else 0
+    buffers = _buffers(count, most) if is_exact(job) else 0
     return Bounds(boards, chunks, tables + sum(cells) * _bytes_of_a_cell(job) + buffers)
+
+
+def number_of_cells(job: Job) -> float:
+    """Rough number of regrets of a job with a row for each hand: the actions of all hands at all decisions."""
+    _, rows, _ = _boards_and_rows(job)
+    return float(
+        sum(
+            slots * held
+            for one, of_round in zip(job.tree_count.rounds, rows, strict=True)
+            for slots, held in zip(one.slots, of_round, strict=True)
+        )
+    )
+
+
+def thread_bytes(job: Job) -> int:
+    """Lower bound in bytes on the buffers of one thread; 0 if the exact engine does not solve the job."""
+    return _buffers(job.tree_count, _boards_and_rows(job)[2]) if is_exact(job) else 0
+
+
+def is_exact(job: Job) -> bool:
+    """Whether the exact engine is certain to solve the job."""
+    return (
+        _may_stream(job)
+        and not job.one_program
+        and not job.too_deep_for_single
+        and job.rules.num_hole_cards == 2
+        and all(k is None for k in job.rows_by_round)
+        and not variant(job.solve.variant or EXACT_VARIANT).predictive
+    )
 
 
 def _boards_and_rows(job: Job) -> tuple[tuple[int, ...], list[tuple[int, int]], list[int]]:
@@ -97,18 +126,6 @@ def _buffers(count: TreeCount, most: list[int]) -> int:
     """
     endings = [max(one.folds, one.showdowns) for one in count.rounds]
     return sum(2 * SINGLE * n * hands for n, hands in zip(endings, most, strict=True))
-
-
-def _is_exact(job: Job) -> bool:
-    """Whether the exact engine is certain to solve the job."""
-    return (
-        _may_stream(job)
-        and not job.one_program
-        and not job.too_deep_for_single
-        and job.rules.num_hole_cards == 2
-        and all(k is None for k in job.rows_by_round)
-        and not variant(job.solve.variant or EXACT_VARIANT).predictive
-    )
 
 
 def _may_stream(job: Job) -> bool:

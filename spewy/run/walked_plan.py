@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from spewy.game.count import MAX_NODES, require_buildable
 from spewy.job.job import MOST_POTS_SINGLE, Job
 from spewy.job.units import parse_memory
 from spewy.run.bounds import lower_bounds
+from spewy.run.cuts import cuts_text
 from spewy.run.lp_size import lp_size, require_small
 from spewy.run.memory_plan import MemoryPlan
 from spewy.run.plan import Plan
@@ -48,6 +50,15 @@ class WalkedPlan(Plan):
         """Largest number of chips that the house takes from one hand."""
         forests = [bets.forest.arrays for bets in self.layout.betting]
         return max((float(arrays.rake.max()) for arrays in forests), default=0.0)
+
+    def require(self, folder: Path | None = None) -> None:
+        """Refuse a job that exceeds its memory; the message names changes with which the job needs less.
+
+        Raises:
+            InputError: the job needs more memory than ``solve.memory``.
+        """
+        if self.refusal is not None:
+            raise InputError(f"{self.refusal}{cuts_text(self.job, self.memory_plan.least_bytes)}")
 
     @classmethod
     def of(
@@ -132,6 +143,7 @@ def require_possible(job: Job) -> None:
         raise InputError(
             f"solve.memory: this job needs at least {size_text(least.memory_bytes)} for {nodes} betting nodes "
             f"on at least {sum(least.boards):,} boards, found {job.solve.memory}"
+            f"{cuts_text(job, least.memory_bytes)}"
         )
     require_buildable(count)
 

@@ -18,6 +18,7 @@ from spewy.web.folders import Folders
 from spewy.web.job_process import Estimates, JobProcess
 from spewy.web.jobs import job_routes
 from spewy.web.looking import look_routes
+from spewy.web.playing import Playing
 from spewy.web.security import Guard
 from spewy.web.setting_up import setup_routes
 
@@ -51,6 +52,7 @@ def make_app(
             *look_routes(folders),
             *setup_routes(folders, Estimates()),
             *job_routes(folders, jobs or JobProcess()),
+            *Playing(folders).routes,
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         exception_handlers={HTTPException: refused, Exception: failed},

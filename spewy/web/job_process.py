@@ -162,55 +162,90 @@ class JobProcess:
 
 
 class Estimates:
-    """Estimates the cost of jobs by ``spewy estimate``; a new estimate ends the one before."""
+    """Estimates the cost of jobs by ``spewy estimate``, one at a time; a page's new estimate ends its earlier one."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._latest: dict[str, _Latest] = {}
+
+    def of(self, text: str, page: str) -> dict[str, Any] | None:
+        """Return the object that ``spewy estimate --json`` prints for the text of a job file.
+
+        Args:
+            text: the text.
+            page: name of the page that asks, which no other page has.
+
+        Returns:
+            The object; None if the page has asked for another estimate meanwhile.
+
+        Raises:
+            InputError: the job is invalid or too large.
+            SpewyError: the estimate takes too long.
+        """
+        own = _Latest()
+        earlier = self._latest.get(page)
+        self._latest[page] = own
+        if earlier is not None:
+            earlier.end()
+        try:
+            with self._turn:
+                return None if own.ended else _estimate(text, own)
+        finally:
+            if self._latest.get(page) is own:
+                del self._latest[page]
+
+
+class _Latest:
+    """An estimate that can be ended before or while its process runs."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: Outsider | None = None
+        self.ended = False
 
-    def of(self, text: str) -> dict[str, Any]:
-        """Return the object that ``spewy estimate --json`` prints for the text of a job file.
-
-        Raises:
-            InputError: the job is invalid or too large.
-            SpewyError: a newer estimate has replaced this one, or it takes too long.
-        """
-        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
-            file = Path(folder) / "job.toml"
-            file.write_text(text, encoding="utf-8")
-            with self._lock:
-                self._end()
-                process = self._process = _start(
-                    ("estimate", os.fspath(file), "--json"), stdout=subprocess.PIPE, stderr=log
-                )
-            try:
-                out, _ = process.communicate(timeout=ESTIMATE_SECONDS)
-            except subprocess.TimeoutExpired:
-                raise SpewyError(
-                    f"the estimate takes more than {ESTIMATE_SECONDS:.0f} seconds; spewy estimate has no time limit"
-                ) from None
-            finally:
-                process.end()
-            log.seek(0)
-            lines = log.read().decode(errors="replace").splitlines()
-        if process.returncode < 0:
-            raise SpewyError("a newer estimate has replaced this one")
-        if process.returncode:
-            raise InputError(_error(lines, f"the estimate ended with exit code {process.returncode}"))
-        try:
-            found: dict[str, Any] = json.loads(out)
-        except ValueError:
-            raise SpewyError(f"spewy estimate: expected JSON, found {shown(out.decode())}") from None
-        return found
-
-    def close(self) -> None:
-        """End a running estimate."""
+    def begin(self, process: Outsider) -> None:
+        """Note the process of the estimate; end the process if the estimate was ended before."""
         with self._lock:
-            self._end()
+            self._process = process
+            if self.ended:
+                process.end()
 
-    def _end(self) -> None:
-        if self._process is not None:
-            self._process.end()
+    def end(self) -> None:
+        """End the estimate."""
+        with self._lock:
+            self.ended = True
+            if self._process is not None:
+                self._process.end()
+
+
+def _estimate(text: str, latest: _Latest) -> dict[str, Any] | None:
+    """Run ``spewy estimate``; None if the estimate was ended meanwhile."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
+        file = Path(folder) / "job.toml"
+        file.write_text(text, encoding="utf-8")
+        process = _start(("estimate", os.fspath(file), "--json"), stdout=subprocess.PIPE, stderr=log)
+        latest.begin(process)
+        try:
+            out, _ = process.communicate(timeout=ESTIMATE_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise SpewyError(
+                f"the estimate takes more than {ESTIMATE_SECONDS:.0f} seconds; spewy estimate has no time limit"
+            ) from None
+        finally:
+            process.end()
+        log.seek(0)
+        lines = log.read().decode(errors="replace").splitlines()
+    if latest.ended:
+        return None
+    if process.returncode:
+        raise InputError(_error(lines, f"the estimate ended with exit code {process.returncode}"))
+    try:
+        found: dict[str, Any] = json.loads(out)
+    except ValueError:
+        raise SpewyError(
+            f"spewy estimate: expected JSON, found {shown(out.decode(errors='replace'))}"
+        ) from None
+    return found
 
 
 def _start(arguments: Sequence[str], **options: Any) -> Outsider:

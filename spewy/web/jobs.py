@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from lockers import LOCK, LockerError, holds_store, open_store
 from spewy.errors import InputError
 from spewy.look.status import Progress, progress_of
 from spewy.records.status import LOG, STATUS, running
+from spewy.run.stopping import INTERRUPTED
 from spewy.system.textfile import replace_text
 from spewy.web.answers import Parameters, get, post, text
 from spewy.web.drafts import Draft, draft_of_solve, job_file
@@ -133,6 +135,7 @@ def _solve_json(progress: Progress | None) -> dict[str, Any] | None:
     return {
         "running": progress.running,
         "ended": status.ended,
+        "finished": not progress.running and _is_finish(status.ended),
         "done": status.deals,
         "saved": status.saved_deals,
         "counted": "sweeps" if status.visits is None else "deals",
@@ -147,6 +150,11 @@ def _solve_json(progress: Progress | None) -> dict[str, Any] | None:
         "target": progress.target,
         "curve": [list(point) for point in progress.curve],
     }
+
+
+def _is_finish(ended: str | None) -> bool:
+    """Whether the reason of the end of a run means that the solve is done: the target, or a limit of the job."""
+    return ended is not None and not ended.startswith((INTERRUPTED, "failed", "stopped"))
 
 
 def _batch_json(entry: Entry, folders: Folders, known: _Known) -> dict[str, Any]:
@@ -176,7 +184,7 @@ def _place(entry: Entry, draft: Draft) -> dict[str, Any]:
     Returns:
         ``id`` of the solve; ``state``: "new", "same" (the folder holds a solve of this job, which would go on), "file"
         (there is only a job file of this name, which would be replaced), or "other" (the folder holds something else);
-        and a ``message`` for people.
+        a ``message`` for people; and a name that is ``free``, None if the state is "new".
     """
     name = entry.path.name
     state, message = "new", ""
@@ -190,7 +198,17 @@ def _place(entry: Entry, draft: Draft) -> dict[str, Any]:
         )
     elif job_file(entry.path).exists():
         state, message = "file", f"a job file {name}.toml exists; starting replaces it"
-    return {"id": entry.id, "state": state, "message": message}
+    free = None if state == "new" else _free_name(entry.path)
+    return {"id": entry.id, "state": state, "message": message, "free": free}
+
+
+def _free_name(folder: Path) -> str:
+    """Return the name of a folder with the first number that makes a new name."""
+    for number in itertools.count(2):
+        path = folder.with_name(f"{folder.name[:90]}-{number}")
+        if not path.exists() and not job_file(path).exists():
+            break
+    return path.name
 
 
 def _is_same(folder: Path, draft: Draft) -> bool:

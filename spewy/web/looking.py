@@ -9,12 +9,16 @@ from typing import Any, Protocol
 from starlette.responses import Response
 from starlette.routing import Route
 
+from buckets.cards import parse_cards
+from buckets.errors import CardError
+from spewy.errors import InputError
+from spewy.look.boards import find_boards
 from spewy.look.curves import curves
 from spewy.look.hand_filter import filter_names, filtered
 from spewy.look.position import position, summary
 from spewy.look.solution import Solution
 from spewy.web.answers import Parameters, get, optional, text
-from spewy.web.folders import Folders
+from spewy.web.folders import Entry, Folders
 from spewy.web.reporting import report_routes
 
 Question = Callable[[Parameters], Any]
@@ -45,8 +49,15 @@ def look_routes(folders: Folders) -> list[Route]:
             frame = view.wide_frame()
         return Response(frame.to_csv(index=False), media_type="text/csv; charset=utf-8")
 
-    questions = [get(path, question) for path, question in solution_questions(folders).items()]
-    return [get("/api/folders", listed), *questions, get("/api/table.csv", table), *report_routes(folders)]
+    questions = solution_questions(folders)
+    of_solve = questions["/api/summary"]
+
+    def facts(parameters: Parameters) -> dict[str, Any]:
+        entry = folders.entry(text(parameters, "folder"))
+        return _batch_facts(entry) if entry.kind == "batch" else of_solve(parameters) | _home(folders, entry)
+
+    routes = [get(path, question) for path, question in (questions | {"/api/summary": facts}).items()]
+    return [get("/api/folders", listed), *routes, get("/api/table.csv", table), *report_routes(folders)]
 
 
 def solution_questions(solutions: Solutions) -> dict[str, Question]:
@@ -82,6 +93,31 @@ def solution_questions(solutions: Solutions) -> dict[str, Question]:
         "/api/curves": range_curves,
         "/api/filters": lambda parameters: {"names": filter_names()},
     }
+
+
+def _batch_facts(entry: Entry) -> dict[str, Any]:
+    """Return the facts about a batch: its boards with their ids and weights, and the boards that are missing."""
+    found = find_boards((entry.path,))
+    weights = {frozenset(cards): weight for cards, weight in found.weights.items()}
+    boards = [(name, name.rpartition("/")[2]) for name in entry.boards]
+    rows = [{"id": name, "board": board, "weight": weights.get(_cards(board))} for name, board in boards]
+    return {"name": entry.path.name, "kind": "batch", "boards": rows, "missing": found.missing}
+
+
+def _home(folders: Folders, entry: Entry) -> dict[str, str]:
+    """Return the id of the batch to which a solve belongs; empty if the solve stands alone."""
+    parent = entry.id.rpartition("/")[0]
+    try:
+        return {"batch": parent} if parent and folders.entry(parent).kind == "batch" else {}
+    except InputError:
+        return {}
+
+
+def _cards(board: str) -> frozenset[int]:
+    try:
+        return frozenset(parse_cards(board))
+    except CardError:
+        return frozenset()
 
 
 def _filters(parameters: Parameters) -> list[str]:

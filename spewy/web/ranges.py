@@ -15,6 +15,14 @@ from spewy.game.ranges.classes import NUM_HANDS
 from spewy.web.answers import Parameters, optional, text
 
 
+def range_answer(parameters: Parameters) -> dict[str, Any]:
+    """Return what `range_json` returns, or its ``error``: while a user types, most texts are no ranges yet."""
+    try:
+        return range_json(parameters)
+    except InputError as error:
+        return {"error": str(error)}
+
+
 def range_json(parameters: Parameters) -> dict[str, Any]:
     """Convert a range between its text and weights of hands.
 

@@ -1,4 +1,4 @@
-"""Routes for reports over next cards, which are computed in the background."""
+"""Routes for reports over cards and over boards, and for comparisons, which are computed in the background."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from typing import Any
 
 from starlette.routing import Route
 
-from spewy.look.runouts import report_json, report_places
+from lockers import LockerError
+from spewy.errors import InputError, NotSolvedError, shown
+from spewy.look.batch_report import batch_place, batch_report
+from spewy.look.runouts import card_report, report_places
+from spewy.look.side_by_side import comparable_key, side_by_side
 from spewy.web.answers import Parameters, get, optional, text
 from spewy.web.background import Progress
-from spewy.web.folders import Folders
+from spewy.web.folders import Entry, Folders
 
 
 def report_routes(folders: Folders) -> list[Route]:
@@ -20,17 +24,87 @@ def report_routes(folders: Folders) -> list[Route]:
             found = report_places(solution, text(parameters, "line", ""), optional(parameters, "board"))
         return {"places": [place.to_json() for place in found]}
 
-    def report(parameters: Parameters) -> Any:
-        name, line, board = (
-            text(parameters, "folder"),
-            text(parameters, "line", ""),
-            optional(parameters, "board"),
-        )
+    def cards(parameters: Parameters) -> Any:
+        name, line = text(parameters, "folder"), text(parameters, "line", "")
+        board = optional(parameters, "board")
 
         def work(progress: Progress) -> dict[str, Any]:
             with folders.apart(name) as solution:
-                return report_json(solution, solution.report(line, board, progress))
+                return card_report(solution, line, board, progress)
 
-        return folders.background.answer(("report", name, line, board), folders.saved(name), work)
+        return folders.background.answer(("cards", name, line, board), folders.saved(name), work)
 
-    return [get("/api/reports", places), get("/api/report", report)]
+    def place(parameters: Parameters) -> dict[str, Any]:
+        return _place(folders, _batch(folders, text(parameters, "folder")), text(parameters, "line", ""))
+
+    def boards(parameters: Parameters) -> Any:
+        entry, line = _batch(folders, text(parameters, "folder")), text(parameters, "line", "")
+
+        def work(progress: Progress) -> dict[str, Any]:
+            return batch_report(entry.path, line, progress)
+
+        return folders.background.answer(("boards", entry.id, line), folders.saved(entry.id), work)
+
+    def comparable(parameters: Parameters) -> dict[str, Any]:
+        return {"solves": _comparable(folders, folders.entry(text(parameters, "folder")))}
+
+    def comparison(parameters: Parameters) -> Any:
+        names = text(parameters, "folder"), text(parameters, "with")
+        line, board = text(parameters, "line", ""), optional(parameters, "board")
+
+        def work(progress: Progress) -> dict[str, Any]:
+            del progress
+            with folders.solution(names[0]) as a, folders.solution(names[1]) as b:
+                return side_by_side(a, b, line, board)
+
+        key = ("comparison", *names, line, board)
+        return folders.background.answer(key, tuple(map(folders.saved, names)), work)
+
+    return [
+        get("/api/comparable", comparable),
+        get("/api/comparison", comparison),
+        get("/api/reports", places),
+        get("/api/report", cards),
+        get("/api/boards/place", place),
+        get("/api/boards", boards),
+    ]
+
+
+def _batch(folders: Folders, name: str) -> Entry:
+    entry = folders.entry(name)
+    if entry.kind != "batch":
+        raise InputError(f"folder {shown(name)}: expected the folder of a batch, found a single solve")
+    return entry
+
+
+def _comparable(folders: Folders, entry: Entry) -> list[dict[str, Any]]:
+    """List the other solves of the same game, which can be compared with a solve; boards of batches stand together."""
+    wanted, entries = comparable_key(entry.path), folders.entries()
+    in_batches = {board for other in entries for board in other.boards}
+    found: list[dict[str, Any]] = []
+    for other in entries:
+        solves = other.boards or (() if other.id in in_batches else (other.id,))
+        if solves and _fits(folders.entry(solves[0]), wanted):
+            batch = other.id if other.kind == "batch" else ""
+            found += ({"id": solve, "batch": batch} for solve in solves if solve != entry.id)
+    return found
+
+
+def _fits(entry: Entry, wanted: tuple[object, ...]) -> bool:
+    try:
+        return comparable_key(entry.path) == wanted
+    except LockerError:
+        return False
+
+
+def _place(folders: Folders, entry: Entry, line: str) -> dict[str, Any]:
+    """Describe a line in the betting tree of a batch, which the first board with a saved strategy has."""
+    for board in entry.boards:
+        try:
+            with folders.solution(board) as solution:
+                return batch_place(solution, line)
+        except NotSolvedError:
+            continue
+    raise NotSolvedError(
+        f"folder {shown(entry.id)}: no board of this batch is solved yet; wait until one has saved"
+    )

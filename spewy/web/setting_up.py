@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from random import randrange
 from typing import Any
 
@@ -13,8 +14,12 @@ from starlette.routing import Route
 from buckets.cards import cards_name, parse_cards
 from buckets.errors import CardError
 from spewy.errors import InputError, shown
+from spewy.game.amounts import CHIPS, Unit
 from spewy.game.lines import action_words, line_words, read_line
+from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Node
+from spewy.game.ranges import parse_range
+from spewy.game.sizes import parse_sizes
 from spewy.job.job import Job, SpotJob
 from spewy.job.presets import GivenRange, preset, presets
 from spewy.job.template import Answers, drawn_board, job_text
@@ -23,7 +28,7 @@ from spewy.web.answers import Parameters, get, optional, post, text
 from spewy.web.drafts import Draft, draft_of_solve, problems
 from spewy.web.folders import Folders
 from spewy.web.job_process import Estimates
-from spewy.web.ranges import range_json
+from spewy.web.ranges import range_answer
 
 MOST_NODES = 400
 """Largest number of nodes of a betting tree in one answer; a page asks for the nodes below separately."""
@@ -39,7 +44,9 @@ def setup_routes(folders: Folders, estimates: Estimates) -> list[Route]:
 
     def cost(parameters: Parameters) -> dict[str, Any]:
         draft = draft_of(parameters)
-        found = estimates.of(draft.of_first_board().text)
+        found = estimates.of(draft.of_first_board().text, text(parameters, "page", ""))
+        if found is None:
+            return {"replaced": True}
         boards = draft.boards
         one = None if boards is None else {"board": boards.boards[0], "of": len(boards.boards)}
         return found | {"first": one}
@@ -51,7 +58,7 @@ def setup_routes(folders: Folders, estimates: Estimates) -> list[Route]:
         post("/api/setup/check", lambda parameters: checked(draft_of(parameters))),
         post("/api/setup/tree", lambda parameters: tree_part(draft_of(parameters).job, parameters)),
         post("/api/setup/cost", cost),
-        post("/api/range", range_json),
+        post("/api/range", range_answer),
     ]
 
 
@@ -86,7 +93,9 @@ def checked(draft: Draft) -> dict[str, Any]:
     try:
         job = draft.job
     except InputError as error:
-        return found | {"problems": problems(error)}
+        first = problems(error)
+        keys = {problem["key"] for problem in first}
+        return found | {"problems": first + [each for each in _texts(draft.data) if each["key"] not in keys]}
     count = job.tree_count
     facts = {
         "name": job.name,
@@ -97,7 +106,33 @@ def checked(draft: Draft) -> dict[str, Any]:
         "hands": [float(one.combos) for one in job.ranges] if isinstance(job, SpotJob) else [],
         "unit": job.amounts.name,
     }
-    return found | {"notes": list(job.left_out), "facts": facts}
+    # Hands that the board blocks need no note: the page shows how many hands are left.
+    notes = [note for note in job.left_out if not note.endswith("blocked by the board")]
+    return found | {"notes": notes, "facts": facts}
+
+
+def _texts(data: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """Yield the problems of ranges and bet sizes, which the validation of a job does not reach after other errors."""
+    spot, bets = data.get("spot"), data.get("bets")
+    unit = Unit("bb") if data.get("unit") == "bb" else CHIPS
+    for seat in SEAT_NAMES:
+        value = spot.get(seat) if isinstance(spot, dict) else None
+        if isinstance(value, str):
+            yield from _problem(f"spot.{seat}", partial(parse_range, value))
+    for name, section in bets.items() if isinstance(bets, dict) else ():
+        for key in ("bet", "raise", "donk"):
+            value = section.get(key) if isinstance(section, dict) else None
+            if isinstance(value, str):
+                parse = partial(parse_sizes, value, raises=key == "raise", key="sizes", unit=unit)
+                yield from _problem(f"bets.{name}.{key}", parse)
+
+
+def _problem(key: str, parse: Callable[[], object]) -> Iterator[dict[str, str]]:
+    """Yield the problem of a text that cannot be parsed."""
+    try:
+        parse()
+    except InputError as error:
+        yield {"key": key, "message": str(error)}
 
 
 def tree_part(job: Job, parameters: Parameters) -> dict[str, Any]:

@@ -12,6 +12,18 @@ export function cardList(text) {
   return (text || "").match(/[2-9TJQKA][cdhs]/g) || [];
 }
 
+/** Sort the names of a hand's cards, high cards first. */
+export function sortedHand(text) {
+  return cardList(text)
+    .sort((a, b) => RANKS.indexOf(a[0]) - RANKS.indexOf(b[0]) || SUITS.indexOf(a[1]) - SUITS.indexOf(b[1]))
+    .join("");
+}
+
+/** Write the cards in a text with the signs of their suits. */
+export function withSuits(text) {
+  return text.replace(/\b(?:[2-9TJQKA][cdhs])+\b/g, cardText);
+}
+
 /** Write cards with the signs of their suits. */
 export function cardText(text) {
   return cardList(text)

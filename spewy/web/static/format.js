@@ -9,7 +9,24 @@ export function percent(share, digits = 1) {
 export function amount(value) {
   if (!known(value)) return "–";
   const size = Math.abs(value);
-  return value.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : 2);
+  return fixed(value, size >= 1000 ? 0 : size >= 100 ? 1 : 2);
+}
+
+/** Write a number with some decimals; a number that rounds to zero has no sign. */
+export function fixed(value, digits) {
+  const text = value.toFixed(digits);
+  return Number(text) ? text : text.replace("-", "");
+}
+
+/** Write a difference with its sign. */
+export function signedText(value, write) {
+  if (!known(value)) return "–";
+  return value < 0 ? `−${write(-value)}` : `+${write(value)}`;
+}
+
+/** Write an amount of chips or big blinds without decimals that are 0, such as 200 or 3.63. */
+export function chips(value) {
+  return known(value) ? String(Math.round(100 * value) / 100) : "–";
 }
 
 /** Write a weight from 0 to 1 with three decimals. */
@@ -20,6 +37,29 @@ export function weight(value) {
 /** Whether a number of an answer is defined. */
 export function known(value) {
   return value !== null && value !== undefined && !Number.isNaN(value);
+}
+
+/** Write a number of bytes, such as 1.5 GiB. */
+export function bytes(number) {
+  if (!known(number)) return "–";
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, number)) / 10));
+  return `${(number / 1024 ** power).toFixed(power ? 1 : 0)} ${units[power]}`;
+}
+
+/** Write a number of seconds, such as 1:15 min. */
+export function duration(seconds) {
+  if (!known(seconds)) return "–";
+  if (seconds < 0.995) return `${Math.round(1000 * seconds)} ms`;
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")} min`;
+  return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")} h`;
+}
+
+/** Write a whole number with commas. */
+export function count(number) {
+  return known(number) ? number.toLocaleString("en") : "–";
 }
 
 /** Write what a solve is and how good it is. */

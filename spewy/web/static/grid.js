@@ -1,7 +1,7 @@
 /** The grid of 13 x 13 hand classes: frequencies as stripes of colour, or one number for each class. */
 
 import { el } from "./dom.js";
-import { amount, known, percent, weight } from "./format.js";
+import { amount, fixed, known, percent, weight } from "./format.js";
 import { RANKS } from "./cards.js";
 import { rescaled, scaleColour } from "./scale.js";
 
@@ -26,10 +26,11 @@ export function classOf(hand) {
  * @param {object} options `heat`: `"strategy"`, `"reach"` or the name of a heat map; `selected`: a hand class;
  *   `pick(name)`: called for a click or Enter; `point(name, cell)`: called when the pointer or the focus comes to a
  *   class, and with null when they leave the grid;
- *   `label`: accessible name of the grid.
+ *   `label`: accessible name of the grid; `paint(value)`: for a heat map, returns `{colour, ink, text, number}` of a
+ *   cell, where `number` is its short text.
  */
-export function gridNode(view, { heat = "strategy", selected = null, pick, point = () => {}, label }) {
-  const cells = heat === "strategy" ? stripes(view) : numbers(view, heat);
+export function gridNode(view, { heat = "strategy", selected = null, pick, point = () => {}, label, paint = null }) {
+  const cells = heat === "strategy" ? stripes(view) : numbers(view, heat, paint);
   const table = el("div", { class: "grid", role: "grid", "aria-label": label });
   const focused = selected || "AA";
   for (let row = 0; row < 13; row++) {
@@ -41,7 +42,7 @@ export function gridNode(view, { heat = "strategy", selected = null, pick, point
         el(
           "div",
           {
-            class: `cell${cell.empty ? " empty" : ""}`,
+            class: `cell${cell.empty ? " empty" : ""}${cell.number ? " numbered" : ""}`,
             role: "gridcell",
             tabindex: name === focused ? "0" : "-1",
             "aria-selected": name === selected ? "true" : "false",
@@ -90,7 +91,7 @@ function stripes(view) {
   };
 }
 
-function numbers(view, heat) {
+function numbers(view, heat, paint) {
   const values = heat === "reach" ? null : view.heat[heat];
   const value = (name, row, column) =>
     values ? values[row][column] : view.grid.classes[name] ? view.grid.classes[name].reach : null;
@@ -105,11 +106,15 @@ function numbers(view, heat) {
   return (name, row, column) => {
     const number = value(name, row, column);
     if (!known(number)) return { empty: true, text: "no value", style: {} };
+    if (paint) {
+      const painted = paint(number);
+      return { ...painted, style: { "background-color": painted.colour, color: painted.ink } };
+    }
     const { colour, ink } = scaleColour(share(number));
     const text = isShare ? percent(number, 0) : amount(number);
     return {
       text: `${heat} ${text}`,
-      number: isShare ? (100 * number).toFixed(0) : Math.abs(number) >= 100 ? number.toFixed(0) : number.toFixed(1),
+      number: isShare ? (100 * number).toFixed(0) : fixed(number, Math.abs(number) >= 100 ? 0 : 1),
       style: { "background-color": colour, color: ink },
     };
   };

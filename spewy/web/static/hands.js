@@ -23,7 +23,11 @@ export function handTable(view, name, most = 200) {
   const all = Object.entries(view.hands).map(([hand, row], number) => [hand, row, number]);
   const rows = all.filter(([hand, row]) => (name ? classOf(hand) === name : row.reach > 0));
   const figures = HAND_FIGURES.filter(([, key]) => rows.some(([, row]) => known(row[key])));
-  const head = ["hand", "made hand, draws", "reach", ...view.words, ...figures.map(([title]) => title)];
+  const head = [
+    ["hand"],
+    ...(view.kinds ? [["made hand, draws", "kind"]] : []),
+    ...["reach", ...view.words, ...figures.map(([title]) => title)].map((title) => [title]),
+  ];
   const body = rows
     .slice(0, most)
     .map(([hand, row, number]) =>
@@ -31,7 +35,7 @@ export function handTable(view, name, most = 200) {
         "tr",
         { "data-row": hand },
         el("th", { scope: "row" }, cardList(hand).map(cardNode)),
-        el("td", { class: "kind" }, view.kinds ? view.kinds[number] : ""),
+        view.kinds ? el("td", { class: "kind" }, view.kinds[number]) : null,
         el("td", {}, weight(row.reach)),
         row.strategy.map((share, i) => actionCell(view, row, share, i)),
         figures.map(([, key, write]) => el("td", {}, write(row[key]))),
@@ -45,7 +49,7 @@ export function handTable(view, name, most = 200) {
     el(
       "table",
       { class: "hands" },
-      el("thead", {}, el("tr", {}, head.map((text, i) => el("th", { scope: "col", class: i === 1 ? "kind" : null }, text)))),
+      el("thead", {}, el("tr", {}, head.map(([title, kind]) => el("th", { scope: "col", class: kind }, title)))),
       el("tbody", {}, body),
     ),
     more,

@@ -31,7 +31,7 @@ const HEATS = [
  */
 export function createLook(root, source, { panels = [], filters = true, moved = () => {} }) {
   const look = { place: {}, position: null, asked: null, folder: null, summary: null, filterError: null, filterNames: null };
-  const handsPanel = { id: "hands", title: "Hands", shows: () => true, draw: drawHands };
+  const handsPanel = { id: "hands", title: "Hands", shows: ({ position }) => Boolean(position.views && position.views[0].grid), draw: drawHands };
   const all = [handsPanel, ...panels];
 
   async function show(folder, place, summary = null) {
@@ -208,7 +208,7 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
 
   function drawPanels() {
     const { position, place } = look;
-    const shown = all.filter((panel) => (panel === handsPanel ? Boolean(position.views) : panel.shows(context())));
+    const shown = all.filter((panel) => panel.shows(context()));
     if (!shown.length) return null;
     const current = shown.find((panel) => panel.id === place.panel) || shown[0];
     const body = el("div", { class: "panel", role: "tabpanel", id: "panel", "aria-labelledby": `tab-${current.id}` });

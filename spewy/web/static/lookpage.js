@@ -1,5 +1,6 @@
 /** The page that looks at the solves of the server: choose a solve, then walk through it. */
 
+import { showBatch } from "./batchpage.js";
 import { el, fill } from "./dom.js";
 import { summaryText } from "./format.js";
 import { createLook } from "./look.js";
@@ -19,7 +20,7 @@ export function lookPage(root) {
       location.hash = placeAddress("look", { folder: current.folder, ...place });
     },
   });
-  const current = { folder: null, summary: null };
+  const current = { folder: null, summary: null, isBatch: false };
 
   async function show(parameters) {
     const { folder, ...place } = parameters;
@@ -36,7 +37,12 @@ export function lookPage(root) {
       return;
     }
     drawHead();
-    await look.show(folder, place, current.summary);
+    current.isBatch = current.summary.kind === "batch";
+    if (!current.isBatch) return look.show(folder, place, current.summary);
+    const go = (change) => {
+      location.hash = placeAddress("look", { folder, ...place, ...change });
+    };
+    return showBatch(body, parameters, current.summary, { source, go });
   }
 
   function drawHead() {
@@ -44,8 +50,9 @@ export function lookPage(root) {
     fill(
       head,
       el("a", { href: "#look" }, "all solves"),
+      summary.batch ? el("a", { href: placeAddress("look", { folder: summary.batch }) }, `all boards of ${summary.batch}`) : null,
       el("h1", {}, folder),
-      el("span", { class: "note" }, summaryText(summary)),
+      el("span", { class: "note" }, summary.kind === "batch" ? `batch of ${summary.boards.length} boards` : summaryText(summary)),
     );
     document.title = `${folder} – Spewy`;
   }
@@ -79,9 +86,10 @@ export function lookPage(root) {
     return el(
       "li",
       {},
-      el("details", {}, el("summary", {}, `${entry.id}: ${boards.length} boards`), el("div", { class: "chips" }, boards)),
+      el("a", { href: placeAddress("look", { folder: entry.id }) }, entry.id),
+      el("details", {}, el("summary", {}, `${boards.length} boards`), el("div", { class: "chips" }, boards)),
     );
   }
 
-  return { show, key: look.key };
+  return { show, key: (event) => current.summary !== null && !current.isBatch && look.key(event) };
 }

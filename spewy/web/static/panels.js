@@ -3,7 +3,9 @@
  * source has the question: a notebook and an exported page have fewer questions than the server.
  */
 
+import { comparePanel } from "./comparepanel.js";
 import { curvesPanel } from "./curves.js";
+import { lockPanel } from "./lockpanel.js";
 import { runoutsPanel } from "./runouts.js";
 
-export const LOOK_PANELS = [curvesPanel, runoutsPanel];
+export const LOOK_PANELS = [curvesPanel, runoutsPanel, comparePanel, lockPanel];

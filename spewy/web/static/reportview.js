@@ -2,7 +2,7 @@
 
 import { el, fill, svg } from "./dom.js";
 import { cardList, cardNode, cardText } from "./cards.js";
-import { amount, known, percent } from "./format.js";
+import { amount, fixed, known, percent } from "./format.js";
 import { sortTable } from "./sorttable.js";
 
 const SEATS_OF_REPORT = ["oop", "ip"];
@@ -28,7 +28,7 @@ export function reportQuantities(report) {
     brief: briefShare,
   }));
   const figures = [
-    ["ev", `EV in ${report.unit}`, "EV", amount, (value) => value.toFixed(Math.abs(value) < 100 ? 1 : 0)],
+    ["ev", `EV in ${report.unit}`, "EV", amount, (value) => fixed(value, Math.abs(value) < 100 ? 1 : 0)],
     ["equity", "equity", "equity", percent, briefShare],
     ["realisation", "EV realised", "realised", (value) => percent(value, 0), briefShare],
   ];
@@ -110,7 +110,7 @@ export function reportBars(report, rows, quantity, open) {
 
 function barLabels(rows) {
   const cells = rows.map((row) => el("span", {}, cardList(row.name).map((card) => el("span", { class: `suit-${card[1]}` }, cardText(card)))));
-  return el("div", { class: "bar-labels", "aria-hidden": "true", style: { width: `min(100%, ${5 * rows.length}rem)` } }, cells);
+  return el("div", { class: rows.length > 14 ? "bar-labels many" : "bar-labels", "aria-hidden": "true", style: { width: `min(100%, ${5 * rows.length}rem)` } }, cells);
 }
 
 function barNote(rows, quantity, mean) {

@@ -9,12 +9,30 @@ const STOPS = [
   [254, 232, 56],
 ];
 
+const DIFFERENCE_STOPS = [
+  [179, 88, 6],
+  [241, 163, 64],
+  [247, 247, 247],
+  [153, 142, 195],
+  [84, 39, 136],
+];
+
 /** Return the background and the ink for a share from 0 to 1 of the scale. */
 export function scaleColour(share) {
-  const at = Math.min(1, Math.max(0, share)) * (STOPS.length - 1);
-  const low = Math.min(Math.floor(at), STOPS.length - 2);
-  const rgb = STOPS[low].map((value, i) => Math.round(value + (at - low) * (STOPS[low + 1][i] - value)));
-  return { colour: `rgb(${rgb.join(", ")})`, ink: at > 3 ? "#000" : "#fff" };
+  return colourBetween(STOPS, share);
+}
+
+/** Return the background and the ink for a difference from -1 to 1: orange, white for none, and purple. */
+export function differenceColour(difference) {
+  return colourBetween(DIFFERENCE_STOPS, (1 + difference) / 2);
+}
+
+function colourBetween(stops, share) {
+  const at = Math.min(1, Math.max(0, share)) * (stops.length - 1);
+  const low = Math.min(Math.floor(at), stops.length - 2);
+  const [red, green, blue] = stops[low].map((value, i) => Math.round(value + (at - low) * (stops[low + 1][i] - value)));
+  const light = 0.299 * red + 0.587 * green + 0.114 * blue > 127;
+  return { colour: `rgb(${red}, ${green}, ${blue})`, ink: light ? "#000" : "#fff" };
 }
 
 /** Return a function from a number to its share of the range of some numbers; all equal numbers get 0.5. */

@@ -73,9 +73,14 @@ export function solutionSource(question) {
 export function serverSource() {
   return {
     ...solutionSource(ask),
+    locks: true,
     folders: () => ask("/api/folders"),
     reports: (query) => ask("/api/reports", query),
     report: (query, progress, wanted) => askLong("/api/report", query, progress, wanted),
+    boardsPlace: (query) => ask("/api/boards/place", query),
+    boards: (query, progress, wanted) => askLong("/api/boards", query, progress, wanted),
+    comparable: (folder) => ask("/api/comparable", { folder }),
+    comparison: (query, progress, wanted) => askLong("/api/comparison", query, progress, wanted),
     tableAddress: (query) => `/api/table.csv?${new URLSearchParams(query)}`,
   };
 }

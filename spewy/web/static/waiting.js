@@ -15,11 +15,11 @@ export async function drawAnswer(element, what, question, draw) {
   const progress = ({ done, total }) => {
     if (!first && done) first = { done, time: Date.now() };
     const left = first && done > first.done ? leftText(((Date.now() - first.time) * (total - done)) / (done - first.done)) : "";
-    const text = total ? `computing the ${what}: ${done} of ${total}${left}` : `the ${what} waits for its turn`;
+    const text = total ? `computing the ${what}: ${done} of ${total}${left}` : `computing the ${what}`;
     fill(
       element,
       el("p", { class: "note", role: "status" }, text, ". You can leave this page; the computation goes on."),
-      el("progress", { max: total || 1, value: String(done), "aria-label": `progress of the ${what}` }),
+      total ? el("progress", { max: total, value: String(done), "aria-label": `progress of the ${what}` }) : null,
     );
   };
   try {

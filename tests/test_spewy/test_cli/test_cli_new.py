@@ -114,6 +114,27 @@ def test_sizes_are_those_of_every_round(tmp_path):
     assert bets["flop"].oop.bet == ""  # who called still checks to who raised
 
 
+def test_rounds_and_players_have_sizes_of_their_own(tmp_path):
+    args = (
+        "--preset",
+        "srp-utg-bb",
+        "--board",
+        FLOP,
+        "--bet",
+        "50%",
+        "--turn-bet",
+        "66%, a",
+        "--river-raise",
+        "a",
+    )
+    single = ("--river-donk", "33%", "--set", "bets.flop.oop.bet=25%", "--set", "solve.memory=1 GiB")
+    job = Job.load(written(tmp_path, *args, *single))
+    assert [job.bets[name].bet for name in ("flop", "turn", "river")] == ["50%", "66%, a", "50%"]
+    assert [job.bets[name].raise_ for name in ("flop", "turn", "river")] == ["60%", "60%", "a"]
+    assert [job.bets[name].donk for name in ("flop", "turn", "river")] == [None, "", "33%"]
+    assert (job.bets["flop"].oop.bet, job.solve.memory) == ("25%", "1 GiB")
+
+
 def test_a_file_is_kept_unless_forced(tmp_path):
     args = ("--preset", "hu-4bet", "--board", "Ks 7h 2d 5c 9s")
     file = written(tmp_path, *args)
@@ -144,6 +165,14 @@ def test_a_file_is_kept_unless_forced(tmp_path):
         (
             ("--preset", "hu-3bet", "--subset", 1756),
             "spot.boards: expected { subset = N } with N from 1 to 1,755, found {'subset': 1756}",
+        ),
+        (
+            ("--preset", "hu-3bet", "--cards", 4, "--seed", 1, "--flop-bet", "33%"),
+            "--flop-bet has no effect on a board of 4 cards; remove it",
+        ),
+        (
+            ("--preset", "hu-3bet", "--board", FLOP, "--turn-raise", "33"),
+            'bets.turn.raise, position 0: expected a size such as 60%, 2.5x, 2.5bb, e or a ("33%" is 33 % of the pot)',
         ),
         (
             ("--preset", "hu-3bet", "--board", FLOP, "--bet", "6x"),

@@ -70,6 +70,7 @@ thresholds = st.fixed_dictionaries(
         "add_allin": st.sampled_from([0.0, 1.0, 1e308]),
         "force_allin": st.sampled_from([0.0, 0.2, 1e308]),
         "merge": st.sampled_from([0.0, 0.5]),
+        "max_raises": st.sampled_from([None, 1, 2]),
     }
 )
 

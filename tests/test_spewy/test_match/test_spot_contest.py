@@ -187,7 +187,7 @@ def test_a_session_in_the_terminal(solved_spots, tmp_path):
 
 def test_commands_with_wrong_input_say_why(solved_spots, tmp_path):
     assert "'--seat'" in refused("play", "terminal", "--lockers", solved_spots / "turn", "--seat", "button")
-    assert "no manifest" in refused("play", "terminal", "--lockers", tmp_path / "none")
+    assert "does not exist" in refused("play", "terminal", "--lockers", tmp_path / "none")
 
 
 def test_rounds_that_were_dropped_are_solved_again(solved_spots, tmp_path):

@@ -1,10 +1,11 @@
 """Jobs that are far too large: told and refused by lower bounds, before anything is built."""
 
+import re
 import time
 from dataclasses import replace
 
 import pytest
-from cli_runs import good, good_json, refused, write
+from cli_runs import LEDUC, good, good_json, refused, spewy, write
 from jobs import EXAMPLES, example, toy
 
 from spewy.chunks.layout import Layout
@@ -173,23 +174,50 @@ def test_sessions_refuse_them_too():
         Session(job)
 
 
-def test_an_estimate_names_the_sizes_that_cost_most(tmp_path):
+def test_an_estimate_names_changes_that_save_memory(tmp_path):
+    """Each estimated memory is near that of the changed job."""
     job = tmp_path / "job.toml"
     good("new", job, "--preset", "hu-3bet", "--board", "Ks 7h 2d", "--bet", "33%, 75%", "--raise", "60%, a")
     small = ("--set", "solve.memory=200 MiB")
     found = good_json("estimate", job, *small)
     assert not found["fits"]
-    shares = [cut["share"] for cut in found["cuts"]]
-    assert shares == sorted(shares)
-    assert 0.2 < shares[0] < 0.9
-    best = found["cuts"][0]
-    assert (best["key"], best["size"]) in {
-        (f"bets.{name}.{key}", size)
-        for name in ("flop", "turn", "river")
-        for key, size in (("bet", "33%"), ("bet", "75%"), ("raise", "60%"), ("raise", "a"))
-    }
-    without = {"33%": "75%", "75%": "33%", "60%": "a", "a": "60%"}[best["size"]]
-    smaller = good_json("estimate", job, *small, "--set", f"{best['key']}={without}")
-    assert smaller["memory_bytes"] / found["memory_bytes"] == pytest.approx(shares[0], abs=0.1)
-    assert f"{shares[0]:.0%} of it without {best['size']} in {best['key']}" in good("estimate", job, *small)
+    cuts = found["cuts"]
+    assert len(cuts) == 5
+    assert [cut["share"] for cut in cuts] == sorted(cut["share"] for cut in cuts)
+    assert (cuts[0]["words"], cuts[0]["key"], cuts[0]["share"]) == (
+        "with 16-bit numbers",
+        "solve.precision",
+        0.5,
+    )
+    for cut in cuts:
+        smaller = good_json("estimate", job, *small, "--set", f"{cut['key']}={cut['value']}")["memory_bytes"]
+        assert cut["memory_bytes"] == pytest.approx(smaller, rel=0.15), cut
+        assert cut["memory_bytes"] == round(cut["share"] * found["memory_bytes"])
+    sized = next(cut for cut in cuts if cut["size"])
+    assert sized["size"] not in sized["value"]
+    text = good("estimate", job, *small)
+    assert re.search(
+        r"smaller +about [0-9.]+ [MG]iB with 16-bit numbers \(--set solve\.precision=16-bit\)\n", text
+    )
     assert good_json("estimate", job)["cuts"] == []  # 4 GiB are enough
+    line = refused("solve", job, *small, "--out", tmp_path / "out")
+    assert re.search(r"found 200\.0 MiB; it needs about [0-9.]+ MiB (with|without) .*\(--set ", line)
+    new = ("--preset", "srp-btn-bb", "--board", "Ks 7h 2d", "--bet", "33%, 75%", "--force")
+    said = spewy("new", job, *new).stderr
+    assert "only 4 GiB are allowed in memory, so the rest streams from disk; smaller:\n  about " in said
+
+
+def test_the_number_of_raises_is_limited(tmp_path):
+    """A bet and one raise: the game tree has no line with a second raise, and needs less."""
+    job = tmp_path / "job.toml"
+    good("new", job, "--preset", "hu-3bet", "--board", "Ks 7h 2d 5c", "--bet", "50%", "--raise", "60%, a")
+    found = [
+        good_json("estimate", job, "--set", f"tree.max_raises={most}")["betting_nodes"] for most in (1, 2, 9)
+    ]
+    assert found[0] < found[1] < found[2] == good_json("estimate", job)["betting_nodes"]
+    tree = Job.load(job, ("tree.max_raises=2",)).betting_tree
+    most = {turn.count("r") for node in tree.nodes() for turn in node.line.split("/")}
+    assert most == {0, 1, 2}
+    assert "tree.max_raises has no effect in the limit game" in refused(
+        "tree", write(tmp_path, LEDUC), "--set", "tree.max_raises=1"
+    )

@@ -101,7 +101,8 @@ def test_a_river_from_the_form_to_its_solution(server):
     found = server.wait(name, ended)
     assert found["job"]["error"] is None
     solve = found["solve"]
-    assert (solve["running"], solve["unit"], solve["target"]) == (False, "%", pytest.approx(0.001))
+    assert (solve["running"], solve["finished"], solve["unit"]) == (False, True, "%")
+    assert solve["target"] == pytest.approx(0.001)
     sweeps, seconds, exploitability = solve["curve"][-1]
     assert sweeps == solve["done"] == solve["saved"]
     assert exploitability <= 0.001
@@ -124,7 +125,7 @@ def test_a_solve_is_stopped_and_goes_on(server):
     server.post("/api/jobs/stop")
     found = server.wait(name, ended)
     assert found["job"]["error"] is None
-    assert "interrupted" in found["solve"]["ended"]
+    assert (found["solve"]["ended"], found["solve"]["finished"]) == ("interrupted", False)
     done = found["solve"]["saved"]
     assert done > 0
     assert server.refused("/api/jobs/stop") == "no solve of this server is running"
@@ -142,7 +143,8 @@ def test_a_folder_with_another_job_is_kept(server):
         session.solve()
     (server.folder / "polarised.toml").write_text(POLARISED)
     other = POLARISED.replace("stack = 100", "stack = 150")
-    assert server.post("/api/jobs/place", text=other)["state"] == "other"
+    place = server.post("/api/jobs/place", text=other)
+    assert (place["state"], place["free"]) == ("other", "polarised-2")
     message = server.refused("/api/jobs/start", text=other, **{"continue": True})
     assert message == "name: the folder polarised holds another job; choose another name"
     assert (server.folder / "polarised.toml").read_text() == POLARISED
@@ -298,6 +300,14 @@ def test_several_errors_are_told_apart():
     assert [problem["key"] for problem in problems(error.value)] == ["spot.pot", "spot.stack"]
 
 
+def test_errors_in_all_texts_are_found_at_once(server):
+    data = tomllib.loads(POLARISED)
+    data["spot"] |= {"pot": "much", "oop": "QX"}
+    data["bets"] = {"river": {"bet": "60 %", "raise": "3x"}}
+    found = server.post("/api/setup/check", data=data)["problems"]
+    assert [problem["key"] for problem in found] == ["spot.pot", "spot.oop", "bets.river.bet"]
+
+
 @pytest.mark.parametrize("text", ["name = ", "a = 1979-05-27", "x = nan", "[" * 5000])
 def test_texts_that_are_no_job(server, text):
     assert server.refused("/api/setup/check", text=text).startswith("job: expected ")
@@ -326,10 +336,15 @@ def test_a_range_as_text_and_as_weights(server):
     back = server.post("/api/range", hands=found["hands"], board="")
     assert (back["text"], back["live"]) == (text, found["combos"])
     assert server.post("/api/range", hands={})["text"] == ""
-    assert "position 0: expected a group" in server.refused("/api/range", text="QX")
-    assert "expected a number from 0 to 1" in server.refused("/api/range", hands={"AsKs": "1"})
-    assert "weight of AsKs: expected 0 to 1" in server.refused("/api/range", hands={"AsKs": 2})
-    assert server.refused("/api/range", hands={"AsKx": 1}).startswith("hand 'AsKx': ")
+    for wrong, message in (
+        ({"text": "QX"}, "position 0: expected a group"),
+        ({"hands": {"AsKs": "1"}}, "expected a number from 0 to 1"),
+        ({"hands": {"AsKs": 2}}, "weight of AsKs: expected 0 to 1"),
+        ({"hands": {"AsKx": 1}}, "hand 'AsKx': "),
+        ({"hands": {"As": 1}}, "expected two cards"),
+        ({"hands": [1]}, "expected weights by the names of hands"),
+    ):
+        assert message in server.post("/api/range", **wrong)["error"]
 
 
 def test_the_tree_is_that_of_the_job(server):

@@ -1,0 +1,126 @@
+"""Playing and training in a browser, by mouse and by keyboard, on a screen and on a phone."""
+
+import re
+import subprocess
+
+import pytest
+from cli_runs import COMMAND
+from naive_spots import SMALL_TURN, solve
+from playwright.sync_api import expect
+
+VERDICT = re.compile(r"^(check|call) loses \d+\.\d\d bb, \d+\.\d\d % of the pot$")
+
+
+PATIENCE = 60_000
+"""Milliseconds that a test waits for a page on a busy machine."""
+expect.set_options(timeout=PATIENCE)
+
+
+@pytest.fixture
+def page(page):
+    page.set_default_timeout(PATIENCE)
+    return page
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """The address of a server with a solved turn."""
+    folder = tmp_path_factory.mktemp("play")
+    solve(folder, SMALL_TURN, "turn")
+    command = [*COMMAND, "serve", str(folder), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        yield server.stdout.readline().strip()
+        server.terminate()
+
+
+def test_ten_hands_by_keyboard(page, address):
+    page.goto(f"{address}#play")
+    page.get_by_role("link", name="turn", exact=True).click()
+    for number in range(1, 11):
+        expect(page.get_by_role("heading", name=f"Hand {number} ")).to_be_visible()
+        while page.locator("[data-action]").count():
+            before = page.locator(".history li").count()
+            page.keyboard.press(
+                "1" if number == 2 and page.get_by_text("bet 0.5", exact=False).count() else "c"
+            )
+            expect(page.locator(".history li")).not_to_have_count(before)
+            page.wait_for_selector("[aria-busy]", state="detached")
+        expect(page.get_by_role("heading", name=f"Review of hand {number}")).to_be_visible()
+        expect(page.locator(".history")).to_contain_text(f"after {number}")
+        page.keyboard.press("n")
+    expect(page.get_by_role("heading", name="Hand 11 ")).to_be_visible()
+    score = page.locator(".score")
+    expect(score).to_contain_text("hands10")
+    expect(score).to_contain_text("without luck")
+    expect(score).to_contain_text("±")
+
+
+def test_the_review_has_costs_and_the_opponents_range(page, address):
+    page.goto(f"{address}#play?folder=turn&seat=oop")
+    page.get_by_role("button", name="bet 0.5").click()
+    page.wait_for_selector("[aria-busy]", state="detached")
+    while page.locator("[data-action]").count():
+        page.locator('[data-action="c"]').click()
+        page.wait_for_selector("[aria-busy]", state="detached")
+    row = page.locator(".decisions tbody tr").first
+    expect(row).to_contain_text("bets 0.5")
+    expect(row.locator(".cost")).to_have_text(re.compile(r"-?\d+\.\d\d"))
+    grid = page.get_by_role("grid", name="the opponent's range")
+    expect(grid.get_by_role("gridcell")).to_have_count(169)
+    grid.get_by_role("gridcell", name=re.compile("^KK: ")).click()
+    expect(page.locator(".range")).to_contain_text("KK: ")
+    page.get_by_label("the opponent's range").first.select_option(index=1)
+    expect(grid).to_be_visible()
+    row.get_by_role("link").click()
+    expect(page).to_have_url(re.compile("#look"))
+    expect(page.locator(".ribbon")).to_be_visible()
+
+
+def test_a_seat_is_chosen(page, address):
+    page.goto(f"{address}#play?folder=turn")
+    expect(page.get_by_role("heading", name="Hand 1 ")).to_contain_text("in position")
+    page.get_by_label("seat").select_option("oop")
+    expect(page.get_by_role("heading", name="Hand 1 ")).to_contain_text("out of position")
+    assert page.evaluate("location.hash").endswith("seat=oop")
+
+
+def test_a_sitting_that_was_forgotten_starts_again(chromium, address):
+    page = chromium.new_page()  # the fixture `page` forbids requests that fail
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{address}#play?folder=turn")
+    error = {"error": "session has ended"}
+    page.route("**/api/play/act", lambda route: route.fulfill(status=400, json=error))
+    page.locator('[data-action="c"]').click()
+    expect(page.get_by_role("alert")).to_have_text("session has ended")
+    page.unroute("**/api/play/act")
+    page.get_by_role("button", name="start again").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Hand 1 ")).to_be_visible()
+    page.close()
+
+
+def test_the_trainer(page, address):
+    page.goto(f"{address}#train?folder=turn")
+    for number in (1, 2):
+        expect(page.get_by_role("heading", name=f"Question {number}")).to_be_visible()
+        page.keyboard.press("c")
+        expect(page.locator(".verdict")).to_have_text(VERDICT)
+        expect(page.locator("tr.played")).to_contain_text("your answer")
+        expect(page.locator(".score")).to_contain_text(f"decisions{number}")
+        page.keyboard.press("n")
+    expect(page.get_by_role("heading", name="Question 3")).to_be_visible()
+    page.locator("[data-action]").first.click()
+    page.get_by_role("link", name="look at this decision").click()
+    expect(page.locator(".ribbon")).to_be_visible()
+
+
+def test_everything_fits_on_a_phone(page, address):
+    page.set_viewport_size({"width": 390, "height": 800})
+    for place in ("#play", "#play?folder=turn", "#train?folder=turn"):
+        page.goto("about:blank")
+        page.goto(f"{address}{place}")
+        page.wait_for_selector(".solves, [data-action]")
+        while page.locator("[data-action]").count():
+            page.get_by_role("button", name=re.compile("^(check|call)")).click()
+            page.wait_for_selector("[aria-busy]", state="detached")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
