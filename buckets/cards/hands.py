@@ -92,12 +92,6 @@ def parse_hand(text: str) -> tuple[int, ...]:
     >>> parse_hand("AsKh") == parse_hand("KhAs") == (46, 51)
     True
     """
-    return _parsed_hand(text)
-
-
-@lru_cache(4096)
-def _parsed_hand(text: str) -> tuple[int, ...]:
-    """Read a hand; a page or a table reads the 1,326 hands of hold'em again and again."""
     cards = parse_cards(text)
     if len(cards) not in (1, 2):
         raise CardError(f"hand {text!r}: expected 1 or 2 cards, got {len(cards)}")

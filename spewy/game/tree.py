@@ -53,11 +53,7 @@ class BettingTree:
         Args:
             line: the line that enters the round: ``""``, or a line that ends in ``/``.
         """
-<<<<<<< HEAD
-        return _entered(self.config, line)
-=======
         return _entered(self, line)
->>>>>>> main
 
     def below(self, node: Node) -> "BettingTree":
         """Return the tree whose root is one of this tree's nodes."""
@@ -111,17 +107,10 @@ class BettingTree:
         return roots
 
 
-<<<<<<< HEAD
-@lru_cache(64)
-def _entered(config: TreeConfig, line: str) -> Node:
-    """Build the part of a tree that a line enters; whoever walks through a tree asks for one part again and again."""
-    return _OneRound(config, line).root()
-=======
 @lru_cache(maxsize=8)
 def _entered(tree: BettingTree, line: str) -> Node:
     """Build the part of a tree that `BettingTree.entered` returns."""
     return _OneRound(tree.config, line).root()
->>>>>>> main
 
 
 def build_tree(config: TreeConfig) -> BettingTree:

@@ -200,14 +200,9 @@ def is_holdem(game: Game | None) -> bool:
 
 
 def _numbers(names: Sequence[str]) -> NDArray[np.int64]:
-<<<<<<< HEAD
-    cards = np.array([parse_hand(name) for name in names], dtype=np.int64)
-    return hand_index(Deck(), cards.reshape(-1, 2))
-=======
     if not names:
         return np.empty(0, dtype=np.int64)
     return hand_index(Deck(), [parse_hand(name) for name in names])
->>>>>>> main
 
 
 def _by_class(weights: np.ndarray) -> Floats:
