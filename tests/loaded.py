@@ -11,6 +11,7 @@ HEAVY = {
     "numba",
     "numpy",
     "numpy.ma",
+    "openpyxl",
     "pandas",
     "pyarrow",
     "pydantic",

@@ -9,17 +9,21 @@ import click
 from spewy.cli.bars import Bar
 from spewy.cli.extras import require
 from spewy.cli.files import appearing, check_file
-from spewy.cli.options import folder_argument, line_option, target_option, verbose_option
+from spewy.cli.options import (
+    digits,
+    digits_option,
+    folder_argument,
+    line_option,
+    target_option,
+    verbose_option,
+)
 from spewy.cli.progress import say
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
-
-SPREADSHEET_ROWS = 1_048_576
-"""Largest number of rows, header included, that common spreadsheet programs open."""
 
 
 @click.command()
 @folder_argument
-@click.argument("file", metavar="FILE.{csv,parquet}", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE.{csv,xlsx,parquet}", type=click.Path(path_type=Path))
 @line_option('Line of the decision to export ("" for the root); default: every line.', default=None)
 @click.option(
     "--board",
@@ -38,6 +42,7 @@ SPREADSHEET_ROWS = 1_048_576
 @click.option(
     "--wide", is_flag=True, help="Write one row for each hand of a decision, with columns for each action."
 )
+@digits_option
 @target_option
 @verbose_option
 def export(
@@ -50,9 +55,10 @@ def export(
     wide: bool,
     target: str | None,
 ) -> None:
-    """Write decisions to a CSV or Parquet file.
+    """Write decisions to a table file.
 
-    The file has strategy, reach, EV and equity at every decision, or at the decisions that the options select.
+    The file is CSV, Excel (.xlsx) or Parquet. It has strategy, reach, EV and equity at every
+    decision, or at the decisions that the options select.
 
     \b
     It has a row for each board, line, hand and action, and these columns:
@@ -90,8 +96,10 @@ def export(
       spewy export results/T1 river.csv --line cr120c/ --board "Qs Jh 2h 8c 3d"
       spewy export results/T1 oop.csv --board "Qs Jh 2h 8c 3d" --player oop
     """  # noqa: D301
-    suffix = check_file(file, (".csv", ".parquet"))
-    require("pandas", *(["pyarrow"] if suffix == ".parquet" else []))
+    from spewy.look.table_files import PACKAGES, SUFFIXES
+
+    suffix = check_file(file, SUFFIXES)
+    require(*PACKAGES[suffix])
     from spewy.look.export import Export, Query
 
     seat = None if player is None else SEAT_NAMES.index(player)
@@ -99,12 +107,14 @@ def export(
         if suffix == ".csv":
             _warn_of_rows(decisions.n_rows, wide)
         with appearing(file) as temporary, Bar("decisions", decisions.n_frames, keep=True) as bar:
-            count = decisions.write(temporary, suffix, bar.advance)
+            count = decisions.write(temporary, suffix, bar.advance, digits())
     click.echo(f"{file}: {count:,} rows")
 
 
 def _warn_of_rows(rows: int, wide: bool) -> None:
     """Warn the user if the file will have more rows than a spreadsheet can open."""
+    from spewy.look.table_files import SPREADSHEET_ROWS
+
     if rows < SPREADSHEET_ROWS:
         return
     fewer = "--line, --board, --round and --player" + ("" if wide else ", and --wide,")

@@ -8,6 +8,7 @@ import click
 
 EXTRAS = {
     "pandas": "export",
+    "openpyxl": "export",
     "pyarrow": "export",
     "matplotlib": "plot",
     "pyspiel": "higc",

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from spewy.cli.options import digits
 from spewy.cli.progress import say
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -35,23 +36,26 @@ def check_file(file: Path, suffixes: Sequence[str]) -> str:
 def table_writer(file: Path) -> Callable[[Any], None]:
     """Return a function that writes a pandas frame to a file, in the format of its suffix, and prints a message.
 
+    The numbers are rounded to the decimals of the option ``--digits``.
+
     Raises:
         InputError: the suffix is not one of a table file, or the folder of the file does not exist.
         click.ClickException: a package that writes the format is not installed.
     """
     from spewy.cli.extras import require
+    from spewy.look.table_files import PACKAGES, SUFFIXES, write_table
 
-    suffix = check_file(file, (".csv", ".parquet", ".json"))
-    require("pandas", *(["pyarrow"] if suffix == ".parquet" else []))
+    suffix = check_file(file, (*SUFFIXES, ".json"))
+    require(*PACKAGES.get(suffix, ("pandas",)))
+    decimals = digits()
 
     def write(frame: Any) -> None:
         with appearing(file) as temporary:
-            if suffix == ".csv":
-                frame.to_csv(temporary, index=False, lineterminator="\n")
-            elif suffix == ".parquet":
-                frame.to_parquet(temporary, index=False)
+            if suffix == ".json":
+                exact = frame if decimals is None else frame.round(decimals)
+                exact.to_json(temporary, orient="records", double_precision=15)
             else:
-                frame.to_json(temporary, orient="records", double_precision=15)
+                write_table(temporary, suffix, [frame], decimals)
         say(f"table in {file}")
 
     return write

@@ -23,6 +23,7 @@ FOREIGN_CODE = (
 """Text at the end of the help of commands that start other people's programs."""
 
 _VERBOSE = "spewy.cli.verbose"
+_DIGITS = "spewy.cli.digits"
 _LOGGERS = ("spewy", "buckets", "solvers", "lockers", "compiled")
 
 
@@ -125,7 +126,27 @@ def csv_option(what: str) -> Callable[[Decorated], Decorated]:
     Args:
         what: object of the help's sentence "Write ...".
     """
-    return _file_option("--csv", "table_file", f"Write {what}.")
+    option = _file_option("--csv", "table_file", f"Write {what}.")
+    return lambda function: option(digits_option(function))
+
+
+def digits_option(function: Decorated) -> Decorated:
+    """Add ``--digits``, the number of decimals in a table file; `digits` returns it."""
+    return click.option(
+        "--digits",
+        metavar="N",
+        type=click.IntRange(0, 15),
+        expose_value=False,
+        callback=lambda ctx, _, value: ctx.meta.__setitem__(_DIGITS, value),
+        help="Round the numbers in the table file to N decimals. Default: exact numbers; an .xlsx file shows them with "
+        "three decimals, shares in percent.",
+    )(function)
+
+
+def digits() -> int | None:
+    """Return the value of ``--digits``; None if it was not given."""
+    ctx = click.get_current_context(silent=True)
+    return None if ctx is None else ctx.meta.get(_DIGITS)
 
 
 def log_option(help_text: str) -> Callable[[Decorated], Decorated]:

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     help="Sort the rows by a column of the --csv table, such as ev_oop, the largest value first.",
 )
 @click.option("--ascending", is_flag=True, help="Put the smallest value first (needs --sort).")
-@csv_option("the table into a .csv, .parquet or .json file; docs/reference/formats.md lists the columns")
+@csv_option(
+    "the table into a .csv, .xlsx, .parquet or .json file; docs/reference/formats.md lists the columns"
+)
 @plot_option("the action frequencies, EV and equity of each row")
 @target_option
 @json_option

@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     help="List all hands, even beyond the screen's height and with zero reach.",
 )
 @plot_option("the grids of both players, or the grid of --heat,")
-@csv_option("all hands into a .csv, .parquet or .json file, with the columns of spewy export")
+@csv_option("all hands into a .csv, .xlsx, .parquet or .json file, with the columns of spewy export")
 @click.option(
     "--wide",
     is_flag=True,

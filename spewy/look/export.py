@@ -1,4 +1,4 @@
-"""Export the decisions of a solve or of a batch to a CSV or Parquet file.
+"""Export the decisions of a solve or of a batch to a table file.
 
 The export has a row for each hand, with its reach, strategy, EV and equity. For a whole game with board buckets this
 needs a board; without one, the export has the strategy of each hand row in each board bucket.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -21,6 +20,7 @@ from spewy.look.boards import batch_folders, board_folder
 from spewy.look.dropped import Note
 from spewy.look.selection import Selection
 from spewy.look.solution import Solution
+from spewy.look.table_files import require_rows, write_table
 from spewy.records.bucket_policy import BucketPolicy
 from spewy.system.closing import Closing
 
@@ -134,21 +134,33 @@ class Export(Closing):
             for view in solution.views(selection):
                 yield view.wide_frame(actions) if self._query.wide else view.frame()
 
-    def write(self, file: Path, suffix: str, progress: Callable[[], None] = lambda: None) -> int:
+    def write(
+        self,
+        file: Path,
+        suffix: str,
+        progress: Callable[[], None] = lambda: None,
+        digits: int | None = None,
+    ) -> int:
         """Write all frames to a file, and return the number of rows.
 
         Args:
             file: path of the file.
-            suffix: ``".csv"`` or ``".parquet"``.
+            suffix: kind of file, one of `spewy.look.table_files.SUFFIXES`.
             progress: called after each frame.
+            digits: number of decimals that numbers are rounded to; None: exact numbers.
+
+        Raises:
+            InputError: a spreadsheet does not hold so many rows.
         """
+        if suffix == ".xlsx":
+            require_rows(self.n_rows)
 
         def counted() -> Iterator[pd.DataFrame]:
             for frame in self.frames():
                 yield frame
                 progress()
 
-        return WRITERS[suffix](file, _joined(counted()))
+        return write_table(file, suffix, _joined(counted()), digits)
 
     def close(self) -> None:
         """Close the solutions."""
@@ -229,35 +241,3 @@ def _joined(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
             waiting, rows = [], 0
     if waiting:
         yield pd.concat(waiting, ignore_index=True)
-
-
-def _write_csv(path: Path, frames: Iterable[pd.DataFrame]) -> int:
-    count = 0
-    with path.open("w", encoding="utf-8", newline="") as out:
-        for frame in frames:
-            frame.to_csv(out, index=False, header=count == 0, lineterminator="\n")
-            count += len(frame)
-    return count
-
-
-def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> int:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    batches = iter(frames)
-    first = next(batches)
-    text, small, whole, real = pa.string(), pa.int8(), pa.int64(), pa.float64()
-    names = ("board", "line", "hand", "action", "made", "draws", "blockers", "round")
-    kinds = dict.fromkeys(names, text) | {"player": small, "board_bucket": whole, "hand_bucket": whole}
-    schema, count = pa.schema([(name, kinds.get(name, real)) for name in first.columns]), 0
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for frame in chain([first], batches):
-            writer.write_table(pa.Table.from_pandas(frame, schema=schema, preserve_index=False))
-            count += len(frame)
-    return count
-
-
-WRITERS: dict[str, Callable[[Path, Iterable[pd.DataFrame]], int]] = {
-    ".csv": _write_csv,
-    ".parquet": _write_parquet,
-}

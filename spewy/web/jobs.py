@@ -145,6 +145,7 @@ def _solve_json(progress: Progress | None) -> dict[str, Any] | None:
         "checking": status.checking,
         "value": status.value,
         "exploitability": None if judged is None else judged.exploitability,
+        "measured_at": None if judged is None else judged.deals,
         "stderr": None if judged is None else judged.stderr,
         "unit": progress.unit,
         "target": progress.target,

@@ -55,7 +55,7 @@ def setup_routes(folders: Folders, estimates: Estimates) -> list[Route]:
         get("/api/presets", _presets),
         get("/api/setup/preset", _of_preset),
         get("/api/setup/solve", of_solve),
-        post("/api/setup/check", lambda parameters: checked(draft_of(parameters))),
+        post("/api/setup/check", _check),
         post("/api/setup/tree", lambda parameters: tree_part(draft_of(parameters).job, parameters)),
         post("/api/setup/cost", cost),
         post("/api/range", range_answer),
@@ -74,6 +74,16 @@ def draft_of(parameters: Parameters) -> Draft:
     if not isinstance(data, Mapping):
         raise InputError("expected the text of a job, or the job as an object")
     return Draft.of_data(data, text(parameters, "about", ""))
+
+
+def _check(parameters: Parameters) -> dict[str, Any]:
+    """Check a draft; a text that is not TOML has no data, which is usual while a user types."""
+    try:
+        draft = draft_of(parameters)
+    except InputError as error:
+        written = parameters.get("text")
+        return {"text": written, "data": None, "problems": problems(error), "notes": [], "facts": None}
+    return checked(draft)
 
 
 def checked(draft: Draft) -> dict[str, Any]:

@@ -22,7 +22,7 @@ export function boardPicker(draft, renamed) {
   const list = el("textarea", { id: "board-list", rows: 3, spellcheck: "false", placeholder: "Ks 7h 2d, Qs Jh 2h" });
   const kinds = KINDS.map(([value, text]) => {
     const input = el("input", { type: "radio", name: "board-kind", value, onchange: () => chooseKind(value) });
-    return { value, input, node: el("label", { class: "choice" }, input, " ", text) };
+    return { value, input, node: el("label", { class: "job-choice" }, input, " ", text) };
   });
   const one = el(
     "div",

@@ -66,3 +66,8 @@ export function count(number) {
 export function summaryText({ kind, progress, exploitability_pct: gap }) {
   return `${kind}, ${progress}${known(gap) ? `, exploitability ${gap.toFixed(3)} % of the pot` : ""}`;
 }
+
+/** Say when a round is: on the turn, before the flop. */
+export function roundText(round) {
+  return round === "preflop" ? "before the flop" : `on the ${round}`;
+}

@@ -1,7 +1,7 @@
 /** Shows what a job costs before it starts, and which bet sizes to remove if it needs too much memory. */
 
 import { el, fill } from "./dom.js";
-import { bytes, count, duration } from "./format.js";
+import { bytes, count, duration, roundText } from "./format.js";
 import { smallButton } from "./boardpicker.js";
 import { send } from "./source.js";
 
@@ -50,13 +50,13 @@ export function jobCost(draft) {
       streamed && ["", streamed],
       cost.disk_bytes && ["disk", `${bytes(cost.disk_bytes)}, at most ${bytes(cost.most_disk_bytes)} during saves`],
       cost.seconds_per_sweep && ["time", `roughly ${duration(SWEEPS * cost.seconds_per_sweep)} for ${SWEEPS} sweeps on one core`],
-      cost.chunks && ["boards", `${cost.rounds.map((round, i) => `${count(cost.boards[i])} on the ${round}`).join(", ")}`],
+      cost.chunks && ["boards", `${cost.rounds.map((round, i) => `${count(cost.boards[i])} ${roundText(round)}`).join(", ")}`],
       cost.information_sets && ["information sets", count(cost.information_sets)],
       cost.seconds_per_deal && ["deals", `roughly ${count(Math.round(1 / cost.seconds_per_deal))} per second and core`],
     ].filter(Boolean);
     return [
       each ? el("p", { class: "note" }, each) : null,
-      el("meter", { class: "memory-meter", min: 0, max: cost.budget_bytes, high: 0.9 * cost.budget_bytes, value: Math.min(memory, cost.budget_bytes), "aria-label": "memory of the limit" }),
+      el("meter", { class: "memory-meter", min: 0, max: cost.budget_bytes, low: 0.8 * cost.budget_bytes, high: 0.99 * cost.budget_bytes, optimum: 0, value: Math.min(memory, cost.budget_bytes), "aria-label": "memory of the limit" }),
       el("dl", { class: "cost-rows" }, rows.map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text)))),
       smaller(cost, limit),
     ];

@@ -115,7 +115,7 @@ export function createDraft() {
     const number = asked;
     Object.assign(draft, { text: found.text, problems: found.problems, notes: found.notes, facts: found.facts });
     Object.assign(draft, { checking: false, failure: "", place: null });
-    if (withData) draft.data = found.data;
+    if (withData && found.data) draft.data = found.data;
     keep();
     tell();
     if (!found.facts) return;

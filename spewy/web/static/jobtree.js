@@ -1,7 +1,7 @@
 /** Draws the betting tree of a job, round by round; the server builds it from the job itself. */
 
 import { el, fill } from "./dom.js";
-import { amount } from "./format.js";
+import { roundText } from "./format.js";
 import { send } from "./source.js";
 import { smallButton } from "./boardpicker.js";
 
@@ -48,7 +48,7 @@ export function jobTree(draft, { lock }) {
         "div",
         { class: "tree-title" },
         el("b", {}, SEATS_OF_TREE[node.player]),
-        ` ${depth ? "" : `on the ${node.round}, `}pot ${amount(node.pot)} ${unit} `,
+        ` ${depth ? "" : `${roundText(node.round)}, `}pot ${chipsText(node.pot)} ${unit} `,
         smallButton("lock", () => lock(node.line), { title: "fix how often hands take each action here", class: "small quiet" }),
       ),
       el("ul", {}, rows),
@@ -59,11 +59,11 @@ export function jobTree(draft, { lock }) {
     const { node } = action;
     const name = [el("span", { class: "swatch", style: { "background-color": action.colour } }), action.words];
     if (node.kind === "fold") return el("li", {}, name);
-    if (node.kind === "showdown") return el("li", {}, name, el("span", { class: "note" }, ` showdown, pot ${amount(node.pot)}`));
+    if (node.kind === "showdown") return el("li", {}, name, el("span", { class: "note" }, ` showdown, pot ${chipsText(node.pot)}`));
     if (node.kind === "chance") {
       const { line, round } = node.following;
-      if (!line) return el("li", {}, name, el("span", { class: "note" }, ` all-in, pot ${amount(node.pot)}`));
-      return el("li", {}, name, el("span", { class: "note" }, ` pot ${amount(node.pot)} `), partButton(`${round} …`, line, depth + 1, unit));
+      if (!line) return el("li", {}, name, el("span", { class: "note" }, ` all-in, pot ${chipsText(node.pot)}`));
+      return el("li", {}, name, el("span", { class: "note" }, ` pot ${chipsText(node.pot)} `), partButton(`${round} …`, line, depth + 1, unit));
     }
     return el("li", {}, el("details", { open: depth < OPEN_DEPTH }, el("summary", {}, name), treeNode(node, depth + 1, unit)));
   }
@@ -84,4 +84,9 @@ export function jobTree(draft, { lock }) {
   }
 
   return { node: box, refresh };
+}
+
+/** Write an amount with at most two decimals. */
+function chipsText(value) {
+  return String(Number(value.toFixed(2)));
 }

@@ -1,6 +1,7 @@
 /** The locks of a job: decisions where the whole range, or some hands, take each action with a given frequency. */
 
 import { el, fill } from "./dom.js";
+import { roundText } from "./format.js";
 import { smallButton } from "./boardpicker.js";
 import { send } from "./source.js";
 
@@ -72,8 +73,8 @@ export function lockForm(draft) {
     board.addEventListener("input", () => change(number, withoutGaps({ ...draft.get("lock")[number], board: board.value.trim() || undefined })));
     const groups = Object.entries(lock.hands || {});
     return [
-      el("div", { class: "tools" }, el("b", {}, `${SEATS_OF_LOCK[root.player]} on the ${root.round}`), words ? ` after ${words}` : " at the start", removeButton(number)),
-      el("label", { class: "choice" }, "board ", board),
+      el("div", { class: "tools" }, el("b", {}, `${SEATS_OF_LOCK[root.player]} ${roundText(root.round)}`), words ? ` after ${words}` : " at the start", removeButton(number)),
+      el("label", { class: "job-choice" }, "board ", board),
       el(
         "div",
         { class: "scroll" },

@@ -73,27 +73,32 @@ export function setupForm(draft, started) {
   const tree = jobTree(draft, { lock: lockHere });
   const cost = jobCost(draft);
   const text = jobText(draft);
-  const whole = el("p", { class: "note" }, "This job is a whole game, without a board and ranges. Change it as text below.");
-  const form = el(
-    "div",
-    { class: "setup-form" },
-    whole,
+  const whole = el("p", { class: "note" }, "This job is a whole game, without a board and ranges. Change its game and its bet sizes in the job file below.");
+  const spotOnly = [
     jobGroup("Board", board.node),
     jobGroup("Pot and stacks", fieldNodes(pot)),
     jobGroup("Ranges", el("div", { class: "grids" }, fieldNodes(ranges))),
     jobGroup("Bet sizes", sizes.node, el("details", {}, el("summary", {}, "All-ins and smallest bet"), fieldNodes(thresholds))),
+  ];
+  const form = el(
+    "div",
+    { class: "setup-form" },
+    whole,
+    spotOnly,
     lockBox,
     jobGroup("Solving", fieldNodes(solving)),
+    tree.node,
+    text.node,
   );
   const parts = [board, ...pot, ...ranges, sizes, locks, ...solving, ...thresholds, start, tree, cost, text];
   const side = el("div", { class: "setup-side" }, start.node, cost.node);
-  const node = el("div", { class: "setup" }, form, side, el("div", { class: "setup-below" }, tree.node, text.node));
+  const node = el("div", { class: "setup" }, form, side);
 
   function refresh() {
     if (!draft.data) return;
     const hasSpot = Boolean(draft.get("spot"));
     whole.hidden = hasSpot;
-    for (const group of form.querySelectorAll(".job-group")) group.hidden = !hasSpot;
+    for (const group of spotOnly) group.hidden = !hasSpot;
     for (const part of parts) part.refresh();
     const number = (draft.get("lock") || []).length;
     fill(lockBox.querySelector(".lock-count"), number || "none");

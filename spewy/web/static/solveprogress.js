@@ -2,6 +2,7 @@
 
 import { el, fill } from "./dom.js";
 import { smallButton } from "./boardpicker.js";
+import { boardNode } from "./cards.js";
 import { convergenceChart } from "./convergence.js";
 import { count, duration, known } from "./format.js";
 import { placeAddress } from "./place.js";
@@ -114,8 +115,8 @@ export function watchSolve(root, { id, origin }) {
   /** Return the saved checks and those that this page has seen since the last save. */
   function wholeCurve(solve) {
     for (const point of solve.curve) watch.points.set(point[0], point);
-    if (known(solve.exploitability) && known(solve.seconds) && !watch.points.has(solve.done))
-      watch.points.set(solve.done, [solve.done, solve.seconds, solve.exploitability]);
+    if (known(solve.exploitability) && known(solve.seconds) && !watch.points.has(solve.measured_at))
+      watch.points.set(solve.measured_at, [solve.measured_at, solve.seconds, solve.exploitability]);
     return [...watch.points.values()].sort((a, b) => a[1] - b[1]);
   }
 
@@ -126,12 +127,12 @@ export function watchSolve(root, { id, origin }) {
     fill(
       body,
       el("progress", { class: "batch-bar", max: total, value: finished, "aria-label": "finished boards" }),
-      el("ul", { class: "batch-boards" }, boards.map(boardRow), waiting.map((name) => el("li", { class: "waiting" }, name, el("span", { class: "note" }, " not begun")))),
+      el("ul", { class: "batch-boards" }, boards.map(boardRow), waiting.map((name) => el("li", { class: "waiting" }, boardNode(name), el("span", { class: "note" }, " not begun")))),
     );
   }
 
   function boardRow({ id: name, solve }) {
-    const board = name.slice(id.length + 1);
+    const board = boardNode(name.slice(id.length + 1));
     const shown = solve && solve.saved ? el("a", { href: placeAddress("look", { folder: name }) }, board) : board;
     const gap = solve && known(solve.exploitability) ? ` ${precise(solve.exploitability)} %` : "";
     return el("li", { class: solve && solve.running ? "running" : "" }, shown, el("span", { class: "note" }, gap, solve && solve.running ? ", running" : ""));

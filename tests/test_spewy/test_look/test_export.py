@@ -3,10 +3,11 @@
 import pandas as pd
 import pytest
 from cli_runs import LEDUC, TURN, good, good_json, refused, spewy, write
+from openpyxl import load_workbook
 
-import spewy.cli.export as export_module
 from buckets.cards import parse_hand
 from spewy.game.ranges.hand_kinds import kinds_of
+from spewy.look import table_files
 from spewy.look.solution import Solution
 
 RIVER = "Qs 7h 2d 3c 5h"
@@ -116,6 +117,53 @@ def test_parquet_has_the_same_wide_columns(folder, tmp_path):
     assert len(found) == len(expected)
 
 
+def test_a_spreadsheet_is_made_for_people(folder, tmp_path):
+    """It has the numbers of the CSV file; the header stays in view, and the columns are as wide as they must be."""
+    for name in ("wide.xlsx", "wide.csv"):
+        good("export", folder, tmp_path / name, "--wide")
+    found, expected = pd.read_excel(tmp_path / "wide.xlsx"), pd.read_csv(tmp_path / "wide.csv")
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    sheet = load_workbook(tmp_path / "wide.xlsx").active
+    assert (sheet.freeze_panes, sheet.auto_filter.ref) == (
+        "A2",
+        f"A1:{sheet.cell(1, len(found.columns)).column_letter}{len(found) + 1}",
+    )
+    formats = {head.value: cell.number_format for head, cell in zip(sheet[1], sheet[2], strict=True)}
+    assert (formats["frequency_Check"], formats["equity"], formats["ev"]) == ("0.0%", "0.0%", "0.000")
+    for column in ("A", "H"):
+        longest = max(len(str(cell.value or "")) for cell in sheet[column])
+        assert longest < sheet.column_dimensions[column].width < longest + 5
+
+
+def test_a_text_is_no_formula(tmp_path):
+    frame = pd.DataFrame(
+        {"name": ["=1+1", "a\x1bb", None], "n": [1, 2, 3], "ev": [0.12345, float("nan"), 2.0]}
+    )
+    assert table_files.write_table(tmp_path / "out.xlsx", ".xlsx", [frame[:1], frame[1:]], digits=2) == 3
+    sheet = load_workbook(tmp_path / "out.xlsx").active
+    assert [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2)] == [
+        ["=1+1", 1, 0.12],
+        ["a\\x1bb", 2, None],
+        [None, 3, 2],
+    ]
+    assert (sheet["A2"].data_type, sheet["C2"].number_format, sheet["B2"].number_format) == (
+        "s",
+        "0.00",
+        "General",
+    )
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.json", "out.xlsx"])
+def test_numbers_are_rounded_when_asked(folder, tmp_path, name):
+    read = {"csv": pd.read_csv, "json": pd.read_json, "xlsx": pd.read_excel}[name[4:]]
+    good("show", folder, "--csv", tmp_path / name, "--digits", 2)
+    rounded = read(tmp_path / name)
+    good("show", folder, "--csv", tmp_path / name)
+    exact = read(tmp_path / name)
+    assert rounded.ev.tolist() == exact.ev.round(2).tolist() != exact.ev.tolist()
+    assert rounded.hand.tolist() == exact.hand.tolist()
+
+
 @pytest.mark.parametrize("wide", [(), ("--wide",)])
 def test_rows_are_counted_before(folder, tmp_path, wide):
     with Solution.open(folder) as solution:
@@ -123,12 +171,16 @@ def test_rows_are_counted_before(folder, tmp_path, wide):
 
 
 def test_more_rows_than_a_spreadsheet_holds_are_warned_of(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(export_module, "SPREADSHEET_ROWS", 20)
+    monkeypatch.setattr(table_files, "SPREADSHEET_ROWS", 20)
     warned = spewy("export", folder, tmp_path / "all.csv")
     assert warned.exit_code == 0
     assert "warning: " in warned.stderr
     assert "a spreadsheet holds 20" in warned.stderr
     assert (tmp_path / "all.csv").exists()
+    assert "a spreadsheet holds 20 rows, and the table has" in refused(
+        "export", folder, tmp_path / "all.xlsx"
+    )
+    assert not (tmp_path / "all.xlsx").exists()
     assert "warning" not in spewy("export", folder, tmp_path / "all.parquet").stderr
     assert "warning" not in spewy("export", folder, tmp_path / "root.csv", "--line", "").stderr
 

@@ -1,6 +1,5 @@
 """Jobs that pages set up, start, watch, stop and continue."""
 
-import os
 import signal
 import subprocess
 import time
@@ -11,6 +10,7 @@ import pytest
 from cli_runs import COMMAND, POLARISED
 from jobs import EXAMPLES, parsed_job
 from web_client import Pages
+from web_server import serving
 
 from spewy.game.ranges import parse_range
 from spewy.job.job import Job
@@ -216,27 +216,21 @@ def test_several_boards_are_a_batch(server):
 @pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
 def test_the_solve_ends_with_the_server(tmp_path, how):
     (tmp_path / "results").mkdir()
-    process = subprocess.Popen(
-        [*COMMAND, "serve", str(tmp_path / "results"), "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    with process:
-        address = process.stdout.readline().strip()
-        with httpx.Client(base_url=address) as client:
+    folder = tmp_path / "results" / "R1"
+    with serving(tmp_path / "results") as server:
+        with httpx.Client(base_url=server.address) as client:
             assert client.post("/api/jobs/start", json={"text": ENDLESS}).json()["started"]
-            folder = tmp_path / "results" / "R1"
             found = None
             while not (found and saved(found)):
                 found = client.get("/api/jobs/progress", params={"folder": "R1"}).json()
                 time.sleep(0.1)
         assert running(folder)
-        os.kill(process.pid, how)
-        process.wait(PATIENCE)
+        _, text = server.end(how)
         end = time.monotonic() + (0 if how == signal.SIGINT else PATIENCE)
         while running(folder) and time.monotonic() < end:
             time.sleep(0.1)
+    if how == signal.SIGINT:
+        assert "R1 is being saved; Ctrl-C again stops it at once" in text
     assert running(folder) is False
     with Solution.open(folder) as solution:
         assert solution.job.name == "R1"
@@ -310,7 +304,10 @@ def test_errors_in_all_texts_are_found_at_once(server):
 
 @pytest.mark.parametrize("text", ["name = ", "a = 1979-05-27", "x = nan", "[" * 5000])
 def test_texts_that_are_no_job(server, text):
-    assert server.refused("/api/setup/check", text=text).startswith("job: expected ")
+    found = server.post("/api/setup/check", text=text)
+    assert (found["text"], found["data"], found["facts"]) == (text, None, None)
+    assert found["problems"][0]["message"].startswith("expected ")
+    assert server.refused("/api/jobs/start", text=text).startswith("job: expected ")
 
 
 def test_every_preset_can_be_set_up(server):

@@ -81,6 +81,7 @@ def test_exploit_loads_no_frames(solved):
     [
         ("pandas", "export", ("export", "{folder}", "{new}.csv")),
         ("pyarrow", "export", ("export", "{folder}", "{new}.parquet")),
+        ("openpyxl", "export", ("export", "{folder}", "{new}.xlsx")),
         ("pandas", "export", ("report", "{folder}", "--line", "cc/", "--csv", "{new}.csv")),
         ("matplotlib", "plot", ("report", "{folder}", "--line", "cc/", "--plot", "{new}.png")),
         ("matplotlib", "plot", ("show", "{folder}", "--plot", "{new}.png")),

@@ -1,0 +1,147 @@
+"""The page that sets up jobs, solves them and watches them, in a browser."""
+
+import re
+import tomllib
+
+import pytest
+from playwright.sync_api import expect
+from web_server import serving
+
+from spewy.game.ranges import parse_range
+from spewy.job.job import Job
+from spewy.look.solution import Solution
+
+RIVER = "Ks 7h 2d 5c 9s"
+PATIENCE = 60_000
+"""Milliseconds for an answer that needs a process of its own."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("results")
+
+
+@pytest.fixture(scope="module")
+def address(folder):
+    with serving(folder) as server:
+        yield server.address
+
+
+@pytest.fixture
+def form(page, address):
+    """The page with the job of a river that is solved at once."""
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{address}#solve")
+    expect(page.locator("#job-name")).to_have_value("srp-btn-bb-Ks7h2d", timeout=PATIENCE)
+    page.fill("#board-text", RIVER)
+    expect(page.locator("#job-name")).to_have_value("srp-btn-bb-Ks7h2d5c9s", timeout=PATIENCE)
+    return page
+
+
+def job_text(page):
+    return page.locator(".job-text").input_value()
+
+
+def wait_for_job(page, condition):
+    """The data of the job's text once it fulfils a condition."""
+    for _ in range(200):
+        data = tomllib.loads(job_text(page))
+        if condition(data):
+            return data
+        page.wait_for_timeout(100)
+    pytest.fail(f"waited in vain: {job_text(page)}")
+
+
+def test_a_river_is_set_up_solved_and_looked_at(form, folder):
+    form.fill("#sizes-river-oop-bet", "50%, a")
+    form.fill("#job-solve-target", "0.2%")
+    wait_for_job(form, lambda data: data["bets"]["river"] == {"bet": "50%, a", "raise": "60%"})
+    expect(form.locator(".cost-rows")).to_contain_text("information sets", timeout=PATIENCE)
+    text = job_text(form)
+    form.get_by_role("button", name="Start", exact=True).click()
+    expect(form.locator(".state")).to_have_text("target reached", timeout=PATIENCE)
+    expect(form.locator(".convergence")).to_be_visible()
+    saved = folder / "srp-btn-bb-Ks7h2d5c9s.toml"
+    assert saved.read_text() == text
+    form.get_by_text("Look at the solution").click()
+    expect(form.locator(".decision .cell").first).to_be_visible(timeout=PATIENCE)
+    with Solution.open(saved.with_suffix("")) as solution:
+        assert solution.checked_pct <= 0.2
+        assert [action.label for action in solution.job.betting_tree.root.actions] == [
+            "Check",
+            "Bet(2.75)",
+            "AllIn(97.5)",
+        ]
+    form.reload()
+    form.goto(re.sub("#.*", "#solve?job=srp-btn-bb-Ks7h2d5c9s", form.url))
+    expect(form.locator(".state")).to_have_text("target reached", timeout=PATIENCE)
+
+
+def test_a_range_is_painted(form):
+    before = parse_range(tomllib.loads(job_text(form))["spot"]["oop"])
+    form.locator("#weight-oop").fill("50")
+    grid = form.get_by_role("grid", name="oop, first to act: weights of hands")
+    grid.scroll_into_view_if_needed()
+    first, last = (grid.locator(f'[data-class="{name}"]').bounding_box() for name in ("AA", "AQs"))
+    form.mouse.move(first["x"] + 9, first["y"] + 9)
+    form.mouse.down()
+    form.mouse.move(last["x"] + 9, last["y"] + 9, steps=6)
+    form.mouse.up()
+    painted = wait_for_job(form, lambda data: "AA:0.5" in data["spot"]["oop"])["spot"]["oop"]
+    groups = parse_range("AA:0.5,AKs:0.5,AQs:0.5").weights
+    expected = parse_range("random").weights * 0
+    expected[:] = before.weights
+    expected[groups > 0] = 0.5
+    assert parse_range(painted).weights.tolist() == expected.tolist()
+    grid.locator('[data-class="AA"]').focus()
+    form.keyboard.press("ArrowDown")
+    form.keyboard.press("3")
+    wait_for_job(form, lambda data: "AKo:0.3" in data["spot"]["oop"])
+    form.locator('[data-combo="AsKh"]').first.click()
+    oop = wait_for_job(form, lambda data: "AsKh:0.5" in data["spot"]["oop"])["spot"]["oop"]
+    assert "AhKc:0.3" in oop
+    assert form.locator("#range-oop").input_value() == oop
+
+
+def test_an_error_stands_beside_its_field_and_the_draft_survives_a_reload(form):
+    form.fill("#job-spot-pot", "much")
+    form.fill("#range-ip", "22+,QX")
+    expect(form.locator("#job-spot-pot-error")).to_have_text(
+        "expected a number, found 'much'", timeout=PATIENCE
+    )
+    expect(form.locator("#range-ip-error")).to_contain_text("position 4: expected a group", timeout=PATIENCE)
+    expect(form.get_by_role("button", name="Start", exact=True)).to_be_disabled()
+    form.reload()
+    expect(form.locator("#job-spot-pot")).to_have_value("much", timeout=PATIENCE)
+    form.fill("#job-name", "after errors")
+    form.fill("#job-spot-pot", "6")
+    form.fill("#range-ip", "22+")
+    expect(form.get_by_role("button", name="Start", exact=True)).to_be_enabled(timeout=PATIENCE)
+
+
+def test_a_lock_is_set_in_the_tree_and_in_the_text(form):
+    form.locator("summary", has_text="Betting tree").last.click()
+    form.locator(".job-tree").get_by_role("button", name="lock").first.click()
+    check = form.get_by_label("frequency of Check in %")
+    check.fill("100")
+    form.get_by_label("frequency of Bet(3.63) in %").fill("0")
+    data = wait_for_job(form, lambda data: data.get("lock", [{}])[0].get("strategy", {}).get("Check") == 1)
+    assert data["lock"] == [{"line": "", "strategy": {"Check": 1, "Bet(3.63)": 0}}]
+    assert Job.of(data).problem.locks
+    form.locator("summary", has_text="Job file as text").click()
+    form.locator(".job-text").fill(
+        job_text(form).replace("Check = 1,", "Check = 0.25,").replace('63)" = 0', '63)" = 0.75')
+    )
+    expect(check).to_have_value("25", timeout=PATIENCE)
+
+
+def test_the_page_begins_with_presets_and_with_solves(form):
+    form.select_option("#begin-with", "preset:4bet-btn-bb")
+    data = wait_for_job(form, lambda data: data["spot"]["pot"] == 50.5)
+    assert data["spot"]["board"].replace(" ", "") == RIVER.replace(" ", "")
+    form.get_by_role("button", name="undo").click()
+    wait_for_job(form, lambda data: data["spot"]["pot"] == 5.5)
+    form.get_by_text("flops that represent all").click()
+    form.fill("#board-subset", "3")
+    data = wait_for_job(form, lambda data: data["spot"].get("boards") == {"subset": 3})
+    assert (data["save"], data["solve"]["workers"]) == ({"rounds": "flop"}, 1)
