@@ -252,16 +252,17 @@ class NodeView:
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that ``spewy show --json`` prints."""
-        hands = {
-            hand: {
-                "reach": float(self.reach[h]),
-                "strategy": self.strategy[:, h].tolist(),
-                "ev": _number(self.ev[h]),
-                "action_ev": [_number(ev) for ev in self.action_ev[:, h]],
-                "equity": _number(self.equity[h]),
-            }
-            for h, hand in enumerate(self.hands)
-        }
+        figures = zip(
+            self.hands,
+            self.reach.tolist(),
+            self.strategy.T.tolist(),
+            _numbers(self.ev),
+            map(_numbers, self.action_ev.T),
+            _numbers(self.equity),
+            strict=True,
+        )
+        names = ("reach", "strategy", "ev", "action_ev", "equity")
+        hands = {hand: dict(zip(names, values, strict=True)) for hand, *values in figures}
         unit = {} if self.unit == CHIPS.name else {"unit": self.unit}
         bucket = {} if self.board_bucket is None else {"board_bucket": self.board_bucket}
         return {"player": self.player, "actions": list(self.actions), **unit, "hands": hands, **bucket}
@@ -316,6 +317,11 @@ class Step:
             "board": cards_name(self.board),
             "count": self.count,
         }
+
+
+def _numbers(values: Floats) -> list[float | None]:
+    """Return numbers for JSON, with None for NaN."""
+    return [None if value != value else value for value in values.tolist()]
 
 
 def _number(value: float) -> float | None:

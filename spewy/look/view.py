@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from buckets.cards import hand_name
 from lockers import Store
@@ -105,6 +106,11 @@ class SolveView(Closing):
         """All boards and all betting of the solve."""
         self._require_walked("layout")
         return Layout.of(self.problem)
+
+    @cached_property
+    def _hand_names(self) -> NDArray[np.str_]:
+        """Name of each hand of the deck."""
+        return np.array([hand_name(hand) for hand in self.problem.hands], dtype=np.str_)
 
     def node(self, line: str = "", board: str | Sequence[int] | None = None, *, ev: bool = True) -> NodeView:
         """Return the decision after a line, with the hands of the player who acts.
@@ -248,7 +254,7 @@ class SolveView(Closing):
         acts = player == node.player
         arrays = chunk.node(node.line) if acts else chunk.waiting(node.line)
         hands, units = chunk.play.hands[player], self.problem.units
-        names = np.array([hand_name(hand) for hand in self.problem.hands[hands]], dtype=np.str_)
+        names = self._hand_names[hands]
         reach = arrays.reach if units is None else arrays.reach * units[player][hands]
         order = np.lexsort((names, -reach))
         return NodeView(

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from cli_runs import good
@@ -17,6 +18,8 @@ ARGUMENTS = (
     "--no-first-run",
 )
 """Arguments of the browser, which is not to ask any other server for anything."""
+PATIENCE = 60_000
+"""Milliseconds that a test waits for the browser, which may be slow on a busy machine."""
 
 
 @pytest.fixture(scope="session")
@@ -43,8 +46,9 @@ def chromium():
         if os.environ.get("CI"):
             pytest.fail(f"{CHROMIUM} is missing; .ci/run installs it")
         pytest.skip(f"{CHROMIUM} is missing; install Chromium (apt-get install chromium)")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as library:
         browser = library.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
@@ -53,11 +57,14 @@ def chromium():
 
 @pytest.fixture
 def page(chromium):
-    """An empty page; at the end of the test it must have had no error."""
+    """An empty page; at the end of the test it must have had no error, and asked no other machine for anything."""
     with chromium.new_context(viewport={"width": 1280, "height": 900}) as context:
         opened = context.new_page()
-        errors = []
+        opened.set_default_timeout(PATIENCE)
+        errors, hosts = [], set()
         opened.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         opened.on("pageerror", lambda error: errors.append(str(error)))
+        opened.on("request", lambda request: hosts.add(urlsplit(request.url).hostname))
         yield opened
         assert errors == []
+        assert hosts <= {None, "127.0.0.1", "localhost"}

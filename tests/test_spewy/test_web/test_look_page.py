@@ -1,0 +1,249 @@
+"""The look page in a browser: walks by clicks and by keys, deep links, and numbers that equal those of the commands."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from cli_runs import good_json
+from playwright.sync_api import Page, expect
+from web_pages import board, deal, hand_row, numbers, open_place, shown, stage, take
+from web_server import Server, serving
+
+RIVER = "Qs 7h 2d 3c 4d"
+
+
+@pytest.fixture
+def flop(page: Page, served: Server) -> Page:
+    """The page at the first decision of the spot of three rounds."""
+    open_place(page, served.address, folder="flop")
+    return page
+
+
+def close(text: float, value: float, decimals: int) -> bool:
+    """Whether a number on the page is a value, rounded."""
+    return abs(text - value) <= 0.5001 * 10.0**-decimals
+
+
+def require_row(row: list[list[float]], figures: dict) -> None:
+    """Check the numbers of a hand's row in the page's table against the object that ``spewy show --json`` prints."""
+    reach, *actions, ev, equity, _, _ = row
+    assert close(reach[0], figures["reach"], 3)
+    for cell, share, action_ev in zip(actions, figures["strategy"], figures["action_ev"], strict=True):
+        assert close(cell[0], 100 * share, 1)
+        assert close(cell[1], action_ev, 2 if abs(action_ev) < 100 else 1)
+    assert close(ev[0], figures["ev"], 2 if abs(figures["ev"]) < 100 else 1)
+    assert close(equity[0], 100 * figures["equity"], 1)
+
+
+def test_three_rounds_by_clicks(flop: Page, solved: Path) -> None:
+    expect(stage(flop).locator(".stage-title")).to_have_text("oop to act")
+    take(flop, "Check")
+    take(flop, "Bet(50)")
+    take(flop, "Call")
+    deal(flop, "3c")
+    assert board(flop) == ["Q of spades", "7 of hearts", "2 of diamonds", "3 of clubs"]
+    take(flop, "Check")
+    take(flop, "Check")
+    deal(flop, "4d")
+    assert board(flop)[-1] == "4 of diamonds"
+    titles = flop.locator(".ribbon .stage-title").all_inner_texts()
+    assert titles == [
+        *("oop to act", "ip to act", "oop to act"),
+        "turn",
+        *("oop to act", "ip to act"),
+        "river",
+        "oop to act",
+    ]
+    found = good_json("show", solved / "flop", "--line", "cr50c/cc/", "--board", RIVER)
+    rows = {hand: figures for hand, figures in found["hands"].items() if figures["reach"] > 0}
+    for hand, figures in list(rows.items())[:3]:
+        require_row(hand_row(flop, hand), figures)
+    take(flop, "Bet(100)")
+    take(flop, "Call")
+    expect(stage(flop)).to_contain_text("showdown, pot 400")
+
+
+@pytest.mark.parametrize(
+    ("folder", "line", "cards"),
+    [("R1", "", None), ("R1", "r20", None), ("flop", "", None), ("flop", "cc/r50c/c", RIVER)],
+)
+def test_numbers_are_those_of_show(
+    page: Page, served: Server, solved: Path, folder: str, line: str, cards: str | None
+) -> None:
+    open_place(page, served.address, folder=folder, line=line, board=cards or "")
+    options = ["--board", cards] if cards else []
+    found = good_json("show", solved / folder, "--line", line, *options)
+    names = found["actions"]
+    steps = stage(page).locator("[data-step]")
+    assert [step.get_attribute("data-step") for step in steps.all()] == names
+    hands = [pair for pair in found["hands"].items() if pair[1]["reach"] > 0]
+    for hand, figures in hands[:: max(1, len(hands) // 5)]:
+        if page.locator(f"tr[data-row='{hand}']").count():
+            require_row(hand_row(page, hand), figures)
+    whole = sum(figures["reach"] for _, figures in hands)
+    shares = [
+        sum(figures["reach"] * figures["strategy"][action] for _, figures in hands) / whole
+        for action in range(len(names))
+    ]
+    for text, share in zip(steps.locator(".step-share").all_inner_texts(), shares, strict=True):
+        assert close(numbers(text)[0], 100 * share, 1)
+
+
+@pytest.mark.parametrize(("heat", "name", "factor"), [("equity", "equity", 100), ("EV", "ev", 1)])
+def test_heat_maps(page: Page, served: Server, solved: Path, heat: str, name: str, factor: int) -> None:
+    """A cell has the mean over its class, weighted by reach."""
+    open_place(page, served.address, folder="R1")
+    found = good_json("show", solved / "R1")
+    sevens = [figures for hand, figures in found["hands"].items() if hand[0] == hand[2] == "7"]
+    mean = factor * sum(one["reach"] * one[name] for one in sevens) / sum(one["reach"] for one in sevens)
+    page.select_option("#heat", heat)
+    cell = page.locator(".seat").first.locator("[data-hand='77']")
+    expect(cell).to_have_attribute("aria-label", re.compile(f"^77: {heat} "))
+    assert close(numbers(cell.get_attribute("aria-label")[4:])[0], mean, 0 if factor == 100 else 2)
+    assert close(numbers(cell.locator(".cell-number").inner_text())[0], mean, 0 if factor == 100 else 1)
+
+
+def test_other_heat_maps(page: Page, served: Server) -> None:
+    open_place(page, served.address, folder="R1")
+    cell = page.locator(".seat").first.locator("[data-hand='77']")
+    for heat in ("reach", "realisation", "regret"):
+        page.select_option("#heat", heat)
+        expect(cell).to_have_attribute("aria-label", re.compile(rf"^77: {heat} [\d.]+"))
+    page.select_option("#heat", "strategy")
+    expect(cell).to_have_attribute("aria-label", re.compile(r"^77: reach 1\.000, check [\d.]+ %, "))
+
+
+def test_the_river_card_is_changed(flop: Page, served: Server) -> None:
+    open_place(flop, served.address, folder="flop", line="cc/cc/", board=RIVER)
+    flop.locator(".ribbon .stage-title", has_text="river").click()
+    expect(stage(flop).locator(".stage-title")).to_have_text("next cards")
+    for card in ("Qs", "7h", "2d", "3c"):
+        expect(stage(flop).locator(f"[data-card='{card}']")).to_be_disabled()
+    deal(flop, "As")
+    assert board(flop)[-1] == "A of spades"
+    expect(stage(flop).locator(".stage-title")).to_have_text("oop to act")
+
+
+def test_back_and_forth(flop: Page) -> None:
+    take(flop, "Check")
+    take(flop, "Check")
+    deal(flop, "3c")
+    flop.go_back()
+    expect(stage(flop).locator(".stage-title")).to_have_text("next cards")
+    flop.go_back()
+    expect(stage(flop).locator(".stage-title")).to_have_text("ip to act")
+    flop.go_forward()
+    expect(stage(flop).locator(".stage-title")).to_have_text("next cards")
+    flop.locator(".ribbon .stage-title").first.click()
+    expect(stage(flop).locator(".stage-title")).to_have_text("oop to act")
+
+
+def test_a_deep_link(flop: Page, chromium, served: Server) -> None:
+    """A place that somebody else opens looks the same."""
+    take(flop, "Bet(50)")
+    flop.select_option("#heat", "equity")
+    flop.locator(".seat").nth(1).locator("[data-hand='KK']").click()
+    expect(flop.locator(".panel h3")).to_contain_text("KK of ip")
+    with chromium.new_context() as context:
+        other = context.new_page()
+        other.goto(flop.url)
+        shown(other)
+        for part in (".solve", ".ribbon", ".facts", ".panels"):
+            assert other.locator(part).inner_text() == flop.locator(part).inner_text()
+        assert colours(other) == colours(flop)
+        assert other.title() == flop.title() == "flop – Spewy"
+
+
+def colours(page: Page) -> list[str]:
+    """Names, numbers and colours of all cells of both grids."""
+    script = "cells => cells.map(cell => cell.getAttribute('aria-label') + cell.getAttribute('style'))"
+    found: list[str] = page.locator("[data-hand]").evaluate_all(script)
+    assert len(found) == 2 * 169
+    return found
+
+
+def test_a_filter(page: Page, served: Server, solved: Path) -> None:
+    open_place(page, served.address, folder="R1")
+    page.fill("#filter", "set")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**filter=set**")
+    shown(page)
+    found = good_json("show", solved / "R1", "--filter", "set")
+    rows = page.locator("table.hands tbody tr")
+    expect(rows).to_have_count(sum(figures["reach"] > 0 for figures in found["hands"].values()))
+    assert set(page.locator("table.hands td.kind").all_inner_texts()) == {"set"}
+
+
+def test_by_keys_alone(flop: Page) -> None:
+    flop.keyboard.press("1")
+    expect(stage(flop).locator(".stage-title")).to_have_text("ip to act")
+    flop.keyboard.press("2")
+    expect(flop.locator(".ribbon .stage.here .stage-title")).to_have_text("oop to act")
+    flop.keyboard.press("ArrowLeft")
+    expect(stage(flop).locator(".stage-title")).to_have_text("ip to act")
+    flop.keyboard.press("g")
+    expect(flop.locator(":focus")).to_have_attribute("data-hand", "AA")
+    flop.keyboard.press("ArrowRight")
+    flop.keyboard.press("ArrowDown")
+    expect(flop.locator(":focus")).to_have_attribute("data-hand", "KK")
+    flop.keyboard.press("Enter")
+    expect(flop.locator(".panel h3")).to_contain_text("KK of oop")
+    expect(flop.locator(":focus")).to_have_attribute("data-hand", "KK")
+    flop.keyboard.press("/")
+    expect(flop.locator(":focus")).to_have_id("filter")
+    flop.keyboard.type("1")  # no action: the key goes into the field
+    expect(flop.locator("#filter")).to_have_value("1")
+    expect(stage(flop).locator(".stage-title")).to_have_text("ip to act")
+
+
+def test_the_first_page_lists_the_solves(page: Page, served: Server) -> None:
+    open_place(page, served.address)
+    assert page.locator(".solves a").all_inner_texts() == ["R1", "flop"]
+    page.get_by_role("link", name="flop").click()
+    expect(stage(page).locator(".stage-title")).to_have_text("oop to act")
+    page.get_by_role("link", name="all solves").click()
+    expect(page.locator(".solves")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({"folder": "nothing"}, "there is no such solve"),
+        ({"folder": "R1", "line": "x b7"}, "line"),
+        ({"folder": "R1", "board": "AsAsAsAsAs"}, "board"),
+        ({"folder": "<img src=x onerror=alert(1)>"}, "there is no such solve"),
+    ],
+)
+def test_places_that_do_not_exist(chromium, served: Server, parameters: dict, text: str) -> None:
+    """Status 400 is an error on the browser's console, but the page says what is wrong."""
+    with chromium.new_context() as context:
+        page = context.new_page()
+        page.on("dialog", lambda dialog: pytest.fail("a folder's name has become a script"))
+        open_place(page, served.address, **parameters)
+        expect(page.get_by_role("alert")).to_contain_text(text)
+
+
+def test_a_folder_and_a_server_that_vanish(chromium, solved: Path, tmp_path: Path) -> None:
+    shutil.copytree(solved / "flop", tmp_path / "flop")
+    with chromium.new_context() as context, serving(tmp_path) as server:
+        page = context.new_page()
+        open_place(page, server.address, folder="flop")
+        shutil.rmtree(tmp_path / "flop")
+        stage(page).locator("[data-step='Check']").click()
+        expect(page.get_by_role("alert")).to_contain_text("there is no such solve; it may have been renamed")
+        shutil.copytree(solved / "flop", tmp_path / "flop")
+        page.go_back()
+        expect(stage(page).locator(".stage-title")).to_have_text("oop to act")
+        server.end()
+        stage(page).locator("[data-step='Check']").click()
+        expect(page.get_by_role("alert")).to_contain_text("is spewy serve still running?")
+
+
+def test_colours_are_remembered(page: Page, served: Server) -> None:
+    open_place(page, served.address)
+    page.click("#theme")
+    theme = page.locator("html").get_attribute("data-theme")
+    assert theme in ("dark", "light")
+    page.reload()
+    assert page.locator("html").get_attribute("data-theme") == theme
