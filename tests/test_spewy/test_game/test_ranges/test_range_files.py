@@ -62,7 +62,7 @@ def test_an_unreadable_range_file_is_told_with_its_line(tmp_path, text, message)
     ("given", "message"),
     [
         ('"@none.txt"', "spot.oop: file none.txt: expected a readable text file, found: No such file"),
-        ('"@"', "spot.oop: file : expected a regular file, found a folder"),
+        ('"@"', "spot.oop: file : expected a file, found a folder"),
         ('{ file = "none.txt" }', "spot.oop: file none.txt: expected a readable text file"),
         ('{ path = "oop.txt" }', "spot.oop: expected a text between quotes"),
     ],
