@@ -134,9 +134,9 @@ def test_a_long_path_leaves_the_ends_of_the_line(tmp_path, monkeypatch):
 
 def test_a_job_is_a_regular_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    assert "expected a regular file, found a pipe" in refused("solve", tmp_path / "pipe")
+    assert "expected a file, found a pipe" in refused("solve", tmp_path / "pipe")
     assert "expected a job file, such as job.toml, found a folder" in refused("solve", tmp_path)
-    assert "expected a regular file, found a device" in refused("solve", "/dev/null")
+    assert "expected a file, found a device" in refused("solve", "/dev/null")
     assert "expected a readable text file" in refused("solve", tmp_path / LONG)
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     assert "expected a readable text file" in refused("solve", tmp_path / "binary")
@@ -145,7 +145,7 @@ def test_a_job_is_a_regular_file(tmp_path):
 def test_a_game_is_a_regular_file(tmp_path):
     os.mkfifo(tmp_path / "pipe.game")
     job = write(tmp_path, TURN.replace(GAME["file"], "pipe.game"))
-    assert "pipe.game': expected a regular file, found a pipe" in refused("tree", job)
+    assert "pipe.game': expected a file, found a pipe" in refused("tree", job)
 
 
 def test_names_that_no_folder_can_have(tmp_path):

@@ -130,8 +130,8 @@ def test_a_solve_that_failed_before_it_told_anything(folder):
 
 def test_a_folder_where_a_file_should_be_is_told(folder):
     (folder / LOG).mkdir()
-    assert f"{LOG}: expected a regular file, found a folder" in refused("status", folder)
-    with pytest.raises(InputError, match=f"{LOG}: expected a regular file, found a folder"):
+    assert f"{LOG}: expected a file, found a folder" in refused("status", folder)
+    with pytest.raises(InputError, match=f"{LOG}: expected a file, found a folder"):
         LogFile(folder)
     (folder / STATUS).mkdir()
     with pytest.raises(
@@ -249,7 +249,7 @@ def test_a_play_locker_alone_tells_what_it_holds(tmp_path):
 
 
 def test_no_folder(tmp_path):
-    assert "expected a store" in refused("status", tmp_path / "nothing")
+    assert "does not exist" in refused("status", tmp_path / "nothing")
 
 
 class Asking(Silent):
@@ -351,7 +351,7 @@ def test_solving_again_leaves_nothing_of_what_was_there(tmp_path):
     write_status(tmp_path / "river", STANDS)
     good("solve", job, "--out", tmp_path / "river", "--again", "--set", "solve.max_sweeps=100")
     assert (read_status(tmp_path / "river").name, read_status(tmp_path / "river").deals) == ("polarised", 100)
-    with pytest.raises(Exception, match="expected a store"):
+    with pytest.raises(Exception, match="does not exist"):
         open_store(tmp_path / "river" / "play")
 
 
