@@ -269,11 +269,9 @@ def test_a_card_that_the_game_lacks(solved):
     assert "2c" in refused("show", solved / "leduc", "--line", "cc/", "--board", "2c")
 
 
-@pytest.mark.parametrize("name", ["out", "out.xlsx", "out.csv.gz", ".csv"])
+@pytest.mark.parametrize("name", ["out", "out.csv.gz", ".csv"])
 def test_wrong_suffix(name, solved, tmp_path):
-    assert "expected a name that ends in .csv or .parquet" in refused(
-        "export", solved / "turn", tmp_path / name
-    )
+    assert "expected a name that ends in" in refused("export", solved / "turn", tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -25,6 +25,7 @@ from cli_runs import (
 from jobs import EXAMPLES
 
 import spewy.look.export as export_module
+from spewy.look import table_files
 from spewy.look.solution import Solution
 
 SPOTS = Path(__file__).parents[2] / "data" / "spots"
@@ -313,7 +314,7 @@ def test_export_to_a_full_disk(folders, tmp_path, monkeypatch):
         path.write_text("half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setitem(export_module.WRITERS, ".csv", breaks)
+    monkeypatch.setattr(table_files, "_write_csv", breaks)
     result = spewy("export", folders["kuhn"], tmp_path / "kuhn.csv")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "No space left on device" in result.stderr

@@ -112,7 +112,7 @@ def test_two_batches_are_compared_board_by_board(batches, tmp_path):
 def test_what_is_neither_is_refused(leduc, batches, tmp_path):
     job = write(tmp_path, LEDUC)
     good("solve", job, "--out", tmp_path / "walked", "--set", "solve.max_sweeps=2")
-    assert "found no board" in refused("compare", batches[0], tmp_path / "walked")
+    assert "is a batch" in refused("compare", batches[0], tmp_path / "walked")
     (tmp_path / "empty").mkdir()
     for command in (["show"], ["exploit"], ["status"]):
         assert "holds no solve" in refused(*command, tmp_path / "empty")

@@ -179,7 +179,7 @@ def test_bad_input(turn, tmp_path):
     whole, small = turn
     for name, found in (("turn", "turn"), ("flop", "flop"), ("ocean", "ocean")):
         assert f"round: expected river, found {found}" in refused("drop", whole, "--round", name)
-    assert "expected a store" in refused("drop", tmp_path, "--round", "river")
+    assert "holds no solve" in refused("drop", tmp_path, "--round", "river")
     assert "target: expected a number" in refused("show", small, "--target", "good")
     assert "expected % of the pot or chips for a spot, found mbb" in refused(
         "report", small, "--line", "cc/", "--target", "1 mbb"

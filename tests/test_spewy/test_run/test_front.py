@@ -40,6 +40,7 @@ ROOMS = {
         f"spewy.{name}"
         for name in (
             "batch",
+            "web",
             "bot",
             "bot.resolving",
             "chunks",

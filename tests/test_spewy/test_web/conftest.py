@@ -67,4 +67,4 @@ def page(chromium):
         opened.on("request", lambda request: hosts.add(urlsplit(request.url).hostname))
         yield opened
         assert errors == []
-        assert hosts <= {None, "127.0.0.1", "localhost"}
+        assert hosts <= {None, "127.0.0.1", "localhost", "notebook.test"}
