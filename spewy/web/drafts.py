@@ -121,7 +121,8 @@ def problems(error: InputError) -> list[dict[str, str]]:
     text = str(error)
     match = SUBJECT.match(text)
     subject = match.group() if match else ""
-    lines = text.removeprefix(subject).split(f"; {subject}") if subject else [text]
+    begins = rf"; (?:{re.escape(subject)}|(?=[a-z_]+(?:\.[^\s.,:]+)+: ))"  # each error may repeat the subject
+    lines = re.split(begins, text.removeprefix(subject)) if subject else [text]
     return [_problem(line) for line in lines]
 
 
