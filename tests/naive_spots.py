@@ -110,7 +110,7 @@ def ends(spot, hand, dealt, chance, policy):
 
 
 def solved(spot, hand, cards):
-    """What the strategy plays."""
+    """Return the action that the strategy plays."""
     actions, frequencies = spot.strategy(hand, cards)
     return [(action.acpc, share) for action, share in zip(actions, frequencies.tolist(), strict=True)]
 

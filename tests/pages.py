@@ -47,7 +47,7 @@ class Block(NamedTuple):
 
     @property
     def typed(self):
-        """What a user types: all lines, or in a console those behind the prompt; ends of lines are joined."""
+        """Return the lines that a user types; of a console, those behind the prompt. Continued lines are joined."""
         lines = self.lines
         if any(line.startswith("$ ") for line in lines):
             lines = [line[2:] for line in lines if line.startswith(("$ ", "> "))]

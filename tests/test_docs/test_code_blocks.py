@@ -51,7 +51,7 @@ def place(results, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", READ, ids=name)
 def test_every_command_of_a_page_is_one(page):
-    """With options and arguments as they are there."""
+    """Parse the options and arguments of a command as a page writes them."""
     with main.make_context("spewy", ["--verbose"], resilient_parsing=True) as context:
         for line in typed(page):
             if line.startswith("spewy "):

@@ -1,4 +1,4 @@
-"""What a reader takes away from the browser: ranges as text, tables and pictures."""
+"""Files and texts that a reader saves from the browser: ranges as text, tables and pictures."""
 
 import io
 
