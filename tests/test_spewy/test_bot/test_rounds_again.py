@@ -67,7 +67,7 @@ def test_a_menu_that_does_not_fit_gives_way_to_the_next_and_the_log_says_so(capl
     assert sizes["job"] > sizes["lean"] > sizes["all-in"]
     assert sizes["lean"] == strategy_size(games.layout(replace(ROOT, menu="lean"), BOARD))
     small = builder(most_bytes=8 * sizes["all-in"])
-    with caplog.at_level(logging.WARNING):
+    with caplog.at_level(logging.WARNING, "spewy"):
         assert small.fitting(ROOT, (), "job", None).menu == "all-in"
     assert [record.args[2] for record in caplog.records] == ["job", "lean"]
     assert "a smaller one takes its place" in caplog.text

@@ -15,7 +15,7 @@ import pytest
 from class_numbers import ClassSums
 from cli_runs import COMMAND, LEDUC, POLARISED, TURN, good, good_json, refused, write
 
-from lockers import LOCK, open_store
+from lockers import LOCK, LockerError, open_store
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.records.status import (
@@ -351,7 +351,7 @@ def test_solving_again_leaves_nothing_of_what_was_there(tmp_path):
     write_status(tmp_path / "river", STANDS)
     good("solve", job, "--out", tmp_path / "river", "--again", "--set", "solve.max_sweeps=100")
     assert (read_status(tmp_path / "river").name, read_status(tmp_path / "river").deals) == ("polarised", 100)
-    with pytest.raises(Exception, match="does not exist"):
+    with pytest.raises(LockerError, match="found no manifest.json"):
         open_store(tmp_path / "river" / "play")
 
 
