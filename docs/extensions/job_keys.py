@@ -89,6 +89,8 @@ def type_text(schema: dict[str, Any], parts: dict[str, Any]) -> str:
         return code(schema["const"])
     if schema["type"] == "array":
         item = schema["items"]
+        if "anyOf" in item:
+            return " or ".join(type_text({"type": "array", "items": each}, parts) for each in item["anyOf"])
         return (
             f"list of {TITLES[item['$ref'].split('/')[-1]]}" if "$ref" in item else f"list of {item['type']}s"
         )

@@ -127,7 +127,7 @@ def test_types_and_defaults_are_those_of_the_schema():
     assert keys["`[solve]`", "`max_sweeps`"].type == "integer (> 0)"
     assert keys["`[solve]`", "`target`"].default == '`"0.3%"`'
     assert keys["`[spot]`", "`pot`"].default == "required"
-    assert "| `lock` | list of `[[lock]]` |" in job_keys.markdown()
+    assert "| `lock` | list of `[[lock]]` or list of strings |" in job_keys.markdown()
 
 
 @pytest.mark.parametrize("package", PUBLIC)
