@@ -11,7 +11,7 @@ from spewy.cli.files import table_writer
 from spewy.cli.options import csv_option, json_option, line_option, plot_option, target_option, verbose_option
 from spewy.cli.pictures import check_picture, draw
 from spewy.cli.progress import counting, say
-from spewy.cli.tables import facts, json_text, line_text, number, render
+from spewy.cli.tables import facts, json_text, line_text, number, plain_table, render, signed
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _compare_batches(
         if boards
     ]
     names = [f"{action} {side}" for action in comparison.actions for side in "AB"]
-    table = _table("board", "moved", f"EV {seat} A", "B", "B - A", *names)
+    table = plain_table("board", "moved", f"EV {seat} A", "B", "B - A", *names)
     for row in (*comparison.rows, comparison.average):
         shares = (number(share) for share in row.frequencies.T.ravel().tolist())
         table.add_row(cards_name(row.board) or "all", number(row.moved), *_three(row.ev, 3), *shares)
@@ -186,21 +186,9 @@ def _three(values: tuple[float, float], digits: int) -> tuple[str, str, str]:
     return number(values[0], digits), number(values[1], digits), signed(values[1] - values[0], digits)
 
 
-def signed(value: float, digits: int) -> str:
-    """Format a difference with its sign; a difference that rounds to zero is 0.
-
-    >>> signed(0.25, 2), signed(-1.0, 1), signed(0.0001, 2)
-    ('+0.25', '-1.0', '0.00')
-    """
-    if value != value:
-        return "-"
-    text = f"{value:+,.{digits}f}"
-    return text if float(text.replace(",", "")) else text[1:]
-
-
 def _actions(comparison: Comparison) -> Table:
     """Make a table with the range's action frequencies, and with EV and equity of both players."""
-    table = _table("", "A", "B", "B - A")
+    table = plain_table("", "A", "B", "B - A")
     for action, (x, y) in zip(comparison.actions, comparison.frequencies.T.tolist(), strict=True):
         table.add_row(action, *_three((x, y), 3))
     a, b = comparison.totals
@@ -213,7 +201,7 @@ def _actions(comparison: Comparison) -> Table:
 
 def _hands(comparison: Comparison, sort: str, every: bool) -> Table:
     names = [f"{action} {side}" for action in comparison.actions for side in "AB"]
-    table = _table("hand", "reach A", "reach B", "EV A", "EV B", "B - A", "moved", *names)
+    table = plain_table("hand", "reach A", "reach B", "EV A", "EV B", "B - A", "moved", *names)
     order, moved = comparison.order(sort), comparison.moved
     for h in order if every else order[:MOST_HANDS]:
         shares = (number(share) for share in comparison.strategy[:, :, h].T.ravel().tolist())
@@ -224,18 +212,8 @@ def _hands(comparison: Comparison, sort: str, every: bool) -> Table:
 
 
 def _lines(comparison: Comparison, every: bool) -> Table:
-    table = _table("line", "to act", "how often A", "how often B", "moved")
+    table = plain_table("line", "to act", "how often A", "how often B", "moved")
     for change in comparison.lines if every else comparison.lines[:MOST_LINES]:
         often = (number(likely) for likely in change.likely)
         table.add_row(change.line or "the root", SEAT_NAMES[change.player], *often, number(change.moved))
-    return table
-
-
-def _table(first: str, *others: str) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(first, no_wrap=True)
-    for name in others:
-        table.add_column(name, justify="right", no_wrap=True)
     return table

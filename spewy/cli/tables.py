@@ -81,6 +81,18 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:,.{digits}f}"
 
 
+def signed(value: float, digits: int) -> str:
+    """Format a difference with its sign; a difference that rounds to zero is 0.
+
+    >>> signed(0.25, 2), signed(-1.0, 1), signed(0.0001, 2)
+    ('+0.25', '-1.0', '0.00')
+    """
+    if value != value:
+        return "-"
+    text = f"{value:+,.{digits}f}"
+    return text if float(text.replace(",", "")) else text[1:]
+
+
 def count(things: int, name: str, names: str | None = None) -> str:
     """Format a number with its noun.
 
@@ -118,6 +130,17 @@ def left(seconds: float) -> str:
     ('about 1:15 min left', 'more than 99 days left')
     """
     return f"{'about ' if seconds <= LONGEST_SECONDS else ''}{duration(seconds)} left"
+
+
+def plain_table(first: str, *others: str) -> Table:
+    """Make a table without lines: a column of names, and columns of numbers."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(first, no_wrap=True)
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
 
 
 def render(table: Table) -> str:

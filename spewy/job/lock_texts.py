@@ -6,7 +6,7 @@
 ``x: bet 120=0.3, check``          one action without a frequency: it takes the rest
 ``: check``, ``root: check``       the first decision
 ``x b120 [QQ+, AKs]: call``        these hands only; the other hands stay free, or follow a lock of the same line
-``x/x @QsJh2h8c3d: check``         on this board only
+``x x / @QsJh2h8c3d: check``       on this board only
 =================================  ===========================================================================
 """
 

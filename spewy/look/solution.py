@@ -34,6 +34,7 @@ from spewy.records.progress import read_result, read_trace, require_whole
 if TYPE_CHECKING:
     import pandas as pd
 
+    from spewy.look.evaluate import Evaluation
     from spewy.look.matrix_game import OneChunk
     from spewy.run.result import SolveResult
 
@@ -153,6 +154,21 @@ class Solution(SolveView):
             self.job.name, self.sweeps, gap.value, pct, mbb, gap.best_response, gap.bracket
         )
         return result.in_unit(self.job.amounts)
+
+    def evaluate(
+        self, locks: Sequence[str] = (), against: SolveView | None = None, player: int | None = None
+    ) -> tuple[Evaluation, ...]:
+        """Compute EVs of the stored strategies with locked play: see `spewy.look.evaluate.evaluate`.
+
+        >>> solution.evaluate(["x: bet 120"])[0].difference  # doctest: +SKIP
+        (5.49, -5.49)
+
+        Raises:
+            InputError: a lock is invalid, rounds were dropped, the games differ, or there is too little memory.
+        """
+        from spewy.look.evaluate import evaluate  # imported here, since it loads kernels
+
+        return evaluate(self, locks, against, player)
 
     def chunk(
         self,
