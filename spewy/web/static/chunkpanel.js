@@ -39,7 +39,7 @@ function drawChunk(element, context) {
       (answer) => chunkNodes(answer, context),
     );
   };
-  if (!later || startedChunks.has(folder)) return compute();
+  if (!later || !summary.holdem || startedChunks.has(folder)) return compute();
   return fill(
     body,
     el("p", {}, "The payoffs follow from the strategies of all later rounds, which takes up to a minute."),
