@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -65,6 +66,14 @@ def range_texts(view: NodeView) -> tuple[RangeText, ...]:
         RangeText(view.player, action, words, _written(numbers, weights, dead), float(weights.sum()))
         for action, words, weights in parts
     )
+
+
+def hands_text(view: NodeView, names: Sequence[str]) -> str:
+    """Write some hands of a decision as a range, or as a list of names if the game is not hold'em."""
+    if not view.holdem:
+        return ", ".join(names)
+    numbers = np.array([hand_index(Deck(), parse_hand(name)) for name in names], dtype=np.int64)
+    return _written(numbers, np.ones(len(numbers)), blocked(hands(Deck(), 2), view.board))
 
 
 def _written(numbers: NDArray[np.int64], weights: Floats, dead: NDArray[np.bool_]) -> str:

@@ -129,7 +129,11 @@ class BucketPolicy(Policy):
 
     def board_bucket(self, t: int, board: str | Sequence[int] | None = None) -> int:
         """Return the board bucket of a board: see `Policy.board_bucket`."""
-        return self._rows(t, board_cards(self.problem, t, board))[0]
+        return self.rows_on(t, board_cards(self.problem, t, board))[0]
+
+    def rows_on(self, t: int, cards: tuple[int, ...]) -> tuple[int, Ints]:
+        """Return the board bucket of a board of round t, and the row of each hand of the deck, -1 if it is blocked."""
+        return self._rows(t, cards)
 
     def close(self) -> None:
         """Close the locker."""

@@ -19,6 +19,7 @@ from spewy.look.position import position, summary
 from spewy.look.range_texts import range_texts
 from spewy.look.solution import Solution
 from spewy.web.answers import Parameters, get, optional, text
+from spewy.web.chunks import chunk_routes
 from spewy.web.folders import Entry, Folders
 from spewy.web.parameters import filters_of
 from spewy.web.reporting import report_routes
@@ -54,7 +55,13 @@ def look_routes(folders: Folders) -> list[Route]:
         return _batch_facts(entry) if entry.kind == "batch" else of_solve(parameters) | _home(folders, entry)
 
     routes = [get(path, question) for path, question in (questions | {"/api/summary": facts}).items()]
-    return [get("/api/folders", listed), *routes, *saving_routes(folders), *report_routes(folders)]
+    return [
+        get("/api/folders", listed),
+        *routes,
+        *saving_routes(folders),
+        *report_routes(folders),
+        *chunk_routes(folders),
+    ]
 
 
 def solution_questions(solutions: Solutions) -> dict[str, Question]:

@@ -137,8 +137,12 @@ function differenceGrid(answer, name, title, options) {
   const limit = Math.max(...values, name === "EV" ? SMALLEST_DIFFERENCE * answer.pot[0] : SMALLEST_DIFFERENCE);
   const write = name === "EV" ? amount : percent;
   const short = name === "EV" ? (value) => value.toFixed(Math.abs(value) >= 10 ? 0 : 1) : (value) => (100 * value).toFixed(0);
-  const paint = (value) => ({ ...differenceColour(value / limit), text: `${title}, B − A: ${signedText(value, write)}`, number: Number(short(value)) ? signedText(value, short) : "0" });
-  return gridNode({ heat: { difference: answer.maps[name] }, grid: { classes: {} } }, { ...options, heat: "difference", label: `difference of ${title}`, paint });
+  const paint = (hands, row, column) => {
+    const value = answer.maps[name][row][column];
+    if (!known(value)) return null;
+    return { ...differenceColour(value / limit), text: `${title}, B − A: ${signedText(value, write)}`, number: Number(short(value)) ? signedText(value, short) : "0" };
+  };
+  return gridNode(null, { ...options, label: `difference of ${title}`, paint });
 }
 
 function comparedLines(answer, { go, position }) {

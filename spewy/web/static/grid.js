@@ -26,11 +26,11 @@ export function classOf(hand) {
  * @param {object} options `heat`: `"strategy"`, `"reach"` or the name of a heat map; `selected`: a hand class;
  *   `pick(name)`: called for a click or Enter; `point(name, cell)`: called when the pointer or the focus comes to a
  *   class, and with null when they leave the grid;
- *   `label`: accessible name of the grid; `paint(value)`: for a heat map, returns `{colour, ink, text, number}` of a
- *   cell, where `number` is its short text.
+ *   `label`: accessible name of the grid; `paint(name, row, column)`: in place of `heat`, returns
+ *   `{colour, ink, text, number}` of a hand class, where `number` is a short text, or null for an empty cell.
  */
 export function gridNode(view, { heat = "strategy", selected = null, pick, point = () => {}, label, paint = null }) {
-  const cells = heat === "strategy" ? stripes(view) : numbers(view, heat, paint);
+  const cells = paint ? paintedCells(paint) : heat === "strategy" ? stripes(view) : numbers(view, heat);
   const table = el("div", { class: "grid", role: "grid", "aria-label": label });
   const focused = selected || "AA";
   for (let row = 0; row < 13; row++) {
@@ -91,7 +91,15 @@ function stripes(view) {
   };
 }
 
-function numbers(view, heat, paint) {
+function paintedCells(paint) {
+  return (name, row, column) => {
+    const cell = paint(name, row, column);
+    if (!cell) return { empty: true, text: "no value", style: {} };
+    return { ...cell, style: { "background-color": cell.colour, color: cell.ink } };
+  };
+}
+
+function numbers(view, heat) {
   const values = heat === "reach" ? null : view.heat[heat];
   const value = (name, row, column) =>
     values ? values[row][column] : view.grid.classes[name] ? view.grid.classes[name].reach : null;
@@ -106,10 +114,6 @@ function numbers(view, heat, paint) {
   return (name, row, column) => {
     const number = value(name, row, column);
     if (!known(number)) return { empty: true, text: "no value", style: {} };
-    if (paint) {
-      const painted = paint(number);
-      return { ...painted, style: { "background-color": painted.colour, color: painted.ink } };
-    }
     const { colour, ink } = scaleColour(share(number));
     const text = isShare ? percent(number, 0) : amount(number);
     return {

@@ -95,8 +95,8 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
       const again = root.querySelector(`[data-hand="${kept}"][tabindex="0"], [id="${kept}"]`);
       if (again) again.focus({ preventScroll: true });
     }
-    const current = root.querySelector(".stage.here");
-    if (current && current.scrollIntoView) current.scrollIntoView({ block: "nearest", inline: "nearest" });
+    for (const current of root.querySelectorAll('.stage.here, .tabs [aria-selected="true"]'))
+      if (current.scrollIntoView) current.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   function facts(position) {

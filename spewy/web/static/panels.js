@@ -3,10 +3,11 @@
  * source has the question: a notebook and an exported page have fewer questions than the server.
  */
 
+import { chunkPanel } from "./chunkpanel.js";
 import { comparePanel } from "./comparepanel.js";
 import { curvesPanel } from "./curves.js";
 import { lockPanel } from "./lockpanel.js";
 import { runoutsPanel } from "./runouts.js";
 import { savePanel } from "./savepanel.js";
 
-export const LOOK_PANELS = [curvesPanel, runoutsPanel, comparePanel, lockPanel, savePanel];
+export const LOOK_PANELS = [curvesPanel, runoutsPanel, comparePanel, chunkPanel, lockPanel, savePanel];

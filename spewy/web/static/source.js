@@ -84,6 +84,8 @@ export function serverSource() {
     boards: (query, progress, wanted) => askLong("/api/boards", query, progress, wanted),
     comparable: (folder) => ask("/api/comparable", { folder }),
     comparison: (query, progress, wanted) => askLong("/api/comparison", query, progress, wanted),
+    chunk: (query, progress, wanted) => askLong("/api/chunk", query, progress, wanted),
+    bucket: (query, progress, wanted) => askLong("/api/bucket", query, progress, wanted),
     picture: (query, progress, wanted) => askLong("/api/picture", query, progress, wanted),
     tableAddress: (query) => `/api/table.csv?${new URLSearchParams(givenParameters(query))}`,
   };

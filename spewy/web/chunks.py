@@ -1,0 +1,81 @@
+"""Routes for the inside of a solve: payoff matrices of chunks, board buckets and rows of hands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from spewy.errors import InputError, shown
+from spewy.look.board_buckets import board_bucket
+from spewy.look.chunk_blocks import ChunkBlocks, chunk_blocks
+from spewy.look.chunk_game import Below
+from spewy.look.hand_rows import hand_rows
+from spewy.look.solution import Solution
+from spewy.web.answers import Parameters, get, optional, text
+from spewy.web.background import Progress
+from spewy.web.folders import Folders
+
+PAYOFFS: dict[str, Below] = {"average": "average", "stored": "stored"}
+
+
+def chunk_routes(folders: Folders) -> list[Route]:
+    """Return the routes for chunks and buckets of the solutions in some folders."""
+
+    def chunk(parameters: Parameters) -> Any:
+        name, line = text(parameters, "folder"), text(parameters, "line", "")
+        board, payoffs = optional(parameters, "board"), text(parameters, "payoffs", "average")
+        if payoffs not in PAYOFFS:
+            raise InputError(f"parameter payoffs: expected average or stored, found {shown(payoffs)}")
+        with folders.solution(name) as solution:
+            node, cards = solution.at(line, board)
+            entry = node.line[: node.line.rfind("/") + 1]
+
+        def work(progress: Progress) -> ChunkBlocks:
+            del progress
+            with folders.apart(name) as solution:
+                return chunk_blocks(solution, entry, cards, PAYOFFS[payoffs])
+
+        key = ("chunk", name, entry, cards, payoffs)
+        found = folders.background.answer(key, folders.saved(name), work)
+        if isinstance(found, Response):
+            return found
+        with folders.solution(name) as solution:
+            rows = _rows(solution, line, board, found)
+        return found.to_json(text(parameters, "leaf", "")) | {"hand_rows": rows}
+
+    def bucket(parameters: Parameters) -> Any:
+        name, line = text(parameters, "folder"), text(parameters, "line", "")
+        board = optional(parameters, "board")
+
+        def work(progress: Progress) -> dict[str, Any]:
+            del progress
+            with folders.solution(name) as solution:
+                found = board_bucket(solution, line, board)
+                views = _views(solution, line, board)
+            return found | {
+                "hand_rows": [[row.to_json() for row in hand_rows(view, found["row_of"])] for view in views]
+            }
+
+        return folders.background.answer(("bucket", name, line, board), folders.saved(name), work)
+
+    return [get("/api/chunk", chunk), get("/api/bucket", bucket)]
+
+
+def _rows(
+    solution: Solution, line: str, board: str | None, blocks: ChunkBlocks
+) -> list[list[dict[str, Any]]] | None:
+    """Return the rows of hands at a decision of a chunk; None if each hand is a row of its own."""
+    if all(len(set(rows.values())) == len(rows) for rows in blocks.row_of):
+        return None
+    return [
+        [row.to_json() for row in hand_rows(view, blocks.row_of[view.player])]
+        for view in _views(solution, line, board)
+    ]
+
+
+def _views(solution: Solution, line: str, board: str | None) -> list[Any]:
+    """Return a decision as oop and ip see it."""
+    views = (solution.node(line, board), solution.waiting(line, board))
+    return sorted(views, key=lambda view: view.player)
