@@ -32,7 +32,7 @@ export function lookPage(root) {
       }
     } catch (error) {
       current.folder = null;
-      fill(head, el("a", { href: "#look" }, "all solves"));
+      fill(head, el("a", { href: "#look" }, "all solves"), el("h1", {}, folder));
       fill(body, el("p", { class: "error", role: "alert" }, error.message));
       return;
     }

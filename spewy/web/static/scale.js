@@ -31,8 +31,16 @@ function colourBetween(stops, share) {
   const at = Math.min(1, Math.max(0, share)) * (stops.length - 1);
   const low = Math.min(Math.floor(at), stops.length - 2);
   const [red, green, blue] = stops[low].map((value, i) => Math.round(value + (at - low) * (stops[low + 1][i] - value)));
-  const light = 0.299 * red + 0.587 * green + 0.114 * blue > 127;
-  return { colour: `rgb(${red}, ${green}, ${blue})`, ink: light ? "#000" : "#fff" };
+  return { colour: `rgb(${red}, ${green}, ${blue})`, ink: inkOn(red, green, blue) };
+}
+
+/** Return black or white, whichever has more contrast with a background: at least 4.5 to 1. */
+function inkOn(...background) {
+  const [red, green, blue] = background.map((value) => {
+    const share = value / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff";
 }
 
 /** Return a function from a number to its share of the range of some numbers; all equal numbers get 0.5. */
