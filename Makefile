@@ -8,7 +8,7 @@ SECONDS ?= 1800
 SPHINX := $(BIN)/python -m sphinx --quiet --doctree-dir build/docs/doctrees
 PARALLEL ?= --numprocesses auto --maxprocesses 8 --dist worksteal
 
-.PHONY: solve upac test test-slow smoke fuzz bench study lint notebooks docs links clean
+.PHONY: solve upac test test-slow smoke fuzz bench study lint notebooks figures docs links clean
 
 solve: .venv/ready
 	$(BIN)/spewy solve $(JOB)
@@ -63,6 +63,9 @@ lint: .venv/ready
 
 notebooks: .venv/ready
 	cd notebooks && ls *.ipynb | xargs -P 2 -n 1 ../$(BIN)/python run.py
+
+figures: .venv/ready
+	$(BIN)/python docs/figures/make.py
 
 docs: .venv/ready
 	$(SPHINX) -b html --fail-on-warning --keep-going docs build/docs/html

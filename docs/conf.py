@@ -26,7 +26,7 @@ extensions = [
     "commands",
     "job_keys",
 ]
-exclude_patterns = ["extensions"]
+exclude_patterns = ["extensions", "figures"]
 nb_execution_mode = "off"
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4

@@ -1,0 +1,44 @@
+"""The concept pages quote the numbers that their figures' scripts compute, and show the figures."""
+
+import sys
+
+import pytest
+from pages import DOCS, links
+
+sys.path.insert(0, str(DOCS / "figures"))
+
+import make
+
+CONCEPTS = DOCS / "concepts"
+QUICK = ("ranges", "buckets", "card-removal", "re-solving")
+"""Figures that take a few seconds."""
+
+
+def test_every_concept_has_a_figure():
+    assert {f"{name}.md" for name in make.NAMES} == {path.name for path in CONCEPTS.glob("*.md")} - {
+        "index.md"
+    }
+    assert [
+        target for target in links(CONCEPTS / "index.md") if target in {f"{name}.md" for name in make.NAMES}
+    ] == [f"{name}.md" for name in make.NAMES]
+
+
+@pytest.mark.parametrize("name", make.NAMES)
+def test_a_page_shows_its_figure_and_says_how_it_is_made(name):
+    page = CONCEPTS / f"{name}.md"
+    (picture,) = [target for target in links(page) if target.startswith(f"{name}.")]
+    assert (CONCEPTS / picture).exists()
+    assert f"`python docs/figures/make.py {name}`" in page.read_text()
+    assert 300 <= len(page.read_text().split()) <= 700
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in make.NAMES]
+)
+def test_a_page_quotes_the_numbers_of_its_figure(name, tmp_path):
+    text = (CONCEPTS / f"{name}.md").read_text()
+    numbers = make.draw(name, tmp_path)
+    assert len(numbers) >= 2
+    assert not {what: number for what, number in numbers.items() if number not in text}
+    (drawn,) = tmp_path.iterdir()
+    assert drawn.stat().st_size < 200_000
