@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from buckets.cards import range_symmetries, suit_permutations
@@ -74,7 +75,6 @@ def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
     boards = spot["boards"]
     if not isinstance(boards, dict) or "board" in spot:
         return None
-    from buckets.abstraction import flop_subset
     from buckets.abstraction.flop_subset import N_FLOPS
 
     n = boards.get("subset")
@@ -82,6 +82,14 @@ def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
         raise InputError(
             f"job {source}: spot.boards: expected {{ subset = N }} with N from 1 to {N_FLOPS:,}, found {shown(boards)}"
         )
+    return _flops(n)
+
+
+@lru_cache(maxsize=8)
+def _flops(n: int) -> dict[str, int]:
+    """Select ``n`` flops; a page that checks a job after each change asks for the same number again and again."""
+    from buckets.abstraction import flop_subset
+
     return flop_subset(n).named()
 
 

@@ -49,6 +49,7 @@ export function lockForm(draft) {
   }
 
   function lockCard(lock, number) {
+    if (typeof lock === "string") return textCard(lock, number);
     const body = el("div", {}, el("p", { class: "note" }, "…"));
     const card = el("section", { class: "lock-card", "aria-label": `lock ${number + 1}` }, body);
     decisionAt(lock.line).then(
@@ -56,6 +57,13 @@ export function lockForm(draft) {
       (error) => fill(body, el("p", { class: "field-error" }, error.message), removeButton(number)),
     );
     return card;
+  }
+
+  /** Make the card of a lock that is written as text, such as `x: bet`. */
+  function textCard(lock, number) {
+    const field = el("input", { type: "text", size: 40, value: lock, "aria-label": `lock ${number + 1} as text`, spellcheck: "false" });
+    field.addEventListener("input", () => change(number, field.value));
+    return el("section", { class: "lock-card", "aria-label": `lock ${number + 1}` }, el("div", { class: "tools" }, field, removeButton(number)));
   }
 
   /** Ask for the decision after a line, in the job without locks; answers are kept while the job stays the same. */

@@ -221,7 +221,7 @@ export function rangeEditor(draft, { seat, title, choices }) {
   const node = el(
     "section",
     { class: "range-editor", "aria-label": title },
-    el("h3", {}, title, " ", summary),
+    el("h2", {}, title, " ", summary),
     el("div", { class: "tools" }, el("label", { for: select.id }, "preset"), select, smallButton("clear", () => draft.set(key, undefined))),
     el("div", { class: "tools" }, el("label", { for: top.id }, "best hands"), top, topText),
     el("div", { class: "tools" }, el("label", { for: weight.id }, "paint with"), weight, weightText),

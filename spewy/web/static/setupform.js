@@ -68,6 +68,7 @@ export function setupForm(draft, started) {
     jobField(draft, { key: "tree.force_allin", label: "all-in if it leaves at most", number: true, hint: "times the pot behind" }),
     jobField(draft, { key: "tree.merge", label: "merge sizes closer than", number: true, hint: "times the pot" }),
     jobField(draft, { key: "tree.min_bet", label: "smallest bet", number: true }),
+    jobField(draft, { key: "tree.max_raises", label: "raises of a round at most", number: true, example: "no limit" }),
   ];
   const start = starter(draft, started);
   const tree = jobTree(draft, { lock: lockHere });
@@ -78,7 +79,7 @@ export function setupForm(draft, started) {
     jobGroup("Board", board.node),
     jobGroup("Pot and stacks", fieldNodes(pot)),
     jobGroup("Ranges", el("div", { class: "grids" }, fieldNodes(ranges))),
-    jobGroup("Bet sizes", sizes.node, el("details", {}, el("summary", {}, "All-ins and smallest bet"), fieldNodes(thresholds))),
+    jobGroup("Bet sizes", sizes.node, el("details", {}, el("summary", {}, "All-ins, smallest bet and number of raises"), fieldNodes(thresholds))),
   ];
   const form = el(
     "div",

@@ -119,7 +119,7 @@ function roundSizes(draft, name, number) {
   const node = el(
     "div",
     { class: "round-sizes" },
-    el("div", { class: "tools" }, el("h3", {}, name), el("label", { class: "job-choice" }, same, " same for both players")),
+    el("div", { class: "tools" }, el("h2", {}, name), el("label", { class: "job-choice" }, same, " same for both players")),
     el("div", { class: "size-columns" }, columns),
     donkRow,
     error,

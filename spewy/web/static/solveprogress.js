@@ -60,7 +60,7 @@ export function watchSolve(root, { id, origin }) {
     const focused = actions.contains(document.activeElement) ? document.activeElement.textContent : null;
     fill(
       actions,
-      saved && found.kind === "solve" ? el("a", { class: "primary", href: placeAddress("look", { folder: id }) }, "Look at the solution") : null,
+      saved ? el("a", { class: "primary", href: placeAddress("look", { folder: id }) }, found.kind === "batch" ? "Look at the report" : "Look at the solution") : null,
       saved && found.kind === "solve" && origin ? el("a", { href: placeAddress("look", { folder: id, with: origin, panel: "compare" }) }, `compare it with ${origin}`) : null,
       own && found.job.state === "running" ? smallButton("stop and save", () => act("/api/jobs/stop", {})) : null,
       own && found.job.state === "stopping" ? smallButton("stop at once, without a save", () => act("/api/jobs/stop", { at_once: true })) : null,

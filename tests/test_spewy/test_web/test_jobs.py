@@ -22,7 +22,7 @@ from spewy.web.job_process import JobProcess
 
 ENDLESS = (EXAMPLES / "R1.toml").read_text().replace('target = "0.1%"', 'target = "0%"\nmax_sweeps = 9000000')
 """A river that is never solved."""
-PATIENCE = 60
+PATIENCE = 240
 """Seconds after which a test stops waiting."""
 
 

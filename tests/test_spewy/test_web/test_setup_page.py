@@ -12,7 +12,7 @@ from spewy.job.job import Job
 from spewy.look.solution import Solution
 
 RIVER = "Ks 7h 2d 5c 9s"
-PATIENCE = 60_000
+PATIENCE = 120_000
 """Milliseconds for an answer that needs a process of its own."""
 
 
