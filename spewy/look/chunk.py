@@ -39,8 +39,11 @@ LEAST_MASS = 1e-9
 """Smallest share of the opponent's range that must be compatible with a hand, so that its EV is computed."""
 NOTHING = 1e-13
 """A node counts as unreached if compatible pairs have a smaller share of all pairs of hands: a rounding error."""
-CHUNKS, BOARDS = 128, 4
-"""Number of cached chunks, and number of boards with cached matrices of pairs of hands (some megabytes each)."""
+CHUNKS, BOARDS, VIEWS = 128, 4, 4
+"""Numbers of cached chunks, of boards with cached matrices of pairs of hands, and of chunks with cached values.
+
+A page asks several times for the values of one chunk. Matrices and values take some megabytes each.
+"""
 
 
 class ChunkReads(Closing):
@@ -60,6 +63,7 @@ class ChunkReads(Closing):
         self.ranges = lru_cache(CHUNKS)(self._ranges)
         self.hands = lru_cache(CHUNKS)(self._hands)
         self.pairs = lru_cache(BOARDS)(self._pairs)
+        self._views = lru_cache(VIEWS)(self._view)
 
     def view(self, line: str, cards: Cards, *, ev: bool = True, equity: bool = True) -> ChunkView:
         """Return the strategies, ranges, EVs and equities of the chunk that a line enters on a board.
@@ -72,6 +76,9 @@ class ChunkReads(Closing):
                 computed.
         """
         self.require(line, cards)
+        return self._views(line, cards, ev, equity)
+
+    def _view(self, line: str, cards: Cards, ev: bool, equity: bool) -> ChunkView:
         play, ranges, config = (
             self.play(line, cards),
             self.ranges(line, cards),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from buckets.cards import hand_name
 from lockers import Store
@@ -99,6 +100,11 @@ class SolveView(Closing):
             return float("nan")
         pct, _ = self.problem.in_units(trace[-1][2])
         return float("nan") if pct is None else pct
+
+    @cached_property
+    def _hand_names(self) -> NDArray[np.str_]:
+        """Names of all hands of the game, by their numbers."""
+        return np.array([hand_name(hand) for hand in self.problem.hands], dtype=np.str_)
 
     @cached_property
     def layout(self) -> Layout:
@@ -248,7 +254,7 @@ class SolveView(Closing):
         acts = player == node.player
         arrays = chunk.node(node.line) if acts else chunk.waiting(node.line)
         hands, units = chunk.play.hands[player], self.problem.units
-        names = np.array([hand_name(hand) for hand in self.problem.hands[hands]], dtype=np.str_)
+        names = self._hand_names[hands]
         reach = arrays.reach if units is None else arrays.reach * units[player][hands]
         order = np.lexsort((names, -reach))
         return NodeView(
