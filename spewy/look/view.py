@@ -102,6 +102,11 @@ class SolveView(Closing):
         return float("nan") if pct is None else pct
 
     @cached_property
+    def _hand_names(self) -> NDArray[np.str_]:
+        """Names of all hands of the game, by their numbers."""
+        return np.array([hand_name(hand) for hand in self.problem.hands], dtype=np.str_)
+
+    @cached_property
     def layout(self) -> Layout:
         """All boards and all betting of the solve."""
         self._require_walked("layout")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +18,7 @@ from buckets.cards import cards_name
 from spewy.errors import InputError, shown
 from spewy.game.names import ROUND_NAMES
 from spewy.game.nodes import Line, Node
+from spewy.look.chunk import Cards
 from spewy.look.position import position, summary
 from spewy.look.solution import Solution
 
@@ -24,6 +26,8 @@ MOST_BYTES = 5_000_000
 """Largest size of packed positions."""
 PLAIN_BYTES = 2_000_000
 """Size up to which hands are not compressed, so that browsers older than 2023 can read them."""
+ENOUGH = 10
+"""Number of decisions from which the size of all decisions is estimated."""
 DIGITS = 5
 SMALLEST = 1e-5
 """Absolute value below which a number is packed as 0."""
@@ -54,38 +58,22 @@ def packed(
             f"line {shown(line)}: expected a line before a decision, found one before a {node.kind}"
         )
     nodes = list(_of_round(node))
-    names = _Names()
-    plain: dict[str, str] = {}
-    small: dict[str, str] = {}
-    positions: dict[str, Json] = {}
-    first: dict[str, Any] = {}
+    packing = _Packing(solution, cards, sum(each.kind == "decision" for each in nodes))
     for done, each in enumerate(nodes):
         if progress is not None:
             progress(done, len(nodes))
-        found = position(solution, Line(each.line), cards, deals=False)
-        first = first or found
-        name = found["line"]
-        positions[name] = {key: value for key, value in found.items() if key not in ("path", "views")}
-        for value in (positions[name], *positions[name]["steps"]):
-            value.update({key: rounded(value[key]) for key in ("totals", "frequency") if key in value})
-        if "views" in found:
-            plain[name] = _text([names.view(view) for view in found["views"]])
-            small[name] = base64.b64encode(gzip.compress(plain[name].encode(), mtime=0)).decode()
-            _require_room(small, sum(each.kind == "decision" for each in nodes), first)
-    views = plain if sum(map(len, plain.values())) < PLAIN_BYTES else small
-    for name, text in views.items():
-        positions[name]["views"] = json.loads(text) if views is plain else text
+        packing.add(each)
     if progress is not None:
         progress(len(nodes), len(nodes))
     return _text(
         {
             "summary": summary(solution),
-            "root": {"line": first["line"], "board": cards_name(cards)},
-            "path": [_absent(stage) for stage in first["path"]],
+            "root": {"line": packing.first["line"], "board": cards_name(cards)},
+            "path": [_absent(stage) for stage in packing.first["path"]],
             "later": _later(node.round, solution.job.rules.num_rounds),
-            "hands": list(names.numbers),
-            "kinds": names.kinds or None,
-            "positions": positions,
+            "hands": list(packing.names.numbers),
+            "kinds": packing.names.kinds or None,
+            "positions": packing.positions(),
         }
     )
 
@@ -97,13 +85,81 @@ def rounded(value: Json) -> Json:
     [0.12346, {'ev': -98765}, 0, None]
     """
     if isinstance(value, float):
-        short = float(f"{value:.{DIGITS}g}") if abs(value) >= SMALLEST else 0
-        return int(short) if short == int(short) else short
+        return _short(value)
     if isinstance(value, dict):
         return {key: rounded(each) for key, each in value.items()}
     if isinstance(value, list):
         return [rounded(each) for each in value]
     return value
+
+
+class _Packing:
+    """Packs the positions of a round on one board.
+
+    Args:
+        solution: the solution.
+        cards: the public cards.
+        decisions: number of all decisions of the round, to estimate the size of the whole.
+
+    Attributes:
+        names: numbers of the names of hands.
+        first: the first position, not packed.
+    """
+
+    def __init__(self, solution: Solution, cards: Cards, decisions: int) -> None:
+        self.names = _Names()
+        self.first: dict[str, Json] = {}
+        self._solution, self._cards, self._decisions = solution, cards, decisions
+        self._positions: dict[str, dict[str, Json]] = {}
+        self._plain: dict[str, str] = {}
+        self._compressed: dict[str, str] = {}
+
+    def add(self, node: Node) -> None:
+        """Pack the position of a node.
+
+        Raises:
+            InputError: the positions do not fit into a page.
+        """
+        found = position(self._solution, Line(node.line), self._cards, deals=False)
+        self.first = self.first or found
+        kept = {key: value for key, value in found.items() if key not in ("path", "views")}
+        for value in (kept, *kept["steps"]):
+            value.update({key: rounded(value[key]) for key in ("totals", "frequency") if key in value})
+        self._positions[found["line"]] = kept
+        if "views" in found:
+            text = _text([self.names.view(view) for view in found["views"]])
+            self._plain[found["line"]] = text
+            self._compressed[found["line"]] = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+            self._require_room()
+
+    def positions(self) -> dict[str, Json]:
+        """Return all positions by line, with the hands of decisions as ``views``."""
+        if sum(map(len, self._plain.values())) < PLAIN_BYTES:
+            views = {line: json.loads(text) for line, text in self._plain.items()}
+        else:
+            views = dict(self._compressed)
+        return {
+            line: found | ({"views": views[line]} if line in views else {})
+            for line, found in self._positions.items()
+        }
+
+    def _require_room(self) -> None:
+        """Check that the hands fit into a page.
+
+        Raises:
+            InputError: the hands of the decisions so far are larger than `MOST_BYTES`, or those of the first ones let
+                expect twice as much for all decisions. The message estimates the size of all decisions.
+        """
+        size, done = sum(map(len, self._compressed.values())), len(self._compressed)
+        estimate = size * self._decisions / done
+        if size <= MOST_BYTES and (done < ENOUGH or estimate <= 2 * MOST_BYTES):
+            return
+        example = next(step["line"] for step in self.first["steps"] if step["kind"] == "decision")
+        raise InputError(
+            f"the page of {self._decisions:,} decisions would have about {estimate / 1e6:,.0f} MB, and "
+            f"{MOST_BYTES / 1e6:.0f} MB are the most; choose the decisions after a line, such as "
+            f'--line "{example}", or solve with fewer bet sizes'
+        )
 
 
 class _Names:
@@ -131,25 +187,51 @@ class _Names:
 
     def _table(self, rows: dict[str, dict[str, Json]]) -> Json:
         """Pack rows by name: ``names``, the number of each one's distinct row, and a column for each quantity."""
-        distinct: dict[str, int] = {}
-        numbers = [distinct.setdefault(_text(rounded(row)), len(distinct)) for row in rows.values()]
-        kept = [json.loads(text) for text in distinct]
-        columns = {
-            key: [list(column) for column in zip(*(row[key] for row in kept), strict=True)]
-            if isinstance(value, list)
-            else [row[key] for row in kept]
-            for key, value in (kept[0] if kept else {}).items()
-        }
         names = [self.numbers.setdefault(name, len(self.numbers)) for name in rows]
-        return {"names": names, "rows": None if len(kept) == len(names) else numbers, "columns": columns}
+        widths = {
+            key: len(value) if isinstance(value, list) else None
+            for key, value in next(iter(rows.values()), {}).items()
+        }
+        columns = [[_short(number) for number in column] for column in _columns(rows, widths)]
+        distinct: dict[tuple[Json, ...], int] = {}
+        numbers = [distinct.setdefault(row, len(distinct)) for row in zip(*columns, strict=True)]
+        kept = iter([list(column) for column in zip(*distinct, strict=True)])
+        return {
+            "names": names,
+            "rows": None if len(distinct) == len(names) else numbers,
+            "columns": {
+                key: next(kept) if width is None else [next(kept) for _ in range(width)]
+                for key, width in widths.items()
+            },
+        }
+
+
+def _columns(rows: dict[str, dict[str, Json]], widths: dict[str, int | None]) -> Iterator[list[Json]]:
+    """Yield the columns of numbers in a table; a quantity that is a list has a column for each of its entries."""
+    for key, width in widths.items():
+        values = [row[key] for row in rows.values()]
+        if width is None:
+            yield values
+        else:
+            yield from ([value[i] for value in values] for i in range(width))
+
+
+def _short(value: float | None) -> float | None:
+    """Round a number to five significant digits, and a tiny one to 0."""
+    if value is None:
+        return None
+    short = float(f"{value:.{DIGITS}g}") if abs(value) >= SMALLEST else 0
+    return int(short) if short == int(short) else short
 
 
 def _of_round(node: Node) -> Iterator[Node]:
-    """Yield a node and all later nodes of its round; the deals that end the round are the last of them."""
-    yield node
-    if node.kind == "decision":
-        for child in node.children:
-            yield from _of_round(child)
+    """Yield a node and all later nodes of its round, the shortest lines first."""
+    queue = deque([node])
+    while queue:
+        found = queue.popleft()
+        yield found
+        if found.kind == "decision":
+            queue.extend(found.children)
 
 
 def _absent(stage: dict[str, Json]) -> Json:
@@ -166,23 +248,6 @@ def _later(t: int, rounds: int) -> str:
     if not names:
         return ""
     return f"The {' and the '.join(names)} {'is' if len(names) == 1 else 'are'} not in this file."
-
-
-def _require_room(packed_views: dict[str, str], decisions: int, first: dict[str, Any]) -> None:
-    """Check that the hands fit into the file.
-
-    Raises:
-        InputError: those packed so far are larger than `MOST_BYTES`; the message estimates the size of all decisions.
-    """
-    size = sum(map(len, packed_views.values()))
-    if size <= MOST_BYTES:
-        return
-    whole = size * decisions / len(packed_views) / 1e6
-    example = next(step["line"] for step in first["steps"] if step["kind"] == "decision")
-    raise InputError(
-        f"the page of {decisions:,} decisions would have about {whole:,.0f} MB, and {MOST_BYTES / 1e6:.0f} MB are the "
-        f'most; choose the decisions after a line, such as --line "{example}", or solve with fewer bet sizes'
-    )
 
 
 def _text(value: Json) -> str:
