@@ -1,4 +1,4 @@
-"""Steps of tests in a browser: open a place, wait until the page shows it, and read numbers."""
+"""What tests do on the pages in a browser: open a place, wait until it is shown, and read numbers."""
 
 import re
 from urllib.parse import urlencode
@@ -15,6 +15,7 @@ def open_place(page: Page, address: str, name: str = "look", **parameters: str) 
 
 def shown(page: Page) -> None:
     """Wait until nothing on the page is being loaded."""
+    page.evaluate("new Promise(done => setTimeout(done))")  # the page hears of a new address in a task of its own
     expect(page.locator("main > *").first).to_be_visible()
     expect(page.locator("[aria-busy]")).to_have_count(0)
 

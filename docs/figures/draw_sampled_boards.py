@@ -29,7 +29,7 @@ def figure() -> tuple[Any, dict[str, str]]:
                 numbers[f"{name}, {deals} deals"] = f"{mbb:.0f} mbb"
     axis.axvline(FLOPS, color=common.GREY, linewidth=0.8, linestyle=":")
     axis.text(
-        FLOPS * 0.96, axis.get_ylim()[1], "every flop dealt once", ha="right", va="top", color=common.GREY
+        FLOPS * 0.96, axis.get_ylim()[1], "as many deals as flops", ha="right", va="top", color=common.GREY
     )
     axis.set(
         xlabel="deals", ylabel="exploitability, mbb per hand", title="Limit hold'em that ends on the flop"
