@@ -15,7 +15,8 @@ def open_place(page: Page, address: str, name: str = "look", **parameters: str) 
 
 def shown(page: Page) -> None:
     """Wait until nothing on the page is being loaded."""
-    page.evaluate("new Promise(done => setTimeout(done))")  # the page hears of a new address in a task of its own
+    # The page hears of a new address in a task of its own.
+    page.evaluate("new Promise(done => setTimeout(done))")
     expect(page.locator("main > *").first).to_be_visible()
     expect(page.locator("[aria-busy]")).to_have_count(0)
 

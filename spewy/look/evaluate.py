@@ -93,7 +93,7 @@ class Evaluation:
 
     @property
     def difference(self) -> tuple[float, float]:
-        """What each player wins more than with the stored strategies."""
+        """Return how much more each player wins than with the stored strategies."""
         return self.ev[0] - self.stored[0], self.ev[1] - self.stored[1]
 
     def to_json(self, player: int | None = None) -> dict[str, Any]:

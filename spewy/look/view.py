@@ -112,11 +112,6 @@ class SolveView(Closing):
         self._require_walked("layout")
         return Layout.of(self.problem)
 
-    @cached_property
-    def _hand_names(self) -> NDArray[np.str_]:
-        """Name of each hand of the deck."""
-        return np.array([hand_name(hand) for hand in self.problem.hands], dtype=np.str_)
-
     def node(self, line: str = "", board: str | Sequence[int] | None = None, *, ev: bool = True) -> NodeView:
         """Return the decision after a line, with the hands of the player who acts.
 

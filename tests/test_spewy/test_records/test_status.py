@@ -351,7 +351,7 @@ def test_solving_again_leaves_nothing_of_what_was_there(tmp_path):
     write_status(tmp_path / "river", STANDS)
     good("solve", job, "--out", tmp_path / "river", "--again", "--set", "solve.max_sweeps=100")
     assert (read_status(tmp_path / "river").name, read_status(tmp_path / "river").deals) == ("polarised", 100)
-    with pytest.raises(LockerError, match="found no manifest.json"):
+    with pytest.raises(LockerError, match=r"found no manifest\.json"):
         open_store(tmp_path / "river" / "play")
 
 

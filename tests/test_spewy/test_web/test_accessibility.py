@@ -46,7 +46,7 @@ def test_the_look_page(screen: Page, served: Server) -> None:
     for title, (name, parameters) in PLACES.items():
         open_place(screen, served.address, name, **parameters)
         found[title] = findings(screen)
-    assert found == dict.fromkeys(PLACES, [])
+    assert found == {name: [] for name in PLACES}
 
 
 def test_all_panels_of_the_look_page(screen: Page, served: Server) -> None:
@@ -56,7 +56,7 @@ def test_all_panels_of_the_look_page(screen: Page, served: Server) -> None:
         screen.get_by_role("tab", name=title, exact=True).click()
         shown(screen)
         found[title] = findings(screen)
-    assert found == dict.fromkeys(found, [])
+    assert found == {name: [] for name in found}
 
 
 def test_the_other_pages(screen: Page, served: Server) -> None:
@@ -68,7 +68,7 @@ def test_the_other_pages(screen: Page, served: Server) -> None:
         if name != "look":
             open_place(screen, served.address, name)
             found[name] = findings(screen)
-    assert found == dict.fromkeys(found, [])
+    assert found == {name: [] for name in found}
 
 
 def test_no_page_is_wider_than_a_phone(chromium: Browser, served: Server) -> None:
