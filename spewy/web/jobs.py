@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from starlette.routing import Route
 
 from buckets.cards import parse_cards
@@ -27,6 +29,8 @@ from spewy.web.setting_up import draft_of
 
 READ_SECONDS = 0.3
 """Seconds that an answer may spend on reading the progress of a batch's boards; the next answer reads more of them."""
+MOST_POINTS = 500
+"""Number of points of a curve of exploitability that an answer may have; a long solve has measured more."""
 
 
 def job_routes(folders: Folders, jobs: JobProcess) -> list[Route]:
@@ -149,8 +153,15 @@ def _solve_json(progress: Progress | None) -> dict[str, Any] | None:
         "stderr": None if judged is None else judged.stderr,
         "unit": progress.unit,
         "target": progress.target,
-        "curve": [list(point) for point in progress.curve],
+        "curve": [list(point) for point in _thinned(progress.curve)],
     }
+
+
+def _thinned(curve: Sequence[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
+    """Return at most `MOST_POINTS` points of a curve, the first and the last among them, closer together at the start."""
+    if len(curve) <= MOST_POINTS:
+        return list(curve)
+    return [curve[at - 1] for at in np.unique(np.geomspace(1, len(curve), MOST_POINTS).round().astype(int))]
 
 
 def _is_finish(ended: str | None) -> bool:

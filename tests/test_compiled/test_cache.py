@@ -75,6 +75,7 @@ def test_a_change_in_another_file_is_noticed(tmp_path):
     assert compiled
 
 
+@pytest.mark.slow
 def test_damaged_machine_code_is_compiled_again(tmp_path):
     kernels = tmp_path / "kernels"
     run(package(tmp_path, 2), kernels)

@@ -57,6 +57,7 @@ def test_a_cluster_leaves_the_folders_that_processes_here_leave(cluster, tmp_pat
     assert all(row["skipped"] for row in again)
 
 
+@pytest.mark.slow
 def test_what_was_solved_here_goes_on_there(cluster, tmp_path):
     job = write(tmp_path, BATCH)
     out = ("--out", tmp_path / "out")
@@ -95,6 +96,7 @@ def test_the_job_of_a_worker_that_dies_is_solved_by_another(cluster, tmp_path):
     assert all(outcome.done for outcome in outcomes)
 
 
+@pytest.mark.slow
 def test_jobs_are_solved_by_workers_that_join_when_all_others_have_left(cluster, tmp_path):
     batch = Batch.load(
         [write(tmp_path, BATCH)], ["solve.target=0 chips", "solve.max_sweeps=2000"], tmp_path / "out"
@@ -129,6 +131,7 @@ def test_ctrl_c_brings_back_what_was_solved(cluster, tmp_path):
     assert all(left[i].sweeps == outcomes[i].result.sweeps > 0 for i in stopped)
 
 
+@pytest.mark.slow
 def test_a_worker_that_joins_gets_a_job(tmp_path):
     """The batch ends only if a second job reports a check while the first is running."""
     job = write(tmp_path, BATCH)

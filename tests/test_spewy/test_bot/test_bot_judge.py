@@ -70,7 +70,9 @@ def test_a_bot_that_solves_nothing_is_judged_as_its_locker(folder, tmp_path):
                 assert game.trees.per_pair * won / 2 / game.n_pairs == pytest.approx(later[t], abs=1e-3)
 
 
-@pytest.mark.parametrize(("rounds", "safe"), [(2, None), (2, "cfr-d"), (1, None)])
+@pytest.mark.parametrize(
+    ("rounds", "safe"), [(2, None), (2, "cfr-d"), pytest.param(1, None, marks=pytest.mark.slow)]
+)
 def test_a_bot_that_solves_is_judged_as_it_answers(folder, rounds, safe):
     """The second route asks for every answer after the root of a subgame and walks it itself."""
     with judging(folder, suits=False, resolve="always", rounds=rounds, safe=safe, iterations=6) as (

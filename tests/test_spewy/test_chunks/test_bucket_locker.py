@@ -117,6 +117,7 @@ def test_trees_of_boards_that_nobody_asked_for_are_refused(locker, monkeypatch):
     assert list(locker.store.keys("means")) == []
 
 
+@pytest.mark.slow
 def test_precompute_goes_on_after_an_interruption(tmp_path):
     import signal
 
@@ -244,6 +245,7 @@ def test_preflop_has_169_rows():
     assert groups[0].n_rows == 169
 
 
+@pytest.mark.slow
 def test_fewer_kinds_than_rows_is_said(tmp_path):
     found = good_json("estimate", write(tmp_path, TURN), "--set", "rows.river=2000")
     assert found["short_boards"] == [0, 48]

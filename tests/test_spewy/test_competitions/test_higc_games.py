@@ -147,6 +147,7 @@ def test_gin_rummy_qualifies():
     assert faults == 0
 
 
+@pytest.mark.slow
 def test_a_search_beats_chance():
     """The time is a limit from above: on a busy machine it searches less, and a little is enough here."""
     game = SpielGame("goofspiel(imp_info=True,num_cards=6,points_order=descending)")

@@ -419,6 +419,7 @@ def test_a_redirection_to_no_address():
     assert told == f"{url}: expected an answer, found a redirection to http://[; give its --url"
 
 
+@pytest.mark.slow
 def test_headers_that_do_not_end():
     """Each byte arrives in time, and the answer does not."""
 

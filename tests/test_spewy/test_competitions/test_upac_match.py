@@ -258,6 +258,7 @@ def test_a_package_plays_games_to_the_end(tmp_path):
     assert "Elo" in good("upac-match", "call", "allin", "--games", "3")
 
 
+@pytest.mark.slow
 def test_a_bot_that_reads_nothing_ends_the_game():
     """It answers without being asked, until the pipe to it is full."""
     call = ("upac-match", "cmd:yes C", "call", "--games", "1", "--chips", "100000", "--rounds", "20000")

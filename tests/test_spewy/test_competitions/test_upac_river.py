@@ -101,6 +101,7 @@ def test_ends_are_worth_what_pairs_of_hands_say(tree, root, ties):
         assert found == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_river_that_is_solved_leaves_little_to_win(tree, root):
     game = river(tree, root, 25)
     met = game.weights[0] @ game._met[0].all(game.weights[1][:, None])[:, 0]

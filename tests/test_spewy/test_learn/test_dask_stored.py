@@ -84,6 +84,7 @@ def test_a_cluster_leaves_what_one_process_leaves(way, layout, started):
     assert set(there[1].values()) <= {(3, 3), (0, 0)}
 
 
+@pytest.mark.slow
 def test_a_job_on_a_cluster_is_the_job_here(started, tmp_path):
     sweeps = (
         *T1,
@@ -115,6 +116,7 @@ def test_a_job_on_a_cluster_is_the_job_here(started, tmp_path):
         assert everything(one) == everything(two)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_and_one_that_joins_change_nothing(layout, started, monkeypatch):
     pack, packed = RemoteVisits.pack, itertools.count()
 

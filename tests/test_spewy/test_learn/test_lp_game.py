@@ -214,6 +214,7 @@ def test_a_killed_program_is_a_failure_of_the_machine(tmp_path, monkeypatch):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_a_batch_of_programs(tmp_path):
     jobs = [write(tmp_path, text, f"{name}.toml") for name, text in (("k", KUHN), ("p", POLARISED))]
     result = process("solve", *jobs, "--out", tmp_path / "out", "--jobs", "2", *LP, "--json")

@@ -170,6 +170,7 @@ def test_rows_are_counted_before(folder, tmp_path, wide):
         assert solution.select().n_rows(wide=bool(wide)) == len(exported(folder, tmp_path, *wide))
 
 
+@pytest.mark.slow
 def test_more_rows_than_a_spreadsheet_holds_are_warned_of(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(table_files, "SPREADSHEET_ROWS", 20)
     warned = spewy("export", folder, tmp_path / "all.csv")

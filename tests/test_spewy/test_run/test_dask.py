@@ -88,6 +88,7 @@ def test_one_share_at_a_time_is_what_one_thread_learns_bit_for_bit(leduc, tmp_pa
     assert numbers_in(tmp_path / "dask") == numbers_in(tmp_path / "here")
 
 
+@pytest.mark.slow
 def test_three_workers_learn_the_game_and_the_same_twice(leduc, tmp_path):
     fixed = ("--set", "dask.workers=3", "--set", "dask.interval=20")
     told = good_json("solve", leduc, "--out", tmp_path / "once", *fixed)
@@ -99,7 +100,7 @@ def test_three_workers_learn_the_game_and_the_same_twice(leduc, tmp_path):
     assert visits_in(tmp_path / "once") == {0: [300, 300], 1: [300, 300]}
 
 
-@pytest.mark.parametrize("save_every", [None, 0.01])
+@pytest.mark.parametrize("save_every", [None, pytest.param(0.01, marks=pytest.mark.slow)])
 def test_a_worker_that_dies_and_one_that_joins_change_no_count(
     leduc, tmp_path, cluster, monkeypatch, save_every
 ):
@@ -288,6 +289,7 @@ def test_a_silent_worker_does_not_block_what_all_are_told(tmp_path, monkeypatch)
         assert not (tmp_path / str(silent.pid)).exists()
 
 
+@pytest.mark.slow
 def test_a_worker_that_joins_after_a_stop_is_asked_to_stop(tmp_path):
     """Dask gives it the task of a worker that has been lost since the stop."""
     attempts = tmp_path / "attempts"
@@ -321,6 +323,7 @@ def test_a_crew_of_a_cluster_without_workers_lets_others_look_up(joined, monkeyp
         assert [next(messages), next(messages)] == [None, None]
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_stopped_is_told_of_and_one_that_was_started_here_replaced(monkeypatch):
     monkeypatch.setattr(cluster_module, "SPEAK_SECONDS", 1.0)
     monkeypatch.setattr(local_cluster, "STOPPED_SECONDS", 3.0)

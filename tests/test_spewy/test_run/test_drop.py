@@ -267,6 +267,7 @@ def test_buckets_are_hands_where_they_were_dropped(tmp_path):
     assert good("check", small).endswith(": healthy\n")
 
 
+@pytest.mark.slow
 def test_a_whole_game(tmp_path, monkeypatch):
     """One hole card, stored leaves, a target of nothing: the plain walks solve it as far as they get."""
     monkeypatch.setattr(resolve, "MAX_ITERATIONS", 200)

@@ -238,6 +238,7 @@ def test_of_solves_that_begin_at_once_one_solves(jobs, tmp_path, kind):
     assert good_json("solve", jobs[kind], "--out", folder, "--set", "solve.max_sweeps=5")["sweeps"] >= 0
 
 
+@pytest.mark.slow
 def test_a_member_of_a_batch_whose_folder_is_taken_fails_alone(tmp_path):
     job, out = write(tmp_path, BOARDS), tmp_path / "out"
     batch = ("solve", job, "--out", out, "--set", "solve.max_sweeps=5", "--set", "solve.target=0%")

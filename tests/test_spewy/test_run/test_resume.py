@@ -44,7 +44,9 @@ def strategies(job, folder):
         )
 
 
-@pytest.mark.parametrize("kind", JOBS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "regret")) for kind in JOBS]
+)
 def test_killed_and_resumed(kind, tmp_path):
     job = JOBS[kind]
     whole = run(job, tmp_path / "whole")

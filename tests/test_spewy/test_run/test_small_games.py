@@ -52,6 +52,7 @@ def test_top_down_converges_too():
     assert result.exploitability < 0.02
 
 
+@pytest.mark.slow
 def test_average_integration_converges_slowly():
     """The paper's integration falls below 0.2 within 50 sweeps and keeps falling, not without bumps."""
     result, _ = solved(toy("leduc", integrate="average", max_sweeps=75, check_every=25))

@@ -114,6 +114,7 @@ def test_an_error_keeps_its_causes(pool, way):
     assert failure_text(error) == "seven"  # of a full disk, here as in the worker
 
 
+@pytest.mark.slow
 def test_a_task_that_kills_its_workers_fails_alone(pool):
     messages = [m for m in pool.work(pool_tasks.die_at, [(i, 2) for i in range(6)]) if m is not None]
     assert sorted(m.task for m in messages if m.kind == "done") == [0, 1, 3, 4, 5]

@@ -15,6 +15,7 @@ from web_server import serving
 from spewy.game.ranges import parse_range
 from spewy.job.job import Job
 from spewy.look.solution import Solution
+from spewy.look.status import progress_of
 from spewy.records.status import running
 from spewy.run.session import Session
 from spewy.web.drafts import problems
@@ -132,10 +133,12 @@ def test_a_solve_is_stopped_and_goes_on(server):
     again = server.post("/api/jobs/start", text=ENDLESS)
     assert (again["started"], again["state"]) == (False, "same")
     server.started(ENDLESS, **{"continue": True})
-    later = server.wait(name, lambda found: saved(found) and found["solve"]["saved"] > done)
+    server.wait(name, lambda found: found["solve"]["running"] and found["solve"]["done"] > done)
+    server.post("/api/jobs/stop")
+    later = server.wait(name, ended)
+    assert later["job"]["error"] is None
+    assert later["solve"]["saved"] > done
     assert later["solve"]["curve"][0] == found["solve"]["curve"][0]
-    server.post("/api/jobs/stop", at_once=True)
-    assert server.wait(name, ended)["job"]["error"] is None
 
 
 def test_a_folder_with_another_job_is_kept(server):
@@ -385,3 +388,16 @@ def test_the_cost_is_that_of_the_command(server):
     assert "spot.ip: range, position 0" in server.refused(
         "/api/setup/cost", text=POLARISED.replace("AhAd", "QX")
     )
+
+
+def test_a_long_curve_is_thinned(server, monkeypatch):
+    monkeypatch.setattr("spewy.web.jobs.MOST_POINTS", 3)
+    with Session(parsed_job(POLARISED), server.folder / "polarised") as session:
+        session.solve()
+    whole, thinned = (
+        progress_of(server.folder / "polarised").curve,
+        server.progress("polarised")["solve"]["curve"],
+    )
+    assert len(whole) > 3
+    assert len(thinned) == 3
+    assert (thinned[0], thinned[-1]) == (list(whole[0]), list(whole[-1]))

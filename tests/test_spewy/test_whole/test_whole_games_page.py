@@ -23,6 +23,7 @@ def test_a_page_without_a_place_for_a_table_is_told(tmp_path):
         whole_games.main(["tables", "--page", str(page)])
 
 
+@pytest.mark.slow
 def test_a_curve_goes_on_in_its_folder(tmp_path):
     job, folder, data = tmp_path / "job.toml", tmp_path / "leduc", tmp_path / "data.json"
     job.write_text(DEALT_LEDUC.replace("max_sweeps = 3000", ""))
