@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 __version__ = (
-    "0.1.0"  # setup.cfg reads it from here, so that a checkout without installation has a version too
+    "1.0.0"  # setup.cfg reads it from here, so that a checkout without installation has a version too
 )
 
 _MODULES = {
