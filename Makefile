@@ -8,7 +8,7 @@ SECONDS ?= 1800
 SPHINX := $(BIN)/python -m sphinx --quiet --doctree-dir build/docs/doctrees
 PARALLEL ?= --numprocesses auto --maxprocesses 8 --dist worksteal
 
-.PHONY: solve upac test test-slow smoke fuzz bench study lint notebooks figures docs links clean
+.PHONY: solve upac test test-slow smoke fuzz bench study lint notebooks docs figures links lab release clean
 
 solve: .venv/ready
 	$(BIN)/spewy solve $(JOB)
@@ -64,11 +64,18 @@ lint: .venv/ready
 notebooks: .venv/ready
 	cd notebooks && ls *.ipynb | xargs -P 2 -n 1 ../$(BIN)/python run.py
 
+lab: .venv/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check jupyterlab
+	$(BIN)/jupyter lab notebooks
+
 figures: .venv/ready
 	$(BIN)/python docs/figures/make.py
 
 docs: .venv/ready
 	$(SPHINX) -b html --fail-on-warning --keep-going docs build/docs/html
+
+release: .venv/ready
+	.ci/release
 
 links: .venv/ready
 	$(SPHINX) -b linkcheck docs build/docs/links

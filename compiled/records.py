@@ -94,40 +94,43 @@ class Packed:
 
     def __init__(self, bundle: Any) -> None:
         self._bundle = bundle
-        numbers = bare(bundle)
-        shape = _shape(numbers)
+        numbers: list[Any] = []
+        shape = _spread(bundle, numbers)
         if shape not in _types:
-            _types[shape] = PackedType(typeof(numbers)), struct.Struct("=" + _format(shape)[0])
+            _types[shape] = PackedType(typeof(bare(bundle))), struct.Struct("=" + _format(shape)[0])
         self._numba_type_, layout = _types[shape]
         self._memory = aligned(layout.size, np.uint8)
         self.address: int = self._memory.ctypes.data
-        layout.pack_into(self._memory.data, 0, *_flat(numbers))
+        layout.pack_into(self._memory.data, 0, *numbers)
 
 
 _types: dict[Any, tuple[PackedType, struct.Struct]] = {}
-"""Numba type and memory layout by the result of `_shape`, cached since Numba takes milliseconds to type a large tuple.
+"""Numba type and memory layout by the result of `_spread`, cached since Numba takes milliseconds to type a large tuple.
 """
 
 
-def _shape(bundle: Any) -> Any:
-    """Class of a tuple together with the classes of its members, nested; for `Records` also the class of the rows."""
-    if isinstance(bundle, Records):
-        return Records, bundle.row
+def _spread(bundle: Any, numbers: list[Any]) -> Any:
+    """Append all numbers of nested tuples to a list, in order, with addresses in place of arrays and `Records`.
+
+    Returns:
+        The class of the tuple together with the classes of its members, nested; for `Records` also the class of the
+        rows.
+    """
     kind = type(bundle)
-    return (kind, *map(_shape, bundle)) if issubclass(kind, tuple) else kind
-
-
-def _flat(bundle: Any) -> list[Any]:
-    """List all numbers of nested tuples in order, with the address in place of each `Records` table."""
-    if isinstance(bundle, Records):
-        return [bundle.address]
-    if not isinstance(bundle, tuple):
-        return [bundle]
-    return [number for part in bundle for number in _flat(part)]
+    if isinstance(bundle, np.ndarray):
+        numbers.append(bare(bundle))
+        return int
+    if kind is Records:
+        numbers.append(bundle.address)
+        return Records, bundle.row
+    if issubclass(kind, tuple):
+        return kind, *[_spread(part, numbers) for part in bundle]
+    numbers.append(bundle)
+    return kind
 
 
 def _format(shape: Any) -> tuple[str, int]:
-    """Format of a tuple for the module `struct`, in LLVM's layout, and its alignment in bytes; see `_shape`."""
+    """Format of a tuple for the module `struct`, in LLVM's layout, and its alignment in bytes; see `_spread`."""
     if not isinstance(shape, tuple):
         return _FORMATS[shape]
     if shape[0] is Records:

@@ -120,7 +120,7 @@ class Endings(NamedTuple):
     showdown_ending: Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Forest:
     """The betting trees of one round, one for each line that enters it; `build` makes them.
 

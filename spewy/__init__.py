@@ -16,6 +16,7 @@ from spewy.system.lazy import lazy_names
 if TYPE_CHECKING:
     from spewy import plot
     from spewy.batch.solve_batch import BatchResult, solve_batch
+    from spewy.batch.solve_rivers import Rivers, solve_rivers
     from spewy.bot.agent import LockerBot, open_bot
     from spewy.bot.player import Player
     from spewy.errors import InputError, SpewyError
@@ -40,6 +41,7 @@ __all__ = [
     "Player",
     "Policy",
     "Reporter",
+    "Rivers",
     "Session",
     "Solution",
     "SolveResult",
@@ -51,10 +53,11 @@ __all__ = [
     "plot",
     "solve",
     "solve_batch",
+    "solve_rivers",
 ]
 
 __version__ = (
-    "0.1.0"  # setup.cfg reads it from here, so that a checkout without installation has a version too
+    "1.0.0"  # setup.cfg reads it from here, so that a checkout without installation has a version too
 )
 
 _MODULES = {
@@ -67,6 +70,7 @@ _MODULES = {
     "Player": "bot.player",
     "Policy": "records.policy",
     "Reporter": "run.reporter",
+    "Rivers": "batch.solve_rivers",
     "Session": "run.session",
     "Solution": "look.solution",
     "SolveResult": "run.result",
@@ -77,6 +81,7 @@ _MODULES = {
     "plot": "",
     "solve": "look.solving",
     "solve_batch": "batch.solve_batch",
+    "solve_rivers": "batch.solve_rivers",
 }
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name

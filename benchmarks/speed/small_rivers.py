@@ -5,7 +5,9 @@
 The rivers are drawn at random, with a fixed seed, from those that one thread solves to 0.1 % of the pot within 2 ms.
 Each is solved ``--repeat`` times with one worker and with two, alone and while another process keeps one core busy.
 "solve" is the median time of the iterations, "all" that of a whole `Session`, in ms. ``--against`` also measures
-another checkout of this project, in alternation; a "ratio" is its time divided by the time of this checkout.
+another checkout of this project, in alternation; a "ratio" is its time divided by the time of this checkout. At the
+end, each river's ranges on 200 boards are solved in one call of `spewy.solve_rivers`, and for comparison by a `Session`
+on each board; the time is that of a river in one process.
 """
 
 import argparse
@@ -22,6 +24,8 @@ from statistics import median
 import numpy as np
 
 from benchmarks.paths import ROOT
+from buckets.cards import cards_name
+from spewy import Job, Session, solve_rivers
 
 MOST_MS = 2.0
 WORK = """
@@ -79,6 +83,28 @@ def main() -> None:
         print(
             f"{workers} worker(s), other processes: {others}; median ratio {solve:.2f} (solve), {whole:.2f} (all)"
         )
+    print("\n| river | on boards | one call, ms a river | sessions, ms a river |")
+    print("|---|---|---|---|")
+    for name, data in rivers:
+        n = 20 if options.quick else 200
+        one_call, sessions = in_one_call(data, n)
+        print(f"| {name} | {n} | {one_call:.2f} | {sessions:.2f} |", flush=True)
+
+
+def in_one_call(data: dict, n: int) -> tuple[float, float]:
+    """Solve a river's ranges on n random boards, in one call and by sessions; return both times in ms per river."""
+    job, rng = Job.of(data), np.random.default_rng(1)
+    boards = np.array([rng.choice(52, 5, replace=False) for _ in range(n)])
+    ranges = [own.weights for own in job.ranges]
+    solve_rivers(job, boards[:1], *ranges)  # loads the machine code
+    started = time.perf_counter()
+    solve_rivers(job, boards, *ranges)
+    between = time.perf_counter()
+    for board in boards:
+        on_board = data["spot"] | {"board": cards_name(board)}
+        with Session(Job.of(data | {"spot": on_board, "solve": data["solve"] | {"workers": 1}})) as session:
+            session.solve()
+    return 1e3 * (between - started) / n, 1e3 * (time.perf_counter() - between) / n
 
 
 def alternating(solvers: list, data: dict, workers: int, repeat: int) -> list[list]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from itertools import zip_longest
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -93,7 +94,22 @@ def padded(n: int, to: int = TILE) -> int:
 
 
 def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
-    """Make the lists of steps of traverser p; ``locked`` has the number of the lock of each locked decision."""
+    """Make the lists of steps of traverser p; ``locked`` has the number of the lock of each locked decision.
+
+    The lists without locks are kept as long as the forest, since solves of many boards share their betting.
+    """
+    if locked:
+        return _program(forest, p, locked)
+    kept = _kept.setdefault(forest, {})
+    if p not in kept:
+        kept[p] = _program(forest, p, {})
+    return kept[p]
+
+
+_kept: WeakKeyDictionary[Forest, dict[int, Program]] = WeakKeyDictionary()
+
+
+def _program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
     a, q = forest.arrays, 1 - p
     down, up = reach_steps(a, q, locked), value_steps(a, p, locked)
     leaf_pairs, total_end, win_start = _leaf_pairs(forest, p)

@@ -24,6 +24,7 @@ from spewy.cli.dealer import dealer
 from spewy.cli.drop import drop
 from spewy.cli.estimate import estimate
 from spewy.cli.evaluate import evaluate
+from spewy.cli.examples import examples
 from spewy.cli.exploit import exploit
 from spewy.cli.export import export
 from spewy.cli.flops import flops
@@ -64,7 +65,7 @@ BAD_INPUT = (
 
 
 GROUPS: dict[str, tuple[click.Command, ...]] = {
-    "Solve": (new, schema, tree, estimate, solve, status, exploit, payoffs),
+    "Solve": (new, examples, schema, tree, estimate, solve, status, exploit, payoffs),
     "Look": (serve, show, report, compare, evaluate, export, buckets, flops),
     "Play": (play, match, review),
     "Compete": (dealer, referee, upac_match, tournament, package),

@@ -60,7 +60,7 @@ def folders(tmp_path_factory):
 @pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("game", ["limit", "no-limit", "a chip behind"])
 def test_random_opponents_meet_legal_actions_alone(folders, game, how, caplog):
-    with open_bot(folders[game], **HOWS[how], **QUICK) as bot, caplog.at_level(logging.WARNING, "spewy"):
+    with caplog.at_level(logging.WARNING, "spewy"), open_bot(folders[game], **HOWS[how], **QUICK) as bot:
         for seed in range(20):
             hand, _ = play(bot, seed % 2, seed)
             assert hand.is_over
@@ -71,7 +71,7 @@ def test_random_opponents_meet_legal_actions_alone(folders, game, how, caplog):
 @pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("game", ["limit", "no-limit", "a chip behind"])
 def test_thousands_of_random_hands(folders, game, how, caplog):
-    with open_bot(folders[game], **HOWS[how], **QUICK) as bot, caplog.at_level(logging.WARNING, "spewy"):
+    with caplog.at_level(logging.WARNING, "spewy"), open_bot(folders[game], **HOWS[how], **QUICK) as bot:
         for seed in range(2000):
             play(bot, seed % 2, seed)
     assert not caplog.records

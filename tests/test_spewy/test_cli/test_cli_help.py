@@ -21,6 +21,8 @@ COMMANDS = (
     "payoffs",
     "tree",
     "estimate",
+    "evaluate",
+    "examples",
     "export",
     "drop",
     "buckets",
@@ -123,7 +125,11 @@ def test_module_has_the_script_name():
 
 @pytest.mark.parametrize(
     ("words", "completions"),
-    [("ex", ["exploit", "export"]), ("solve --sa", ["--save-every"]), ("buckets --precompute t", ["turns"])],
+    [
+        ("ex", ["examples", "exploit", "export"]),
+        ("solve --sa", ["--save-every"]),
+        ("buckets --precompute t", ["turns"]),
+    ],
 )
 def test_shells_complete(words, completions):
     asked = {"_SPEWY_COMPLETE": "bash_complete", "COMP_WORDS": f"spewy {words}"}

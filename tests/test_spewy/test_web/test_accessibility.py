@@ -17,10 +17,15 @@ PLACES = {
     "error": ("look", {"folder": "nothing"}),
 }
 """Names of places on the look page, with their parameters."""
-SCREENS = [(1280, 900, "light"), (390, 844, "dark"), (390, 844, "light"), (1280, 900, "dark")]
+SCREENS = [
+    (1280, 900, "light"),
+    (390, 844, "dark"),
+    pytest.param((390, 844, "light"), marks=pytest.mark.slow),
+    pytest.param((1280, 900, "dark"), marks=pytest.mark.slow),
+]
 
 
-@pytest.fixture(params=SCREENS, ids=lambda screen: f"{screen[0]}-{screen[2]}")
+@pytest.fixture(params=SCREENS, ids=str)
 def screen(request: pytest.FixtureRequest, chromium: Browser) -> Page:
     """An empty page of a size and with colours; it may run axe, which the pages' security policy forbids."""
     width, height, scheme = request.param
