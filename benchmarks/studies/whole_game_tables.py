@@ -1,4 +1,4 @@
-"""Tables and the picture of ``docs/how-to/whole-games.md``, from the results of `whole_games`."""
+"""Tables and the picture of two pages on whole games in ``docs/research``, from the results of `whole_games`."""
 
 from pathlib import Path
 from typing import Any

@@ -13,7 +13,7 @@ same flops; after an interruption it continues. The other commands solve flop-ho
 exploitability on all flops: ``study`` with different abstractions for the same core-seconds, ``schedules`` with
 different discounts of earlier visits for the same number of deals, ``answers`` with different shares of CFR-BR (an
 opponent that plays best responses on the dealt board). Results are added to a data file at once (``--data``); from it
-``tables`` writes the tables of docs/how-to/whole-games.md, and ``plot`` its picture.
+``tables`` writes the tables of two pages in docs/research, and ``plot`` the picture of the first.
 """
 
 import argparse
@@ -52,8 +52,9 @@ from spewy.run.session import Session
 from spewy.system.interrupts import INTERRUPTED, interruptible
 from spewy.system.textfile import replace_text
 
-DATA, PAGE = ROOT / "docs/data/whole-games.json", ROOT / "docs/how-to/whole-games.md"
-PICTURE = ROOT / "docs/how-to/whole-games.png"
+DATA, PICTURE = ROOT / "docs/data/whole-games.json", ROOT / "docs/research/whole-games.png"
+PAGES = tuple(ROOT / "docs/research" / name for name in ("whole-games.md", "whole-game-buckets.md"))
+TABLES = ("curves", "study", "schedules", "answers")
 CASES = ((20, 800), (40, 400), (80, 200), (40, "all"))
 """Abstractions of the flop, each as (rows, board buckets); the first three need equal memory."""
 SCHEDULES = (
@@ -141,13 +142,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     one.set_defaults(run=answers)
 
     one = commands.add_parser(
-        "tables", help="write the tables of docs/how-to/whole-games.md from the data file"
+        "tables", help="write the tables of two pages in docs/research from the data file"
     )
-    one.add_argument("--page", type=Path, default=PAGE, help="page whose tables are replaced")
+    one.add_argument("--pages", type=Path, nargs="+", default=PAGES, help="pages whose tables are replaced")
     one.set_defaults(run=tables)
 
     one = commands.add_parser(
-        "plot", help="draw the picture of docs/how-to/whole-games.md from the data file"
+        "plot", help="draw the picture of docs/research/whole-games.md from the data file"
     )
     one.add_argument("--out", type=Path, default=PICTURE, help="file of the picture")
     one.set_defaults(run=lambda args: draw_curves(_data(args.data), args.out))
@@ -250,22 +251,21 @@ def answers(args: argparse.Namespace) -> None:
 
 
 def tables(args: argparse.Namespace) -> None:
-    """Replace the tables of the page, each between the two comments with its name."""
+    """Replace the tables of the pages, each between the two comments with its name."""
     data = _data(args.data)
-    page = args.page.read_text()
-    parts = {
-        "curves": curve_table(data["curves"]),
-        "study": study_table(data["study"]),
-        "schedules": schedule_table(data["schedules"]),
-        "answers": answers_table(data["answers"]),
-    }
-    for part, text in parts.items():
+    makers = (curve_table, study_table, schedule_table, answers_table)
+    for part, make in zip(TABLES, makers, strict=True):
         begin, end = (f"<!-- {part}: {edge} -->" for edge in ("begin", "end"))
-        if begin not in page or end not in page:
-            raise SystemExit(f"{args.page}: expected the lines {begin} and {end}, found none")
-        between = f"{begin}\n\n{text}\n\n{end}"
-        page = re.sub(f"{begin}.*?{end}", lambda _, between=between: between, page, flags=re.DOTALL)
-    replace_text(args.page, page)
+        pages = [page for page in args.pages if begin in page.read_text() and end in page.read_text()]
+        if not pages:
+            names = ", ".join(map(str, args.pages))
+            raise SystemExit(f"{names}: expected the lines {begin} and {end}, found none")
+        between = f"{begin}\n\n{make(data[part])}\n\n{end}"
+        for page in pages:
+            text = re.sub(
+                f"{begin}.*?{end}", lambda _, between=between: between, page.read_text(), flags=re.DOTALL
+            )
+            replace_text(page, text)
 
 
 def _answered(job: Job, found: Abstraction, share: float, deals: list[float]) -> list[dict[str, Any]]:

@@ -23,8 +23,8 @@ the players have entered the round. The decisions between the root and the bet a
 
 So the bot answers the bet as if it came from a range that the opponent could really have led up to it. The result is no
 equilibrium of the whole round, because the bot's kept decisions were made without the bet in mind. But a bot that
-learns of a bet only when it is made can do no more. `docs/how-to/bots.md` compares this with translated bets, and with
-subgames that begin at the bet.
+learns of a bet only when it is made can do no more. `docs/research/re-solving.md` compares this with translated bets,
+and with subgames that begin at the bet.
 """
 
 from __future__ import annotations

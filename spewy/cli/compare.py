@@ -46,7 +46,7 @@ MOST_HANDS, MOST_LINES = 20, 8
     "--all", "every", is_flag=True, help="Show all hands and lines, not only those that differ most."
 )
 @csv_option(
-    "a row for each hand into a .csv, .xlsx, .parquet or .json file; docs/reference/formats.md lists the columns"
+    "a row for each hand into a .csv, .xlsx, .parquet or .json file; docs/reference/json.md lists the columns"
 )
 @plot_option("the action frequencies in A and B and a grid of their differences")
 @target_option

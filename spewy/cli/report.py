@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 )
 @click.option("--ascending", is_flag=True, help="Put the smallest value first (needs --sort).")
 @csv_option(
-    "the table into a .csv, .xlsx, .parquet or .json file; docs/reference/formats.md lists the columns"
+    "the table into a .csv, .xlsx, .parquet or .json file; docs/reference/tables.md lists the columns"
 )
 @plot_option("the action frequencies, EV and equity of each row")
 @target_option

@@ -16,7 +16,9 @@ from spewy.job.write import HOLDEM, write_job
 
 __all__ = ["Answers", "drawn_board", "job_data", "job_text"]
 
-DOCS = "docs/how-to/jobs.md explains lines, amounts and ranges; docs/reference/formats.md explains every key."
+DOCS = (
+    "docs/how-to/jobs.md explains lines, amounts and ranges; docs/reference/job-file.md explains every key."
+)
 KEYS = ("bet", "raise", "donk")
 """Keys of bet sizes in a round."""
 FLOP = 3

@@ -21,7 +21,7 @@ SECTIONS = ("game", "spot", "bets", "tree", "boards", "rows", "solve", "dask", "
 SIZES = """\
 # Sizes: 33% of the pot; 2.5x the bet faced (raises only); 2.5bb; a: all-in; e: the share of the pot that, bet on every
 # remaining round, ends all-in. A raise of 60% adds 60% of the pot after a call.
-# docs/reference/formats.md explains all sizes.
+# docs/reference/job-file.md explains all sizes.
 """
 LOCKS = """\
 # A lock fixes the frequencies of some hands at one decision; docs/how-to/rake-and-locks.md explains its keys.

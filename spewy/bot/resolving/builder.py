@@ -43,7 +43,7 @@ FEWEST = 10
 FEWEST_DEALS = 400
 """Smallest number of deals of a sampled solve that the bot plays, unless its limits ask for fewer.
 
-`docs/how-to/bots.md` has the measurements.
+`docs/research/re-solving.md` has the measurements.
 """
 LEAST_MEMORY = 1 << 30
 """Memory in bytes that a subgame may take on any machine."""

@@ -1,8 +1,8 @@
 """Menus: the bet sizes that a re-solve at the table considers, besides the bets that were really made.
 
 The tree of a re-solve always has the bets that were really made, so a few other sizes are enough: in a given time, more
-iterations help more than more sizes (`docs/how-to/bots.md`). If a menu takes too much memory or time, the bot uses the
-next smaller one. Each menu has a bet, since a bot that can only check and call is worse than the stored strategy.
+iterations help more than more sizes (`docs/research/re-solving.md`). If a menu takes too much memory or time, the bot
+uses the next smaller one. Each menu has a bet, since a bot that can only check and call is worse than the stored one.
 """
 
 from __future__ import annotations

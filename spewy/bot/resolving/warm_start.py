@@ -2,7 +2,7 @@
 
 The warm start follows N. Brown and T. Sandholm, "Strategy-Based Warm Starting for Regret Minimization in Games" (AAAI
 2016), but the size of its regrets depends only on the pot. A few iterations after a warm start reach the quality of
-many iterations from zero (`docs/how-to/bots.md`).
+many iterations from zero (`docs/research/re-solving.md`).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ export function jobText(draft) {
     el(
       "p",
       { class: "note" },
-      "This is what spewy solve reads. Change it here for whatever the form lacks; docs/reference/formats.md explains every key. ",
+      "This is what spewy solve reads. Change it here for whatever the form lacks; docs/reference/job-file.md explains every key. ",
       "A change in the form writes the text anew, without your own comments.",
     ),
     el("div", { class: "tools" }, smallButton("download", download)),

@@ -1,7 +1,8 @@
-"""``docs/how-to/whole-games.md`` and the benchmark that its figures come from."""
+"""Two pages on whole games in ``docs/research``, and the benchmark that its figures come from."""
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from dealt_jobs import DEALT_LEDUC
@@ -10,17 +11,16 @@ from benchmarks.studies import whole_games
 
 
 def test_the_tables_of_the_page_are_those_of_the_data(tmp_path):
-    page = tmp_path / "page.md"
-    shutil.copy(whole_games.PAGE, page)
-    whole_games.main(["tables", "--page", str(page)])
-    assert page.read_text() == whole_games.PAGE.read_text()
+    pages = [Path(shutil.copy(page, tmp_path)) for page in whole_games.PAGES]
+    whole_games.main(["tables", "--pages", *map(str, pages)])
+    assert [page.read_text() for page in pages] == [page.read_text() for page in whole_games.PAGES]
 
 
 def test_a_page_without_a_place_for_a_table_is_told(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("# Whole games\n")
     with pytest.raises(SystemExit, match="expected the lines <!-- curves: begin -->"):
-        whole_games.main(["tables", "--page", str(page)])
+        whole_games.main(["tables", "--pages", str(page)])
 
 
 @pytest.mark.slow

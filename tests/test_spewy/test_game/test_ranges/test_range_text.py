@@ -14,7 +14,7 @@ from spewy.game.ranges import Range, format_range, parse_range
 from spewy.game.ranges.classes import NUM_HANDS, combo_name
 
 SPOTS = EXAMPLES.parent / "tests" / "data" / "spots"
-FORMATS = EXAMPLES.parent / "docs/reference/formats.md"
+FORMATS = EXAMPLES.parent / "docs/reference/job-file.md"
 
 
 def weight(hand_range, name):
