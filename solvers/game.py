@@ -188,6 +188,19 @@ class LiveGame:
         ranges[p][0, : len(reach)] = reach
         return replace(self, reach=(ranges[0], ranges[1]))
 
+    def chips_of_hands(self, p: int, values: Floats) -> Floats:
+        """Return the net chips per deal of each of player p's hands: ``[hand]``, NaN if no opposing hand is possible.
+
+        Args:
+            p: the player.
+            values: ``[hand]``, counterfactual values of p's hands at the start of the first betting tree.
+        """
+        hands = self.rounds[0].hands
+        n = int(hands[p].n_hands[0])
+        met = compatible_reach(hands[p], hands[1 - p], 0, self.reach[1 - p][0], self.n_ids)[:n]
+        chips: Floats = np.divide(values[:n], met, out=np.full(n, np.nan), where=met > 0)
+        return chips
+
     def zeros(self, dtype: type = np.float64) -> Strategies:
         """Return new arrays of zeros for regrets or strategy sums."""
 

@@ -21,7 +21,7 @@ from buckets.errors import CardError
 from buckets.types import Floats, Ints
 from solvers.discount import EXACT_VARIANT, variant
 from solvers.exact import ExactCfr
-from solvers.game import LiveGame, compatible_reach
+from solvers.game import LiveGame
 from spewy.chunks.boards import board_rounds
 from spewy.chunks.live_game import live_game
 from spewy.chunks.problem import Shorts
@@ -140,10 +140,7 @@ class _Solver:
         out.exploitability_pct[0] = 100 * last.exploitability.value / self._problem.pot
         out.sweeps[0] = last.iteration
         for p in (0, 1):
-            hands = game.rounds[0].hands
-            opposing = compatible_reach(hands[p], hands[1 - p], 0, game.reach[1 - p][0], game.n_ids)
-            net = np.divide(values[p], opposing, out=np.full(len(opposing), np.nan), where=opposing > 0)
-            out.ev[0, p, numbers[p]] = net + self._problem.pot / 2
+            out.ev[0, p, numbers[p]] = game.chips_of_hands(p, values[p]) + self._problem.pot / 2
         total = sums.sum(axis=0)
         uniform = np.full_like(sums, 1 / len(sums))
         out.strategy[0][:, numbers[0]] = np.divide(sums, total, out=uniform, where=total > 0)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from buckets.cards import hand_name
-from solvers.game import LiveGame, Strategies, compatible_reach
+from solvers.game import LiveGame, Strategies
 from solvers.reference.walk import Walker
 from solvers.tree import Floats
 from spewy.chunks.boards import board_rounds
@@ -188,15 +188,11 @@ class _Play:
             walker.close()
 
     def _of(self, walker: Walker, p: int, strategies: Strategies) -> SeatEvs:
-        game, hands = self._game, self._game.rounds[0].hands
+        game = self._game
         share, chips = self._solution.problem.pot / 2, self._solution.job.amounts.chips
         values = walker.evaluate(p, strategies)[0].astype(np.float64)
         total = float(game.reach[p][0] @ values) / game.deal_weight
-        n = int(hands[p].n_hands[0])
-        met = compatible_reach(hands[p], hands[1 - p], 0, game.reach[1 - p][0], game.n_ids)[:n]
-        by_hand = np.full(n, np.nan)
-        np.divide(values[:n], met, out=by_hand, where=met > 0)
-        return (total + share) / chips, (by_hand + share) / chips
+        return (total + share) / chips, (game.chips_of_hands(p, values) + share) / chips
 
 
 def _hand_evs(
