@@ -37,8 +37,9 @@ READING = 0.5
 TRUSTED = 60
 """Number of iterations after which a re-solved strategy is played without a comparison with the blueprint.
 
-Even without a warm start, re-solved turns then lose a fraction of what stored turns lose: `docs/research/re-solving.md`.
-The comparison would cost the time of many more iterations: the blueprint must be read on all boards.
+Even without a warm start, re-solved turns then lose a fraction of what stored turns lose
+(`docs/research/re-solving.md`). The comparison would cost the time of many more iterations: the
+blueprint must be read on all boards.
 """
 BEFORE = 0.5
 """Largest share of a solve's time for solves of enclosing subgames, which must come first."""
