@@ -77,6 +77,9 @@ docs: .venv/ready
 release: .venv/ready
 	.ci/release
 
+numbers: .venv/ready
+	$(BIN)/python -m benchmarks.numbers
+
 links: .venv/ready
 	$(SPHINX) -b linkcheck docs build/docs/links
 
