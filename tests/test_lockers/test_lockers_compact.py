@@ -154,6 +154,7 @@ def compact_for_ever(folder: Path) -> None:
             store.compact()
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     filled(tmp_path / "f").close()
     context, rng = multiprocessing.get_context("spawn"), np.random.default_rng(1)

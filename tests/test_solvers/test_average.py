@@ -29,7 +29,9 @@ def weight(n):
     return n * (n + 1.0) * (n + 2.0) / 3
 
 
-@pytest.mark.parametrize(("kind", "dtype"), [(SINGLE, np.float32), (HALF, np.float16)])
+@pytest.mark.parametrize(
+    ("kind", "dtype"), [pytest.param(SINGLE, np.float32, marks=pytest.mark.slow), (HALF, np.float16)]
+)
 def test_averages_are_right_after_a_hundred_million_visits(kind, dtype):
     averages, played = aligned(2 * WIDTH, dtype), aligned(4 * WIDTH)
     when = played.reshape(2, 2, WIDTH)

@@ -130,7 +130,12 @@ INTERRUPTIBLE = {
 
 
 @pytest.mark.parametrize(
-    "kind", ["stored", pytest.param("stored, two workers", marks=pytest.mark.slow), "live"]
+    "kind",
+    [
+        "stored",
+        pytest.param("stored, two workers", marks=pytest.mark.slow),
+        pytest.param("live", marks=pytest.mark.slow),
+    ],
 )
 def test_interrupt_and_go_on(kind, tmp_path):
     text, sweeps, options = INTERRUPTIBLE[kind]

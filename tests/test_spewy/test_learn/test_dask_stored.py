@@ -76,7 +76,9 @@ def swept(layout, settings, cluster=None, sweeps=3, order="bottom-up"):
     return everything(store)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way", ["average", *(pytest.param(way, marks=pytest.mark.slow) for way in WAYS if way != "average")]
+)
 def test_a_cluster_leaves_what_one_process_leaves(way, layout, started):
     order = "top-down" if way == "average" else "bottom-up"
     there = swept(layout, WAYS[way], joined(started), order=order)

@@ -159,7 +159,7 @@ def test_a_folder_that_may_not_be_locked_is_not_used_unlocked(tmp_path, monkeypa
         FolderLock(tmp_path, "solve")
 
 
-@pytest.mark.parametrize("kind", ["spot", "game"])
+@pytest.mark.parametrize("kind", ["spot", pytest.param("game", marks=pytest.mark.slow)])
 def test_whoever_writes_in_a_folder_keeps_all_others_out(jobs, tmp_path, kind):
     folder, job = tmp_path / "out", Job.load(jobs[kind], ["solve.max_sweeps=20"])
     solve = ("solve", jobs[kind], "--out", folder)
@@ -185,7 +185,7 @@ def test_two_makers_of_payoffs_do_not_meet(jobs, tmp_path):
         good("solve", jobs["game"], "--out", folder, "--set", "solve.max_sweeps=30")  # writes no payoffs
 
 
-@pytest.mark.parametrize("kind", ["spot", "game"])
+@pytest.mark.parametrize("kind", ["spot", pytest.param("game", marks=pytest.mark.slow)])
 def test_again_holds_the_folder_from_the_removal_to_the_end(jobs, tmp_path, kind, monkeypatch):
     """A second solve with --again finds the folder taken, while the first one removes the old lockers and later."""
     folder, job = tmp_path / "out", Job.load(jobs[kind], ["solve.max_sweeps=20"])
@@ -208,7 +208,7 @@ def test_again_holds_the_folder_from_the_removal_to_the_end(jobs, tmp_path, kind
     assert good("check", folder).endswith(": healthy\n")
 
 
-@pytest.mark.parametrize("kind", ["spot", "game"])
+@pytest.mark.parametrize("kind", ["spot", pytest.param("game", marks=pytest.mark.slow)])
 def test_of_solves_that_begin_at_once_one_solves(jobs, tmp_path, kind):
     """Three solves with --again begin at once; one of them gets the folder, the others end with one line."""
     folder = tmp_path / "out"

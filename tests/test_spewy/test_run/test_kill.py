@@ -144,6 +144,7 @@ def test_a_whole_game_that_is_killed_counts_every_deal_once(game):
     assert visits_in(folder) == {t: [deals, deals] for t in range(2)}
 
 
+@pytest.mark.slow
 def test_a_deal_visits_one_class_of_each_round(tmp_path):
     good("solve", write(tmp_path, DEALT_FLOP), "--out", tmp_path / "out", "--set", "solve.check_flops=1")
     assert visits_in(tmp_path / "out") == {0: [100, 100], 1: [100, 100]}

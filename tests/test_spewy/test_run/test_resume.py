@@ -45,7 +45,7 @@ def strategies(job, folder):
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "regret")) for kind in JOBS]
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind != "live")) for kind in JOBS]
 )
 def test_killed_and_resumed(kind, tmp_path):
     job = JOBS[kind]
@@ -151,7 +151,10 @@ def read_on(folder, stop, failures):
     failures.put(None)
 
 
-@pytest.mark.parametrize(("processes", "sweeps"), [(4, 3), pytest.param(8, 40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("processes", "sweeps"),
+    [pytest.param(4, 3, marks=pytest.mark.slow), pytest.param(8, 40, marks=pytest.mark.slow)],
+)
 def test_hammering_one_folder(processes, sweeps, tmp_path):
     """Processes race through the same sweeps while another reads: each visit counts once, and the store is healthy."""
     job, folder = toy("leduc"), tmp_path / "f"

@@ -182,7 +182,7 @@ def test_a_folder_where_none_can_be(tmp_path):
     assert f"{os.devnull}/none/out: expected a folder that is there or can be made, found: " in told
 
 
-@pytest.mark.parametrize("mib", [250, 420, 600])
+@pytest.mark.parametrize("mib", [250, 420, pytest.param(600, marks=pytest.mark.slow)])
 def test_too_little_address_space_is_told_in_a_line(tmp_path, mib):
     """LLVM and the C library abort without memory, so a solve that could come to that is refused before it begins."""
     for text in (DEALT_LEDUC, POLARISED):

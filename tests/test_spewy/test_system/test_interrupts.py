@@ -29,7 +29,9 @@ def start(*args, **options):
     )
 
 
-@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize(
+    "number", [SIGNALS[0], *(pytest.param(each, marks=pytest.mark.slow) for each in SIGNALS[1:])]
+)
 def test_while_workers_start(number, tmp_path):
     """All of the group get the signal, as from a terminal, as soon as there is a worker; none of them is left."""
     folder = tmp_path / "out"

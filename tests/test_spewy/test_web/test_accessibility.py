@@ -19,7 +19,7 @@ PLACES = {
 """Names of places on the look page, with their parameters."""
 SCREENS = [
     (1280, 900, "light"),
-    (390, 844, "dark"),
+    pytest.param((390, 844, "dark"), marks=pytest.mark.slow),
     pytest.param((390, 844, "light"), marks=pytest.mark.slow),
     pytest.param((1280, 900, "dark"), marks=pytest.mark.slow),
 ]
