@@ -91,7 +91,7 @@ def output(command: str) -> str:
 
 
 def described(claim: Claim) -> str:
-    """What a reader must know to repeat a claim."""
+    """Describe a claim: its page, its figure, the command that repeats it, and how long that takes."""
     takes = claim.takes if claim.seconds is None else f"{claim.seconds:g} s"
     return (
         f"{claim.claim}\n  {claim.page}: {claim.figure}\n  {claim.command}\n"

@@ -8,7 +8,7 @@ import common
 import numpy as np
 
 SELL = {"heads": 0.5, "tails": -0.5}
-"""What the first player gets for selling the coin instead of playing."""
+"""The first player's payoff for selling the coin instead of playing, by side of the coin."""
 
 
 def figure() -> tuple[Any, dict[str, str]]:
@@ -38,5 +38,5 @@ def figure() -> tuple[Any, dict[str, str]]:
 
 
 def play(side: str, guess: Any) -> Any:
-    """What the first player wins by playing: a chip if the second player guesses wrong, else minus a chip."""
+    """Return the first player's payoff for playing: a chip if the second player guesses wrong, else minus a chip."""
     return (1 - 2 * guess) if side == "heads" else (2 * guess - 1)
