@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from importlib import import_module
 from typing import Any
@@ -89,7 +90,7 @@ class Grid:
             strategy: ``[action, hand]``, frequency of each action.
             player: player to whom the range belongs.
         """
-        numbers = _numbers(names)
+        numbers = _numbers(tuple(names))
         weights = np.zeros((1 + len(actions), NUM_HANDS))
         weights[0, numbers] = reach
         weights[1:, numbers] = reach * strategy
@@ -108,9 +109,11 @@ class Grid:
     def cells(self) -> Iterator[Cell]:
         """Yield the cells, row by row."""
         highest = max(float(np.nanmax(self.reach, initial=0.0)), NOBODY)
+        mixes = self.frequencies if self.actions else np.ones((1, *self.reach.shape))
+        known = ~np.isnan(mixes).any(axis=0)
         for (row, column), reach in np.ndenumerate(self.reach):
-            mix = self.frequencies[:, row, column] if self.actions else np.ones(1)
-            in_range = reach >= NOBODY and not np.isnan(mix).any()
+            mix = mixes[:, row, column]
+            in_range = reach >= NOBODY and known[row, column]
             fill = min(1.0, float(reach) / highest) if in_range else 0.0
             yield Cell(row, column, class_name(row, column), float(reach), fill, mix)
 
@@ -165,7 +168,7 @@ def class_means(names: Sequence[str], reach: Floats, values: Floats) -> Floats:
     Returns:
         Means ``[row, column]`` of the grid; NaN if no hand of a class has both reach and a value.
     """
-    known, numbers = ~np.isnan(values), _numbers(names)
+    known, numbers = ~np.isnan(values), _numbers(tuple(names))
     weights = np.zeros((2, NUM_HANDS))
     weights[:, numbers[known]] = np.array([reach * values, reach])[:, known]
     total, mass = (_by_class(of_hands) for of_hands in weights)
@@ -199,7 +202,8 @@ def is_holdem(game: Game | None) -> bool:
     return game is not None and game.num_hole_cards == 2 and len(game.deck) == 52
 
 
-def _numbers(names: Sequence[str]) -> NDArray[np.int64]:
+@lru_cache(maxsize=64)
+def _numbers(names: tuple[str, ...]) -> NDArray[np.int64]:
     if not names:
         return np.empty(0, dtype=np.int64)
     return hand_index(Deck(), [parse_hand(name) for name in names])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -153,7 +153,7 @@ class NodeView:
         """Made hands, draws and blockers of the hands; None if the game is not hold'em."""
         if not self.holdem or len(self.board) not in (0, 3, 4, 5):
             return None
-        return kinds_of(self.board, [parse_hand(name) for name in self.hands])
+        return _kinds(self.board, self.hands)
 
     def only(self, chosen: NDArray[np.bool_]) -> NodeView:
         """Return the decision with a selection of its hands.
@@ -317,6 +317,12 @@ class Step:
             "board": cards_name(self.board),
             "count": self.count,
         }
+
+
+@lru_cache(maxsize=64)
+def _kinds(board: tuple[int, ...], hands: tuple[str, ...]) -> HandKinds:
+    """Find the kinds of hands on a board; they are the same at all decisions on the board."""
+    return kinds_of(board, [parse_hand(name) for name in hands])
 
 
 def _numbers(values: Floats) -> list[float | None]:

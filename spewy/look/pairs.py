@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import comb
 from pathlib import Path
 
@@ -77,7 +77,7 @@ def pairs(
     in_ranges = np.zeros(len(deck), dtype=np.bool_)
     in_ranges[np.concatenate(hands)] = True  # np.union1d would load numpy.ma, which takes longer than a river
     every = np.flatnonzero(in_ranges)
-    wins = _preflop_wins(every) if known else count_wins(game, deck, every, board)
+    wins = _preflop_counts()[np.ix_(every, every)] if known else count_wins(game, deck, every, board)
     first, second = (np.searchsorted(every, player_hands) for player_hands in hands)
     ahead = wins[np.ix_(first, second)].astype(np.float64) - wins[np.ix_(second, first)].T
     return Pairs(together, together * ahead / comb(n_left, missing))
@@ -102,8 +102,9 @@ def _is_holdem_deal(game: Game, board: Sequence[int]) -> bool:
     return not board and (game.deck, game.num_hole_cards, _missing(game, board)) == (Deck(), 2, 5)
 
 
-def _preflop_wins(every: Ints) -> NDArray[np.int32]:
-    """``[hand, other hand]``: number of hold'em's final boards on which the first hand beats the second.
+@lru_cache(maxsize=1)
+def _preflop_counts() -> NDArray[np.int32]:
+    """``[hand, other hand]`` of all hands: number of hold'em's final boards on which the first hand beats the second.
 
     Spewy ships a file with the numbers for one hand of each of the 169 hand classes; suits are renamed to get all
     hands.
@@ -115,7 +116,7 @@ def _preflop_wins(every: Ints) -> NDArray[np.int32]:
     for perm in suit_permutations(Deck()):
         to = hand_permutation(Deck(), 2, perm)
         out[np.ix_(to[first_hands], to)] = wins
-    return out[np.ix_(every, every)]
+    return out
 
 
 def _missing(game: Game, board: Sequence[int]) -> int:

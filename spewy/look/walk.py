@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from buckets.cards import cards_name, permute_cards
+from buckets.types import Ints
 from solvers.tree import Floats
 from spewy.chunks.boards import following_deals
 from spewy.chunks.locate import solved_board
 from spewy.game.nodes import Line, Node
-from spewy.look.chunk import Cards
+from spewy.look.chunk import NOTHING, Cards
 from spewy.look.node import Step
-from spewy.look.pairs import compatible
 from spewy.look.view import SolveView
 
 
@@ -101,10 +101,22 @@ def _weights(
         deals: cards of each deal.
     """
     deck = solution.problem.hands
-    together = compatible(deck, hands)
-    free = [np.ones((len(deals), len(hands[p]))) for p in (0, 1)]
+    n_held, n_cards = deck.shape[1], 1 + max(solution.problem.game.deck.cards)
+    left = np.ones((len(deals), n_cards))
     for d, dealt in enumerate(deals):
-        for p in (0, 1):
-            free[p][d, np.isin(deck[hands[p]], dealt).any(axis=1)] = 0.0
-    weights: Floats = np.einsum("dj,dj->d", (free[0] * reach[0]) @ together, free[1] * reach[1])
-    return weights
+        left[d, list(dealt)] = 0.0
+    by_cards = [_by_cards(deck[own], r, n_cards) for own, r in zip(hands, reach, strict=True)]
+    with_card = [left * (left @ table) for table in by_cards]
+    first, second = (each.sum(axis=1) / n_held for each in with_card)
+    # All pairs, without those that share a card. Equal hands of two cards share both, so they would count twice.
+    weights: Floats = first * second - np.einsum("dc,dc->d", *with_card)
+    if n_held == 2:
+        weights += np.einsum("dc,dc->d", left, left @ (by_cards[0] * by_cards[1])) / 2
+    return np.where(weights > NOTHING * first * second, weights, 0.0)
+
+
+def _by_cards(cards: Ints, reach: Floats, n_cards: int) -> Floats:
+    """Return ``[card, card]``: the reach of the hand of two cards; of a hand of one card, on the diagonal."""
+    table = np.zeros((n_cards, n_cards))
+    table[cards[:, 0], cards[:, -1]] = table[cards[:, -1], cards[:, 0]] = reach
+    return table

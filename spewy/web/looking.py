@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from starlette.responses import Response
 from starlette.routing import Route
 
 from buckets.cards import parse_cards
@@ -21,6 +22,7 @@ from spewy.look.solution import Solution
 from spewy.web.answers import Parameters, get, optional, text
 from spewy.web.chunks import chunk_routes
 from spewy.web.folders import Entry, Folders
+from spewy.web.kept import KeptAnswers
 from spewy.web.parameters import filters_of
 from spewy.web.reporting import report_routes
 from spewy.web.saving import saving_routes
@@ -54,7 +56,15 @@ def look_routes(folders: Folders) -> list[Route]:
         entry = folders.entry(text(parameters, "folder"))
         return _batch_facts(entry) if entry.kind == "batch" else of_solve(parameters) | _home(folders, entry)
 
-    routes = [get(path, question) for path, question in (questions | {"/api/summary": facts}).items()]
+    kept = KeptAnswers()
+
+    def at(parameters: Parameters) -> Response:
+        with folders.solution(text(parameters, "folder")) as solution:
+            question = tuple(sorted(parameters.items()))
+            return kept.answer(solution, question, lambda: _position(solution, parameters))
+
+    own = {"/api/summary": facts, "/api/position": at}
+    routes = [get(path, question) for path, question in (questions | own).items()]
     return [
         get("/api/folders", listed),
         *routes,
@@ -73,13 +83,7 @@ def solution_questions(solutions: Solutions) -> dict[str, Question]:
 
     def at(parameters: Parameters) -> dict[str, Any]:
         with solutions.solution(text(parameters, "folder")) as solution:
-            return position(
-                solution,
-                text(parameters, "line", ""),
-                optional(parameters, "board"),
-                ev=text(parameters, "ev", "1") != "0",
-                filters=filters_of(parameters),
-            )
+            return _position(solution, parameters)
 
     def range_curves(parameters: Parameters) -> dict[str, Any]:
         place = text(parameters, "line", ""), optional(parameters, "board")
@@ -100,6 +104,16 @@ def solution_questions(solutions: Solutions) -> dict[str, Question]:
         "/api/ranges": ranges,
         "/api/filters": lambda parameters: {"names": filter_names()},
     }
+
+
+def _position(solution: Solution, parameters: Parameters) -> dict[str, Any]:
+    return position(
+        solution,
+        text(parameters, "line", ""),
+        optional(parameters, "board"),
+        ev=text(parameters, "ev", "1") != "0",
+        filters=filters_of(parameters),
+    )
 
 
 def _views(solution: Solution, parameters: Parameters) -> list[NodeView]:

@@ -22,6 +22,11 @@ MOST_IDLE = 4
 """Largest number of solutions that stay open while nobody uses them; each may hold some tens of MiB."""
 MOST_AT_ONCE = 3
 """Largest number of threads that use one solve at once; others wait. A long report leaves room for clicks."""
+PATIENCE = 0.1
+"""Seconds that a thread waits for a solution that is in use, before it opens the solve once more.
+
+To open a solve and to compute what all its answers need takes longer than most answers.
+"""
 
 Stamp = tuple[int, ...]
 """Device, inode, size and time of a solve's manifest and of its data file."""
@@ -61,13 +66,17 @@ class Readers:
 
     def _take(self, folder: Path) -> _Reader:
         with self._changed:
-            while self._busy[folder] >= MOST_AT_ONCE:
-                self._changed.wait()
+            if self._busy[folder]:
+                self._changed.wait_for(lambda: self._find(folder) is not None, PATIENCE)
+            self._changed.wait_for(lambda: self._busy[folder] < MOST_AT_ONCE)
             self._busy[folder] += 1
-            for place in reversed(range(len(self._idle))):
-                if self._idle[place].folder == folder:
-                    return self._idle.pop(place)
-        return _Reader(folder)
+            place = self._find(folder)
+            return _Reader(folder) if place is None else self._idle.pop(place)
+
+    def _find(self, folder: Path) -> int | None:
+        """Return the place of an idle reader of a folder; None if there is none. The caller holds the lock."""
+        places = [place for place, reader in enumerate(self._idle) if reader.folder == folder]
+        return places[-1] if places else None
 
     def _give_back(self, reader: _Reader) -> None:
         with self._changed:
@@ -75,11 +84,17 @@ class Readers:
             self._busy[reader.folder] -= 1
             if not self._busy[reader.folder]:
                 del self._busy[reader.folder]
-            n_old = len(self._idle) if self._closed else max(0, len(self._idle) - MOST_IDLE)
-            old, self._idle = self._idle[:n_old], self._idle[n_old:]
+            most, old = 0 if self._closed else MOST_IDLE, []
+            while len(self._idle) > most:
+                old.append(self._idle.pop(self._dispensable()))
             self._changed.notify_all()
         for each in old:
             each.close()
+
+    def _dispensable(self) -> int:
+        """Return the place of the idle reader to close: one of two of a folder, else the one that was used first."""
+        folders = [reader.folder for reader in self._idle]
+        return next((place for place, each in enumerate(folders) if each in folders[place + 1 :]), 0)
 
 
 @dataclass(eq=False)

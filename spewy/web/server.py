@@ -27,7 +27,11 @@ LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 NAME = "spewy"
 """Name of this program in the ``Server`` header, by which a second server recognises the first one."""
 MOST_CONNECTIONS = 500
-"""Number of connections beyond which the server closes new ones at once; each needs an open file."""
+"""Number of open connections; each needs an open file. Clients beyond it wait until one of them ends."""
+WAITING = 1024
+"""Number of clients beyond the open connections that the system lets wait; others try again after a second."""
+PAUSE_SECONDS = 0.02
+"""Time after which the server looks whether it can accept more connections."""
 HEADER_SECONDS = 20.0
 """Time within which the headers of a request must have come."""
 GRACE_SECONDS = 1
@@ -91,7 +95,7 @@ def serve(
 
 
 class _Server(uvicorn.Server):
-    """A server that this program's signals end."""
+    """A server that this program's signals end, and that accepts a limited number of connections."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -103,21 +107,44 @@ class _Server(uvicorn.Server):
         with interruptible() as self.interrupted:
             yield
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept connections."""
+        await super().startup([])
+        self._accepting = [asyncio.create_task(self._accept(listener)) for listener in sockets or ()]
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept no more connections, and end those that are open."""
+        for task in self._accepting:
+            task.cancel()
+        await super().shutdown(sockets)
+
+    async def _accept(self, listener: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            if len(self.server_state.connections) >= MOST_CONNECTIONS:
+                await asyncio.sleep(PAUSE_SECONDS)
+                continue
+            try:
+                connection, _ = await loop.sock_accept(listener)
+                await loop.connect_accepted_socket(self._connection, connection)
+            except OSError:  # the client has left, or the process has no room for another file
+                await asyncio.sleep(PAUSE_SECONDS)
+
+    def _connection(self) -> _Connection:
+        return _Connection(self.config, self.server_state, self.lifespan.state)
+
     async def on_tick(self, counter: int) -> bool:
         """Return whether the server must end, ten times a second."""
         return await super().on_tick(counter) or self.interrupted.is_set()
 
 
 class _Connection(H11Protocol):
-    """A connection that the server closes if there are too many, or if no request comes."""
+    """A connection that the server closes if no request comes."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
-            transport.abort()
-        else:
-            self._wait_for_headers()
+        self._wait_for_headers()
 
     def data_received(self, data: bytes) -> None:
         """Read a part of a request."""
@@ -167,7 +194,8 @@ def _listener(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(128)
+        listener.listen(WAITING)
+        listener.setblocking(False)
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:

@@ -47,6 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -124,19 +125,19 @@ class HandKinds:
     blockers: Bools
     strength: Ints
 
-    @property
+    @cached_property
     def made_names(self) -> tuple[str, ...]:
         """Name of each hand's made hand; an empty text if the board blocks the hand."""
         return tuple(MADE[number] if number >= 0 else "" for number in self.made.tolist())
 
-    @property
+    @cached_property
     def draw_names(self) -> tuple[str, ...]:
         """Names of each hand's draws, separated by commas, the strongest first."""
         draws = self.draws.copy()
         draws[:, DRAWS.index("flush draw")] &= ~draws[:, DRAWS.index("nut flush draw")]
         return _joined(draws, DRAWS)
 
-    @property
+    @cached_property
     def blocker_names(self) -> tuple[str, ...]:
         """Names of each hand's blockers, separated by commas."""
         return _joined(self.blockers, BLOCKERS)

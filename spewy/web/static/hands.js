@@ -1,9 +1,12 @@
 /** A table of single hands: reach, frequencies, EV of each action, EV and equity. */
 
-import { el } from "./dom.js";
+import { el, fill } from "./dom.js";
 import { cardList, cardNode } from "./cards.js";
 import { amount, known, percent, weight } from "./format.js";
 import { classOf } from "./grid.js";
+import { growList } from "./growing.js";
+
+const ROWS_AT_ONCE = 30;
 
 /** Columns of numbers that a solve may not know: title, key of a hand's row, and function that writes a number. */
 const HAND_FIGURES = [
@@ -17,9 +20,8 @@ const HAND_FIGURES = [
  * Make a table of the hands of one class, or of all hands.
  * @param {object} view one player's hands, as the server's position has them.
  * @param {string|null} name hand class; null for all hands with reach.
- * @param {number} most largest number of rows.
  */
-export function handTable(view, name, most = 200) {
+export function handTable(view, name) {
   const all = Object.entries(view.hands).map(([hand, row], number) => [hand, row, number]);
   const rows = all.filter(([hand, row]) => (name ? classOf(hand) === name : row.reach > 0));
   const figures = HAND_FIGURES.filter(([, key]) => rows.some(([, row]) => known(row[key])));
@@ -28,31 +30,37 @@ export function handTable(view, name, most = 200) {
     ...(view.kinds ? [["made hand, draws", "kind"]] : []),
     ...["reach", ...view.words, ...figures.map(([title]) => title)].map((title) => [title]),
   ];
-  const body = rows
-    .slice(0, most)
-    .map(([hand, row, number]) =>
-      el(
-        "tr",
-        { "data-row": hand },
-        el("th", { scope: "row" }, cardList(hand).map(cardNode)),
-        view.kinds ? el("td", { class: "kind" }, view.kinds[number]) : null,
-        el("td", {}, weight(row.reach)),
-        row.strategy.map((share, i) => actionCell(view, row, share, i)),
-        figures.map(([, key, write]) => el("td", {}, write(row[key]))),
-      ),
-    );
-  const more = rows.length > most ? el("p", { class: "note" }, `and ${rows.length - most} more hands`) : null;
   if (!rows.length) return el("p", { class: "note" }, name ? `no hand of ${name} comes here` : "no hand comes here");
-  return el(
+  const body = el("tbody");
+  const more = el("div", { class: "more-hands" });
+  const scroll = el(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": "hands" },
     el(
       "table",
       { class: "hands" },
       el("thead", {}, el("tr", {}, head.map(([title, kind]) => el("th", { scope: "col", class: kind }, title)))),
-      el("tbody", {}, body),
+      body,
     ),
     more,
+  );
+  const addAll = growList(scroll, body, rows.length, (place) => handRow(view, figures, rows[place]), {
+    step: ROWS_AT_ONCE,
+    grown: (left) =>
+      fill(more, left ? el("button", { type: "button", onclick: () => addAll() }, `show all ${rows.length} hands`) : null),
+  });
+  return scroll;
+}
+
+function handRow(view, figures, [hand, row, number]) {
+  return el(
+    "tr",
+    { "data-row": hand },
+    el("th", { scope: "row" }, cardList(hand).map(cardNode)),
+    view.kinds ? el("td", { class: "kind" }, view.kinds[number]) : null,
+    el("td", {}, weight(row.reach)),
+    row.strategy.map((share, i) => actionCell(view, row, share, i)),
+    figures.map(([, key, write]) => el("td", {}, write(row[key]))),
   );
 }
 

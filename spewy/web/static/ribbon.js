@@ -3,8 +3,10 @@
 import { el } from "./dom.js";
 import { cardList, cardNode, cardTable } from "./cards.js";
 import { percent } from "./format.js";
+import { growList } from "./growing.js";
 
 const SEATS = ["oop", "ip"];
+const FLOPS_AT_ONCE = 90;
 
 /**
  * Make the ribbon of a position.
@@ -93,16 +95,14 @@ function dealStage(position, go) {
   const pick = (name) => go({ line: steps[name].line, board: steps[name].board });
   const choice = single
     ? cardTable({ enabled: (card) => card in steps, pick, label: "next card" })
-    : el(
-        "div",
-        { class: "flops" },
-        position.steps.map((step) =>
-          el(
-            "button",
-            { type: "button", class: "step", "data-step": step.name, onclick: () => pick(step.name) },
-            cardList(step.name).length ? cardList(step.name).map(cardNode) : step.name,
-          ),
-        ),
-      );
+    : flopList(position.steps, pick);
   return el("div", { class: "stage here" }, el("div", { class: "stage-title" }, "next cards"), choice);
+}
+
+function flopList(deals, pick) {
+  const list = el("div", { class: "flops" });
+  const flop = ({ name }) =>
+    el("button", { type: "button", class: "step", "data-step": name, onclick: () => pick(name) }, cardList(name).length ? cardList(name).map(cardNode) : name);
+  growList(list, list, deals.length, (number) => flop(deals[number]), { step: FLOPS_AT_ONCE });
+  return list;
 }

@@ -1,0 +1,325 @@
+"""Times and memory of the pages of `spewy serve`, in a real browser and by requests of many clients.
+
+    python -m benchmarks.speed.pages [--folders DIR] [--solves T1,flop-holdem] [--clicks 60] [--seconds 10] [--quick]
+
+The server runs in a process of its own. Without --folders it shows three solves that the benchmark makes first, in some
+two minutes: the turn T1, a flop, and the whole game flop-holdem. In Chromium (``/usr/bin/chromium``) the benchmark opens
+the first page and each solve, and clicks along random lines. The time of a click ends when the browser has drawn the
+next position. Then it clicks again in a solve that runs and saves every second; four clients repeat questions of these
+clicks, 100 a second; and 10,000 clients connect at once. Each row of the table has the limit that the project sets. Every
+answer must be a position or a plain message, or the benchmark fails; a time above its limit has a star.
+"""
+
+import argparse
+import asyncio
+import http.client
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from random import Random
+from statistics import median
+from tempfile import TemporaryDirectory
+from urllib.parse import urlencode, urlsplit
+
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+from benchmarks.paths import EXAMPLES, ROOT
+from spewy import Job, solve
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-first-run",
+)
+SOLVES = {
+    "T1": ("T1", []),
+    "flop": ("F1", ["solve.max_sweeps=3"]),
+    "flop-holdem": ("flop-holdem", ["solve.max_time=30 s"]),
+    "leduc": ("leduc", ["solve.max_sweeps=20"]),
+}
+"""Job file and changes of each solve that the benchmark makes."""
+WRITING = "running"
+"""Name of the solve that runs while the benchmark clicks."""
+FIRST_PAGE, CLICK, CLICK_WHILE_WRITING = 1000, 150, 300
+"""Limits in milliseconds."""
+MOST_MIB = 300
+CLIENTS, PER_SECOND, BURST = 4, 100, 10_000
+TAKE = """async (random) => {
+  const steps = [...document.querySelectorAll(".stage.here [data-step], .stage.here [data-card]")];
+  const open = steps.filter((step) => !step.disabled);
+  if (!open.length) return null;
+  const moved = new Promise((done) => addEventListener("hashchange", done, { once: true }));
+  const started = performance.now();
+  open[Math.floor(random * open.length)].click();
+  await moved;
+  while (document.querySelector("[aria-busy]")) await new Promise((done) => setTimeout(done));
+  await new Promise(requestAnimationFrame);
+  await new Promise((done) => setTimeout(done));
+  const error = document.querySelector("main .error");
+  if (error) throw new Error(`${location.hash}: ${error.textContent}`);
+  return [performance.now() - started, location.hash];
+}"""
+"""Clicks a random step, and returns the milliseconds until the page has drawn the next position."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--folders", type=Path, help="folder with a solved folder for each solve")
+    parser.add_argument("--solves", help="names of the solves, with commas between them")
+    parser.add_argument("--clicks", type=int, default=60, help="number of clicks in each solve")
+    parser.add_argument("--seconds", type=float, default=10.0, help="time for which four clients ask")
+    parser.add_argument("--quick", action="store_true", help="only T1 and Leduc, few clicks")
+    options = parser.parse_args()
+    names = options.solves or ("T1,leduc" if options.quick else "T1,flop,flop-holdem")
+    if options.quick:
+        options.clicks, options.seconds = 15, 2.0
+    with ExitStack() as stack:
+        own = Path(stack.enter_context(TemporaryDirectory()))
+        shown = options.folders or own / "solves"
+        (own / WRITING).mkdir()
+        if options.folders is None:
+            make_solves(shown, names.split(","))
+        address, server = stack.enter_context(serving(shown, own / WRITING))
+        browser = stack.enter_context(chromium())
+        print("| what | solve | median ms | worst ms | limit ms |\n|---|---|---|---|---|", flush=True)
+        questions = look_around(browser, address, shown.name, names.split(","), options.clicks)
+        with running_solve(own / WRITING) as folder:
+            wait_until_saved(address, folder)
+            for solve_name in (folder, f"{shown.name}/{names.split(',')[0]}"):
+                times, _ = walk(browser, address, solve_name, options.clicks)
+                row("click while a job writes", solve_name, times, CLICK_WHILE_WRITING)
+        ask_steadily(address, questions, options.seconds)
+        burst(address, questions)
+        memory(server)
+
+
+def make_solves(folder: Path, names: Sequence[str]) -> None:
+    """Solve jobs into subfolders of a folder."""
+    for name in names:
+        file, changes = SOLVES[name]
+        solve(Job.load(EXAMPLES / f"{file}.toml", changes), folder / name)
+
+
+@contextmanager
+def serving(*folders: Path) -> Iterator[tuple[str, int]]:
+    """Run ``spewy serve``; yields its address and its process id."""
+    with _spewy("serve", *folders, "--port", "0", stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip(), process.pid
+
+
+@contextmanager
+def running_solve(root: Path) -> Iterator[str]:
+    """Solve T1 without an end, with a save each second; yields the id of the solve."""
+    changes = ("--set", "solve.target=0.000001%", "--set", "solve.max_sweeps=1000000")
+    with _spewy("solve", EXAMPLES / "T1.toml", "--out", root / "T1", "--save-every", "1", *changes):
+        yield f"{root.name}/T1"
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start the browser."""
+    with sync_playwright() as library:
+        browser = library.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+def look_around(browser: Browser, address: str, root: str, names: Sequence[str], n_clicks: int) -> list[str]:
+    """Measure first pages and clicks; return the questions that the pages have asked about positions."""
+    row("first page", "all", [first_page(browser, address) for _ in range(5)], FIRST_PAGE)
+    questions: list[str] = []
+    for name in names:
+        folder = f"{root}/{name}"
+        place = f"{address}#look?{urlencode({'folder': folder})}"
+        row("first page", name, [first_page(browser, place) for _ in range(5)], FIRST_PAGE)
+        times, asked = walk(browser, address, folder, n_clicks)
+        row("click", name, times, CLICK)
+        questions += asked
+    return questions
+
+
+def first_page(browser: Browser, address: str) -> float:
+    """Open a page in a browser that has loaded nothing yet; milliseconds until it is shown."""
+    with browser.new_context() as context:
+        page = context.new_page()
+        started = time.perf_counter()
+        page.goto(address)
+        page.wait_for_selector("main:not(:has([aria-busy])) :is(.solves, .ribbon)")
+        return 1000 * (time.perf_counter() - started)
+
+
+def walk(browser: Browser, address: str, folder: str, n_clicks: int) -> tuple[list[float], list[str]]:
+    """Click along random lines of a solve; the milliseconds of each click, and the questions that the page asked."""
+    random, times, asked = Random(0), [], []
+    root = f"#look?{urlencode({'folder': folder})}"
+
+    def note(request: Request) -> None:
+        if "/api/position" in request.url:
+            asked.append(request.url.removeprefix(address.rstrip("/")))
+
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        page = context.new_page()
+        page.on("request", note)
+        open_root(page, address, root)
+        while len(times) < n_clicks:
+            found = page.evaluate(TAKE, random.random())
+            if found is None:
+                open_root(page, address, root)
+            else:
+                times.append(found[0])
+                if found[0] > CLICK and "-v" in sys.argv:
+                    print(*found, file=sys.stderr)
+    return times, asked
+
+
+def open_root(page: Page, address: str, root: str) -> None:
+    """Open the first decision of a solve."""
+    page.goto("about:blank")
+    page.goto(address + root)
+    page.wait_for_selector(".stage.here")
+
+
+def wait_until_saved(address: str, folder: str) -> None:
+    """Wait until a solve has saved for the first time."""
+    connection = _connection(address)
+    while ask(connection, f"/api/summary?{urlencode({'folder': folder})}")[0] != 200:
+        time.sleep(0.1)
+
+
+def ask_steadily(address: str, questions: Sequence[str], seconds: float) -> None:
+    """Ask questions from some clients at a steady rate, and print how long answers take from the time they are due."""
+    late: list[float] = []
+    statuses: Counter[str] = Counter()
+    begin = time.perf_counter()
+
+    def client(number: int) -> None:
+        connection = _connection(address)
+        for count in itertools.count():
+            due = begin + (count * CLIENTS + number) / PER_SECOND
+            if due >= begin + seconds:
+                return
+            time.sleep(max(0.0, due - time.perf_counter()))
+            status, body = ask(connection, questions[(count * CLIENTS + number) % len(questions)])
+            late.append(1000 * (time.perf_counter() - due))
+            statuses[_described(status, body)] += 1
+
+    _all_at_once([lambda number=number: client(number) for number in range(CLIENTS)])
+    rate = len(late) / (time.perf_counter() - begin)
+    row(f"{CLIENTS} clients, {rate:.0f} clicks a second", "all", late, None)
+    if set(statuses) != {"200"}:
+        sys.exit(f"answers to {CLIENTS} clients: {dict(statuses)}; expected no error")
+
+
+def burst(address: str, questions: Sequence[str]) -> None:
+    """Connect and ask from many clients at once, and print how they were answered."""
+    host, port = urlsplit(address).hostname, urlsplit(address).port
+    times: list[float] = []
+
+    async def client(question: str) -> str:
+        begin = time.perf_counter()
+        try:
+            reader, writer = await asyncio.open_connection(host, port)
+            writer.write(f"GET {question} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+            answer = await asyncio.wait_for(reader.read(), 120)
+            writer.close()
+        except (OSError, TimeoutError) as error:
+            return f"{type(error).__name__}"
+        times.append(1000 * (time.perf_counter() - begin))
+        head, _, body = answer.partition(b"\r\n\r\n")
+        return _described(int(head.split()[1]), body) if head else "nothing"
+
+    async def clients() -> Counter[str]:
+        asked = itertools.islice(itertools.cycle(questions), BURST)
+        return Counter(await asyncio.gather(*map(client, asked)))
+
+    with ThreadPoolExecutor(1) as pool:  # the browser's library has an event loop in this thread
+        found = pool.submit(lambda: asyncio.run(clients())).result()
+    text = ", ".join(f"{count:,} {kind}" for kind, count in found.most_common())
+    row(f"{BURST:,} requests at once: {text}", "all", times, None)
+    status, body = ask(_connection(address), questions[0])
+    found[_described(status, body)] += 1
+    if set(found) - {"200", "503 with a message"} or status != 200:
+        sys.exit("expected a position or a plain message for each request, and a position afterwards")
+
+
+def ask(connection: http.client.HTTPConnection, question: str) -> tuple[int, bytes]:
+    """Ask a question; status and body of the answer."""
+    connection.request("GET", question)
+    answer = connection.getresponse()
+    return answer.status, answer.read()
+
+
+def memory(process: int) -> None:
+    """Print the memory of the server now, and at its peak."""
+    text = Path(f"/proc/{process}/status").read_text()
+    now, peak = (int(text.split(f"{key}:")[1].split()[0]) / 1024 for key in ("VmRSS", "VmHWM"))
+    print(f"\nmemory of the server: {now:.0f} MiB, at its peak {_starred(peak, MOST_MIB)} (limit {MOST_MIB})")
+
+
+def row(what: str, name: str, times: Sequence[float], limit: float | None) -> None:
+    """Print a row of the table."""
+    figures = [_starred(value, limit) for value in (median(times), max(times))]
+    print(f"| {what} | {name} | {figures[0]} | {figures[1]} | {limit or ''} |", flush=True)
+
+
+def _starred(value: float, limit: float | None) -> str:
+    return f"{value:.0f}{' *' if limit is not None and value > limit else ''}"
+
+
+def _described(status: int, body: bytes) -> str:
+    """Describe an answer: its status, and whether it is a plain message if it is an error."""
+    if status == 200:
+        return "200"
+    try:
+        plain = list(json.loads(body)) == ["error"]
+    except ValueError:
+        plain = False
+    return f"{status} {'with' if plain else 'without'} a message"
+
+
+def _connection(address: str) -> http.client.HTTPConnection:
+    return http.client.HTTPConnection(str(urlsplit(address).netloc), timeout=120)
+
+
+def _all_at_once(functions: Sequence[Callable[[], None]]) -> None:
+    threads = [threading.Thread(target=function) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+@contextmanager
+def _spewy(*arguments: str | Path, stdout: int = subprocess.DEVNULL) -> Iterator[subprocess.Popen[str]]:
+    """Run a command of the command line, and interrupt it at the end."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "spewy", *map(str, arguments)],
+        stdout=stdout,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""Answers about solutions that were given before: several readers of one place, and steps back, cost nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from starlette.responses import JSONResponse, Response
+
+from spewy.look.solution import Solution
+
+MOST_BYTES = 8 << 20
+"""Largest size of the answers that are kept about one solution; a decision of hold'em takes 0.1 to 0.4 MB."""
+
+
+class KeptAnswers:
+    """The last answers about each open solution; a solution never changes, since a new save is opened anew."""
+
+    def __init__(self) -> None:
+        self._kept: WeakKeyDictionary[Solution, OrderedDict[Hashable, bytes]] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    def answer(self, solution: Solution, question: Hashable, work: Callable[[], Any]) -> Response:
+        """Return the answer to a question about a solution, and compute its JSON object if it is not kept.
+
+        Args:
+            solution: the solution.
+            question: what identifies the question.
+            work: computes the JSON object.
+        """
+        with self._lock:
+            kept = self._kept.setdefault(solution, OrderedDict())
+            body = kept.get(question)
+        if body is None:
+            body = bytes(JSONResponse(work()).body)
+        with self._lock:
+            kept[question] = body
+            kept.move_to_end(question)
+            while sum(map(len, kept.values())) > MOST_BYTES:
+                kept.popitem(last=False)
+        return Response(body, media_type=JSONResponse.media_type)
