@@ -2,12 +2,13 @@
 
     python -m benchmarks.speed.pages [--folders DIR] [--solves T1,flop-holdem] [--clicks 60] [--seconds 10] [--quick]
 
-The server runs in a process of its own. Without --folders it shows three solves that the benchmark makes first, in some
-two minutes: the turn T1, a flop, and the whole game flop-holdem. In Chromium (``/usr/bin/chromium``) the benchmark opens
-the first page and each solve, and clicks along random lines. The time of a click ends when the browser has drawn the
-next position. Then it clicks again in a solve that runs and saves every second; four clients repeat questions of these
-clicks, 100 a second; and 10,000 clients connect at once. Each row of the table has the limit that the project sets. Every
-answer must be a position or a plain message, or the benchmark fails; a time above its limit has a star.
+The server runs in a process of its own. Without --folders it shows three solves that the benchmark makes first, in
+some two minutes: the turn T1, a flop, and the whole game flop-holdem. In Chromium (``/usr/bin/chromium``) the
+benchmark opens the first page and each solve, and clicks along random lines. The time of a click ends when the
+browser has drawn the next position. Then it clicks again in a solve that runs and saves every second; four clients
+repeat questions of these clicks, 100 a second; and 10,000 clients connect at once. Each row of the table has the
+limit that the project sets. Every answer must be a position or a plain message, or the benchmark fails; a time above
+its limit has a star.
 """
 
 import argparse

@@ -110,7 +110,7 @@ class Grid:
         """Yield the cells, row by row."""
         highest = max(float(np.nanmax(self.reach, initial=0.0)), NOBODY)
         mixes = self.frequencies if self.actions else np.ones((1, *self.reach.shape))
-        known = ~np.isnan(mixes).any(axis=0)
+        known = np.asarray(~np.isnan(mixes).any(axis=0))
         for (row, column), reach in np.ndenumerate(self.reach):
             mix = mixes[:, row, column]
             in_range = reach >= NOBODY and known[row, column]
