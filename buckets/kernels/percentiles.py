@@ -240,7 +240,10 @@ def fill_curves(finals: Finals, boards: Ints, more: Ints, out: Array) -> None:
 
 @kernel
 def _write_curve(seen: Array, ways: int, out: Array) -> None:
-    """Write the points of the curve of a hand that has ``seen[grade]`` outcomes of each grade, `ways` in all."""
+    """Write a hand's curve: each point is the mean of an (almost) equal number of consecutive sorted outcomes.
+
+    The hand has ``seen[grade]`` outcomes of each grade, `ways` in all.
+    """
     grade = 0
     rest = seen[0]
     n_points = len(out)

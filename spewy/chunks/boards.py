@@ -6,7 +6,7 @@ sorted by strength, and on earlier rounds by number.
 With symmetry, one solved board represents all boards that differ from it only by suits. A `Branch` lists these boards,
 each with the suit permutation that maps it onto the solved board. Only permutations that leave the root's board, both
 initial ranges and all locks unchanged are used, so symmetry does not change the solution, except for ties between two
-actions, where rounding decides (measured: hundred-thousandths of the exploitability).
+actions, where rounding decides (measured: it changes exploitability by hundred-thousandths of its value).
 """
 
 from __future__ import annotations

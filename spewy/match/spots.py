@@ -271,7 +271,7 @@ class Spots(Closing):
 
     Args:
         folder: folder of a spot or of a batch.
-        note: called with a line of text before and after rounds that a solve has dropped are solved again.
+        note: called with a line of text before dropped rounds are solved again, and after it.
 
     Raises:
         NotSolvedError: nothing was saved yet.

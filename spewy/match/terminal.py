@@ -1,4 +1,4 @@
-"""Let a person play a sitting in words.
+"""Let a person play hands in a terminal: questions and answers in words.
 
 The module needs no terminal: the caller provides functions that ask for a line and print a text.
 """

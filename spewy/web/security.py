@@ -145,7 +145,7 @@ def _refused_change(method: str, headers: Headers) -> Refusal | None:
 
 
 def _origins(host: str) -> tuple[str, str]:
-    """Return the origins of this server's pages; the second one if a proxy adds encryption."""
+    """Return the http and the https origin of this server; pages have the second behind a proxy with encryption."""
     return f"http://{host.lower()}", f"https://{host.lower()}"
 
 

@@ -1,8 +1,8 @@
 """Rebuild a poker hand from the tensors of its states; differences between states reveal the actions.
 
 The first states deal the hole cards. Each further state follows from the previous state by one action or one card. A
-larger board reveals a card, more chips of a player reveal a call or raise, and no change reveals a check. A fold ends
-the match, so no state shows it.
+larger board reveals a card, more chips of a player reveal a call or raise, and a state that differs in nothing reveals
+a check. A fold ends the match, so no state shows it.
 """
 
 from __future__ import annotations

@@ -170,7 +170,7 @@ class _Acpc:
         return Outcome(self.file.name, self.file.rules, tuple(stages), ranking + gone)
 
     def _qualify(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[Stage], Ranking]:
-        """Play rounds of random sets until fewer than ten bots remain, or a round eliminates no bot.
+        """Play qualifying rounds with the bots in random sets, until fewer than ten remain or a round eliminates none.
 
         Returns:
             The remaining bots, the stages, and the ranking of the eliminated bots; later eliminations rank higher.

@@ -429,7 +429,7 @@ def test_lines_that_nobody_asked_for_are_told(tmp_path):
         "--games",
         "1",
         "--rounds",
-        "2",
+        "20",
     )
     result = spewy(*call, "--seconds", "30")
     assert re.search(
