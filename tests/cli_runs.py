@@ -56,6 +56,28 @@ check_every = 5
 
 # Value: three kings. Air: three jack-highs that never win a showdown. Between them a pair of aces that beats air only.
 # No hand shares a card with another, so every pair of hands is equally likely. The only bet is all-in, the pot.
+PARTIAL = """
+name = "partial"
+[game]
+file = "holdem.nolimit.2p.reverse_blinds"
+[spot]
+board = "2s 3h 5d 7c 9s"
+pot = 100
+stack = 100
+oop = "AA,QQ,JJ"
+ip = "KK"
+[bets.river]
+oop = { bet = "a" }
+[solve]
+variant = "dcfr"
+target = "0.001%"
+max_sweeps = 20000
+check_every = 100
+"""
+"""Oop holds aces for value, and queens and jacks as air; ip holds kings. The only bet is all-in, the pot.
+
+No hand shares a card with one of the other player's, and 6 combos of each meet 6 kings.
+"""
 POLARISED = """
 name = "polarised"
 [game]

@@ -1,4 +1,4 @@
-"""What tests do on the pages in a browser: open a place, wait until it is shown, and read numbers."""
+"""Help tests of the pages in a browser: open a place, wait until the page shows it, and read its numbers."""
 
 import re
 from urllib.parse import urlencode

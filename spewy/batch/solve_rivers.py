@@ -101,7 +101,7 @@ def solve_rivers(
     ends = [*range(0, len(cards), AT_ONCE), len(cards)]
     tasks = [(spot, cards[i:j], weights[0][i:j], weights[1][i:j]) for i, j in pairwise(ends) if i < j]
     actions = _Solver(spot).actions
-    out = _blank(len(cards), len(actions), shape[1], actions)
+    out = _blank(shape, actions)
     for number, rivers in _solved(tasks, min(workers, len(tasks))):
         for k, river in enumerate(rivers, ends[number]):
             for name in ("ev", "strategy", "exploitability_pct", "sweeps"):
@@ -136,7 +136,7 @@ class _Solver:
             raise SolveError(
                 f"board {cards_name(cards)}: the solution is not finite; scale the job's amounts"
             )
-        out = _blank(1, len(self.actions), len(self._problem.hands), self.actions)
+        out = _blank((1, len(self._problem.hands)), self.actions)
         out.exploitability_pct[0] = 100 * last.exploitability.value / self._problem.pot
         out.sweeps[0] = last.iteration
         for p in (0, 1):
@@ -163,11 +163,13 @@ class _Solver:
         return live_game(own, self._betting, boards), (first.numbers, second.numbers)
 
 
-def _blank(n_rivers: int, n_actions: int, n_hands: int, actions: tuple[str, ...]) -> Rivers:
+def _blank(shape: tuple[int, int], actions: tuple[str, ...]) -> Rivers:
+    """Make results without numbers, for a number of rivers and of hands."""
+    n_rivers, n_hands = shape
     return Rivers(
         actions,
         np.full((n_rivers, 2, n_hands), np.nan, dtype=np.float32),
-        np.full((n_rivers, n_actions, n_hands), np.nan, dtype=np.float32),
+        np.full((n_rivers, len(actions), n_hands), np.nan, dtype=np.float32),
         np.full(n_rivers, np.nan),
         np.zeros(n_rivers, dtype=np.int64),
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runs import KUHN, TURN, good, good_json, refused, spewy, write
+from cli_runs import KUHN, PARTIAL, TURN, good, good_json, refused, spewy, write
 from jobs import solved
 
 from buckets.cards import hand_name
@@ -16,26 +16,6 @@ from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.job.job import Job
 
-# Value: aces. Air: queens and jacks. Between them kings. No hand shares a card with one of the other player's, and
-# 6 combos of each meet 6 kings. The only bet is all-in, the pot.
-PARTIAL = """
-name = "partial"
-[game]
-file = "holdem.nolimit.2p.reverse_blinds"
-[spot]
-board = "2s 3h 5d 7c 9s"
-pot = 100
-stack = 100
-oop = "AA,QQ,JJ"
-ip = "KK"
-[bets.river]
-oop = { bet = "a" }
-[solve]
-variant = "dcfr"
-target = "0.001%"
-max_sweeps = 20000
-check_every = 100
-"""
 
 ROUNDED = 2e-5  # chips: what single precision leaves of a pot of 100
 

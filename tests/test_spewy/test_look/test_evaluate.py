@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import KUHN, TURN, good, good_json, refused, write
+from cli_runs import KUHN, PARTIAL, TURN, good, good_json, refused, write
 
 from spewy.errors import InputError
 from spewy.look.evaluate import evaluate
@@ -11,24 +11,7 @@ from spewy.look.solution import Solution
 
 # oop: six aces, which always win, and twelve queens and jacks, which never do. ip: six kings. The only bet is all-in,
 # the pot. At the equilibrium aces bet, three of the twelve bluff, and ip calls half of the time: every bluff wins 0.
-BLUFFS = """
-name = "bluffs"
-[game]
-file = "holdem.nolimit.2p.reverse_blinds"
-[spot]
-board = "2s 3h 5d 7c 9s"
-pot = 100
-stack = 100
-oop = "AA,QQ,JJ"
-ip = "KK"
-[bets.river]
-oop = { bet = "a" }
-[solve]
-variant = "dcfr"
-target = "0.001%"
-max_sweeps = 20000
-check_every = 100
-"""
+BLUFFS = PARTIAL.replace('"partial"', '"bluffs"')
 
 # On two boards of the same suits; the lock of a single suit leaves fewer boards equal.
 SUITED = (
