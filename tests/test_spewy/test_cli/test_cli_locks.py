@@ -16,7 +16,6 @@ from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.job.job import Job
 
-
 ROUNDED = 2e-5  # chips: what single precision leaves of a pot of 100
 
 JACKS = """
