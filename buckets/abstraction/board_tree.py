@@ -44,7 +44,14 @@ class BoardTree:
     def of(
         cls, board: Sequence[int], deck: Deck | None = None, hole: int = 2, n_board: int = 5
     ) -> "BoardTree":
-        """Compute the tree of a board, which need not be canonical."""
+        """Compute the merge tree of the hands on a board.
+
+        Args:
+            board: the public cards so far; the board need not be canonical.
+            deck: the cards of the game; None: 52 cards.
+            hole: number of hole cards.
+            n_board: number of public cards at the showdown.
+        """
         deck = deck or Deck()
         cards = canonical_board(board, deck)
         hands = all_hands(deck, hole)
