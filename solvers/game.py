@@ -40,7 +40,7 @@ class Hands(NamedTuple):
         n_hands: ``[board]``, number of hands without the padding.
         cards: ``[board, hand, k]``, numbers of the k cards of each hand. Two hands that share a card exclude each
             other.
-        strength: ``[board, hand]``.
+        strength: ``[board, hand]``, a larger number beats a smaller one at a showdown; equal numbers tie.
         same_cards: ``[board, hand]``, the opponent's hand with the same cards; -1: the opponent has no such hand.
         row: ``[board, hand]``, the row of the strategy, below `n_rows`.
         weight: ``[board, hand]``, the hand's weight in the root range. The regrets of a row are sums over the row's

@@ -34,7 +34,7 @@ class Solver(Protocol):
         ...
 
     def run(self, iterations: int) -> None:
-        """Run more iterations."""
+        """Run ``iterations`` more iterations."""
         ...
 
     def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:

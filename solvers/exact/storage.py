@@ -69,7 +69,10 @@ class Storage:
         return self.values.dtype == np.float16
 
     def take_memory(self, part: int, n_parts: int) -> None:
-        """Write zeros to one of ``n_parts`` parts, so that threads do not wait for memory in the first pass."""
+        """Write zeros to part ``part`` of ``n_parts`` equal parts of the values.
+
+        The operating system then provides the memory at once, and threads do not wait for it in the first pass.
+        """
         size = len(self.values)
         if self.mapping is None and self.untouched:
             self.values[part * size // n_parts : (part + 1) * size // n_parts].fill(0)

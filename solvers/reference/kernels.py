@@ -32,7 +32,16 @@ UPDATE, BEST, EVALUATE = range(3)
 
 @kernel
 def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> None:
-    """Write player p's strategy by regret matching on regrets or sums, for each row and each action."""
+    """Compute player p's strategy on one board by regret matching.
+
+    Rows whose positive numbers add up to at most `FLOOR` play uniformly.
+
+    Args:
+        forest: the betting trees.
+        p: the player.
+        source: ``[slot, row]``, regrets or strategy sums.
+        strategy: ``[slot, row]``, output.
+    """
     groups = source.shape[1]
     zero, floor = source.dtype.type(0), source.dtype.type(FLOOR)
     total = np.empty(groups, source.dtype)
@@ -53,7 +62,7 @@ def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> Non
 
 @kernel
 def impose(forest: ForestArrays, locks: LockArrays, b: int, count: int, strategy: Floats) -> None:
-    """Replace the strategy of locked hands on board b by the locked frequencies, at the locked decisions."""
+    """Replace the strategy of locked hands on board b by the locked frequencies, in ``strategy[slot, hand]``."""
     for n in locks.node:
         for a in range(forest.n_actions[n]):
             given, s = locks.frequencies[b, locks.first[n] + a], forest.slot[n] + a
@@ -66,7 +75,17 @@ def impose(forest: ForestArrays, locks: LockArrays, b: int, count: int, strategy
 def reach_down(
     forest: ForestArrays, q: int, strategy: Floats, group: Ints, direct: bool, count: int, reach: Floats
 ) -> None:
-    """Compute player q's reach ``[sequence, hand]`` from the reach at the roots, which the caller has written."""
+    """Compute player q's reach of all sequences on one board.
+
+    Args:
+        forest: the betting trees.
+        q: the player.
+        strategy: ``[slot, row]``, q's strategy.
+        group: ``[hand]``, the strategy row of each hand.
+        direct: whether each hand is a row with the hand's number.
+        count: number of hands without padding.
+        reach: ``[sequence, hand]``; the caller has written the reach at the roots, the function writes the rest.
+    """
     for n in range(len(forest.kind)):
         if forest.kind[n] != DECISION or forest.player[n] != q:
             continue
@@ -85,7 +104,17 @@ def reach_down(
 def add_to_sums(
     n_roots: int, group: Ints, direct: bool, count: int, reach: Floats, decay: float, sums: Floats
 ) -> None:
-    """Multiply strategy sums by ``decay``, and add the reach of each row's hands after each action of each decision."""
+    """Multiply strategy sums by ``decay``, and add the reach of each row's hands after each action of each decision.
+
+    Args:
+        n_roots: number of betting trees.
+        group: ``[hand]``, the strategy row of each hand.
+        direct: whether each hand is a row with the hand's number.
+        count: number of hands without padding.
+        reach: ``[sequence, hand]``, the player's reach.
+        decay: factor of the earlier sums.
+        sums: ``[slot, row]``, changed in place.
+    """
     factor = sums.dtype.type(decay)
     for a in range(sums.shape[0]):
         if direct:
@@ -111,8 +140,9 @@ def terminal_values(
 ) -> None:
     """Compute player p's values ``[node, own hand]`` at the folds and showdowns.
 
-    ``own`` and ``other`` describe both players' hands: their number, cards ``[hand, k]``, strength ``[hand]``
-    (ascending), and ``[hand]`` the other player's hand with the same cards, or -1.
+    ``reach[sequence, opposing hand]`` is the opponent's reach. ``own`` and ``other`` describe both players' hands: the
+    number of hands, cards ``[hand, k]``, strength ``[hand]`` (ascending), and ``[hand]`` the other player's hand with
+    the same cards, or -1.
 
     The winner of a pot gets ``stake - rake``. If a hand beats the opposing reach W, ties T and loses to L, its value at
     a showdown is ``stake (W - L) - rake (W + T / 2)``; the kernel uses ``W + T / 2 = ((W - L) + (W + T + L)) / 2``.
@@ -238,8 +268,8 @@ def matrix_values(
     """Compute the values ``[node, own row]`` at the leaves of a chunk: payoff matrix times the opponent's reach.
 
     Row i has the value ``scale[leaf] · Σ_j matrices[operator[leaf], i, j] · reach[sequence, j]``, where the sequence is
-    the opponent's at the leaf. The compiler may change the order of this sum to use vectors; the order then depends on
-    the processor alone. Without this the sum takes three to five times as long.
+    the sequence of opponent q at the leaf. The compiler may reorder this sum to use vector instructions, which makes
+    the sum three to five times as fast; the order then depends on the processor alone.
     """
     for n in range(len(forest.kind)):
         if operator[n] < 0:
@@ -264,7 +294,18 @@ def values_up(
     count: int,
     values: Floats,
 ) -> None:
-    """Compute player p's values ``[node, own hand]`` at the decisions from the values at the leaves."""
+    """Compute player p's values at the decisions from the values at the leaves.
+
+    Args:
+        forest: the betting trees.
+        p: the player.
+        mode: `BEST` for a best response; other modes follow ``strategy``.
+        strategy: ``[slot, row]``, p's strategy.
+        group: ``[hand]``, the strategy row of each hand.
+        direct: whether each hand is a row with the hand's number.
+        count: number of hands without padding.
+        values: ``[node, own hand]``; the caller has written the values at leaves, the function writes the rest.
+    """
     for n in range(len(forest.kind) - 1, -1, -1):
         if forest.kind[n] != DECISION:
             continue
@@ -288,7 +329,10 @@ def values_up(
 
 @kernel
 def respond_up(forest: ForestArrays, p: int, locks: LockArrays, b: int, count: int, values: Floats) -> None:
-    """Compute the values ``[node, own hand]`` of player p's best response, in which locked hands follow their locks."""
+    """Compute the values of player p's best response, in which locked hands follow their locks on board b.
+
+    ``values`` is ``[node, own hand]``; the caller has written the values at leaves, the function writes the rest.
+    """
     for n in range(len(forest.kind) - 1, -1, -1):
         if forest.kind[n] != DECISION:
             continue
@@ -338,10 +382,22 @@ def update_regrets(
     regrets: Floats,
     guess: Floats,
 ) -> None:
-    """Update player p's regrets ``[slot, row]`` by the rule of the variant; a slot is one action of one decision.
+    """Update player p's regrets by the rule of the variant; a slot is one action of one decision.
 
     The instantaneous regret of a row is ``Σ_h weight[h] (values[child, h] − values[node, h])`` over the row's hands h.
-    A predictive variant writes its predicted regrets to ``guess``; other variants do not use ``guess``.
+    If each hand is a row, weights are not used.
+
+    Args:
+        forest: the betting trees.
+        p: the player.
+        factors: the discounts of the iteration.
+        group: ``[hand]``, the strategy row of each hand.
+        direct: whether each hand is a row with the hand's number.
+        count: number of hands without padding.
+        weight: ``[hand]``, the weights of the hands within their rows.
+        values: ``[node, own hand]``, p's values.
+        regrets: ``[slot, row]``, changed in place.
+        guess: ``[slot, row]``, the predicted regrets, which a predictive variant overwrites.
     """
     dtype = regrets.dtype.type
     positive, negative = dtype(factors.positive), dtype(0.0 if factors.clip else factors.negative)

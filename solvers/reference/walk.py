@@ -150,7 +150,7 @@ class Walker:
     def _board(self, job: _Pass, t: int, b: int, incoming: Floats) -> Floats:
         """Compute the values ``[betting tree, own hand]`` at the roots of board b of round t.
 
-        ``incoming`` is the opponent's reach ``[betting tree, opposing hand]`` there.
+        ``incoming`` is the opponent's reach ``[betting tree, opposing hand]`` at these roots.
         """
         this, q = self.game.rounds[t], 1 - job.player
         forest = this.forest
@@ -202,7 +202,11 @@ class Walker:
         return -1
 
     def _entries(self, job: _Pass, t: int, entries: range, outgoing: Floats) -> Floats:
-        """Sum the values ``[chance leaf, own hand]`` over some of the boards that can follow a board of round t."""
+        """Sum the values ``[chance leaf, own hand]`` over some of the boards that can follow a board of round t.
+
+        ``entries`` are the numbers of the deal's links to these boards, ``outgoing`` is the opponent's reach ``[chance
+        leaf, opposing hand]`` at the board's chance leaves.
+        """
         this, below = self.game.rounds[t], self.game.rounds[t + 1]
         p, q, deal = job.player, 1 - job.player, this.deal
         assert deal is not None
@@ -230,7 +234,7 @@ class Walker:
 
 
 class _Bundle(NamedTuple):
-    """All that a kernel needs to traverse one round for one player: betting, hands, locks, regrets and sums.
+    """The arrays with which a kernel traverses one round for one player: betting, hands, locks, regrets and sums.
 
     Regrets and sums are ``[board, slot, row]``, where a slot is one action of one decision. Both players' strategies
     follow from ``own_current`` and ``other_current``, which are regrets or sums; the other arrays are updated.
@@ -294,7 +298,7 @@ class _Pass:
     stopped: Stopped = never
 
     def bundle(self, game: LiveGame, t: int, locks: tuple[LockArrays, LockArrays]) -> _Bundle:
-        """Collect what a kernel needs for round t."""
+        """Collect the arrays of round t for the kernels; ``locks`` are both players' locks of the round."""
         p, q, r = self.player, 1 - self.player, game.rounds[t]
         own, other = r.hands[p], r.hands[q]
         return _Bundle(
@@ -386,7 +390,19 @@ def _last_boards(
     strategies: tuple[Floats, Floats],
     total: Floats,
 ) -> None:
-    """Add to `total` the values of the boards of the last round to which links ``start .. stop - 1`` lead."""
+    """Traverse the boards of the last round to which links ``start .. stop - 1`` lead, and add up their values.
+
+    Args:
+        x: the arrays of the last round.
+        passage: the links from the round before.
+        start: the first link.
+        stop: the link after the last.
+        outgoing: ``[chance leaf, opposing hand]``, the opponent's reach in the round before.
+        reach: ``[sequence, opposing hand]``, buffer.
+        values: ``[node, own hand]``, buffer.
+        strategies: buffers ``[slot, row]`` for both players' strategies.
+        total: ``[chance leaf, own hand]``, to which the values are added.
+    """
     n_roots = x.forest.n_roots
     for e in range(start, stop):
         b = passage.child[e]
