@@ -69,7 +69,7 @@ class Hands(NamedTuple):
         weight: Floats,
         n_rows: int,
     ) -> Hands:
-        """Make the record from the other attributes, and compute the attribute `direct`."""
+        """Make the tuple from its other attributes, and compute the attribute `direct`."""
         direct = n_rows == row.shape[-1] and bool(np.all(row == np.arange(n_rows)))
         return cls(n_hands, cards, strength, same_cards, row, weight, n_rows, direct)
 

@@ -190,13 +190,17 @@ class ExactCfr:
         return first, second
 
     def leaf_values(self) -> LeafValues:
-        """Counterfactual values at all chance leaves when both players follow the average strategies."""
+        """Counterfactual values at all chance leaves when both players follow the average strategies.
+
+        Returns:
+            Values by (round, board): for each player ``[chance leaf, hand]``.
+        """
         kept, second = self._context.room_to_keep()
         self._context.run(_plain(EVALUATE, 1, NOTHING, kept, second))
         return self._context.leaf_values(kept, second)
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Set player p's range for all later iterations and measurements."""
+        """Replace player p's range at the root by ``reach[row]``, for all later iterations and measurements."""
         self._top = self._top.entered(p, reach)
         self._context.enter(p, reach)
 
@@ -307,9 +311,9 @@ def _numbers(variant: Variant, done: int, iterations: int, short: bool) -> tuple
 
 
 def _sum_units(variant: Variant, iterations: Ints) -> Floats:
-    """Unit (factor of the stored values) of 16-bit sums after each number of iterations.
+    """Unit of 16-bit strategy sums after each number of iterations; a sum is its stored value times the unit.
 
-    In this unit no sum exceeds `LARGEST_SUM`.
+    With these units no stored value exceeds `LARGEST_SUM`.
     """
     return np.maximum(variant.weight(iterations), 1.0) / LARGEST_SUM
 
@@ -346,9 +350,9 @@ def _blank(
 
 
 def _regret_units(game: LiveGame, short: bool) -> tuple[float, float]:
-    """Unit (factor of the stored values) of 16-bit regrets, for each player.
+    """Unit of 16-bit regrets, for each player; a regret is its stored value times the unit.
 
-    The largest 16-bit regret is `HEADROOM` times the largest regret of one iteration.
+    With these units the largest 16-bit regret is `HEADROOM` times the largest regret of one iteration.
     """
     if not short:
         return 1.0, 1.0

@@ -275,7 +275,7 @@ def _entries(thread: Thread, task: int, n_entries: int) -> tuple[int, int]:
 
 @inlined
 def _release(x: RoundView, first: int, last: int) -> None:
-    """Release the memory of regrets and sums of boards ``first`` to ``last``, which stay in the files they map."""
+    """Release the memory of file-mapped regrets and sums of boards ``first`` to ``last``; the files keep them."""
     n_bytes = WIDTH * size_of(x.kind)
     own, other = n_bytes * x.program.n_own_slots, n_bytes * x.program.n_other_slots
     start, stop = int64_at(x.own.first_block, first), int64_at(x.own.first_block, last + 1)

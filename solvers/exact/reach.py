@@ -108,7 +108,13 @@ def _play(c: Cursor, step: ReachStep, at: Any, children: Any) -> None:
 
 @inlined
 def _grow_sums(c: Cursor, at: Any, reach) -> None:  # type: ignore[no-untyped-def]
-    """Add the reach of some actions to their strategy sums, and prefetch the numbers of a later block of hands."""
+    """Add the reach after some actions to their strategy sums in an `UPDATE` pass; prefetch a later block's numbers.
+
+    Args:
+        c: the board.
+        at: offsets of the actions' regrets and sums.
+        reach: the opponent's reach after each action, a vector of 16 hands for each offset.
+    """
     x, f = c.round, c.factors
     ahead = shifted(at, AHEAD * x.program.n_other_slots)
     prefetch_each(x.kind, x.other_current, ahead)

@@ -28,7 +28,7 @@ _ZERO: Any = np.float32(0)
 
 @inlined
 def opposing_totals(c: Cursor) -> None:
-    """Fill ``work.total`` and ``work.by_card``, totals of the opponent's reach, on a board before the last round."""
+    """Compute totals of the opponent's reach on a board before the last round: ``work.total`` and ``work.by_card``."""
     first, last = share(c, c.round.program.n_leaf_pairs // WIDTH)
     for batch in range(first, last):
         _add_all(c, WIDTH * batch)
@@ -38,8 +38,8 @@ def opposing_totals(c: Cursor) -> None:
 def showdown_totals(c: Cursor) -> None:
     """Compute totals of the opponent's reach on a board of the last round: ``work.wins``, ``total``, ``by_card``.
 
-    The opponent's sequences are processed in batches of 16, two batches at a time, so that additions to the totals of
-    one card need not wait for each other.
+    Leaf pairs (a fold, a showdown, or one of each, all after the same sequence of the opponent) are processed in
+    batches of 16, two batches at a time, so that additions to the totals of one card need not wait for each other.
     """
     program = c.round.program
     batch, last = share(c, program.n_leaf_pairs // WIDTH)

@@ -93,7 +93,13 @@ def _continue(c: Cursor, row: int, probability: float) -> None:
 
 @inlined
 def _update_regrets(c: Cursor, step: ValueStep, block: int) -> None:
-    """Compute the value of one of the traverser's decisions by regret matching, and update its regrets."""
+    """Compute the value of one of the traverser's decisions for 16 hands, and update the decision's regrets.
+
+    Args:
+        c: the board.
+        step: the decision.
+        block: number of the block of 16 hands in the round.
+    """
     x, work, child = c.round, c.work, step.child
     at = WIDTH * (block * x.program.n_own_slots + step.slot)
     if step.n_actions == 2 and step.lock < 0:  # two actions fit into registers, three do not
@@ -116,7 +122,7 @@ def _update_regrets(c: Cursor, step: ValueStep, block: int) -> None:
 
 @inlined
 def _respond(c: Cursor, step: ValueStep, block: int) -> None:
-    """Compute the value of one of the traverser's decisions when no regrets change.
+    """Compute the value of one of the traverser's decisions for 16 hands when no regrets change.
 
     A best response takes the best action; otherwise the traverser follows its own strategy.
     """

@@ -206,7 +206,7 @@ class _Plan:
         self.entries: list[tuple[int, int, float]] = []
 
     def reserve(self, variables: int) -> int:
-        """Add variables to the plan, and return the number of the first one."""
+        """Add variables to the plan, and return the number of the first new variable."""
         first = self.size
         self.size += variables
         return first

@@ -81,7 +81,11 @@ class Cfr:
         return expected_value(self.judge, self.sums, 0), expected_value(self.judge, self.sums, 1)
 
     def leaf_values(self) -> LeafValues:
-        """Compute the values of all chance leaves when both players follow the average strategies."""
+        """Compute the values of all chance leaves when both players follow the average strategies.
+
+        Returns:
+            Counterfactual values by (round, board): for each player ``[chance leaf, hand]``.
+        """
         return self.judge.leaf_values(self.sums)
 
     def enter(self, p: int, reach: Floats) -> None:

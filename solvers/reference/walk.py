@@ -126,7 +126,10 @@ class Walker:
     ) -> LeafValues:
         """Compute the values of all chance leaves when both follow the strategies that regrets or sums stand for.
 
-        ``known`` returns values that are known already, for each player; the boards after these leaves are skipped.
+        For each player, ``known`` returns values that are known already; the boards after these leaves are skipped.
+
+        Returns:
+            Counterfactual values by (round, board): for each player ``[chance leaf, own hand]``.
         """
         by_board: tuple[dict[tuple[int, int], Floats], ...] = {}, {}
         for p in (0, 1):

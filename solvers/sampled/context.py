@@ -24,7 +24,7 @@ LARGEST_SUM = 32768.0
 """Stored average of an action that is always taken, for a row that contains all hands."""
 
 BOARDS_AT_ONCE = 8
-"""Number of boards between two calls of ``stopped``; one board of hold'em takes up to some hundredths of a second."""
+"""Number of boards between two calls of ``stopped``; a board of hold'em takes up to a few hundredths of a second."""
 Works = tuple[Packed, Packed]
 """Buffers of each round, packed for kernels: for the traverser, and for the opponent's best response (CFR-BR)."""
 

@@ -63,7 +63,7 @@ def own_weights(c: Cursor) -> None:
 
 @inlined
 def clear_values(c: Cursor) -> None:
-    """Set ``work.values`` to 0: each row's sums at folds and showdowns."""
+    """Set ``work.values``, the sums of each row's values at folds and showdowns, to 0."""
     n_endings = c.batch.n_folds + c.batch.n_shows
     for n in range(0, WIDTH * c.round.program.n_rows * n_endings, WIDTH):
         store(c.work.values, n, fill16(_ZERO))

@@ -102,7 +102,7 @@ def _met(c: Cursor, hands: Any, ending: int):  # type: ignore[no-untyped-def]
 
 @inlined
 def _best_up(c: Cursor, n: int) -> None:
-    """Compute the values of all nodes for n hands.
+    """Compute the values of all decisions for n hands from the values of leaves, in ``work.nodes``.
 
     A decision of the traverser has the value of its best action, and a decision of the opponent the sum over its
     actions.

@@ -69,7 +69,7 @@ def leaf_values(c: Cursor, row: int) -> None:
 
 @inlined
 def _update(c: Cursor, f: VisitFactors, step: ValueStep, at: int) -> None:
-    """Compute the value of one of the traverser's decisions by regret matching, and update its regrets.
+    """Compute the value of one of the traverser's decisions by regret matching, and update the decision's regrets.
 
     Args:
         c: batch of lines.
