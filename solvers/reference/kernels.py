@@ -1,21 +1,11 @@
-"""The steps of CFR on the betting trees of one round on one board, for one player against the opponent.
+"""The steps of CFR on the betting trees of one round on one board, for player p against the opponent q.
 
-Node, slot and sequence are explained in `solvers.tree`. For the player p and the opponent q:
-
-1. ``match`` computes strategies from regrets or sums: for each row the frequencies of a decision's actions are in
-   proportion to the positive parts, and uniform where these add up to at most `FLOOR`.
-2. ``reach_down`` computes q's reach of all sequences, from the root to the leaves.
-3. ``terminal_values`` computes p's values at all folds and showdowns from q's reach, with exact card removal.
-4. ``values_up`` computes p's values at all decisions from the values of their children: the mean by p's strategy, or
-   the maximum for a best response, where p decides, and the sum where q decides.
-5. ``update_regrets`` adds the differences between these values to p's regrets.
-
-If hands are locked, ``impose`` follows ``match``, and ``respond_up`` takes the place of ``values_up`` for a best
-response.
-
-Arrays are ``[sequence, hand]``, ``[node, hand]`` or ``[slot, row]``. ``group`` maps each hand to its strategy row; if
-``direct`` is True, each row is a hand and has the hand's number. Hands from number ``count`` on are padding, which is
-not read. Kernels do not check their arguments. ``tests/naive.py`` has slow, obvious versions for the tests.
+``match`` computes strategies from regrets or sums. ``reach_down`` computes q's reach from the root to the leaves,
+``terminal_values`` p's values at folds and showdowns, with exact card removal, and ``values_up`` p's values at
+decisions: the mean by p's strategy (for a best response the maximum) where p decides, and the sum where q decides.
+``update_regrets`` updates p's regrets. If hands are locked, ``impose`` follows ``match``, and ``respond_up`` takes the
+place of ``values_up`` for a best response. `solvers.tree` explains nodes, slots and sequences. Hands from number
+``count`` on are padding, which is not read. Kernels do not check their arguments.
 """
 
 import numpy as np
@@ -32,16 +22,7 @@ UPDATE, BEST, EVALUATE = range(3)
 
 @kernel
 def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> None:
-    """Compute player p's strategy on one board by regret matching.
-
-    Rows whose positive numbers add up to at most `FLOOR` play uniformly.
-
-    Args:
-        forest: the betting trees.
-        p: the player.
-        source: ``[slot, row]``, regrets or strategy sums.
-        strategy: ``[slot, row]``, output.
-    """
+    """Compute player p's ``strategy[slot, row]`` by regret matching on ``source[slot, row]``: regrets or sums."""
     groups = source.shape[1]
     zero, floor = source.dtype.type(0), source.dtype.type(FLOOR)
     total = np.empty(groups, source.dtype)
@@ -75,16 +56,9 @@ def impose(forest: ForestArrays, locks: LockArrays, b: int, count: int, strategy
 def reach_down(
     forest: ForestArrays, q: int, strategy: Floats, group: Ints, direct: bool, count: int, reach: Floats
 ) -> None:
-    """Compute player q's reach of all sequences on one board.
+    """Compute player q's reach ``[sequence, hand]`` from the reach at the roots, which the caller has written.
 
-    Args:
-        forest: the betting trees.
-        q: the player.
-        strategy: ``[slot, row]``, q's strategy.
-        group: ``[hand]``, the strategy row of each hand.
-        direct: whether each hand is a row with the hand's number.
-        count: number of hands without padding.
-        reach: ``[sequence, hand]``; the caller has written the reach at the roots, the function writes the rest.
+    Hand h plays row ``group[h]`` of ``strategy[slot, row]``; if ``direct``, row h. ``count`` is the number of hands.
     """
     for n in range(len(forest.kind)):
         if forest.kind[n] != DECISION or forest.player[n] != q:
@@ -104,16 +78,9 @@ def reach_down(
 def add_to_sums(
     n_roots: int, group: Ints, direct: bool, count: int, reach: Floats, decay: float, sums: Floats
 ) -> None:
-    """Multiply strategy sums by ``decay``, and add the reach of each row's hands after each action of each decision.
+    """Multiply ``sums[slot, row]`` by ``decay``, and add ``reach[sequence, hand]`` after each action, summed by row.
 
-    Args:
-        n_roots: number of betting trees.
-        group: ``[hand]``, the strategy row of each hand.
-        direct: whether each hand is a row with the hand's number.
-        count: number of hands without padding.
-        reach: ``[sequence, hand]``, the player's reach.
-        decay: factor of the earlier sums.
-        sums: ``[slot, row]``, changed in place.
+    Hand h has row ``group[h]``; if ``direct``, row h. ``count`` is the number of hands.
     """
     factor = sums.dtype.type(decay)
     for a in range(sums.shape[0]):
@@ -294,17 +261,10 @@ def values_up(
     count: int,
     values: Floats,
 ) -> None:
-    """Compute player p's values at the decisions from the values at the leaves.
+    """Compute player p's values ``[node, own hand]`` at decisions from the values at leaves, which the caller wrote.
 
-    Args:
-        forest: the betting trees.
-        p: the player.
-        mode: `BEST` for a best response; other modes follow ``strategy``.
-        strategy: ``[slot, row]``, p's strategy.
-        group: ``[hand]``, the strategy row of each hand.
-        direct: whether each hand is a row with the hand's number.
-        count: number of hands without padding.
-        values: ``[node, own hand]``; the caller has written the values at leaves, the function writes the rest.
+    `BEST` is the mode of a best response; in other modes hand h plays row ``group[h]`` of ``strategy[slot, row]`` (if
+    ``direct``, row h). ``count`` is the number of hands.
     """
     for n in range(len(forest.kind) - 1, -1, -1):
         if forest.kind[n] != DECISION:
@@ -329,10 +289,7 @@ def values_up(
 
 @kernel
 def respond_up(forest: ForestArrays, p: int, locks: LockArrays, b: int, count: int, values: Floats) -> None:
-    """Compute the values of player p's best response, in which locked hands follow their locks on board b.
-
-    ``values`` is ``[node, own hand]``; the caller has written the values at leaves, the function writes the rest.
-    """
+    """Compute player p's best-response values ``[node, own hand]``; locked hands on board b follow their locks."""
     for n in range(len(forest.kind) - 1, -1, -1):
         if forest.kind[n] != DECISION:
             continue
@@ -382,22 +339,11 @@ def update_regrets(
     regrets: Floats,
     guess: Floats,
 ) -> None:
-    """Update player p's regrets by the rule of the variant; a slot is one action of one decision.
+    """Update player p's regrets ``[slot, row]`` by the rule of the variant; a slot is one action of one decision.
 
-    The instantaneous regret of a row is ``Σ_h weight[h] (values[child, h] − values[node, h])`` over the row's hands h.
-    If each hand is a row, weights are not used.
-
-    Args:
-        forest: the betting trees.
-        p: the player.
-        factors: the discounts of the iteration.
-        group: ``[hand]``, the strategy row of each hand.
-        direct: whether each hand is a row with the hand's number.
-        count: number of hands without padding.
-        weight: ``[hand]``, the weights of the hands within their rows.
-        values: ``[node, own hand]``, p's values.
-        regrets: ``[slot, row]``, changed in place.
-        guess: ``[slot, row]``, the predicted regrets, which a predictive variant overwrites.
+    The instantaneous regret of a row is ``Σ_h weight[h] (values[child, h] − values[node, h])`` over the row's hands h;
+    hand h has row ``group[h]``. If ``direct``, hand h is row h, and weights are not used. A predictive variant writes
+    its predicted regrets to ``guess``; other variants do not use ``guess``. ``count`` is the number of hands.
     """
     dtype = regrets.dtype.type
     positive, negative = dtype(factors.positive), dtype(0.0 if factors.clip else factors.negative)

@@ -127,9 +127,6 @@ class Walker:
         """Compute the values of all chance leaves when both follow the strategies that regrets or sums stand for.
 
         For each player, ``known`` returns values that are known already; the boards after these leaves are skipped.
-
-        Returns:
-            Counterfactual values by (round, board): for each player ``[chance leaf, own hand]``.
         """
         by_board: tuple[dict[tuple[int, int], Floats], ...] = {}, {}
         for p in (0, 1):
@@ -205,11 +202,7 @@ class Walker:
         return -1
 
     def _entries(self, job: _Pass, t: int, entries: range, outgoing: Floats) -> Floats:
-        """Sum the values ``[chance leaf, own hand]`` over some of the boards that can follow a board of round t.
-
-        ``entries`` are the numbers of the deal's links to these boards, ``outgoing`` is the opponent's reach ``[chance
-        leaf, opposing hand]`` at the board's chance leaves.
-        """
+        """Sum the values ``[chance leaf, own hand]`` over the boards of round t + 1 that links ``entries`` lead to."""
         this, below = self.game.rounds[t], self.game.rounds[t + 1]
         p, q, deal = job.player, 1 - job.player, this.deal
         assert deal is not None
@@ -393,18 +386,9 @@ def _last_boards(
     strategies: tuple[Floats, Floats],
     total: Floats,
 ) -> None:
-    """Traverse the boards of the last round to which links ``start .. stop - 1`` lead, and add up their values.
+    """Traverse the boards of the last round to which links ``start .. stop - 1`` lead; add their values to ``total``.
 
-    Args:
-        x: the arrays of the last round.
-        passage: the links from the round before.
-        start: the first link.
-        stop: the link after the last.
-        outgoing: ``[chance leaf, opposing hand]``, the opponent's reach in the round before.
-        reach: ``[sequence, opposing hand]``, buffer.
-        values: ``[node, own hand]``, buffer.
-        strategies: buffers ``[slot, row]`` for both players' strategies.
-        total: ``[chance leaf, own hand]``, to which the values are added.
+    ``outgoing``, the opponent's reach, and ``total`` are ``[chance leaf, hand]``; the other arrays are buffers.
     """
     n_roots = x.forest.n_roots
     for e in range(start, stop):
