@@ -59,7 +59,7 @@ class BoardTree:
         return cls(cards, deck, hole, merge_tree(curves, np.ones(len(curves))), curves.mean(axis=1))
 
     def labels(self, board: Sequence[int], k: int) -> NDArray[np.int32]:
-        """Return the bucket of each hand of the deck, ``[hand]``, numbered from the weakest up; -1: the board blocks it.
+        """Return each hand's bucket, ``[hand]``; bucket 0 is the weakest; -1: the board blocks the hand.
 
         Args:
             board: a board that is equal to the tree's board up to suits.
