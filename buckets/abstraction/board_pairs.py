@@ -47,7 +47,7 @@ def require_pairs(n_board_buckets: int, n_boards: int) -> None:
     """
     if n_board_buckets * n_boards > MAX_PAIRS:
         raise BoardError(
-            f"boards that remember the flop: expected at most {MAX_PAIRS:,} pairs of a flop class and a board, "
+            f"boards that remember the flop: expected at most {MAX_PAIRS:,} pairs of a flop bucket and a board, "
             f"got {n_board_buckets:,} by {n_boards:,}"
         )
 
