@@ -35,7 +35,7 @@ from solvers.program import ReachStep
 from solvers.reference.kernels import UPDATE
 
 AHEAD = 2 * WIDTH
-"""Distance of prefetched numbers from the current numbers, per slot: two blocks of 16 hands."""
+"""Distance at which kernels prefetch, in array elements per slot: two blocks of 16 hands."""
 _ZERO: Any = np.float32(0)
 
 

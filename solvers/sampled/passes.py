@@ -304,7 +304,7 @@ def _follow_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> 
     work, board, program = c.work, c.board, c.round.program
     own_weights(c)
     clear_values(c)
-    for g in range(n_groups):  # apart from showdowns: the totals of either kind fill the first-level cache
+    for g in range(n_groups):  # before all showdowns, since the totals of folds alone fill the L1 cache
         fold_values(c, g, int64_at(work.segment_row, g))
         if g < program.n_rows and c.number + 1 < program.n_batches:
             prefetch_row(c, g)

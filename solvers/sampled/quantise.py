@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LANES = 16
 """Number of lanes in a batch of lines."""
 MOST = 255
-"""Sum of the numbers of a decision, with the number of its last action."""
+"""Sum of the whole numbers of all actions of a decision, including the last action, which has no byte."""
 
 Bytes = NDArray[np.uint8]
 
