@@ -61,7 +61,8 @@ def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
 
     Args:
         game: the live game.
-        ranges: per player ``[root, hand]``, the hands' weights at each root, the betting trees of the first round.
+        ranges: per player ``[root, hand]``, the weights of the hands at the root of each betting tree of the first
+            round.
     """
     padded = []
     for p in (0, 1):

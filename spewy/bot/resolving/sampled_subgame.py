@@ -12,7 +12,7 @@ from spewy.errors import InputError
 from spewy.game.betting import Betting
 
 LATER_BOARDS = 48
-"""Factor on the size of a sampled solve, as if it had this many boards; it decides the solve's share of match time."""
+"""Number of boards that the estimated size of a sampled solve assumes; the time bank divides time by sizes."""
 
 
 class SampledSubgame(Subgame):
