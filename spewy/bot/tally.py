@@ -72,7 +72,7 @@ class Tally:
         return total
 
     def at(self, place: str) -> Tally:
-        """Return a copy of the tally in which the text of each failure begins with ``place``."""
+        """Return a copy of the tally in which the text of each failure begins with ``place``, such as "hand 17"."""
         failures = [replace(each, text=f"{place}: {each.text}") for each in self.failures]
         return Tally(self.sources, failures, self.spent)
 

@@ -1,4 +1,4 @@
-"""Compare two batches, A and B, at one decision: on each board that both have, and on average."""
+"""Compare two batches (jobs solved on many boards), A and B, at a decision: on each common board and on average."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class BoardsComparison:
         return BoardChange((), total, frequencies, float(moved), (float(ev[0]), float(ev[1])))
 
     def frame(self) -> pd.DataFrame:
-        """Return a frame with a row for each board."""
+        """Return a data frame with a row for each board."""
         import pandas as pd
 
         columns: dict[str, Any] = {
@@ -162,7 +162,12 @@ def compare_boards(
 
 
 def _by_board(folder: Path, note: Note) -> dict[tuple[int, ...], Path]:
-    """Folders of a batch that hold saved strategies, by the cards of their boards in ascending order."""
+    """Find the folders of a batch that hold saved strategies, by the cards of their boards in ascending order.
+
+    Args:
+        folder: folder of the batch.
+        note: called with a line of text for each folder without saved strategies.
+    """
     out = {}
     for solve in find_boards([folder]).folders:
         try:
