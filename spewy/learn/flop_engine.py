@@ -3,8 +3,7 @@
 Boards with different flop buckets never share a later bucket. So a turn or river bucket belongs to one worker, and
 workers need not exchange anything about it. Deals are made in intervals. The sequence of deals is the same as in a
 solve by a single process; each worker makes those deals whose flop it owns. The rounds before the flop have one board
-bucket each, which all workers update. After each interval the updates are averaged
-(`spewy.learn.flop_parts.averaged`).
+bucket each, which all workers update; `spewy.learn.flop_parts.averaged` merges the updates after each interval.
 
 Workers keep regrets and strategy sums in memory. Before a save they send what has changed since the previous save. If a
 worker leaves, another worker takes over its flops, starts from the state that this process fetched last, and repeats
@@ -163,15 +162,12 @@ class FlopEngine(SampledEngine):
                 self._close_shares()  # workers came or left: the next deal divides the flops among all of them
 
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
-        """Measure exploitability on a random sample of flops, each flop in the worker that owns it.
+        """Measure exploitability on random flops, each in the worker that owns it; return None if ``stop`` was set.
 
         Args:
             flops: number of flops to draw.
             stop: once set, the measurement ends.
             tell: called with the number of measured flops and the number of flops to measure.
-
-        Returns:
-            The exploitability, or None if ``stop`` was set.
 
         Raises:
             PeerError: the scheduler has gone, no worker answers, or a worker's answer is invalid.
@@ -285,12 +281,9 @@ class FlopEngine(SampledEngine):
             attempts.ended(fruitful=False)
 
     def _deal_again(self, share: int, n_deals: int) -> bool:
-        """Let a worker repeat the deals of a share until its regrets include ``n_deals`` deals.
+        """Let a worker repeat the deals of a share, up to ``n_deals`` in all; return False if it left before the end.
 
         The worker's updates of the rounds before the flop are discarded, since this process has them already.
-
-        Returns:
-            True, or False if the worker left before it had made all deals.
         """
         while (first := self._stands[share]) < n_deals:
             n = min(n_deals - first, max(1, self._portion))
@@ -385,14 +378,7 @@ class FlopEngine(SampledEngine):
 
 
 def require_learnt(answer: Any, share: int, before: Sequence[Part], numbers: Numbers, worker: str) -> None:
-    """Check a worker's answer after an interval of deals.
-
-    Args:
-        answer: the worker's answer.
-        share: number of the share.
-        before: regrets and strategy sums of the rounds before the flop, before the interval.
-        numbers: regrets and strategy sums of the whole game, which determine the shapes.
-        worker: address of the worker, for the error.
+    """Check a worker's answer after an interval; ``before`` has the rounds before the flop before the interval.
 
     Raises:
         PeerError: the answer is not a `Learnt` for this share, has other board buckets, or has numbers that are not

@@ -98,10 +98,7 @@ class Subgame:
         return self._builder.decision(self.root, self.line(betting)) is not None
 
     def actions(self, betting: Betting) -> tuple[str, ...]:
-        """Return the actions of the tree at the decision after a hand's betting, as ACPC actions of the hand.
-
-        The subgame must cover the betting (`covers`).
-        """
+        """Return the tree's actions after a hand's betting, which must be covered, as ACPC actions of the hand."""
         decision = self._builder.decision(self.root, self.line(betting))
         assert decision is not None
         return tuple(add_chips(action.acpc, self.root.put_in_before) for action in decision[2].actions)
@@ -114,10 +111,6 @@ class Subgame:
         """Return the re-solved strategy of the player to act, ``[action, hand of the deck]``.
 
         None means that the solve failed, or that the re-solved strategy loses more than the blueprint.
-
-        Args:
-            betting: the hand's betting before the decision.
-            board: all public cards at the decision.
         """
         player = betting.to_act
         assert player is not None
@@ -155,9 +148,7 @@ class Subgame:
     def blueprint_values(self, player: int) -> Floats | None:
         """Return the opponent's best-response values if a player does not re-solve this subgame.
 
-        Returns:
-            The opponent's values ``[hand of the deck]``; None if no such strategy is known in this subgame, or if there
-            was no time.
+        The values are ``[hand of the deck]``; None if the player's strategy is unknown, or if there was no time.
         """
         if player not in self._values:
             self._values[player] = self._blueprint_values(player)
@@ -212,8 +203,7 @@ class Subgame:
     def _alternatives(self, player: int, gadget: Gadget) -> Floats | None:
         """Return the alternative payoffs of the opponent's hands in a safe solve for a player, ``[hand of the deck]``.
 
-        They are 0 for a gadget that does not use them. None if the gadget needs them, but they are unknown because the
-        blueprint does not cover the subgame or because there was no time.
+        They are 0 if the gadget does not use them, and None if they are unknown.
         """
         kind = ALTERNATIVES[gadget]
         if kind is None:
@@ -232,10 +222,7 @@ class Subgame:
         return None if first is None or second is None else (first, second)
 
     def _played(self, player: int, betting: Betting) -> Solution | None:
-        """Return the solve that a player follows in this subgame after a hand's betting.
-
-        None if the player follows the blueprint, because the solve failed, is worse or does not cover the betting.
-        """
+        """Return the solve that a player follows after a hand's betting; None if the player follows the blueprint."""
         if not self.can_answer(betting, player):
             return None
         try:
@@ -265,8 +252,7 @@ class Subgame:
     def _loses_more(self, player: int) -> bool:
         """Whether best responses win more against the re-solved strategy than against the blueprint.
 
-        False without a comparison after `TRUSTED` iterations, or if the blueprint's values are unknown. True if there
-        is no time to compare.
+        False after `TRUSTED` iterations or if the blueprint's values are unknown; True if there is no time to compare.
         """
         if self._has_time_for(2 * TRUSTED) and self._resolved(player).iterations >= TRUSTED:
             return False
@@ -317,15 +303,9 @@ class Subgame:
     def _values_against(
         self, player: int, blueprint: BlueprintStrategy, opponents: BlueprintStrategy | None = None
     ) -> Floats | None:
-        """Compute the opponent's values ``[hand of the deck]`` against a player's strategy, in this subgame's chips.
+        """Compute the opponent's values ``[hand of the deck]`` against a player's strategy; None if they are unknown.
 
-        Args:
-            player: the player.
-            blueprint: the player's strategy.
-            opponents: the strategy that the opponent follows; None: the opponent's best response.
-
-        Returns:
-            The values; None if there is no time, or if the strategies cannot be read.
+        The opponent plays the strategy ``opponents``; if it is None, the best response (`best_responses`).
         """
         context = self._context
         if self.ranges is None:
