@@ -78,7 +78,7 @@ class Reveals(Bot, Protocol):
 class Foreseeable(Reveals, Protocol):
     """A bot that says at which public states its strategy takes only milliseconds.
 
-    At these states the strategy can also be asked for where the bot has no decision to make, as AIVAT and LBR do.
+    Callers may ask for the strategy at many such states, not only at the bot's own decisions.
     """
 
     def is_cheap(self, hand: Hand) -> bool:

@@ -41,7 +41,7 @@ class Options:
             "lean" or "job". If these take too much memory or time, the bot uses fewer sizes.
         flops: how rounds between the first round and the last ``rounds`` are re-solved, in hold'em the flop: "stored",
             not at all; "sampled", each round alone, by sampling the cards of later rounds; "exact", like later rounds,
-            which takes sixteen cores and some GiB in no-limit hold'em.
+            which takes sixteen cores and a few GiB in no-limit hold'em.
         deals: largest number of deals of a sampled solve.
         seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun
             (`spewy.bot.time_bank`). It replaces ``seconds``; None: each decision has the budget ``seconds``.

@@ -92,7 +92,7 @@ class Tally:
         return taken
 
     def to_json(self) -> dict[str, Any]:
-        """Return ``sources``, ``failures`` and ``spent`` as plain values.
+        """Return ``sources``, ``failures`` and ``spent`` in a form that JSON can hold.
 
         ``sources`` has a number for all four sources, or is empty if no decision was counted; ``spent`` has the time of
         the decisions of each round (`spewy.bot.spent.summary`).

@@ -73,7 +73,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Board:
-    """A solved board.
+    """A board that is solved; it represents all boards that are equal to it up to suits.
 
     Attributes:
         history: the public cards by round.
@@ -122,7 +122,7 @@ def board_rounds(
     counted: bool = False,
     start: tuple[int, History] | None = None,
 ) -> list[BoardRound]:
-    """Enumerate the solved boards, round by round.
+    """Enumerate the boards to solve round by round, one for all boards that are equal up to suits.
 
     Args:
         problem: the problem.
@@ -156,7 +156,7 @@ def board_rounds(
 
 
 def following_deals(problem: Problem, t: int, history: History) -> list[Deal]:
-    """List the deals that can follow a solved board, up to suits.
+    """List the deals that can follow a solved board; deals that are equal up to suits are listed once.
 
     Args:
         problem: the problem.

@@ -130,7 +130,7 @@ class Layout:
         return Place(self.boards[t].round, self.board(t, b).history, self.tree(t, r).line)
 
     def key(self, t: int, b: int, r: int) -> bytes:
-        """Return the key in the lockers of the chunk of round t, board b and line r."""
+        """Return the locker key of the chunk of round t, board b and line r."""
         return self.place_of(t, b, r).key(self.n_rows(t, b))
 
     def hands(self, t: int, b: int, p: int) -> Hands:

@@ -20,7 +20,7 @@ Shorts = NDArray[np.int16]
 
 @dataclass(frozen=True)
 class Problem:
-    """A spot or a whole game.
+    """A spot or a whole game to solve.
 
     Attributes:
         game: the rules.

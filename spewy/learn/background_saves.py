@@ -35,7 +35,7 @@ from spewy.system.closing import Closing
 from spewy.system.turns import TakingTurns
 
 Opener = Callable[[], AbstractContextManager[Store]]
-"""Opens a store for writing. Close the store soon: until then the pages that were written count as memory."""
+"""Function that opens a store; the caller should close it soon, since written pages count as memory until then."""
 
 
 class Learner(Protocol):

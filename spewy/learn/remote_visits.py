@@ -200,7 +200,14 @@ def _shapes(layout: Layout, t: int, b: int, r: int) -> tuple[Shape, Shape]:
 
 
 def _is_whole(visit: Visit, shapes: Shapes, kept: set[Any], payoffs: tuple[int, ...] | None) -> bool:
-    """Whether a visit's result has finite arrays of the expected kinds, and payoffs of the expected shape."""
+    """Whether a visit's result has finite arrays of the expected kinds, and payoffs of the expected shape.
+
+    Args:
+        visit: the result of the visit.
+        shapes: expected shapes of the arrays, by the chunk's key.
+        kept: expected kinds of the arrays.
+        payoffs: expected shape of the payoffs; None: the visit has no payoffs.
+    """
     try:
         arrays: list[tuple[Any, Any]] = [
             (array, shape)

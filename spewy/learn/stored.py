@@ -282,7 +282,7 @@ class StoredEngine:
             cluster: the cluster.
             t: the round.
             portions: the chunks of each task.
-            sent: gets the tasks, by number.
+            sent: a dictionary to which each task is added, by its number.
             stop: once set, waiting for absent workers ends, and no more tasks are made.
         """
         for i, portion in enumerate(portions):

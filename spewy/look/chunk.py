@@ -38,7 +38,7 @@ Cards = tuple[int, ...]
 LEAST_MASS = 1e-9
 """Smallest share of the opponent's range that must be compatible with a hand, so that its EV is computed."""
 NOTHING = 1e-13
-"""A node counts as unreached if compatible pairs have a smaller share of all pairs of hands: a rounding error."""
+"""Smallest share of the weight of all pairs of hands that counts: compatible pairs with less are a rounding error."""
 CHUNKS, BOARDS, VIEWS = 128, 4, 4
 """Number of cached chunks, number of boards with cached matrices of pairs of hands (some megabytes each), and number of
 cached views, each with the values at all nodes of a chunk."""
@@ -87,7 +87,7 @@ class ChunkReads(Closing):
         return ChunkView(play, ranges, config, self.pairs(cards, equity), self.leaf_values(line, cards, play))
 
     def require(self, line: str, cards: Cards) -> None:
-        """Prepare a chunk for reading; a subclass re-solves dropped chunks here."""
+        """Prepare a chunk for reading: do nothing here; a subclass re-solves dropped chunks."""
 
     def leaf_values(self, line: str, cards: Cards, play: ChunkPlay) -> Pair | None:
         """Return the counterfactual values at a chunk's chance leaves.
@@ -110,7 +110,7 @@ class ChunkReads(Closing):
             cached.cache_clear()
 
     def close(self) -> None:
-        """Close the policy."""
+        """Close the stored strategies."""
         self.policy.close()
 
     def _ranges(self, line: str, cards: Cards) -> tuple[Floats, Floats]:
@@ -146,8 +146,8 @@ class NodeArrays:
     Attributes:
         reach: ``[hand]``, weight of each hand in the player's range at the decision.
         strategy: ``[action, hand]``, frequency of each action.
-        ev: ``[hand]``, expected share of the pot.
-        action_ev: ``[action, hand]``, EV if the hand takes the action.
+        ev: ``[hand]``, expected share of the pot, in chips.
+        action_ev: ``[action, hand]``, EV if the hand takes the action, in chips.
         equity: ``[hand]``, chance to win without further betting.
     """
 
@@ -166,7 +166,8 @@ class NodeTotals:
         weight: weight of all pairs of compatible hands, ``W = Σ_{i, j} r0[i] r1[j] compat(i, j)`` with the ranges
             ``r0`` and ``r1`` at the node; ``compat`` is 1 for two hands without a common card, else 0.
         frequencies: ``[action]``, share of the acting range that takes each action.
-        ev: each player's expected share of the pot, averaged over all pairs of hands; NaN if no pair reaches the node.
+        ev: each player's expected share of the pot, in chips unless converted by `in_unit`, averaged over all pairs of
+            hands; NaN if no pair reaches the node.
         equity: each player's chance to win without further betting, averaged over all pairs of hands; NaN if no pair
             reaches the node.
     """
@@ -352,7 +353,7 @@ def reaches(play: ChunkPlay, ranges: tuple[Floats, Floats]) -> dict[str, tuple[F
 
 
 def ratio(total: Floats, mass: Floats, whole: Floats | float) -> Floats:
-    """Return ``total / mass``; NaN where ``mass`` is a tiny share of ``whole``, since it may be a rounding error."""
+    """Return ``total / mass``; NaN where ``mass`` is so small a share of ``whole`` that it may be a rounding error."""
     out = np.full(np.broadcast_shapes(total.shape, mass.shape), np.nan)
     np.divide(total, mass, out=out, where=mass > LEAST_MASS * whole)
     return out

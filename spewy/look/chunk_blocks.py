@@ -27,7 +27,10 @@ MOST_BLOCKS = 60
 MOST_NAMED = 12
 """Largest number of hands that a block names."""
 ROOT = ""
-"""Name of the root in maps by the name of a leaf; its payoffs are those if both follow the average strategies."""
+"""Name that stands for the chunk's root beside the names of its leaves.
+
+The payoffs of the root are those of the average strategies.
+"""
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ def chunk_blocks(
     board: str | Sequence[int] | None = None,
     payoffs: Below = "average",
 ) -> ChunkBlocks:
-    """Compute the payoff matrices of the chunk in which a decision lies.
+    """Compute the payoff matrices of the chunk in which a decision lies, with the rows joined to blocks.
 
     Args:
         solution: the solve.

@@ -38,8 +38,7 @@ from spewy.records.chunks import Chunks
 from spewy.run.session import Session
 
 Below = Literal["average", "stored"]
-"""Source of the payoffs at chance leaves: computed from the average strategies, or read as the last visits stored them.
-"""
+"""Source of the payoffs at chance leaves: computed from the average strategies, or as stored by the last visits."""
 
 MOST_BELOW = 20_000
 """Largest number of later chunks for which payoffs are computed; each takes some milliseconds."""

@@ -275,7 +275,12 @@ def _moved(strategy: Floats) -> Floats:
 
 
 def _mean_moved(reach: Floats, strategy: Floats) -> float:
-    """Share of the acting range that plays differently in two solves; 0 if no hand reaches the decision."""
+    """Return the share of the acting range that plays differently in two solves; 0 if no hand reaches the decision.
+
+    Args:
+        reach: ``[solve, hand]``, weight of each hand in the acting range.
+        strategy: ``[solve, action, hand]``, frequency of each action.
+    """
     weight = reach.sum(axis=0)
     return float(weight @ _moved(strategy) / weight.sum()) if weight.any() else 0.0
 

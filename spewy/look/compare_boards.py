@@ -29,7 +29,7 @@ class BoardChange:
     Attributes:
         board: public cards.
         stands_for: number of boards that this board represents.
-        frequencies: ``[solve, action]``, share of the acting range that takes each action.
+        frequencies: ``[batch, action]``, share of the acting range that takes each action, in A and in B.
         moved: share of the acting range that plays differently in A and in B.
         ev: EV of the player who acts, in A and in B.
     """
@@ -115,7 +115,7 @@ def compare_boards(
         a: folder of batch A.
         b: folder of batch B.
         line: betting since the root of each solve.
-        target: accuracy to which dropped rounds are re-solved.
+        target: accuracy to which dropped rounds are re-solved; None for the target of each solve's last run.
         note: called with a line of text for each board that is left out.
         progress: called with the number of boards that are done, and the number of all boards.
 

@@ -75,7 +75,7 @@ class Export(Closing):
         Args:
             folder: the folder.
             query: conditions that select the decisions, and the form of the table.
-            target: accuracy to which dropped chunks are re-solved.
+            target: accuracy to which dropped chunks are re-solved; None for the target of the last run.
             note: called with a line of text before and after each re-solve.
 
         Raises:

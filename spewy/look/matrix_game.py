@@ -101,7 +101,7 @@ class OneChunk:
 
     @property
     def leaves(self) -> tuple[int, ...]:
-        """Numbers of the leaves: folds, and showdowns or chance nodes."""
+        """Numbers of the leaf nodes: folds, showdowns and chance leaves."""
         return tuple(int(n) for n in np.flatnonzero(self.chunk.forest.arrays.kind != DECISION))
 
     def find(self, line: str) -> int:

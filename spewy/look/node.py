@@ -1,4 +1,4 @@
-"""One decision with the figures of each hand, as JSON, as a frame and as a grid of hand classes."""
+"""One decision with the figures of each hand, as JSON, as a data frame and as a grid of hand classes."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ class NodeView:
         return {column: np.array(texts, dtype=object) for column, texts in columns}
 
     def _quantity(self, what: str) -> str:
-        """Return the name of a heat map's quantity, in which the user may have mixed up capital letters.
+        """Return the proper name of the quantity that ``what`` names; capital letters in ``what`` make no difference.
 
         Raises:
             InputError: there is no such quantity at this decision.

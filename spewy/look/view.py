@@ -181,7 +181,7 @@ class SolveView(Closing):
         return line_words(self.problem.tree.entered(entry_line(node.line)), node.line)
 
     def chunk_view(self, line: str, cards: Cards, *, ev: bool = True, equity: bool = True) -> ChunkView:
-        """Return the chunk of a node on a board, with amounts in chips; a dropped chunk is re-solved.
+        """Return the values at all nodes of the chunk that contains a node, in chips; re-solve a dropped chunk.
 
         Args:
             line: ACPC betting string from the root of the solve to the node.

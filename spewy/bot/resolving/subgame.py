@@ -46,15 +46,15 @@ BEFORE = 0.5
 
 
 class Subgame:
-    """A public state of a hand with everything that can follow it, with the actual bets.
+    """A public state of a hand and everything that can follow it, in a tree that has the bets really made.
 
     Args:
         context: settings and caches that all subgames of the hand share.
-        root: betting at the root, in the subgame's chips.
+        root: betting at the root; amounts are chips put in since the round began.
         betting: betting of the hand at the root.
         board: public cards at the root.
         blueprint_line: the root's line in the blueprint's tree; None if the tree has no such line.
-        outer: the enclosing subgame; the bot plays its strategy where this subgame has no acceptable strategy.
+        outer: the enclosing subgame, which the bot plays where this subgame has no acceptable strategy; None: none.
         begun: betting line of the hand when the subgame was made; longer than the root's line if the round is solved
             again after a bet.
 
