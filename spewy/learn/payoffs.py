@@ -80,7 +80,7 @@ class AveragePayoffs:
         Returns:
             Payoffs ``[1, row of player 0, row of player 1]``.
         """
-        ranges = [of_player[r] for of_player in self._play_down.ranges(t, b)]
+        ranges = [side[r] for side in self._play_down.ranges(t, b)]
         weighing = one_view(self._layout, t, b, ranges, self._tremble)
         chunk = build_chunk(self._layout, t, b, r, weighing, self)
         return root_payoffs(chunk, normalise(chunk, self._sums.get(t, b, r) or chunk.zeros()), 1)
