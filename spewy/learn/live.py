@@ -143,7 +143,7 @@ class LiveEngine:
         timer = Timer()
         if not self.solver.finite():
             raise SolveError(
-                f"sweep {self.done}: regrets or strategy sums are infinite or not numbers, so nothing of it is saved; "
+                f"sweep {self.done}: regrets or strategy sums are infinite or not numbers, so the sweep is not saved; "
                 'try solve.precision = "double"'
             )
         save_boards(

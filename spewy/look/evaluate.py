@@ -291,7 +291,7 @@ def _require_same_game(first: SolveView, second: SolveView) -> None:
     ):
         if not same:
             raise InputError(
-                f"evaluate: expected the same {what} in {first.job.name} and {second.job.name}, found others"
+                f"evaluate: expected the same {what} in {first.job.name} and {second.job.name}, found different ones"
             )
 
 
