@@ -80,7 +80,7 @@ class Layout:
         self._live = None
 
     def below(self, t: int, b: int) -> Layout:
-        """Return the layout of board b of round t and all boards that can follow it, after all lines into round t."""
+        """Return the layout that begins with board b of round t; it has all boards that can follow, on all lines."""
         tables, numbers = [], [b]
         arrived: list[tuple[int, int, int]] = []
         for i in range(t, self.n_rounds):

@@ -45,7 +45,8 @@ class HandEvs:
         hands: names of the hands.
         reach: ``[hand]``, weight of each hand in the range.
         stored: ``[hand]``, EV when both players follow the stored strategies of the first solve.
-        ev: ``[hand]``, EV in the evaluated play. Both EVs are NaN for a hand that no hand of the opponent can meet.
+        ev: ``[hand]``, EV in the evaluated play. Both EVs are NaN for a hand that shares a card with every hand of the
+            opponent's range.
     """
 
     hands: tuple[str, ...]
@@ -184,7 +185,7 @@ class _Play:
         self._solution = solution
 
     def values(self, strategies: Strategies) -> tuple[SeatEvs, SeatEvs]:
-        """Return the EVs of both players, in the unit of the job; a spot's are shares of the pot."""
+        """Return both players' EVs in the unit of the job: shares of the pot in a spot, net amounts in a whole game."""
         walker = Walker(self._game, self._solution.job.solve.threads)
         try:
             return self._of(walker, 0, strategies), self._of(walker, 1, strategies)
@@ -231,11 +232,11 @@ def _locks(solution: SolveView, texts: Sequence[str]) -> tuple[NodeLock, ...]:
 
 
 def _layout(solves: Sequence[SolveView], locks: tuple[NodeLock, ...]) -> Layout:
-    """Make a layout with a row for each hand, in which boards count as equal only if no solve and no lock differs.
+    """Make a layout with a row for each hand, whose suit symmetries leave the locks of all solves unchanged.
 
     Args:
         solves: the solves whose strategies are played.
-        locks: the locked decisions.
+        locks: more locks that the symmetries must leave unchanged.
     """
     problem = replace(solves[0].problem, rows=(None,) * len(solves[0].problem.rows), locks=())
     every = (*locks, *(lock for solve in solves for lock in solve.problem.locks))

@@ -273,7 +273,7 @@ class Subgame:
         return worse
 
     def _has_time_for(self, iterations: int) -> bool:
-        """Whether a solve will probably have a number of iterations."""
+        """Whether a solve can probably do a number of iterations in the time that is left."""
         if self._options.iterations < iterations:
             return False
         left = self._context.budget.left
