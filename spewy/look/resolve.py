@@ -82,7 +82,9 @@ class Resolve:
                 for (t, b), (oop_values, ip_values) in solver.leaf_values().items():
                     patched.put_leaves(part, t, b, (oop_values * largest[1], ip_values * largest[0]))
                 return
-        raise SolveError(f"{subject}, which was dropped: its solve gave infinite numbers, also in double precision")
+        raise SolveError(
+            f"{subject}, which was dropped: its solve gave infinite numbers, also in double precision"
+        )
 
     def _solvers(self, game: LiveGame) -> Iterator[Solver]:
         """Yield a solver in single precision if it supports the game, then a solver in double precision.
