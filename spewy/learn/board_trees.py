@@ -104,7 +104,7 @@ class BoardTrees:
 
     @property
     def probabilities(self) -> list[float]:
-        """For each round, the probability of one of its boards, given both hands and the previous board.
+        """Probability of each board of a round, given both hands and the previous board; one number for each round.
 
         Up to the flop it is 1.
         """

@@ -102,9 +102,9 @@ class FlopEngine(SampledEngine):
         self._owners = np.zeros(0, dtype=np.int64)
         self._flops_of: list[Ints] = []
         self._stands: dict[int, int] = {}
-        """For each share, the number of deals that the worker's regrets and strategy sums include."""
+        """Number of deals that the regrets and strategy sums in the worker include, by share."""
         self._gathered: dict[int, int] = {}
-        """For each share, the number of deals that this process's copy of its regrets and strategy sums includes."""
+        """Number of deals that this process's copy of the regrets and strategy sums includes, by share."""
         self._stop: Stop | None = None
 
     @property
