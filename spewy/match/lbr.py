@@ -65,7 +65,7 @@ SETTINGS = {
 
 
 def lbr_setting(name: str) -> Setting:
-    """The setting with a name.
+    """Return the LBR setting with a name, such as "fcpa".
 
     Raises:
         InputError: no setting has this name.

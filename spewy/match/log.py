@@ -58,7 +58,7 @@ def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator
 
 @dataclass(frozen=True)
 class Note:
-    """A fault of a player.
+    """A ``# fault`` comment of a log: something that a player did wrong in a hand.
 
     Attributes:
         number: number of the hand.
@@ -73,12 +73,12 @@ class Note:
 
 @dataclass(frozen=True)
 class HandTally:
-    """Decisions by source, their time, and failures, of one player in one hand.
+    """One comment of a log about a player's decisions in a hand: their sources, their times, or a failure.
 
     Attributes:
         number: number of the hand.
         player: number of the player in the hand.
-        tally: a part of the decisions, times and failures.
+        tally: a tally that holds only what this comment says.
     """
 
     number: int
@@ -94,7 +94,7 @@ class RunRead:
         records: the hands.
         aivat: player 0's chips without luck in each hand; None for a hand without an estimate.
         notes: faults of both players.
-        tallies: decisions by source, and failures, of each player in each hand.
+        tallies: the comments about sources, times and failures of decisions, in the order of the log.
     """
 
     records: tuple[LoggedHand, ...]
@@ -124,7 +124,10 @@ class RunLog:
     aivat: bool
 
     def begin(self) -> int:
-        """Write the head of a new log, or remove an incomplete hand from the log; return the number of hands.
+        """Start a new log, or remove an incomplete hand from the end of an existing log.
+
+        Returns:
+            The number of hands in the log.
 
         Raises:
             InputError: the log belongs to another run.
@@ -134,11 +137,11 @@ class RunLog:
         return len(_WHOLE.findall(text))
 
     def add(self, number: int, played: Played, names: tuple[str, str], aivat: float | None) -> None:
-        """Append a hand.
+        """Append a finished hand to the log, with its comments.
 
         Args:
             number: number of the hand.
-            played: the hand.
+            played: the hand with its faults and tallies.
             names: names of the bots, in the order of the players of this hand.
             aivat: player 0's chips without luck; None: there is no estimate.
         """
@@ -175,7 +178,7 @@ class RunLog:
 
     @property
     def ended(self) -> bool:
-        """Whether the log is complete."""
+        """Whether the log has its last line, the score."""
         return _SCORE.search(self._text()) is not None
 
     def read(self) -> RunRead:
