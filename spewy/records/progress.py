@@ -18,13 +18,13 @@ Trace = list[tuple[int, float, float]]
 
 
 def saved_sweeps(store: Reads) -> int:
-    """Number of finished sweeps in a store."""
+    """Read the number of finished sweeps (or deals) that a store records; 0 before the first save."""
     array = store.get(META, SWEEP_KEY)
     return 0 if array is None else int(array)
 
 
 def finish_sweep(store: Store, sweeps: int) -> None:
-    """Record the number of finished sweeps, after the lockers have all visits of the last one."""
+    """Record the number of finished sweeps; the lockers must have all visits of the last sweep already."""
     store.transact(lambda txn: txn.put(META, SWEEP_KEY, np.array(sweeps)))
 
 
@@ -49,7 +49,7 @@ def require_sweeps(txn: Transaction, expected: int, sweeps: int) -> None:
 
 
 def read_trace(store: Reads) -> Trace:
-    """Read the checks of a solve; empty if there are none."""
+    """Read the checks of a solve: sweeps, seconds of work, and exploitability in chips at each check."""
     array = store.get(META, TRACE_KEY)
     return [] if array is None else [(int(n), float(s), float(e)) for n, s, e in array]
 
@@ -66,7 +66,7 @@ def write_trace(store: Store, trace: Trace, target: str) -> None:
 
 
 def saved_seconds(store: Reads) -> float:
-    """Seconds of work up to the last check that the saved strategies include; 0 without a check."""
+    """Return the seconds of work up to the last check that the saved strategies include; 0 without a check."""
     sweeps = saved_sweeps(store)
     return next((seconds for done, seconds, _ in reversed(read_trace(store)) if done <= sweeps), 0.0)
 
@@ -110,7 +110,7 @@ def mark_dropped(store: Store, first: int) -> None:
 
 
 def dropped_names(first: int, n_rounds: int) -> tuple[str, ...]:
-    """Names of the rounds from number ``first`` to the last of ``n_rounds``.
+    """Return the names of the rounds from number ``first`` to the last of ``n_rounds``.
 
     >>> dropped_names(2, 4)
     ('turn', 'river')
@@ -135,7 +135,7 @@ def require_whole(store: Reads, n_rounds: int, subject: str) -> None:
 
 
 def dropped_error(expected: str, first: int, n_rounds: int) -> InputError:
-    """Make the error that round ``first`` and later rounds were dropped; its text begins with ``expected``."""
+    """Return an error whose text says what was ``expected``, and that round ``first`` and later ones were dropped."""
     names = dropped_names(first, n_rounds)
     return InputError(
         f"{expected}, found {' and '.join(names)} dropped; "
