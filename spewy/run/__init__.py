@@ -1,1 +1,1 @@
-"""A solve from its plan and cost to its result."""
+"""Run a solve: plan it, estimate its cost, let an engine work with saves and checks, and return the result."""

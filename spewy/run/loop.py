@@ -21,7 +21,7 @@ Log = Callable[[str, str], None]
 
 
 class Loop:
-    """One run of an engine.
+    """One run of an engine: it works in steps, and saves, measures and reports between them, until the run ends.
 
     Args:
         job: the job.
@@ -101,7 +101,7 @@ class Loop:
         return ended
 
     def _resume(self) -> None:
-        """Measure the strategies from which the run continues; for a job that deals boards, read the last check."""
+        """Measure the strategies from which the run continues; for a job that samples boards, read the last check."""
         if self._engine.counted == "sweeps":
             self._status.tell(self.seconds)  # raises an error if the file cannot be written
             if self._engine.done:
@@ -115,7 +115,7 @@ class Loop:
             self.check = Check(done, self._started, judged.seconds or 0.0, chips, net)
 
     def _ended(self) -> str | None:
-        """Reason to end the run, in words; None if the run continues.
+        """Return the reason to end the run, in words; None if the run continues.
 
         The current strategies are measured before the run ends. If an interruption ends the run, they are measured only
         for an engine that saves after checks only.

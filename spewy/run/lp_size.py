@@ -109,14 +109,14 @@ def _time(minutes: float) -> str:
 
 
 def _boards(problem: Problem, last: int, held: int) -> int:
-    """Number of boards of round ``last`` that are possible if ``held`` hole cards are known."""
+    """Count the boards of round ``last`` that are possible if ``held`` hole cards are known."""
     left = len(problem.game.deck) - sum(len(group) for group in problem.history) - held
     dealt = problem.game.num_board_cards[problem.first_round + 1 : last + 1]
     return prod(comb(left - sum(dealt[:i]), cards) for i, cards in enumerate(dealt))
 
 
 def _pairs(problem: Problem, held: list[np.ndarray]) -> int:
-    """Number of pairs of the players' hands that share no card, for hands of one or two cards.
+    """Count the pairs of both players' hands that share no card, for hands of one or two cards.
 
     Args:
         problem: the problem.

@@ -1,4 +1,4 @@
-"""The result of a solve."""
+"""The result of a solve: its exploitability, EVs, durations and checks, with their units."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class SolveResult:
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> SolveResult:
-        """Make the result from the object of `to_json`, as JSON was written and read."""
+        """Make the result from the object that `to_json` returned, after it was written and read as JSON."""
         return cls(**{key: _tuples(value) for key, value in data.items()})
 
     @classmethod

@@ -18,7 +18,7 @@ FIRST_SHARE = (
 
 
 class Saving:
-    """Decides when an engine saves; the first save comes early.
+    """Decides when an engine saves, and begins the saves; the first save of a solve comes early.
 
     Args:
         engine: the engine.
@@ -67,7 +67,7 @@ class Saving:
         self.saved = self._engine.saved()
 
     def _pause(self) -> float:
-        """Seconds between the last save and the next."""
+        """Return the seconds from the last save to the next; they are fewer before the first save."""
         took = self._expected if self._engine.save_took is None else self._engine.save_took
         pause = self._every
         if pause is None:

@@ -63,7 +63,7 @@ class Stopping:
         )
 
     def goal(self, *, together: bool) -> Goal:
-        """Limits of the next call of an engine's ``run``.
+        """Return the limits of the next call of an engine's ``run``.
 
         Args:
             together: whether one call may include several checks.
@@ -86,7 +86,7 @@ class Stopping:
         return self.every_seconds is not None and seconds >= self.every_seconds
 
     def exhausted(self, engine: Engine, seconds: float, last: Check | None) -> str | None:
-        """Reason to end a solve that has not reached its target, in words; None if it continues.
+        """Return the reason to end a solve that has not reached its target, in words; None if it continues.
 
         The solve ends early enough that a final check fits into the time limit, if it takes as long as the last one.
 

@@ -1,4 +1,4 @@
-"""The stores of a solve: the lockers from which it continues, and for a job that deals boards a strategy locker."""
+"""The stores of a solve: the lockers from which it continues, and for a job that samples boards a strategy locker."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class WalkedPlan(Plan):
         """Make the plan of a job with a given layout.
 
         Raises:
-            InputError: the job deals boards, or no engine supports its precision.
+            InputError: the job samples boards, or no engine supports its precision.
         """
         job.require_walked(f"job {job.name}")
         setup, solve = _setup(job, layout), job.solve
@@ -216,7 +216,7 @@ def _engine(job: Job, layout: Layout) -> EngineName:
 
 
 def _refusal(job: Job, needed: int, streaming: int | None) -> str:
-    """Error message that a job exceeds its memory.
+    """Return the error message that a job exceeds its memory.
 
     Args:
         job: the job.
