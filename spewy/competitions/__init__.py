@@ -1,1 +1,1 @@
-"""ACPC, HIGC, UPAC and tournaments: protocols, rules, bots, packages."""
+"""Poker and game competitions (ACPC, HIGC, UPAC, Slumbot) and tournaments: protocols, rules, bots and packages."""

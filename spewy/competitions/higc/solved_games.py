@@ -102,7 +102,12 @@ def folder_name(table: PokerTable) -> str:
 
 
 def job_text(table: PokerTable, game_file: str) -> str:
-    """Write the job file that solves a game."""
+    """Return the text of a job file that solves a game.
+
+    Args:
+        table: the game.
+        game_file: path of the game file, for the job file.
+    """
     shares = sorted(BETS if table.actions == "full" else table.menu.values())
     sizes = ", ".join("a" if share == np.inf else f"{share:.0%}" for share in shares)
     bets = [] if table.game.limit else ["[bets.preflop]", f'bet = "{sizes}"', f'raise = "{sizes}"']

@@ -47,7 +47,7 @@ class Replayed:
     short: tuple[str, ...] = ()
 
     def incr(self, action: str) -> str:
-        """Return the text that tells the server a legal ACPC action of the player to act."""
+        """Convert a legal ACPC action of the player to act to the text of the server's protocol."""
         return incr_text(self.hand, action, self.put_in_before)
 
     def played(self, action: str) -> str:
@@ -64,7 +64,7 @@ def slumbot_game() -> Game:
 
 
 def incr_text(hand: Hand, action: str, put_in_before: int) -> str:
-    """Return the text of an ACPC action.
+    """Convert an ACPC action to the text of Slumbot's protocol.
 
     Args:
         hand: the hand before the action.
@@ -80,7 +80,7 @@ def incr_text(hand: Hand, action: str, put_in_before: int) -> str:
 
 
 def actions_text(hand: Hand) -> str:
-    """Return the text of all actions of a hand, with a ``/`` after each round that was followed by another.
+    """Return all actions of a hand in the text of Slumbot's protocol, with a ``/`` between two rounds.
 
     >>> hand = Hand.start(slumbot_game()).apply("r300").apply("c")
     >>> actions_text(hand.deal(parse_cards("QsJh2h")).apply("r700"))
@@ -96,7 +96,7 @@ def actions_text(hand: Hand) -> str:
 
 
 def parse_incr(hand: Hand, incr: str, put_in_before: int) -> str:
-    """Return the ACPC action that the text of a player's action stands for.
+    """Convert the text of an action in Slumbot's protocol to an ACPC action.
 
     Args:
         hand: a hand in which a player is to act.
@@ -124,7 +124,7 @@ def parse_incr(hand: Hand, incr: str, put_in_before: int) -> str:
 
 
 def replayed(game: Game, text: str, hole: tuple[HoleCards, HoleCards], board: tuple[int, ...]) -> Replayed:
-    """Read a hand from the text of its actions.
+    """Read a hand from the text of its actions in Slumbot's protocol.
 
     A ``/`` may be missing at the end of the text.
 
@@ -175,7 +175,7 @@ def read_cards(value: object, number: int | None, subject: str) -> tuple[int, ..
 
 
 class _Reading:
-    """Builds both forms of a hand, action by action."""
+    """Builds a hand action by action: as it was played, and in its legal form with legal raises only."""
 
     def __init__(self, game: Game, hole: tuple[HoleCards, HoleCards], board: tuple[int, ...]) -> None:
         self._hand = Hand.start(game, hole)
@@ -235,7 +235,7 @@ class _Reading:
 
 
 def _followed(legal: Hand | None, action: str) -> Hand | None:
-    """Apply an action to the form of a hand with legal raises only; None if nobody is to act in this form."""
+    """Apply an action to the legal form of a hand, with the nearest legal raise; None if nobody is to act in it."""
     if legal is None or legal.to_act is None:
         return None
     return legal.apply(read_action(legal, action)[0])

@@ -1,10 +1,10 @@
 """Text of UPAC's protocol: read the state of a hand from the engine's lines, and record the bot's answers.
 
-No line raises an error. The table reports invalid lines; if the bot cannot read a question, it calls, because a bot
+No line raises an error. `Table` reports invalid lines; if the bot cannot read a question, it calls, because a bot
 that does not answer loses the game. Numbers of chips are totals that a player has pushed in the hand, blinds included.
 An action is ``c`` (check or call) or, for example, ``r8`` (raise to a total of 8).
 
-The table ignores whether START says SB or BB, because engines before October 2023 print the other blind. The first
+`Table` ignores whether START says SB or BB, because engines before October 2023 print the other blind. The first
 STACK of a hand shows who has the small blind: this player has pushed 1 chip, the other 2.
 """
 
@@ -102,7 +102,7 @@ class Table:
         self._hand = _Hand()
 
     def hear(self, line: str) -> Heard:
-        """Read a line of the engine."""
+        """Read a line of the engine, update the state of the hand, and return what the line means."""
         word, *rest = line.split()[:16] or [""]
         if word == "STACK":
             return self._stack(rest, line)
@@ -116,7 +116,12 @@ class Table:
         return Heard(wrong=_wrong(line, "START, PREFLOP, FLOP, TURN, RIVER, STACK or END"))
 
     def answered(self, spot: Spot, text: str) -> None:
-        """Record the bot's answer to a question."""
+        """Record the bot's answer to the engine's question about a spot.
+
+        Args:
+            spot: the state about which the engine asked.
+            text: the answer: ``F``, ``C``, or ``R`` and a number of chips.
+        """
         added = int(text[1:]) if text.startswith("R") else 0
         own, other = min(spot.pushed[0], spot.effective), min(spot.pushed[1], spot.effective)
         total = min(other + added, spot.effective)
@@ -192,15 +197,15 @@ def _is_button(own: int, other: int, stacks: tuple[int, int], labelled: str) -> 
 
 
 def _follow(hand: _Hand, pushed: tuple[int, int], effective: int) -> str:
-    """Add the opponent's actions since the bot's last answer to a hand.
+    """Add to a hand the opponent's actions since the bot's last answer, which follow from the engine's question.
 
     Args:
         hand: the hand before the question.
-        pushed: chips that the bot and the opponent have pushed, by the question.
+        pushed: chips that the bot and the opponent have pushed according to the question.
         effective: the smaller stack.
 
     Returns:
-        What was expected in place of an invalid question; empty for a valid question.
+        Words for an error: what was expected in place of an invalid question; empty for a valid question.
     """
     current = {0: 0, 3: 1, 4: 2, 5: 3}[len(hand.board)]
     own, other = min(pushed[0], effective), min(pushed[1], effective)
@@ -220,16 +225,16 @@ def _follow(hand: _Hand, pushed: tuple[int, int], effective: int) -> str:
 
 
 def _closed(hand: _Hand, current: int, pushed: tuple[int, int], first: bool) -> str:
-    """Add the opponent's actions that explain a question.
+    """Add to a hand the opponent's actions that explain the chips and the round of the engine's question.
 
     Args:
         hand: the hand before the question.
-        current: number of the betting round, by the board.
-        pushed: chips that the bot and the opponent have pushed, by the question.
+        current: number of the betting round according to the board.
+        pushed: chips that the bot and the opponent have pushed according to the question.
         first: whether this is the first question of the hand.
 
     Returns:
-        What was expected if no actions explain the question; empty otherwise.
+        Words for an error: what was expected, if no actions explain the question; else empty.
     """
     own, other = pushed
     behind = max(hand.pushed)
