@@ -69,7 +69,7 @@ def is_comment(line: bytes) -> bool:
 
 
 def parse_version(line: bytes) -> str:
-    """Read a client's first line.
+    """Read the version of the protocol in a client's first line.
 
     Raises:
         InputError: the line has no version of the form a.b.c.
@@ -90,7 +90,7 @@ def is_spoken(version: str) -> bool:
 
 
 def parse_state(game: Game, line: bytes | str) -> MatchState:
-    """Read a dealer's line.
+    """Read a ``MATCHSTATE`` line, by which a dealer sends the state of a hand.
 
     >>> from spewy.game.gamefile import load_game
     >>> game = load_game("holdem.limit.2p.reverse_blinds")

@@ -51,7 +51,7 @@ def estimate(played: Played, known: tuple[bool, bool]) -> float:
 
 
 def _fits(step: Step, hand: Hand) -> bool:
-    """Whether the revealed strategy plays the chosen action with the player's cards."""
+    """Whether the revealed strategy ever takes the chosen action with the player's cards."""
     mix, cards = step.mix, hand.hole[step.player]
     assert cards is not None
     if mix is None or step.action not in mix.actions:
@@ -114,7 +114,7 @@ class _Estimate:
         return board_odds(self.game, self.board)
 
     def _mass(self, ranges: tuple[Floats, Floats]) -> float:
-        """Weight of all pairs of hands that share no card with each other or the board."""
+        """Return the total weight of all pairs of hands that share no card with each other or the board."""
         return float(ranges[0] @ self._odds.met(ranges[1]))
 
     def _even(self, betting: Betting) -> float:
@@ -207,5 +207,5 @@ class _Estimate:
 
 
 def stake(betting: Betting) -> int:
-    """Chips that change hands at the showdown if every bet is called and nobody bets again."""
+    """Return the chips that the loser of the showdown pays if every bet is called and nobody bets again."""
     return min(max(betting.spent), betting.stack(0), betting.stack(1))

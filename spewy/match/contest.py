@@ -1,6 +1,6 @@
 """A `Contest` is a person's game against a stored strategy: it deals, plays the strategy, and reviews decisions.
 
-`GameContest` is a bot that plays a whole game; `spewy.match.spot_contest` is a solved spot.
+`GameContest` is a game against a bot for a whole game; `spewy.match.spot_contest` has games in solved spots.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Contest(Protocol):
 
     @property
     def unit(self) -> Unit:
-        """Unit of amounts that people read and write."""
+        """Unit of the amounts that the person reads and types."""
         ...
 
     @property
@@ -102,7 +102,7 @@ class Contest(Protocol):
         ...
 
     def act(self, hand: Hand) -> str:
-        """Return the strategy's action; ``hand`` is what the strategy's player sees."""
+        """Return the strategy's action; ``hand`` is the hand as the strategy's player sees it."""
         ...
 
     def choices(self, hand: Hand) -> Choices:
@@ -177,7 +177,7 @@ class GameContest:
 
     @property
     def game(self) -> Game:
-        """The rules."""
+        """The rules of the game that the bot plays."""
         return self._bot.game
 
     def new_hand(self, number: int, person: int) -> tuple[Table, str]:
@@ -247,7 +247,7 @@ class GameContest:
     def _strategies(self, public: Hand, person: int) -> tuple[Mix | None, dict[str, Mix]]:
         """Return the bot's strategy at a decision, and its strategies at states that may follow, by line.
 
-        If the bot fails, the strategy is None and no states follow.
+        If the bot fails, the strategy is None, and there are no further strategies.
         """
         try:
             mix = self._bot.strategy(public)

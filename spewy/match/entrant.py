@@ -143,7 +143,7 @@ class Entrant:
 
     @property
     def _own_name(self) -> str:
-        """Name of a bot to which the user gave no name."""
+        """The name of a bot to which the user gave no name; it follows from the word that specifies the bot."""
         match self.kind:
             case "folder":
                 return plain_name(Path(self.value).resolve().name or "folder")

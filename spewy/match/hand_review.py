@@ -30,7 +30,7 @@ class Decided:
 
     Attributes:
         player: the player who acted.
-        line: the betting before the decision.
+        line: ACPC betting string before the decision.
         board: public cards, in `Game.board_order`.
         action: the action that was played.
         actions: the strategy's actions.
@@ -164,13 +164,13 @@ class _Hand:
         return 0, [np.ones(len(self.deck)), np.ones(len(self.deck))]
 
     def decided(self, public: Hand, action: str, player: int, other: Floats) -> Decided:
-        """Review one decision.
+        """Compare one decision with the strategy.
 
         Args:
             public: the hand before the decision, without hole cards.
             action: the action that was played.
             player: the player who acted.
-            other: the opponent's range (an array ``[hand]``).
+            other: the opponent's range, ``[hand of the deck]``.
         """
         mix, own = self.mix(public), self.hand.hole[player]
         line, board = public.betting.line, public.game.board_order(public.board)

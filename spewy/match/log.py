@@ -3,7 +3,7 @@
 Lines that begin with ``#`` are comments. The comments about a hand come before its ``STATE`` line, so a hand is
 complete as soon as the log has its ``STATE`` line:
 
-- ``# aivat HAND:VALUE``: player 0's chips without luck;
+- ``# aivat HAND:VALUE``: AIVAT's estimate of the chips that player 0 won, without luck;
 - ``# fault HAND:PLAYER:TEXT``: something that a player did wrong;
 - ``# sources HAND:PLAYER:SOURCE TIMES, ...``: number of a player's decisions by source;
 - ``# spent HAND:PLAYER:ROUND SECONDS STAGE SECONDS ..., ...``: time of a player's decisions (`spewy.bot.spent`);
@@ -92,7 +92,7 @@ class RunRead:
 
     Attributes:
         records: the hands.
-        aivat: player 0's chips without luck in each hand; None for a hand without an estimate.
+        aivat: for each hand AIVAT's estimate of the chips that player 0 won; None for a hand without an estimate.
         notes: faults of both players.
         tallies: the comments about sources, times and failures of decisions, in the order of the log.
     """
@@ -113,7 +113,7 @@ class RunLog:
         hands: number of hands in the whole run.
         seed: seed of the cards.
         names: names of the bots, by seat.
-        aivat: whether hands are estimated without luck.
+        aivat: whether the log has AIVAT's estimates.
     """
 
     path: Path
@@ -143,7 +143,7 @@ class RunLog:
             number: number of the hand.
             played: the hand with its faults and tallies.
             names: names of the bots, in the order of the players of this hand.
-            aivat: player 0's chips without luck; None: there is no estimate.
+            aivat: AIVAT's estimate of the chips that player 0 won; None: there is no estimate.
         """
         lines = [f"# fault {number}:{fault.player}:{one_line(fault.text)}" for fault in played.faults]
         for player, tally in enumerate(played.tallies):
@@ -169,7 +169,7 @@ class RunLog:
         self._append(f"SCORE:{totals[0]}|{totals[1]}:{'|'.join(self.names)}\n")
 
     def count(self) -> int:
-        """Number of complete hands in the log.
+        """Return the number of complete hands in the log.
 
         Raises:
             InputError: the log belongs to another run.
@@ -218,7 +218,11 @@ class RunLog:
         return read_text(self.path, f"log {path_text(self.path)}") if exists(self.path) else ""
 
     def _whole(self) -> str:
-        """Text of the log up to its last complete hand; empty if the log does not exist or has an incomplete head."""
+        """Return the log up to its last complete hand; empty for a missing log, or one with an incomplete head.
+
+        Raises:
+            InputError: the log belongs to another run.
+        """
         text, head = self._text(), self._head
         if not text.startswith(head):
             if head.startswith(text):

@@ -85,7 +85,7 @@ class Match:
 
 @dataclass(frozen=True)
 class Run:
-    """The hands with the cards of one seed and fixed seats.
+    """A run of a match: the hands with the cards of one seed, in which each bot keeps its seat.
 
     Attributes:
         seed: seed of the cards.
@@ -193,7 +193,7 @@ def run_match(
 
 
 def runs_to_play(match: Match, folder: Path) -> list[Run]:
-    """Runs of a match whose logs are incomplete."""
+    """Return the runs of a match whose logs are incomplete."""
     return [run for run in match.runs if not _log(match, run, folder).ended]
 
 

@@ -44,7 +44,7 @@ class Opponent:
         self._seed = 0
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Begin a hand.
+        """Remember the player's own cards and the seed of a new hand.
 
         Raises:
             InputError: the player's own cards are unknown.
@@ -55,18 +55,18 @@ class Opponent:
         self._cards, self._seed = tuple(sorted(cards)), seed
 
     def act(self, hand: Hand) -> str:
-        """Return a legal action."""
+        """Return the action of the rule at a state of the hand."""
         return self._rule(hand, self._cards, self._seed)
 
     def hand_over(self, hand: Hand) -> None:
         """Ignore the end of a hand."""
 
     def close(self) -> None:
-        """Release nothing."""
+        """Do nothing: the bot holds no files and no processes."""
 
 
 def opponent(name: str, game: Game) -> Opponent:
-    """Make the opponent with a name.
+    """Make the opponent with a name, such as "call".
 
     >>> from spewy.game.gamefile import load_game
     >>> opponent("raise", load_game("kuhn")).act(Hand.start(load_game("kuhn")))

@@ -83,7 +83,7 @@ class RemoteBot(Closing):
         self._number, self._seat, self._sent = self._number + 1, seat, 0
 
     def act(self, hand: Hand) -> str:
-        """Return the client's answer.
+        """Send the client the states of the hand up to its decision, and return its answer.
 
         Raises:
             BotGoneError: the client does not answer in time, or the connection is closed.

@@ -86,7 +86,7 @@ class Score:
         big_blind: the big blind in chips.
         results: the hands that were played.
         complete: whether these are all hands of the match.
-        faults: faults of each bot, in order.
+        faults: texts of each bot's faults, in the order of play.
         tallies: each bot's decisions by source, and its failures.
     """
 

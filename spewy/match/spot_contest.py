@@ -63,12 +63,12 @@ class SpotContest:
 
     @property
     def unit(self) -> Unit:
-        """Unit of the spot's job."""
+        """Unit of amounts in the job of the current spot."""
         return self._spot.unit
 
     @property
     def pot(self) -> int:
-        """Chips in the middle at the root."""
+        """Chips in the middle at the root of the current spot."""
         return self._spot.pot
 
     def new_hand(self, number: int, person: int) -> tuple[Table, str]:
@@ -98,7 +98,7 @@ class SpotContest:
         return self._spot.in_order(board)
 
     def act(self, hand: Hand) -> str:
-        """Draw an action with the frequencies of the strategy's hand."""
+        """Draw an action at random, with the frequencies of the strategy for its own hand."""
         assert hand.to_act is not None
         cards = hand.hole[hand.to_act]
         assert cards is not None

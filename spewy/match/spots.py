@@ -163,7 +163,7 @@ class Spot:
         return chunk.at(line)
 
     def strategy(self, hand: Hand, cards: Sequence[int]) -> tuple[tuple[Action, ...], Floats]:
-        """Return the actions at a decision, and the frequencies ``[action]`` with which a hand takes them.
+        """Return the actions at a decision, and the frequencies ``[action]`` with which one hand takes them.
 
         Raises:
             InputError: the player to act cannot have the hand.

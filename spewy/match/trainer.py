@@ -120,7 +120,7 @@ class Answer:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the answer as a JSON object."""
+        """Return the question, the answer and its score as a JSON object."""
         return {
             "question": self.question.to_json(),
             "action": self.action,

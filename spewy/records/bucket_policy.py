@@ -112,7 +112,7 @@ class BucketPolicy(Policy):
         return Stacked(self.strategies.many_frequencies(nodes[0].round, bucket, player, wanted), rows)
 
     def bucket_frequencies(self, t: int, bucket: int, lines: Sequence[str]) -> list[Floats]:
-        """Read strategies in a board bucket of round t.
+        """Read one player's strategies at several decisions in a board bucket.
 
         Args:
             t: round of the game.
@@ -132,7 +132,7 @@ class BucketPolicy(Policy):
         return self.rows_on(t, board_cards(self.problem, t, board))[0]
 
     def rows_on(self, t: int, cards: tuple[int, ...]) -> tuple[int, Ints]:
-        """Return the board bucket of a board of round t, and the row of each hand of the deck; -1: blocked."""
+        """Return the board bucket of a board of round t, and the row of each hand of the deck (-1 if blocked)."""
         return self._rows(t, cards)
 
     def close(self) -> None:
@@ -168,7 +168,7 @@ class BucketPolicy(Policy):
         return node, first - before, player
 
     def _on_board(self, t: int, cards: tuple[int, ...]) -> tuple[int, Ints]:
-        """Return the board bucket of a board of round t, and the row of each hand of the deck; -1: blocked."""
+        """Return the board bucket of a board of round t, and the row of each hand of the deck (-1 if blocked)."""
         game = self.problem.game
         try:
             history = check_history(game.cut(cards), game.deck)

@@ -92,7 +92,7 @@ def write_result(store: Store, result: Mapping[str, Any]) -> None:
 
 
 def forget_result(store: Store) -> None:
-    """Delete the stored result, before the strategies change."""
+    """Delete the stored result; called before the strategies change."""
     if store.get(META, RESULT_KEY) is not None:
         store.transact(lambda txn: txn.delete(META, RESULT_KEY))
         store.flush()
@@ -105,7 +105,7 @@ def first_dropped(store: Reads) -> int | None:
 
 
 def mark_dropped(store: Store, first: int) -> None:
-    """Mark round ``first`` and all later rounds as dropped, before their arrays are deleted."""
+    """Mark round ``first`` and all later rounds as dropped; called before their arrays are deleted."""
     store.transact(lambda txn: txn.put(META, DROPPED_KEY, np.array(first)))
 
 

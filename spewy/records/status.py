@@ -38,8 +38,8 @@ class Judged:
 
     Attributes:
         exploitability: amount in ``unit``, which is "mbb" per hand, "%" of the pot or "chips".
-        stderr: standard error, if a sample of flops was measured.
-        flops: number of flops in the sample.
+        stderr: standard error in ``unit``; None unless a sample of flops was measured.
+        flops: number of flops in the sample; None unless a sample was measured.
         deals: number of deals or sweeps that the measured strategies include.
         at: time of the measurement in seconds since 1970; None if it was not recorded.
         seconds: duration of the measurement; None if it was not recorded.
@@ -92,7 +92,7 @@ class Status:
 
 
 def judged_by(problem: Problem, trace: Trace) -> Judged | None:
-    """Return the exploitability at the last check of a solve by sweeps; None if ``trace``, its checks, is empty."""
+    """Return the exploitability at the last check of a solve by sweeps; None if ``trace`` holds no check."""
     if not trace:
         return None
     sweeps, _, chips = trace[-1]

@@ -1,4 +1,4 @@
-"""Lower bounds on the cost of a solve, computed from counts, so that far too large jobs are refused at once.
+"""Compute lower bounds on the cost of a solve from counts, so that far too large jobs are refused at once.
 
 Suit symmetry merges boards that a permutation of the suits maps to each other. So the number of boards after merging,
 and the number of hands on all of them, are at least the numbers before merging divided by the number of permutations
@@ -26,7 +26,7 @@ LOCKERS = 2  # regrets and strategy sums; some variants also store predictions
 
 @dataclass(frozen=True)
 class Bounds:
-    """Lower bounds on a `spewy.run.walked_cost.WalkedCost`.
+    """Lower bounds on the cost of a job (`spewy.run.walked_cost.WalkedCost`).
 
     Attributes:
         boards, chunks: numbers of boards and chunks per round, from the round of the root on.

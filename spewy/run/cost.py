@@ -36,5 +36,5 @@ class Cost:
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """Numbers that describe the size of the game, with their nouns."""
+        """Numbers that describe the size of the game, each with its noun in the singular and in the plural."""
         return ((self.information_sets, "information set", "information sets"),)

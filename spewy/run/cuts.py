@@ -45,7 +45,7 @@ class Cut:
     memory_bytes: int
 
     def __str__(self) -> str:
-        """Describe the cut with the option of the command line that makes it."""
+        """Describe the change of the job, with the command-line option that makes it."""
         setting = f"{self.key}={self.value}"
         quoted = f'"{setting}"' if " " in setting or not self.value else setting
         return f"about {size_text(self.memory_bytes)} {self.words} (--set {quoted})"
@@ -56,7 +56,7 @@ def cuts(job: Job, memory_bytes: int) -> tuple[Cut, ...]:
 
     Args:
         job: the job.
-        memory_bytes: the job's memory; a lower bound gives lower bounds.
+        memory_bytes: the job's memory; if it is a lower bound, so is the memory of each changed job.
     """
     if not job.tree_count.complete:  # the numbers of regrets are not known
         return ()

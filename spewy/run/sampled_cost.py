@@ -65,7 +65,7 @@ class SampledCost(Cost):
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """Numbers of lines, board buckets and information sets, with their nouns."""
+        """Numbers of lines, board buckets and information sets, each with its noun in the singular and plural."""
         return (
             (sum(self.lines), "line", "lines"),
             (sum(self.board_buckets), "board bucket", "board buckets"),
@@ -181,7 +181,7 @@ def _histories(spec: AbstractionSpec, groups: Sequence[int]) -> int:
 
 
 def itemsize(job: Job) -> int:
-    """Bytes of a regret or strategy sum in memory."""
+    """Return the bytes of a regret or strategy sum in memory."""
     return 2 if job.solve.short else 4
 
 
@@ -197,7 +197,7 @@ def _seconds_per_deal(spec: AbstractionSpec, batches: Sequence[LineBatches]) -> 
 
 
 def _abstraction_bytes(spec: AbstractionSpec, board_buckets: Sequence[int], rows: Sequence[int]) -> int:
-    """Bytes of the arrays that map boards to board buckets and hands to rows."""
+    """Estimate the bytes of the arrays that map boards to board buckets and hands to rows."""
     hands, total, last = comb(len(spec.deck), spec.hole), 0, len(board_buckets) - 1
     for t, k in enumerate(spec.rows):
         groups = spec.groups(t)
@@ -216,9 +216,9 @@ def _buffer_bytes(
     spec: AbstractionSpec,
     solve: SolveSection,
 ) -> int:
-    """Bytes of the threads' buffers for deals and measurements.
+    """Return the bytes of the threads' buffers for deals and for measurements of exploitability.
 
-    The sizes are those of a game with the same betting and rows, which is built without any board bucket.
+    The sizes are read from the buffers of a game with the same betting and rows, but without any board bucket.
     """
     from solvers.sampled.context import Context
     from solvers.sampled.engine import TASK_DEALS

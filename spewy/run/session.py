@@ -219,7 +219,7 @@ class Session(Closing):
             return saved_sweeps(store)
 
     def _engine(self, report: Reporter) -> Engine:
-        """Make the plan's engine, which continues from the stores."""
+        """Make the engine that the plan has chosen; it continues from the stores."""
         plan = self.plan
         if isinstance(plan, WalkedPlan):
             return walked_engine(plan, self.store, self.folder, report.note)
@@ -262,8 +262,8 @@ class Session(Closing):
         """Check that this solve, if it has not begun, can start from another solve's folder.
 
         Raises:
-            InputError: this job does not sample boards, or the folder is this solve's own; or the other solve has another
-                game or betting, or no saved deals, or both solves need too much memory.
+            InputError: this job does not sample boards, or the folder is this solve's own; or the other solve has
+                another game or betting, or no saved deals, or both solves need too much memory.
             lockers.LockerError: the folder has no lockers, or damaged ones.
         """
         if not isinstance(self.plan, SampledPlan):

@@ -42,7 +42,7 @@ class Stopping:
 
     @classmethod
     def of(cls, job: Job) -> Stopping:
-        """Make the limits of a job.
+        """Read the target and the limits of a job.
 
         Raises:
             InputError: the target's unit does not apply to the job, such as % of the pot to a whole game.

@@ -80,7 +80,7 @@ class Stores(Closing):
         """Return a context manager that opens the strategy locker for writing, and creates it if it is missing.
 
         Raises:
-            lockers.ManifestMismatchError: the strategy locker is one of another job.
+            lockers.ManifestMismatchError: the strategy locker belongs to another job.
         """
         if self._folder is None:
             return self.play()

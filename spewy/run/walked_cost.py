@@ -66,7 +66,7 @@ class WalkedCost(Cost):
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """Numbers of boards, chunks, information sets, and boards with fewer rows than the job asks for, with nouns."""
+        """Numbers of boards, chunks, information sets, and boards with fewer rows than asked for, with their nouns."""
         short, unusual = sum(self.short_boards), "with fewer different hands than rows asked for"
         return (
             (sum(self.boards), "board", "boards"),
@@ -122,7 +122,7 @@ class EngineSetup:
         return [Kind.SUMS, Kind.REGRETS, *([Kind.GUESSES] if predictive else [])]
 
     def is_visited(self, t: int) -> bool:
-        """Whether a visit improves a chunk of round ``t`` of the game alone; False for live chunks."""
+        """Whether each chunk of round ``t`` has visits of its own; False for live chunks, which visits above improve."""
         return self.first_live is None or t < self.first_live
 
 

@@ -28,7 +28,7 @@ class Particles:
 
     Args:
         game: the game.
-        seat: number of the player.
+        seat: number of the player who sees the states of the match.
         rng: source of random numbers.
         seconds: time limit for one update of the sample.
 

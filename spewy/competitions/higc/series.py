@@ -1,4 +1,4 @@
-"""Matches of one game between two bots, half of them with the seats swapped.
+"""Play matches of one game between two bots, half of them with the seats swapped.
 
 A *run* is all matches with the same seats, one after another. Each run has a log, to which each match is added when it
 is over. The log consists of lines of JSON: the first line describes the matches, and each further line is a match.
@@ -87,7 +87,7 @@ class Series:
             raise InputError(f"matches: expected 1 to {MOST_MATCHES:,}, found {shown(self.matches)}")
 
     def of_run(self, swapped: bool) -> int:
-        """Return the number of matches in the run with swapped seats, or in the other run."""
+        """Return the number of matches in a run: the run with swapped seats, or the run without."""
         return self.matches // 2 if swapped else (self.matches + 1) // 2
 
     @property

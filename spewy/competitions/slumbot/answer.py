@@ -18,7 +18,7 @@ MOST_CHIPS = 10**12
 
 @dataclass(frozen=True)
 class Answer:
-    """A state of a hand as the server tells it to the client.
+    """A state of a hand as the server sends it to the client.
 
     Attributes:
         old_action: the actions before the client's last action; None if the server does not send them.
@@ -47,7 +47,7 @@ class Answer:
 
 
 def parse_answer(game: Game, fields: Mapping[str, Any]) -> Answer:
-    """Read a state of a hand.
+    """Read and check a state of a hand that the server has sent.
 
     Args:
         game: the game.

@@ -45,7 +45,7 @@ class Rules:
     Attributes:
         chips: chips that each bot begins with.
         rounds: largest number of hands in a game.
-        most: largest number of chips that a player may push in a hand; None: no limit.
+        most: largest number of chips that a player may put in during a hand; None: no limit.
         old_labels: whether START names the other player's blind, as the engine did before October 2023.
     """
 
@@ -137,7 +137,7 @@ def play_hand(rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) 
 
 
 class _Hand:
-    """A hand that is being played: its cards, both stacks, and the chips pushed so far."""
+    """A hand that is being played: its cards, both stacks, and the chips put in so far."""
 
     def __init__(self, rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) -> None:
         self._cards, self._stacks, self._button = cards, stacks, button

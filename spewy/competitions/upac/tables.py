@@ -124,7 +124,7 @@ def board_tables(abstraction: Abstraction) -> Arrays:
 
 
 def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstraction]:
-    """Return the stack, the strategies and the board buckets of a solve."""
+    """Open the solve for one stack; return the stack in chips, the strategies and the board buckets."""
     policy = opened.enter_context(open_policy(folder))
     if not isinstance(policy, BucketPolicy):
         raise InputError(
@@ -296,7 +296,10 @@ def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
 
 
 def _followed(node: Node) -> Iterator[tuple[Node, int]]:
-    """Yield the node after each action of a decision and after any deal, with the total of the action."""
+    """Yield the node that follows each action of a decision, after any deal, with the number for the action.
+
+    The number is that of the bot's tree: -1 for a fold, 0 for a check or call, else the total of a raise.
+    """
     for action, child in zip(node.actions, node.children, strict=True):
         below = child
         while below.kind == "chance":

@@ -287,8 +287,8 @@ def share(total: int, highest: int) -> float:
     """Return a raise as a share of the pot after a call.
 
     Args:
-        total: chips that the player has pushed after the raise.
-        highest: chips that the other player had pushed before the raise.
+        total: chips that the player has put in after the raise.
+        highest: chips that the opponent had put in before the raise.
     """
     return (total - highest) / (2 * highest)
 

@@ -34,7 +34,7 @@ class Spot:
         hole: the bot's own cards.
         board: public cards.
         button: whether the bot has the small blind; this player acts first before the flop and last after it.
-        pushed: chips that the bot and the opponent have pushed.
+        pushed: chips that the bot and the opponent have put in during the hand, blinds included.
         stacks: stacks of the bot and the opponent when the hand began.
         rounds: actions so far by betting round; None if the engine's lines contradict each other.
     """
@@ -49,7 +49,7 @@ class Spot:
 
     @property
     def effective(self) -> int:
-        """The smaller of both stacks, which is the most that a player can push."""
+        """The smaller of both stacks, which is the most that a player can put in."""
         return min(self.stacks)
 
     @property
@@ -59,7 +59,7 @@ class Spot:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the only alternative to a call is to fold: all chips are in, or there is nothing to call."""
+        """Whether the bot has no choice: it is all-in, or the opponent is all-in and a call costs nothing."""
         all_in = max(self.pushed) >= self.effective
         return self.pushed[0] >= self.effective or (all_in and not self.to_call)
 
@@ -81,7 +81,7 @@ class Heard:
 
 @dataclass
 class _Hand:
-    """State of the current hand, as far as the engine's lines tell."""
+    """The state of the current hand, as far as it is known from the engine's lines."""
 
     labelled: str = ""
     hole: tuple[int, ...] = ()
@@ -180,7 +180,7 @@ class Table:
 
 
 def _is_button(own: int, other: int, stacks: tuple[int, int], labelled: str) -> bool:
-    """Whether the bot has the small blind, by the first question of a hand.
+    """Whether the bot has the small blind, according to the engine's first question in a hand.
 
     If a stack is one chip, both players have pushed 1 chip, and only the label of START tells. No decision depends on
     the answer in such a hand.
