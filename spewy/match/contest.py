@@ -205,7 +205,7 @@ class GameContest:
         return self._bot.act(hand)
 
     def choices(self, hand: Hand) -> Choices:
-        """Offer the bets of the bot's betting tree and all-in; every legal size can be played."""
+        """Return the actions to offer: those of the bot's betting tree, and all-in; any legal size can be played."""
         betting = hand.betting
         actions = self._offered(hand)
         texts = tuple(_infinitive(betting, action) for action in actions)

@@ -119,7 +119,7 @@ class Lbr:
         return self._known[state]
 
     def is_cheap(self, hand: Hand) -> bool:
-        """Whether `strategy` takes only milliseconds: LBR cannot bet, or the opponent answers bets quickly."""
+        """Whether computing `strategy` takes only milliseconds: LBR cannot bet, or the opponent answers quickly."""
         bets = any(action.startswith("r") for action in self._actions(hand.betting))
         return not bets or is_cheap(self.other, hand)
 

@@ -74,7 +74,7 @@ class Seat:
         return bool(getattr(self.bot, "asks_answers", False))
 
     def is_cheap(self, hand: Hand) -> bool:
-        """Whether the bot's strategy at a public state takes only milliseconds."""
+        """Whether computing the bot's strategy at a public state takes only milliseconds."""
         return is_cheap(self.bot, hand)
 
     def new_hand(self, hand: Hand, player: int, seed: int) -> None:

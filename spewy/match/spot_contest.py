@@ -108,7 +108,7 @@ class SpotContest:
         return actions[min(int(np.searchsorted(cuts, draw, side="right")), len(actions) - 1)].acpc
 
     def choices(self, hand: Hand) -> Choices:
-        """Offer the actions of the spot's tree."""
+        """Return the actions of the spot's betting tree; no other sizes can be played."""
         node = self._spot.node(hand)
         texts = _texts(node)
         return Choices(tuple(action.acpc for action in node.actions), texts, ", ".join(texts))

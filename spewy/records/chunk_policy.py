@@ -79,7 +79,7 @@ class ChunkPolicy(Policy):
         Before the first finished sweep all strategies are uniform.
 
         Raises:
-            InputError: the line enters no chunk, the board cannot follow, or the chunk was dropped.
+            InputError: the line enters no chunk, the board is impossible after it, or the chunk was dropped.
         """
         root = self._root(line)
         on_board = self._hands(root.round, board_cards(self.problem, root.round, board))

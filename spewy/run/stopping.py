@@ -88,7 +88,7 @@ class Stopping:
     def exhausted(self, engine: Engine, seconds: float, last: Check | None) -> str | None:
         """Return the reason to end a solve that has not reached its target, in words; None if it continues.
 
-        The solve ends early enough that a final check fits into the time limit, if it takes as long as the last one.
+        The solve ends early enough for a final check within the time limit, if it takes as long as the last check.
 
         Args:
             engine: the engine of the solve.
@@ -110,7 +110,7 @@ class Stopping:
 def forecast(trace: Sequence[tuple[int, float, float]], target: float) -> float | None:
     """Forecast the seconds until a solve reaches its target.
 
-    The forecast continues the power law through the last check and the latest check at no more than half of its sweeps.
+    The forecast extends a power law through two checks: the last, and the latest with at most half as many sweeps.
 
     Args:
         trace: (sweeps or deals, seconds, exploitability in chips) of each check.

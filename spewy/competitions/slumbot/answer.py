@@ -23,7 +23,7 @@ class Answer:
     Attributes:
         old_action: the actions before the client's last action; None if the server does not send them.
         action: all actions so far.
-        position: the client's number: 0 is the big blind.
+        position: the client's player number: 0 is the big blind, 1 the button.
         played: the hand with all actions so far and the known cards.
         token: the session's token; None if the server does not send it.
         winnings: chips that the client has won; None while the hand goes on.
