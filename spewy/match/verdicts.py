@@ -20,7 +20,7 @@ from spewy.match.hand_review import Decided
 from spewy.match.table import decisions
 
 LEAST_TOLD = 0.005
-"""Smallest frequency of an action that a verdict mentions; the played action is always mentioned."""
+"""Smallest frequency of an action that a report mentions; it always mentions the played action."""
 DIGITS = 6
 """Number of digits of the weights of a range in JSON."""
 

@@ -18,7 +18,7 @@ from spewy.system.child import HOME
 from spewy.system.failures import failure_text
 
 MOST_BYTES = 5_000_000
-"""Largest size in bytes of our package, packed and unpacked."""
+"""Largest size in bytes of the package of Spewy's bot, packed and unpacked."""
 MOST_UNPACKED, MOST_FILES = 64 * 2**20, 1000
 """Largest unpacked size in bytes, and largest number of files, of another author's package.
 

@@ -24,7 +24,7 @@ PERMS: Ints = np.array(
     [[card & ~3 | perm[card & 3] for card in range(NUM_CARDS)] for perm in permutations(range(4))],
     dtype=np.int64,
 )
-"""Card that each permutation of suits makes of each card, ``[permutation, card]``."""
+"""Card to which each permutation of suits maps each card, ``[permutation, card]``."""
 
 
 def _choose() -> Ints:

@@ -38,16 +38,16 @@ from spewy.competitions.upac.runtime.tables import (
 PUSH_OR_FOLD = 10
 """Largest effective stack in chips (five big blinds) at which the bot pushes or folds before the flop."""
 MARGIN = 0.04
-"""Equity beyond the pot odds that a call without a table needs, because players bet with better hands."""
+"""Equity beyond the pot odds that a call by equity needs, because players bet with better hands."""
 AHEAD, FAR_AHEAD = 0.62, 0.85
-"""Smallest equities at which the bot, without a table, bets half the pot, and goes all in."""
+"""Smallest equities at which the bot bets half the pot, and goes all in, if no stored strategy covers the state."""
 RIVER_ROUND = 3
 BOARD_CARDS = (0, 3, 4, 5)
 """Number of board cards by round."""
 SECONDS = 0.35
-"""Time limit in seconds for solving a river; a hand on a slow machine that reaches it is not reproducible."""
+"""Time limit in seconds for solving a river; a hand in which a slow machine reaches the limit is not reproducible."""
 LEAST = 0.01
-"""Smallest frequency of an observed action when ranges are updated, because opponents do not play by our tables."""
+"""Smallest frequency of an observed action when ranges are updated, because opponents play other strategies."""
 RARE = 1e-4
 """Share of a range's largest weight below which a hand is dropped."""
 
@@ -73,7 +73,7 @@ class Player:
         self._taken: dict[int, int] = {}
         """Index of the tree's action for each action of this hand, by the number of actions before it."""
         self._river: dict[int, Floats] = {}
-        """Strategy of the own hand at each decision of this hand's river, ``[action]``; empty before the solve."""
+        """Strategy ``[action]`` of the bot's cards at each decision on this hand's river; empty before the solve."""
 
     def answer(self, spot: Spot) -> str:
         """Choose an action: ``F`` (fold), ``C`` (check or call), or ``R`` and the number of chips to raise by."""

@@ -21,7 +21,7 @@ SMALL_BLIND, BIG_BLIND = 1, 2
 
 _CARDS = {"PREFLOP": 2, "FLOP": 3, "TURN": 1, "RIVER": 1}
 _ROUNDS = {"FLOP": 0, "TURN": 3, "RIVER": 4}
-"""Number of board cards before each street."""
+"""Number of board cards before each round."""
 _NUMBER = re.compile(r"[0-9]{1,7}")
 
 
