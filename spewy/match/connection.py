@@ -95,7 +95,7 @@ class Connection(Channel):
         return line
 
     def read_available(self) -> int:
-        """Read once without waiting; return the number of complete lines in the buffer."""
+        """Read bytes that have arrived, without waiting; return the number of lines that `receive` can return now."""
         if not self.ended and self._is_ready(self._source, select.POLLIN, 0.0):
             self._read()
         return self._held.count(b"\n") + (self.ended and len(self._held) > 0)

@@ -105,7 +105,7 @@ class Lbr:
         self._seat, self._ranges, self._known = seat, {}, {}
 
     def act(self, hand: Hand) -> str:
-        """Return the action with the highest value."""
+        """Return the action with the highest value for LBR's own cards."""
         own = hand.hole[self._seat]
         assert own is not None
         mix = self.strategy(replace(hand, hole=(None, None)))

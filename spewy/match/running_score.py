@@ -40,7 +40,7 @@ class RunningScore:
         """Compute the score from all finished hands.
 
         If the strategy's own expected winnings in each hand are known, the interval of `without_luck` is computed from
-        the differences to them. So it does not widen if these expected winnings differ from hand to hand.
+        the differences to them. So the interval does not widen if these expected winnings differ from hand to hand.
 
         Args:
             won: chips that the person won in each hand.

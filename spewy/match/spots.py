@@ -287,7 +287,7 @@ class Spots(Closing):
 
     Args:
         folder: folder of a spot or of a batch.
-        note: called with a line of text before dropped rounds are solved again, and after it.
+        note: called with a line of text before and after dropped rounds are solved again.
 
     Raises:
         NotSolvedError: nothing was saved yet.

@@ -86,7 +86,7 @@ class BucketPolicy(Policy):
         return Decision(node.line, cards, player, node.actions, deck, hands, by_row[:, rows[hands]])
 
     def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
-        """Read all strategies of a chunk on a board in one read for each player: see `Policy.chunk`."""
+        """Read all strategies of a chunk on a board, with one read for each player: see `Policy.chunk`."""
         root = self._root(line)
         bucket, rows = self._rows(root.round, board_cards(self.problem, root.round, board))
         hands = np.flatnonzero(rows >= 0)

@@ -56,7 +56,8 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
         job: the job that the store was made for.
         store: lockers of the solve, which no other process may have open.
         first: number of a round of the game after the round of the root.
-        progress: called with the number of boards whose leaf values are stored, and the number of all boards.
+        progress: called with the number of boards on which the values of the chance leaves above the dropped rounds
+            are stored, and with the number of all such boards.
 
     Raises:
         InputError: no sweep was finished.

@@ -47,7 +47,7 @@ class LpSize:
 
     @property
     def memory_bytes(self) -> int:
-        """Approximate memory for building and solving the program."""
+        """Approximate bytes of memory for building and solving the program."""
         columns = self.variables + self.constraints
         return PROCESS_BYTES + BYTES_PER_NONZERO * self.nonzeros + BYTES_PER_COLUMN * columns
 

@@ -248,7 +248,12 @@ class Record:
         replace_text(self._log, text[: ends[-1]] if ends else head)
 
     def _scanned(self) -> tuple[list[int], list[int | None], dict[str, int]]:
-        """Read the results of all finished hands, and count the other comments."""
+        """Read the results of all finished hands from the log.
+
+        Returns:
+            The client's winnings in each hand; the server's baseline for each hand, or None; and the number of
+            comments of each other kind.
+        """
         subject = f"log {path_text(self._log)}"
         text = read_text(self._log, subject)
         found = _RESULT.findall(text)

@@ -184,11 +184,11 @@ class Session:
         self._record.keep(token, replace(opened, faults=list(self._faults)))
 
     def _act(self, before: Answer, incr: str, number: int, sent_before: bool) -> tuple[Answer, Open]:
-        """Send an action, and return the next state.
+        """Send an action to the server, and return the state with which it answers.
 
         Args:
             before: the state before the action.
-            incr: the action.
+            incr: the action in the text of the server's protocol.
             number: number of the hand.
             sent_before: whether an earlier run has sent the action.
         """

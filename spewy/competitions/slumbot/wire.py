@@ -71,7 +71,13 @@ class _Raw:
 
 
 class _FailedError(Exception):
-    """A request failed, and can be repeated."""
+    """A request to the server failed, and can be repeated.
+
+    Args:
+        text: description of the failure.
+        received: whether the server may have received the request.
+        pause: seconds that the server asks to wait before the next attempt.
+    """
 
     def __init__(self, text: str, *, received: bool = True, pause: float = 0.0) -> None:
         super().__init__(text)

@@ -176,10 +176,13 @@ def _in_order(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _mean_curves(
     percentiles: Percentiles, abstraction: Abstraction, boards: np.ndarray, board_buckets: np.ndarray
 ) -> np.ndarray:
-    """Compute the mean curve of each row's hands on some boards of each board bucket of turns.
+    """Compute the mean curve of each row of hands, for each board bucket of turns.
+
+    A hand's curve is its sorted percentiles of strength over all river cards. The means are over the row's hands, on at
+    most `TURNS` boards of the board bucket.
 
     Args:
-        percentiles: computes curves of hands.
+        percentiles: computes the curves of hands on turns.
         abstraction: board buckets and rows.
         boards: all turns.
         board_buckets: board bucket of each turn.

@@ -279,7 +279,7 @@ def taken_for(size: float, sizes: list[float], draw: float) -> int:
 
 
 def spent(tree: Tree, node: int) -> int:
-    """Return the chips that the player who has put in more has put in before a decision."""
+    """Return the larger of both players' chips put in before a decision."""
     return max(int(tree.nodes[node, SPENT_0]), int(tree.nodes[node, SPENT_1]))
 
 

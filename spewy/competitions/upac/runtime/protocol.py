@@ -1,11 +1,11 @@
 """Text of UPAC's protocol: read the state of a hand from the engine's lines, and record the bot's answers.
 
 No line raises an error. `Table` reports invalid lines; if the bot cannot read a question, it calls, because a bot
-that does not answer loses the game. Numbers of chips are totals that a player has pushed in the hand, blinds included.
+that does not answer loses the game. Numbers of chips are totals that a player has put in during the hand, with blinds.
 An action is ``c`` (check or call) or, for example, ``r8`` (raise to a total of 8).
 
 `Table` ignores whether START says SB or BB, because engines before October 2023 print the other blind. The first
-STACK of a hand shows who has the small blind: this player has pushed 1 chip, the other 2.
+STACK of a hand shows who has the small blind: this player has put in 1 chip, the other 2.
 """
 
 from __future__ import annotations
@@ -182,13 +182,13 @@ class Table:
 def _is_button(own: int, other: int, stacks: tuple[int, int], labelled: str) -> bool:
     """Whether the bot has the small blind, according to the engine's first question in a hand.
 
-    If a stack is one chip, both players have pushed 1 chip, and only the label of START tells. No decision depends on
+    If a stack is one chip, both players have put in 1 chip, and only the label of START tells. No decision depends on
     the answer in such a hand.
 
     Args:
-        own: chips that the bot has pushed.
-        other: chips that the opponent has pushed.
-        stacks: both stacks.
+        own: chips that the bot has put in.
+        other: chips that the opponent has put in.
+        stacks: stacks of the bot and the opponent when the hand began.
         labelled: the label of START, ``SB`` or ``BB``.
     """
     if min(stacks) == 1:
@@ -201,7 +201,7 @@ def _follow(hand: _Hand, pushed: tuple[int, int], effective: int) -> str:
 
     Args:
         hand: the hand before the question.
-        pushed: chips that the bot and the opponent have pushed according to the question.
+        pushed: chips that the bot and the opponent have put in according to the question.
         effective: the smaller stack.
 
     Returns:
@@ -230,7 +230,7 @@ def _closed(hand: _Hand, current: int, pushed: tuple[int, int], first: bool) -> 
     Args:
         hand: the hand before the question.
         current: number of the betting round according to the board.
-        pushed: chips that the bot and the opponent have pushed according to the question.
+        pushed: chips that the bot and the opponent have put in according to the question.
         first: whether this is the first question of the hand.
 
     Returns:

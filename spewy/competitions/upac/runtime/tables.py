@@ -123,7 +123,7 @@ class Tables:
         return board_bucket, int(self._array(f"{RIVER}-rows")[board_bucket, grade])
 
     def _rows(self, board: tuple[int, ...]) -> tuple[int, Ints]:
-        """Return the board bucket of a board, and the row ``[hand]`` of each hand; blocked hands have any row."""
+        """Return the board bucket of a board, and the row ``[hand]`` of each hand (arbitrary for blocked hands)."""
         if not board:
             return 0, np.array([start_class(hole) for hole in HANDS.tolist()])
         n = len(board)
