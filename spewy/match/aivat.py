@@ -68,7 +68,7 @@ class _Estimate:
     """Computes AIVAT's estimate for one hand, step by step along the play.
 
     Args:
-        played: the hand.
+        played: the finished hand with all cards, and the revealed strategies.
         known: which players reveal their strategies.
     """
 

@@ -194,7 +194,7 @@ def parse_entrant(
     """Read the word that specifies a bot, optionally with ``NAME=`` before it.
 
     Args:
-        text: the word.
+        text: the word, with ``NAME=`` or without.
         settings: keywords of the function that opens the bot.
         rules: names of the rules that are allowed.
         kinds: other kinds of bots that are allowed.

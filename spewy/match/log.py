@@ -91,7 +91,7 @@ class RunRead:
     """The content of a run's log.
 
     Attributes:
-        records: the hands.
+        records: the finished hands, in the order of play.
         aivat: for each hand AIVAT's estimate of the chips that player 0 won; None for a hand without an estimate.
         notes: faults of both players.
         tallies: the comments about sources, times and failures of decisions, in the order of the log.

@@ -41,7 +41,7 @@ class Match:
     """A specification of a match.
 
     Attributes:
-        game: the rules.
+        game: rules of the game to play.
         entrants: specifications of the two bots, which each process opens itself.
         hands: number of hands in each run.
         seeds: seeds of the cards.
@@ -284,7 +284,7 @@ def _opened(match: Match, folder: Path, begun: int) -> tuple[Bot, Bot]:
     """Open both bots of a run, first the bot whose strategy the other bot needs.
 
     Args:
-        match: the match.
+        match: specification of the match.
         folder: folder of the logs, to which programs write their stderr.
         begun: number of hands of the run that were played before.
     """

@@ -48,7 +48,7 @@ def shares(
     hand wins, 1/2 on a board where both tie.
 
     Args:
-        game: the game.
+        game: rules with the deck and the numbers of cards.
         hand: cards of the hand.
         board: the public cards so far.
         seed: seed of the random final boards; the mean over many seeds is the exact share.
@@ -79,7 +79,7 @@ class BoardOdds:
     opponent's hands that share a card with the player's hand or the board. Hands that the board blocks get 0.
 
     Args:
-        game: the game.
+        game: rules with the deck and the numbers of cards.
         board: the public cards so far.
     """
 
@@ -130,7 +130,7 @@ class HandOdds:
     """Equities and percentiles of single hands in one game against all other hands, each with the same weight.
 
     Args:
-        game: the game.
+        game: rules with the deck and the numbers of cards.
     """
 
     def __init__(self, game: Game) -> None:
@@ -177,7 +177,7 @@ def first_equities(deck: Deck, num_hole_cards: int, n_board: int) -> Floats:
     """Return the equities ``[hand of the deck]`` before any public card; hands that differ in suits only are equal.
 
     Args:
-        deck: the deck.
+        deck: all cards of the game.
         num_hole_cards: number of hole cards of a hand.
         n_board: number of public cards of a final board.
     """
@@ -193,7 +193,7 @@ def _samples(deck: Deck, n_cards: int, n_board: int, most: int) -> int | None:
     """Return the number of random final boards to use, or None to use all final boards.
 
     Args:
-        deck: the deck.
+        deck: all cards of the game.
         n_cards: number of known public cards.
         n_board: number of public cards of a final board.
         most: number of random boards to use if there are more final boards.

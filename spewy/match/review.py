@@ -149,7 +149,7 @@ def review_hands(
 
     Args:
         strategy: the strategy to compare with.
-        played: the hands.
+        played: the finished hands to review.
         name: name of the player to review; None: review all players.
 
     Raises:

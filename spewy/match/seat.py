@@ -128,7 +128,7 @@ class Seat:
 
         Args:
             name: name of the function in faults.
-            function: the function.
+            function: calls the bot.
 
         Raises:
             BotError: the bot raised an unexpected exception.

@@ -194,7 +194,7 @@ class Spot:
 
         Args:
             hand: a hand, which may be over.
-            player: the player.
+            player: number of the player whose range is wanted.
             dead: cards that the player cannot have.
         """
         line, chunk = self._reached(hand)

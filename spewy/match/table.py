@@ -251,7 +251,7 @@ def by_action(mix: Mix, n_hands: int) -> dict[str, Floats]:
     """Return the frequencies of each action, ``[hand of the deck]``; 0 for hands that the strategy lacks.
 
     Args:
-        mix: the strategy.
+        mix: a player's strategy at a decision.
         n_hands: number of hands of the deck.
     """
     out: dict[str, Floats] = {}

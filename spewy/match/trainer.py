@@ -82,7 +82,7 @@ class Answer:
     """An answer to a question, and how much EV it loses; values and losses are in the unit of the solve.
 
     Attributes:
-        question: the question.
+        question: the question that was answered.
         action: label of the action that was chosen.
         frequencies: ``[action]``, how often the strategy takes each action with the hand.
         values: ``[action]``, EV of each action with the hand.
@@ -274,8 +274,8 @@ def _decision(spot: Spot, seat: int, number: int, rng: np.random.Generator) -> H
     """Play a hand with both strategies up to a player's decision.
 
     Args:
-        spot: the spot.
-        seat: the player.
+        spot: the solved spot in which the hand is played.
+        seat: number of the player whose decision is wanted.
         number: number of the decision, from 1, among the player's decisions with more than one action.
         rng: source of random numbers.
 

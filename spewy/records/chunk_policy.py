@@ -102,7 +102,7 @@ class ChunkPolicy(Policy):
         """Return the frequencies ``[action, hand]`` at a decision.
 
         Args:
-            node: the decision.
+            node: node of the decision in the betting tree.
             first: number of its first slot among the player's slots in the chunk.
             on_board: both players' hands on the board.
             sums: strategy sums of the chunk, ``[slot, row]`` for each player.

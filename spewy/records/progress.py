@@ -122,7 +122,7 @@ def require_whole(store: Reads, n_rounds: int, subject: str) -> None:
     """Check that no round of a store was dropped.
 
     Args:
-        store: the store.
+        store: the lockers of the solve.
         n_rounds: number of rounds of the game.
         subject: beginning of the error.
 

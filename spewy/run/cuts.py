@@ -55,7 +55,7 @@ def cuts(job: Job, memory_bytes: int) -> tuple[Cut, ...]:
     """Return the changes that save most memory, the best first; none for a betting tree that is too large to count.
 
     Args:
-        job: the job.
+        job: the job that exceeds its memory.
         memory_bytes: the job's memory; if it is a lower bound, so is the memory of each changed job.
     """
     if not job.tree_count.complete:  # the numbers of regrets are not known
@@ -97,7 +97,7 @@ def _changes(data: dict[str, Any], job: Job) -> Iterator[Change]:
 
     Args:
         data: the job as nested dictionaries.
-        job: the job.
+        job: the same job as an object.
     """
     yield from _smaller(data)
     tree = data.get("tree", {})

@@ -38,7 +38,7 @@ def walked_engine(plan: WalkedPlan, store: Store, folder: Path | None, note: Not
 
     Args:
         plan: plan of the job.
-        store: the lockers.
+        store: the solve's lockers, open for writing.
         folder: folder of the store; None: the store is in memory.
         note: called with a text when a worker of a cluster connects or disconnects.
 

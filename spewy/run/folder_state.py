@@ -59,7 +59,7 @@ def start_again(job: Job, folder: Path) -> None:
     """Remove a job's data from its folder, so that a solve begins from scratch.
 
     Args:
-        job: the job.
+        job: the job whose data is removed.
         folder: the folder of the solve, whose lock this process holds.
 
     Raises:

@@ -24,7 +24,7 @@ class Loop:
     """One run of an engine: it works in steps, and saves, measures and reports between them, until the run ends.
 
     Args:
-        job: the job.
+        job: the job that is solved.
         stopping: the target and the limits of the job.
         engine: the engine, which continues from the stores.
         stores: the stores of the solve.

@@ -119,7 +119,7 @@ def _pairs(problem: Problem, held: list[np.ndarray]) -> int:
     """Count the pairs of both players' hands that share no card, for hands of one or two cards.
 
     Args:
-        problem: the problem.
+        problem: the game, with the hands of the deck.
         held: per player whether the range has each hand (a bool array ``[hand]``).
     """
     first, second = (problem.hands[of_player] for of_player in held)
@@ -133,7 +133,7 @@ def _plan(betting: list[BettingRound], p: int, rows: list[int]) -> tuple[int, in
 
     Args:
         betting: the betting of each round.
-        p: the player.
+        p: number of the player.
         rows: number of the player's hands on all boards together, per round.
     """
     variables = lines = entries = 0

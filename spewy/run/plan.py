@@ -17,7 +17,7 @@ class Plan(ABC):
     """The plan of a solve's run; `spewy.run.walked_plan` and `spewy.run.sampled_plan` make plans.
 
     Attributes:
-        job: the job.
+        job: the job to solve.
         cost: estimated cost of a run.
         refusal: error message that the job exceeds its memory; None: the job fits.
     """

@@ -50,7 +50,7 @@ class Reporter(Protocol):
         """Called before the first sweep or deal of a run.
 
         Args:
-            job: the job.
+            job: the job that is solved.
             cost: estimated cost of the solve.
             done: number of sweeps or deals of earlier runs.
         """

@@ -79,7 +79,7 @@ class SolveResult:
         """Make the result of a run, in chips.
 
         Args:
-            job: the job.
+            job: the job that was solved.
             done: number of sweeps or deals.
             ended: reason of the run's end, in the words of `spewy.run.stopping`.
             check: measurement of the final strategies; None: they were not measured.
@@ -170,7 +170,7 @@ def require_zero_sum(job: Job, net: tuple[float, float], most_rake: float) -> No
     """Check that both players' net winnings and the rake sum to zero.
 
     Args:
-        job: the job.
+        job: the job that was solved.
         net: mean net winnings of both players in chips per hand.
         most_rake: largest number of chips that the house takes from one hand.
 

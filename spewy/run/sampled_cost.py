@@ -85,7 +85,7 @@ def sampled_cost(
     """Estimate the cost of a job that samples boards.
 
     Args:
-        job: the job.
+        job: the job to solve.
         spec: the board buckets and rows that the job asks for.
         rounds: the betting lines of each round.
         board_buckets: number of board buckets of each round.

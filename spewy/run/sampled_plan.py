@@ -40,7 +40,7 @@ class SampledPlan(Plan):
         """Make the plan of a job.
 
         Args:
-            job: the job.
+            job: the job to plan.
             made: numbers of board buckets and rows in the job's folder; None: the folder has none.
             in_memory: whether the lockers are in memory instead of in a folder.
 
@@ -102,7 +102,7 @@ def _require_possible(job: Job, board_buckets: Sequence[int], rows: Sequence[int
     """Refuse a job whose numbers of lines and rows alone show that it is too large; the tree is not built.
 
     Args:
-        job: the job.
+        job: the job to check.
         board_buckets: number of board buckets of each round.
         rows: number of rows of a board bucket of each round.
 

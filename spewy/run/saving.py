@@ -21,7 +21,7 @@ class Saving:
     """Decides when an engine saves, and begins the saves; the first save of a solve comes early.
 
     Args:
-        engine: the engine.
+        engine: the engine whose work is saved.
         every: seconds between two saves; None: the default, which is longer if saves take long.
         expected_bytes: expected size of a save.
 

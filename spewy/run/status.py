@@ -27,12 +27,12 @@ class StatusWriter:
     """Publishes the status of a solve at limited frequency.
 
     Args:
-        job: the job.
+        job: the job that is solved.
         stopping: the target and the limits of the job.
         engine: the engine that solves the job.
         saving: the schedule of saves, which knows what is saved.
         folder: folder of the solve; None: no status file is written.
-        report: the reporter.
+        report: reporter that receives the status.
     """
 
     def __init__(

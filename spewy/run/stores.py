@@ -19,7 +19,7 @@ class Stores(Closing):
     as memory of the process until a store is closed. Every other solve keeps its store open.
 
     Args:
-        job: the job.
+        job: the job that is solved.
         folder: folder of the solve; None: the stores are in memory.
 
     Raises:

@@ -72,7 +72,7 @@ class WalkedPlan(Plan):
         """Make the plan of a job to be solved.
 
         Args:
-            job: the job.
+            job: the job to plan.
             streaming: whether an exact solve may keep a part of its state in a file.
             progress: called for each board that is enumerated.
             cost: the job's cost, if it was estimated before and fits the job's memory; None: it is estimated now.
@@ -219,7 +219,7 @@ def _refusal(job: Job, needed: int, streaming: int | None) -> str:
     """Return the error message that a job exceeds its memory.
 
     Args:
-        job: the job.
+        job: the job that exceeds its memory.
         needed: bytes of a solve with everything in memory.
         streaming: bytes in memory of a solve that streams the last round from disk; None: the job cannot stream.
     """

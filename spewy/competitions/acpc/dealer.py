@@ -179,7 +179,7 @@ class Dealer:
     """Deals a match to two connected players.
 
     Args:
-        terms: the match.
+        terms: specification of the match.
         connections: new connections to the players, by seat; nothing was read yet.
         logs: functions that receive messages, hands and actions.
         before: actions of an interrupted run of this match; the dealer repeats them without asking the players.

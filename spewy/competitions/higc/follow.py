@@ -17,7 +17,7 @@ class Follower:
     """Rebuilds the hand from the successive states of a match.
 
     Args:
-        table: the game.
+        table: the poker game that is played.
         seat: number of the player to whom the states are shown.
     """
 

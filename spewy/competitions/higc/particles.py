@@ -27,13 +27,13 @@ class Particles:
     """A sample of the states in which a match may be, given what one player has seen.
 
     Args:
-        game: the game.
+        game: the game that is played.
         seat: number of the player who sees the states of the match.
         rng: source of random numbers.
         seconds: time limit for one update of the sample.
 
     Attributes:
-        states: the sample.
+        states: the states of the sample.
     """
 
     def __init__(self, game: SpielGame, seat: int, rng: Random, seconds: float) -> None:
@@ -106,7 +106,7 @@ def play_out(state: SpielState, player: int, rng: Random, most: int) -> float:
 
     Args:
         state: the state, which changes.
-        player: the player.
+        player: number of the player whose result is wanted.
         rng: source of random numbers.
         most: largest number of actions.
     """

@@ -31,7 +31,7 @@ class SearchAgent:
     """Plays one seat of any game by search; implements `spewy.competitions.higc.session.Agent`.
 
     Args:
-        game: the game.
+        game: the game to play.
         seat: number of the player.
         seconds: approximate seconds for an answer.
         seed: seed of all random choices.

@@ -219,7 +219,7 @@ def open_channel(bot: Entrant, name: str, limits: Limits, seed: int, log: Path) 
     """Connect a bot for one match or, in the older dialect, for all matches.
 
     Args:
-        bot: the bot.
+        bot: specification of the bot.
         name: the bot's name in messages.
         limits: time limits and tolerated faults.
         seed: seed of the bot's random choices.

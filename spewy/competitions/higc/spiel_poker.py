@@ -80,7 +80,7 @@ class PokerTable:
     """A poker game of OpenSpiel.
 
     Attributes:
-        game: the rules.
+        game: rules of the game.
         actions: how OpenSpiel numbers the actions.
         menu: bets by action number, as in `MENUS`; empty unless ``actions`` is "menu".
         dialect: dialect of the tensors.

@@ -60,7 +60,7 @@ def spiel_tree(game: SpielGame, most: int, seconds: float, stop: Stop | None = N
     """Build the tree of a game; return None if the game is too large or not zero-sum.
 
     Args:
-        game: the game.
+        game: the game whose tree is built.
         most: largest number of nodes.
         seconds: time limit.
         stop: ends the work early when it is set; the result is then None.

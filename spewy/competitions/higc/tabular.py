@@ -135,7 +135,7 @@ class TabularAgent:
     """Plays from a stored strategy; implements `spewy.competitions.higc.session.Agent`.
 
     Args:
-        tabular: the strategy.
+        tabular: the stored strategy to play.
         seed: seed of the random choices.
     """
 

@@ -50,7 +50,7 @@ def parse_answer(game: Game, fields: Mapping[str, Any]) -> Answer:
     """Read and check a state of a hand that the server has sent.
 
     Args:
-        game: the game.
+        game: the game that is played.
         fields: the server's JSON object.
 
     Raises:

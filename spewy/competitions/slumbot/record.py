@@ -190,7 +190,7 @@ class Record:
         """Append a finished hand to the log.
 
         Args:
-            logged: the hand.
+            logged: the finished hand.
             actions: its actions in the server's text.
             winnings: chips that the client has won.
             baseline: the server's baseline; None: the server has sent none.

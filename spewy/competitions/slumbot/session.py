@@ -41,7 +41,7 @@ class Session:
     """A session at Slumbot's server, which a bot plays hand after hand.
 
     Args:
-        server: the server.
+        server: connection to the server.
         bot: the bot that plays; the caller closes it.
         record: the folder of the session.
         names: names of the bot and of the server in logs.

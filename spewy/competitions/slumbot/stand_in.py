@@ -198,7 +198,7 @@ def serving(stand_in: StandIn, port: int = 0, spoil: Spoil | None = None) -> Ite
     """Serve a stand-in at 127.0.0.1 in a thread within the ``with`` block; yield its address.
 
     Args:
-        stand_in: the sessions.
+        stand_in: answers the requests.
         port: number of the port; 0: any free port.
         spoil: function that may replace an answer.
     """

@@ -100,7 +100,7 @@ def parse_incr(hand: Hand, incr: str, put_in_before: int) -> str:
 
     Args:
         hand: a hand in which a player is to act.
-        incr: the text.
+        incr: text of the action, such as ``b300``.
         put_in_before: chips that each player had put in before the round.
 
     Raises:
@@ -129,8 +129,8 @@ def replayed(game: Game, text: str, hole: tuple[HoleCards, HoleCards], board: tu
     A ``/`` may be missing at the end of the text.
 
     Args:
-        game: the game.
-        text: the actions.
+        game: the game that is played.
+        text: text of all actions, such as ``b300c/b400``.
         hole: the known hole cards of players 0 and 1.
         board: all public cards so far.
 

@@ -104,7 +104,7 @@ class TournamentFile(Section):
         name: name of the tournament.
         rules: rules by which the bots are ranked.
         seed: seed of the cards and of qualifying sets.
-        bots: the bots.
+        bots: the bots that take part.
         acpc, higc, upac: section of the rules; the other two sections are None.
     """
 

@@ -29,7 +29,7 @@ class Line(NamedTuple):
 
     Attributes:
         seat: the seat that receives the line.
-        text: the line.
+        text: the line without a line ending.
         asks: whether the line asks for a reply.
     """
 

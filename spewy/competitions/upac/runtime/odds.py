@@ -28,7 +28,7 @@ def grades(hole: Sequence[int], boards: Ints) -> Ints:
     """Return the grade of a hand on each final board: the percentile of its strength, from 0 to 254.
 
     Args:
-        hole: the hand.
+        hole: the two cards of the hand.
         boards: final boards without the hand's cards, ``[board, 5]``.
 
     Returns:
@@ -43,7 +43,7 @@ def curve(hole: Sequence[int], board: Sequence[int], n_points: int) -> Floats:
     """Return the curve of a hand on a turn: its sorted percentiles of strength over all river cards.
 
     Args:
-        hole: the hand.
+        hole: the two cards of the hand.
         board: the turn's four cards.
         n_points: number of points of the curve; each point is the mean of neighbouring percentiles.
 
@@ -95,7 +95,7 @@ def equity(hole: Sequence[int], board: Sequence[int], seed: int = 0) -> float:
     """Return the equity of a hand against all other hands, from 0 to 1, if there is no further betting.
 
     Args:
-        hole: the hand.
+        hole: the two cards of the hand.
         board: three to five cards.
         seed: seed of the final boards that are sampled on a flop.
     """

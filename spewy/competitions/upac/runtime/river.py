@@ -92,7 +92,7 @@ class River:
 
         Args:
             play: strategy at each decision, ``[action, hand]``.
-            p: the player.
+            p: number of the player.
         """
         reach = {self.root: self.weights[p]}
         for node in self.decisions:
@@ -105,7 +105,7 @@ class River:
 
         Args:
             reach: the opponent's reach ``[hand]`` of each node.
-            p: the player.
+            p: number of the player.
         """
         out: dict[int, Floats] = {}
         for folds, sums_over in ((True, self._met[p].all), (False, self._met[p].beaten)):
@@ -139,7 +139,7 @@ class River:
         Args:
             play: strategy at each decision, ``[action, hand]``.
             reach: the opponent's reach ``[hand]`` of each node.
-            p: the player.
+            p: number of the player.
 
         Returns:
             For each decision, the last first: its node, the values of its actions ``[action, hand]``, and the values of
