@@ -45,9 +45,9 @@ class Question:
         words: the betting in words.
         pot: chips in the middle, with all bets.
         to_call: chips that a call costs.
-        actions: labels of the actions.
+        actions: labels of the possible actions, such as ``Bet(120)``.
         texts: the actions in words.
-        unit: name of the unit.
+        unit: name of the unit of amounts, such as "chips".
     """
 
     number: int

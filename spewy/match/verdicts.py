@@ -82,7 +82,7 @@ class DecisionReport:
         cost: value of the strategy's own mix less the value of the played action; None if it is unknown.
         loss: value of the best action less the value of the played action; None if it is unknown.
         opponent_range: the opponent's range at the decision; None if it is unknown.
-        unit: name of the unit.
+        unit: name of the unit, such as "chips".
     """
 
     round: str

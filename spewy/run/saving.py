@@ -23,7 +23,7 @@ class Saving:
     Args:
         engine: the engine whose work is saved.
         every: seconds between two saves; None: the default, which is longer if saves take long.
-        expected_bytes: expected size of a save.
+        expected_bytes: expected size of a save in bytes.
 
     Attributes:
         saved: number of sweeps or deals in the last save.

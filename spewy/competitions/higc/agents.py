@@ -52,7 +52,13 @@ class Agents:
     note: Callable[[str], None]
 
     def agent(self, name: str, seat: int, dialect: Dialect, seed: int) -> Agent:
-        """Make the agent for a seat of a game.
+        """Make the agent that plays one seat of a game.
+
+        Args:
+            name: OpenSpiel's name of the game with its parameters.
+            seat: number of the player.
+            dialect: form of the referee's protocol.
+            seed: seed of the agent's random choices.
 
         Raises:
             InputError: no agent can play the game.

@@ -85,7 +85,7 @@ class Fault:
 
     Attributes:
         seat: the player's number.
-        kind: kind of the fault.
+        kind: kind of the fault, such as "late" (`Kind` lists all kinds).
         state: number of the state in the match, from 1; 0 before the first state.
         text: description for the log.
     """

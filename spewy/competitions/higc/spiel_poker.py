@@ -83,7 +83,7 @@ class PokerTable:
         game: rules of the game.
         actions: how OpenSpiel numbers the actions.
         menu: bets by action number, as in `MENUS`; empty unless ``actions`` is "menu".
-        dialect: dialect of the tensors.
+        dialect: form of the referee's protocol, which determines the tensors.
         sizes: number of values in each tensor.
         hole, board, spent: positions of hole cards, public cards and chips in the concatenated tensors.
     """

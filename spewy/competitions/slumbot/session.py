@@ -43,7 +43,7 @@ class Session:
     Args:
         server: connection to the server.
         bot: the bot that plays; the caller closes it.
-        record: the folder of the session.
+        record: stores the session in its folder.
         names: names of the bot and of the server in logs.
         login: the user; None: nobody logs in.
         seed: seed of the bot's random choices.
