@@ -218,7 +218,7 @@ class RunLog:
         return read_text(self.path, f"log {path_text(self.path)}") if exists(self.path) else ""
 
     def _whole(self) -> str:
-        """Return the log up to its last complete hand; empty for a missing log, or one with an incomplete head.
+        """Return the log up to its last complete hand; empty if it is missing, or ends within its first two lines.
 
         Raises:
             InputError: the log belongs to another run.

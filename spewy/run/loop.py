@@ -118,7 +118,7 @@ class Loop:
         """Return the reason to end the run, in words; None if the run continues.
 
         The current strategies are measured before the run ends. If an interruption ends the run, they are measured only
-        for an engine that saves after checks only.
+        if the engine can save only after a check.
         """
         while True:
             check = self.current

@@ -34,7 +34,10 @@ class Follower:
         return self._hand
 
     def see(self, public: Public) -> None:
-        """Update the hand by the next state.
+        """Update the hand by the next state of the match.
+
+        Args:
+            public: the cards and chips that the state shows.
 
         Raises:
             InputError: the state cannot follow from the previous state.

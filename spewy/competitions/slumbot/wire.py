@@ -180,7 +180,8 @@ class Server:
     def _within_timeout(self, exchange: Callable[[], _Raw]) -> _Raw:
         """Run an exchange in a thread, and wait for its end no longer than the timeout.
 
-        The time limit of a socket is not enough: it begins again with each byte, and holds for no name server.
+        The time limit of a socket is not enough: it begins again with each byte, and does not limit the look-up of the
+        host's name.
         """
         results: queue.SimpleQueue[_Raw | Exception] = queue.SimpleQueue()
 

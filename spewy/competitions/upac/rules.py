@@ -2,7 +2,7 @@
 
 This module handles text and state only; `spewy.competitions.upac.games` sends the lines to bots. Seat 0 is the
 defender, who has the small blind in the first round and receives every line first. An invalid reply ends the game, and
-its bot loses all chips. No player pushes more than the smaller stack. A raise may add any number of chips, without the
+its bot loses all chips. No player puts in more than the smaller stack. A raise may add any number of chips, without the
 minimum raise of poker's rules. Therefore `spewy.match.table.Table` cannot play these hands.
 """
 
