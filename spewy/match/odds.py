@@ -174,7 +174,7 @@ class HandOdds:
 
 @lru_cache(maxsize=8)
 def first_equities(deck: Deck, num_hole_cards: int, n_board: int) -> Floats:
-    """Return the equities ``[hand of the deck]`` before any public card; hands that differ in suits only are equal.
+    """Return the equities ``[hand of the deck]`` before any public card, equal for hands that differ only in suits.
 
     Args:
         deck: all cards of the game.

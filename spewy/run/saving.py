@@ -67,7 +67,7 @@ class Saving:
         self.saved = self._engine.saved()
 
     def _pause(self) -> float:
-        """Return the seconds from the last save to the next; they are fewer before the first save."""
+        """Return the seconds from the last save to the next; the first save of a solve comes after less time."""
         took = self._expected if self._engine.save_took is None else self._engine.save_took
         pause = self._every
         if pause is None:
