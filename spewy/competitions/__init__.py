@@ -1,1 +1,1 @@
-"""Poker and game competitions (ACPC, HIGC, UPAC, Slumbot) and tournaments: protocols, rules, bots and packages."""
+"""Competitions (ACPC, HIGC, UPAC, Slumbot) and tournaments: protocols, rules, bots and packages."""

@@ -1,4 +1,4 @@
-"""Play matches between bots, or hands against a person, and score them with and without luck."""
+"""Matches between bots or against a person, and scores with and without luck."""
 
 from typing import TYPE_CHECKING
 

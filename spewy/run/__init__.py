@@ -1,1 +1,1 @@
-"""Run a solve: plan it, estimate its cost, let an engine work with saves and checks, and return the result."""
+"""A run of a solve: its plan, estimated cost, engine, saves, checks and result."""
