@@ -249,7 +249,7 @@ def _coarse(free: np.ndarray) -> np.ndarray:
 
 
 class Decides(NamedTuple):
-    """Where a decision's strategy stands in the solve's strategy locker, and in the bot's table.
+    """Location of a decision's strategy in the solve's strategy locker, and in the bot's table.
 
     Both store the frequencies of all actions of a decision but the last.
 
