@@ -20,7 +20,7 @@ from spewy.run.result import SolveResult
 
 @dataclass(frozen=True)
 class Stored:
-    """What a solve has reached, according to its folder.
+    """The sweeps, checks and result of a solve, read from its folder.
 
     Attributes:
         sweeps: number of finished sweeps.
