@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     "--round",
     "name",
     metavar="ROUND",
-    help="First of the rounds to drop: flop, turn or river. All later rounds are dropped too; the round at the root of "
-    "the solve stays.",
+    help="Drop this round (flop, turn or river) and all later rounds. The round at the root of the solve cannot be "
+    "dropped.",
 )
 @click.option(
     "--regrets",

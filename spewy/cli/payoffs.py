@@ -39,9 +39,11 @@ BOARDS = 4
     type=click.IntRange(0, 2**63 - 1),
     default=0,
     show_default=True,
-    help="Seed of the random boards.",
+    help="Seed of the random boards of --boards.",
 )
-@click.option("--workers", type=click.IntRange(1), help="Number of processes; default: one for each core.")
+@click.option(
+    "--workers", type=click.IntRange(1), help="Number of processes that compute; default: one for each core."
+)
 @json_option
 @verbose_option
 def payoffs(
@@ -78,10 +80,10 @@ def payoffs(
 
 
 class _Lines(NowAndThen):
-    """Prints the progress, at most one line every few seconds."""
+    """A reporter that prints the progress of the computation, at most one line every few seconds."""
 
     def begin(self, name: str, cost: PayoffCost) -> None:
-        """Print the cost."""
+        """Print the number of board buckets to compute, with disk space and memory."""
         todo = sum(cost.board_buckets) - cost.kept
         kept = f", {cost.kept:,} computed before" if cost.kept else ""
         say(

@@ -90,7 +90,7 @@ def terminal(
 
 @contextmanager
 def _contest(folder: Path, seed: int, how: dict[str, Any]) -> Iterator[tuple[Contest, Callable[[], Tally]]]:
-    """Open what the person plays against, and a function that counts the decisions of a bot."""
+    """Open the bot, spot or batch that the person plays against, and a function that returns the bot's `Tally`."""
     from spewy.bot.tally import Tally, tally_of
     from spewy.match.contest import GameContest
     from spewy.match.spot_contest import SpotContest

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option(
     "--seat",
     type=click.Choice(SEAT_NAMES),
-    help="Player whose decisions are asked: oop acts first after the flop, ip last. Default: both.",
+    help="Player whose decisions the questions are about: oop acts first after the flop, ip last. Default: both.",
 )
 @click.option(
     "--questions", type=click.IntRange(min=1), help="Number of questions; default: until you leave."
@@ -65,7 +65,7 @@ def trainer(folder: Path, seat: str | None, questions: int | None, seed: int | N
 
 
 def _answered(trainer: Trainer, number: int) -> Answer | None:
-    """Ask a question until it is answered; None at the end of input."""
+    """Ask a question again until the person answers with a legal action; None at the end of input."""
     from spewy.errors import InputError
 
     question = trainer.deal()
