@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--list", action="store_true", help="list all claims, run nothing")
+    parser.add_argument("--list", action="store_true", help="list all claims without running their commands")
     options = parser.parse_args(argv)
     found = claims()
     quick = [claim for claim in found if claim.seconds is not None]

@@ -40,17 +40,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    compared = commands.add_parser("compare", help="speed and exploitability of a whole game")
+    compared = commands.add_parser(
+        "compare", help="measure speed and exploitability of a whole game with threads and with clusters"
+    )
     compared.add_argument(
-        "job", nargs="?", type=Path, default=ROOT / "examples/flop-holdem.toml", help="a job with [boards]"
+        "job",
+        nargs="?",
+        type=Path,
+        default=ROOT / "examples/flop-holdem.toml",
+        help="job file of a whole game with [boards]",
     )
     compared.add_argument("--deals", type=int, default=8192, help="number of deals of each solve")
     compared.add_argument(
         "--flops", type=int, default=0, help="number of flops on which exploitability is measured; 0: all"
     )
-    compared.add_argument("--seeds", type=int, default=3, help="number of seeds of the deals")
-    stored = commands.add_parser("stored", help="speed of sweeps over stored chunks")
-    stored.add_argument("job", nargs="?", type=Path, default=ROOT / "examples/T1.toml", help="a job file")
+    compared.add_argument(
+        "--seeds",
+        type=int,
+        default=3,
+        help="number of solves with each number of workers, each with other random deals",
+    )
+    stored = commands.add_parser(
+        "stored", help="measure the speed of sweeps over stored chunks with processes and with clusters"
+    )
+    stored.add_argument(
+        "job", nargs="?", type=Path, default=ROOT / "examples/T1.toml", help="job file of the solve"
+    )
     stored.add_argument("--sweeps", type=int, default=6, help="number of sweeps of each solve")
     stored.add_argument("--rounds", type=int, default=3, help="number of solves with each number of workers")
     for command in (compared, stored):
@@ -58,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "--workers",
             type=_sizes,
             default=[1, 2, 3],
-            help="numbers of workers of the clusters, with commas between them",
+            help="sizes of the clusters to measure (numbers of workers), with commas between them",
         )
         command.add_argument(
             "--set",
@@ -66,9 +81,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             default=[],
             dest="overrides",
             metavar="KEY=VALUE",
-            help="change a key of the job",
+            help="set a key of the job file; can be given several times",
         )
-        command.add_argument("--quick", action="store_true", help="a small game and few repetitions")
+        command.add_argument(
+            "--quick", action="store_true", help="run a short benchmark with a small game and few repetitions"
+        )
     args = parser.parse_args(argv)
     if args.quick:
         args.deals = 300

@@ -134,12 +134,25 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", help="folder of a solved no-limit game")
-    parser.add_argument("--turns", type=int, default=5, help="number of turns")
+    parser.add_argument("--turns", type=int, default=5, help="number of turns to solve")
     parser.add_argument("--threads", type=int, default=2, help="number of threads of a solve")
-    parser.add_argument("--menu", choices=("lean", "job"), default="lean", help="bet sizes of the solve")
-    parser.add_argument("--target", type=float, default=1.0, help="exploitability in %% of the pot")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the first hand")
-    parser.add_argument("--averages", action="store_true", help="compare averages of iterations")
+    parser.add_argument(
+        "--menu",
+        choices=("lean", "job"),
+        default="lean",
+        help="bet sizes in the trees of the solves, as in `spewy match --menu`",
+    )
+    parser.add_argument(
+        "--target", type=float, default=1.0, help="exploitability in %% of the pot at which the clock stops"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="seed of the first dealt hand; later hands have the next seeds"
+    )
+    parser.add_argument(
+        "--averages",
+        action="store_true",
+        help="print the exploitability of average strategies without the first iterations instead of the times",
+    )
     options = parser.parse_args()
     if options.averages:
         with open_policy(options.folder) as policy:

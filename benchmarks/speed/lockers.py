@@ -30,9 +30,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--processes", type=int, default=8, help="number of processes that write together")
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=8,
+        help="number of processes that write to one store at the same time",
+    )
     parser.add_argument("--seconds", type=float, default=3, help="wall time of each measurement")
-    parser.add_argument("--quick", action="store_true", help="half a second for each measurement")
+    parser.add_argument(
+        "--quick", action="store_true", help="run a short benchmark: half a second for each measurement"
+    )
     options = parser.parse_args()
     seconds = 0.5 if options.quick else options.seconds
     print("| commit, KiB | work, ms | commit alone, ms | commit together, ms | commits per second | lost |")

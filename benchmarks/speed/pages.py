@@ -79,11 +79,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--folders", type=Path, help="folder with a solved folder for each solve")
-    parser.add_argument("--solves", help="names of the solves, with commas between them")
+    parser.add_argument(
+        "--folders",
+        type=Path,
+        help="folder with the folder of each solve; default: the benchmark makes the solves",
+    )
+    parser.add_argument(
+        "--solves", help="names of the solves to open in the browser, with commas between them"
+    )
     parser.add_argument("--clicks", type=int, default=60, help="number of clicks in each solve")
-    parser.add_argument("--seconds", type=float, default=10.0, help="time for which four clients ask")
-    parser.add_argument("--quick", action="store_true", help="only T1 and Leduc, few clicks")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=10.0,
+        help="seconds for which four clients ask questions at a steady rate",
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="run a short benchmark: only T1 and Leduc hold'em, with few clicks",
+    )
     options = parser.parse_args()
     names = options.solves or ("T1,leduc" if options.quick else "T1,flop,flop-holdem")
     if options.quick:

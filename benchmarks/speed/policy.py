@@ -53,16 +53,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--jobs", default="T1,F1", help="jobs, with commas between them")
-    parser.add_argument("--sweeps", type=int, default=10, help="number of sweeps of a solve")
-    parser.add_argument("--processes", type=int, default=15, help="number of processes that ask questions")
+    parser.add_argument(
+        "--jobs", default="T1,F1", help="names of the jobs to solve, with commas between them"
+    )
+    parser.add_argument("--sweeps", type=int, default=10, help="number of sweeps of each solve")
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=15,
+        help="number of processes that open the folder and ask for frequencies",
+    )
     parser.add_argument(
         "--answers",
         type=int,
         default=200,
-        help="number of later questions of each kind, in all processes together",
+        help="number of questions of each kind after the first, in all processes together",
     )
-    parser.add_argument("--quick", action="store_true", help="only T1, 2 sweeps, 3 processes, 30 questions")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="run a short benchmark: only T1, 2 sweeps, 3 processes, 30 questions",
+    )
     options = parser.parse_args()
     if options.quick:
         options.jobs, options.sweeps, options.processes, options.answers = "T1", 2, 3, 30

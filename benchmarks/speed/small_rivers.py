@@ -51,10 +51,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rivers", type=int, default=10, help="number of rivers")
+    parser.add_argument("--rivers", type=int, default=10, help="number of random rivers to solve")
     parser.add_argument("--repeat", type=int, default=30, help="number of solves of each river")
-    parser.add_argument("--against", type=Path, help="folder of another checkout to compare with")
-    parser.add_argument("--quick", action="store_true", help="two rivers, solved five times each")
+    parser.add_argument(
+        "--against", type=Path, help="folder of another checkout of this project, whose time is measured too"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="run a short benchmark: two rivers, solved five times each"
+    )
     options = parser.parse_args()
     if options.quick:
         options.rivers, options.repeat = 2, 5

@@ -26,19 +26,26 @@ def main(argv: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "job", nargs="?", type=Path, default=EXAMPLES / "limit-holdem.toml", help="a job with [boards]"
+        "job",
+        nargs="?",
+        type=Path,
+        default=EXAMPLES / "limit-holdem.toml",
+        help="job file of a whole game with [boards]",
     )
-    parser.add_argument("--seconds", type=float, default=10, help="wall time of each measurement")
+    parser.add_argument("--seconds", type=float, default=10, help="seconds of wall time of each measurement")
     parser.add_argument(
         "--rounds", type=int, default=5, help="number of measurements for each number of threads"
     )
     parser.add_argument(
-        "--flops", type=int, default=3, help="number of flops on which best responses are computed"
+        "--flops",
+        type=int,
+        default=3,
+        help="number of random flops on which the time of best responses is measured",
     )
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="flop-holdem, one measurement of a second for each number of threads",
+        help="run a short benchmark: the job flop-holdem, and one measurement of a second for each number of threads",
     )
     speed(parser.parse_args(argv))
 

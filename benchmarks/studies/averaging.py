@@ -132,7 +132,10 @@ def main() -> None:
     """Solve a game, and print its exploitability after 1, 2, 4, ... sweeps."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "job", nargs="?", default=ROOT / "examples/flop-holdem.toml", help="a job with [boards]"
+        "job",
+        nargs="?",
+        default=ROOT / "examples/flop-holdem.toml",
+        help="job file of a whole game with [boards]",
     )
     parser.add_argument(
         "--set",
@@ -140,7 +143,7 @@ def main() -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="change a key of the job",
+        help="set a key of the job file; can be given several times",
     )
     parser.add_argument("--sweeps", type=int, default=4, help="number of sweeps over all board buckets")
     parser.add_argument(

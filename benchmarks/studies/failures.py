@@ -64,7 +64,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--solves", type=int, default=8, help="number of batches in which workers are killed")
     parser.add_argument("--kills", type=int, default=3, help="number of workers to kill in each batch")
-    parser.add_argument("--quick", action="store_true", help="one batch, one kill, no clusters")
+    parser.add_argument(
+        "--quick", action="store_true", help="run a short test: one batch with one kill, and no clusters"
+    )
     args = parser.parse_args(argv)
     if args.quick:
         args.solves = args.kills = 1

@@ -68,9 +68,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--json", type=Path, help="file to which the figures are written")
-    parser.add_argument("--make", type=Path, help="compute the features instead, and write them to this file")
-    parser.add_argument("--totals", type=Path, help="file in which intermediate results are stored")
+    parser.add_argument("--json", type=Path, help="JSON file to which the measured errors are written")
+    parser.add_argument(
+        "--make",
+        type=Path,
+        help="instead of measuring, compute the features of all flops and write them to this .npy file",
+    )
+    parser.add_argument(
+        "--totals",
+        type=Path,
+        help="file in which intermediate results are stored, so that the next run is faster",
+    )
     options = parser.parse_args()
     if options.make is not None:
         ranges = drawn_ranges()

@@ -55,7 +55,7 @@ def main() -> None:
         "--deals",
         type=lambda text: [int(part) for part in text.split(",")],
         default=[300, 3000],
-        help="numbers of deals of the stored strategies, with commas between them",
+        help="numbers of deals with which the stored strategies are solved, with commas between them",
     )
     parser.add_argument("--iterations", type=int, default=100, help="number of iterations of each re-solve")
     args = parser.parse_args()

@@ -365,7 +365,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "step", choices=["make", "errors", "costs", "tables"], help="step of the study, in this order"
+        "step",
+        choices=["make", "errors", "costs", "tables"],
+        help="step of the study to run; the steps run in the listed order",
     )
     parser.add_argument(
         "folder",
@@ -374,7 +376,9 @@ def main() -> None:
         default=Path("results/leaf-estimates"),
         help="folder of the solved game",
     )
-    parser.add_argument("--flops", type=int, default=6, help="number of flops to solve for costs (default 6)")
+    parser.add_argument(
+        "--flops", type=int, default=6, help="number of flops to solve in the step costs (default 6)"
+    )
     options = parser.parse_args()
     if options.step == "make":
         make(options.folder)

@@ -83,26 +83,41 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Time LP against CFR on a river and on a turn chunk.")
     rows = ["10", "20", "40", "80", "160", "hands"]
     parser.add_argument(
-        "--rows", nargs="+", default=rows, help="numbers of rows in the table of times by size"
+        "--rows", nargs="+", default=rows, help="numbers of rows for the table of times by size"
     )
-    parser.add_argument("--main", default="40", help="number of rows in the main table")
+    parser.add_argument(
+        "--main", default="40", help="number of rows for the main table, which compares all methods"
+    )
     parser.add_argument(
         "--repeats", type=int, default=5, help="number of timed runs, of which the median counts"
     )
     parser.add_argument(
-        "--sweeps", type=int, default=10, help="number of sweeps that compute the payoffs of the turn chunk"
+        "--sweeps",
+        type=int,
+        default=10,
+        help="number of sweeps before the turn chunk is measured, which compute its payoffs",
     )
-    parser.add_argument("--limit", type=int, default=30_000, help="largest number of CFR iterations")
     parser.add_argument(
-        "--budget", type=float, default=120.0, help="skip linear programs that would take more seconds"
+        "--limit", type=int, default=30_000, help="largest number of CFR iterations on a chunk"
     )
     parser.add_argument(
-        "--write", type=Path, metavar="PAGE", help="replace the tables of a page, and its picture (PAGE.png)"
+        "--budget",
+        type=float,
+        default=120.0,
+        help="skip linear programs whose forecast time is more than this number of seconds",
+    )
+    parser.add_argument(
+        "--write",
+        type=Path,
+        metavar="PAGE",
+        help="write the tables into this Markdown page, and the picture beside it (PAGE.png)",
     )
     parser.add_argument(
         "--games", action="store_true", help="measure whole games in place of chunks (about half an hour)"
     )
-    parser.add_argument("--quick", action="store_true", help="few rows and one run each, as a smoke test")
+    parser.add_argument(
+        "--quick", action="store_true", help="run a short test with few rows and one run of each method"
+    )
     args = parser.parse_args()
     if args.quick:
         args.rows, args.main, args.repeats, args.sweeps, args.limit = ["5", "10"], "10", 1, 1, 2_000

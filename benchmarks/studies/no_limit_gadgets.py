@@ -74,10 +74,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--games", default=",".join(GAMES), help="games, with commas between them")
-    parser.add_argument("--seeds", type=int, default=2, help="number of seeds of the stored strategies")
+    parser.add_argument(
+        "--games", default=",".join(GAMES), help="names of the games to measure, with commas between them"
+    )
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        default=2,
+        help="number of stored strategies of each game and detail, each solved with other random deals",
+    )
     parser.add_argument("--iterations", type=int, default=150, help="number of iterations of each re-solve")
-    parser.add_argument("--quick", action="store_true", help="the flop game with one seed")
+    parser.add_argument(
+        "--quick", action="store_true", help="run a short test: only the game flop, with one seed"
+    )
     args = parser.parse_args()
     games, seeds = (["flop"], 1) if args.quick else (args.games.split(","), args.seeds)
     print("| game | stored strategy | seed | stored | " + " | ".join(WAYS) + " |")

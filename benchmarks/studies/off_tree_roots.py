@@ -138,11 +138,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", help="folder of a solved no-limit game")
-    parser.add_argument("--turns", type=int, default=8, help="number of turns")
-    parser.add_argument("--bet", type=int, default=40, help="size of the bet in %% of the pot")
-    parser.add_argument("--iterations", type=int, default=300, help="iterations of each solve")
-    parser.add_argument("--threads", type=int, default=1, help="number of threads of a solve")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the first hand")
+    parser.add_argument("--turns", type=int, default=8, help="number of turns to solve")
+    parser.add_argument(
+        "--bet", type=int, default=40, help="size of the bet that the tree lacks, in %% of the pot"
+    )
+    parser.add_argument("--iterations", type=int, default=300, help="number of iterations of each solve")
+    parser.add_argument("--threads", type=int, default=1, help="number of threads of each solve")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="seed of the first dealt hand; later hands have the next seeds"
+    )
     options = parser.parse_args()
     found: dict[tuple[str, str], list[float]] = {}
     with open_policy(options.folder) as policy:

@@ -53,16 +53,29 @@ def main() -> None:
     parser.add_argument(
         "folder", help="folder of a solved whole game, or the word `table` to print the data file"
     )
-    parser.add_argument("--flops", help="flops, with commas between them")
+    parser.add_argument(
+        "--flops", help="flops to measure, such as 'Ks 9s 4d,8h 5h 2h', with commas between them"
+    )
     parser.add_argument("--iterations", type=int, default=30, help="number of iterations of each re-solve")
-    parser.add_argument("--rounds", type=int, default=2, help="number of last rounds that are re-solved")
-    parser.add_argument("--safe", choices=get_args(Gadget), help="gadget of safe re-solving")
+    parser.add_argument(
+        "--rounds", type=int, default=2, help="re-solve rivers (1), or turns to the end of the hand (2)"
+    )
+    parser.add_argument(
+        "--safe", choices=get_args(Gadget), help="gadget for safe re-solving; default: no gadget"
+    )
     parser.add_argument(
         "--cold", action="store_true", help="start re-solves from scratch, not from the stored strategy"
     )
-    parser.add_argument("--workers", type=int, default=2, help="number of processes")
-    parser.add_argument("--keep", type=Path, default=KEEP, help="folder for results of subgames")
-    parser.add_argument("--data", type=Path, default=DATA, help="file of the results")
+    parser.add_argument("--workers", type=int, default=2, help="number of processes that solve subgames")
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        default=KEEP,
+        help="folder for the results of subgames, from which an interrupted run continues",
+    )
+    parser.add_argument(
+        "--data", type=Path, default=DATA, help="JSON file to which the results of finished flops are added"
+    )
     args = parser.parse_args()
     if args.folder != "table":
         if args.flops is None:

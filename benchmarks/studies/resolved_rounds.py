@@ -60,26 +60,36 @@ def main() -> None:
     )
     parser.add_argument("folder", help="folder of a solved whole game")
     parser.add_argument(
-        "--from", dest="start", choices=LAST, default="river", help="round in which best responses begin"
+        "--from",
+        dest="start",
+        choices=LAST,
+        default="river",
+        help="round from whose beginning best responses are computed",
     )
-    parser.add_argument("--hands", type=int, default=400, help="number of hands to deal")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the first hand")
+    parser.add_argument(
+        "--hands", type=int, default=400, help="number of hands that the stored strategy plays against itself"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the first dealt hand; later hands have the next seeds"
+    )
     parser.add_argument(
         "--iterations", type=int, default=Options.iterations, help="number of iterations of each re-solve"
     )
     parser.add_argument(
-        "--safe", choices=get_args(Gadget), help="gadget; re-solving is measured without and with it"
+        "--safe",
+        choices=get_args(Gadget),
+        help="gadget for safe re-solving; re-solving is then measured with and without this gadget",
     )
     parser.add_argument(
         "--few",
         type=lambda text: [int(part) for part in text.split(",")],
         default=[],
-        help="small numbers of iterations to measure, with commas between them",
+        help="measure solutions after these small numbers of iterations, with commas between them",
     )
     parser.add_argument(
         "--bet", type=int, help="size of an extra bet at the root of the subgame, in %% of the pot"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON in place of a table")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON instead of a table")
     options = parser.parse_args()
     if options.bet and not options.few:
         parser.error("--bet has an effect only with --few; add --few")

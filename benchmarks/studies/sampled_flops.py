@@ -51,14 +51,41 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--games", default=",".join(GAMES), help="small games, with commas between them")
-    parser.add_argument("--stored", default="300,3000", help="numbers of deals of the stored strategies")
-    parser.add_argument("--deals", default="100,300,1000,3000", help="numbers of deals of sampled flops")
-    parser.add_argument("--iterations", type=int, default=100, help="iterations of turns and rivers")
-    parser.add_argument("--flops", default="Td Th Ts,Td Qh Qs", help="flops, with commas between them")
+    parser.add_argument(
+        "--games",
+        default=",".join(GAMES),
+        help="names of the small games to measure, with commas between them",
+    )
+    parser.add_argument(
+        "--stored",
+        default="300,3000",
+        help="numbers of deals with which the stored strategies are solved, with commas between them",
+    )
+    parser.add_argument(
+        "--deals",
+        default="100,300,1000,3000",
+        help="numbers of deals with which a flop is re-solved by sampling, with commas between them",
+    )
+    parser.add_argument(
+        "--iterations",
+        type=int,
+        default=100,
+        help="number of iterations of each exact solve of turns and rivers",
+    )
+    parser.add_argument(
+        "--flops",
+        default="Td Th Ts,Td Qh Qs",
+        help="flops to measure, such as 'Td Th Ts,Td Qh Qs', with commas between them",
+    )
     parser.add_argument("--folder", help="folder of a solved whole game, in place of the small games")
-    parser.add_argument("--lines", help="betting lines that lead to the flop, with commas between them")
-    parser.add_argument("--menu", default="job", help="bet sizes of the re-solves and of the best responses")
+    parser.add_argument(
+        "--lines", help="betting lines that lead to the flop, such as r250c/, with commas between them"
+    )
+    parser.add_argument(
+        "--menu",
+        default="job",
+        help="bet sizes of re-solves and best responses: lean or job, as in `spewy match --menu`",
+    )
     parser.add_argument("--threads", type=int, default=1, help="number of threads of the exact solves")
     args = parser.parse_args()
     deals = [int(part) for part in args.deals.split(",")]

@@ -54,10 +54,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--random", type=int, default=0, help="number of random schedules")
+    parser.add_argument(
+        "--random", type=int, default=0, help="number of random discount schedules that are measured too"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of the random schedules")
-    parser.add_argument("--most", type=int, default=400, help="largest number of iterations of a solve")
-    parser.add_argument("--threads", type=int, default=2, help="number of threads")
+    parser.add_argument("--most", type=int, default=400, help="largest number of iterations of each solve")
+    parser.add_argument("--threads", type=int, default=2, help="number of threads of each solve")
     options = parser.parse_args()
     games = []
     for file, board in FILES.values():

@@ -47,16 +47,25 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    each = commands.add_parser("measure", help="size, memory and time of a package")
+    each = commands.add_parser("measure", help="measure the size, memory and time of a package")
     each.add_argument("package", type=Path, help="package of the bot, a zip file")
-    each.add_argument("--games", type=int, default=10, help="number of games")
-    each = commands.add_parser("agreement", help="how often board buckets and rows of the tables are right")
+    each.add_argument("--games", type=int, default=10, help="number of games to play")
+    each = commands.add_parser(
+        "agreement",
+        help="measure how often a package's tables give the same board bucket and row as the solve",
+    )
     each.add_argument("package", type=Path, help="package of the bot, a zip file")
-    each.add_argument("ladder", type=Path, help="folder of the solves, one for each rung")
-    each.add_argument("--boards", type=int, default=300, help="number of boards of each round")
-    each = commands.add_parser("rivers", help="best responses to the bot from the river on")
+    each.add_argument(
+        "ladder",
+        type=Path,
+        help="folder with the solves from which the package was made, one for each rung (stack size)",
+    )
+    each.add_argument("--boards", type=int, default=300, help="number of random boards of each round")
+    each = commands.add_parser("rivers", help="measure best responses to the bot from the river on")
     each.add_argument("package", type=Path, help="package of the bot, a zip file")
-    each.add_argument("--hands", type=int, default=400, help="number of hands of each rung")
+    each.add_argument(
+        "--hands", type=int, default=400, help="number of hands to deal for each rung (stack size)"
+    )
     each.add_argument("--seed", type=int, default=1, help="seed of the cards")
     args = parser.parse_args()
     if args.command == "measure":

@@ -44,17 +44,26 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    each = commands.add_parser("push", help="push or fold")
-    each.add_argument(
-        "--stacks", default="12,16,20,30,40,50,70,100", help="rungs in chips, with commas between them"
+    each = commands.add_parser(
+        "push", help="measure push-or-fold solutions that are played with other stacks"
     )
-    each = commands.add_parser("trees", help="betting trees")
-    each.add_argument("ladder", type=Path, help="folder of the solves, one for each rung")
     each.add_argument(
-        "pairs", nargs="+", metavar="STACK,RUNG", help="a stack, and the rung that plays it, in chips"
+        "--stacks",
+        default="12,16,20,30,40,50,70,100",
+        help="stacks with a solution (rungs), in chips, with commas between them",
     )
-    each.add_argument("--flops", type=int, default=6, help="number of flops")
-    each.add_argument("--seed", type=int, default=1, help="seed of the flops")
+    each = commands.add_parser("trees", help="measure solves whose betting tree is played with another stack")
+    each.add_argument("ladder", type=Path, help="folder with the solves, one for each rung (stack size)")
+    each.add_argument(
+        "pairs",
+        nargs="+",
+        metavar="STACK,RUNG",
+        help="a stack to play, and the rung whose strategy plays it, both in chips",
+    )
+    each.add_argument(
+        "--flops", type=int, default=6, help="number of random flops on which exploitability is measured"
+    )
+    each.add_argument("--seed", type=int, default=1, help="seed of the random flops")
     args = parser.parse_args()
     if args.command == "push":
         push(tuple(int(stack) for stack in args.stacks.split(",")))

@@ -27,8 +27,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", nargs="?", type=Path, help="folder in which the commands run")
-    parser.add_argument("--pictures", action="store_true", help="replace the pictures of the page")
+    parser.add_argument(
+        "folder", nargs="?", type=Path, help="folder in which the commands run; default: a temporary folder"
+    )
+    parser.add_argument(
+        "--pictures",
+        action="store_true",
+        help="replace the pictures of docs/start/walk-through.md by the new ones",
+    )
     options = parser.parse_args()
     with TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)

@@ -102,9 +102,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "walks", nargs="*", metavar="WALK", default=list(WALKS), help="names of calls (default: all)"
+        "walks",
+        nargs="*",
+        metavar="WALK",
+        default=list(WALKS),
+        help="names of the calls to follow: solve, deals, show or act (default: all)",
     )
-    parser.add_argument("--files", action="store_true", help="also list the files of each call")
+    parser.add_argument(
+        "--files", action="store_true", help="also list the source files that each call goes through"
+    )
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
         for name in options.walks:

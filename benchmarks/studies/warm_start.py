@@ -36,7 +36,7 @@ def main() -> None:
     )
     parser.add_argument("--sweeps", type=int, default=60, help="number of sweeps of the solve with buckets")
     parser.add_argument(
-        "--most", type=int, default=300, help="largest number of iterations of the exact engine"
+        "--most", type=int, default=300, help="largest number of iterations of each run of the exact engine"
     )
     options = parser.parse_args()
     for spot in ("R1", "T1", "T2"):

@@ -77,42 +77,48 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    one = commands.add_parser("curve", help="exploitability after budgets of core-minutes")
-    one.add_argument("job", type=Path, help="a job with [boards]")
+    one = commands.add_parser(
+        "curve", help="solve a job, and measure exploitability after each budget of core-minutes"
+    )
+    one.add_argument("job", type=Path, help="job file of a whole game with [boards]")
     one.add_argument("folder", type=Path, help="folder of the solve; the solve continues if it exists")
     one.add_argument(
         "--minutes",
         type=_numbers,
         default=[10, 60, 240],
-        help="budgets of core-minutes, with commas between them",
+        help="core-minutes after which exploitability is measured, with commas between them",
     )
     one.add_argument(
         "--flops", type=int, default=20, help="number of flops on which exploitability is measured; 0: all"
     )
-    one.add_argument("--seed", type=int, default=1, help="seed of the flops")
+    one.add_argument("--seed", type=int, default=1, help="seed of the random flops of --flops")
     one.add_argument(
         "--set",
         action="append",
         default=[],
         dest="changes",
         metavar="KEY=VALUE",
-        help="change a key of the job",
+        help="set a key of the job file; can be given several times",
     )
-    one.add_argument("--name", help="name of the curve in the data file (default: the folder's name)")
+    one.add_argument(
+        "--name", help="name under which the results go to the data file (default: the folder's name)"
+    )
     one.add_argument(
         "--start-from",
         type=Path,
         metavar="FOLDER",
-        help="folder of another curve, from whose strategies this curve starts",
+        help="start from the strategies of the solve in this folder, which an earlier `curve` has made",
     )
     one.add_argument(
         "--start-name",
         metavar="NAME",
-        help="name in the data file of the curve of --start-from (default: its folder's name)",
+        help="name of the solve of --start-from in the data file (default: its folder's name)",
     )
     one.set_defaults(run=curve)
 
-    one = commands.add_parser("study", help="exploitability of flop-holdem with different abstractions")
+    one = commands.add_parser(
+        "study", help="measure the exploitability of flop-holdem with different abstractions"
+    )
     one.add_argument(
         "--seconds",
         type=_numbers,
@@ -122,17 +128,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     one.add_argument(
         "--quick",
         action="store_true",
-        help="only the first abstraction, for one core-second; results are not saved",
+        help="run a short test: the first abstraction for one core-second; results are not saved",
     )
     one.set_defaults(run=study)
 
     one = commands.add_parser(
-        "schedules", help="exploitability of flop-holdem with different discounts of earlier visits"
+        "schedules",
+        help="measure the exploitability of flop-holdem with different discounts of earlier visits",
     )
     one.add_argument("--deals", type=int, default=32768, help="number of deals of each solve")
     one.set_defaults(run=schedules)
 
-    one = commands.add_parser("answers", help="exploitability of flop-holdem with different shares of CFR-BR")
+    one = commands.add_parser(
+        "answers", help="measure the exploitability of flop-holdem with different shares of CFR-BR"
+    )
     one.add_argument(
         "--deals",
         type=_numbers,
@@ -144,17 +153,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     one = commands.add_parser(
         "tables", help="write the tables of two pages in docs/research from the data file"
     )
-    one.add_argument("--pages", type=Path, nargs="+", default=PAGES, help="pages whose tables are replaced")
+    one.add_argument(
+        "--pages", type=Path, nargs="+", default=PAGES, help="Markdown pages whose tables are replaced"
+    )
     one.set_defaults(run=tables)
 
     one = commands.add_parser(
         "plot", help="draw the picture of docs/research/whole-games.md from the data file"
     )
-    one.add_argument("--out", type=Path, default=PICTURE, help="file of the picture")
+    one.add_argument("--out", type=Path, default=PICTURE, help="file to which the picture is written")
     one.set_defaults(run=lambda args: draw_curves(_data(args.data), args.out))
 
     for command in commands.choices.values():
-        command.add_argument("--data", type=Path, default=DATA, help="file of the results")
+        command.add_argument(
+            "--data", type=Path, default=DATA, help="JSON file with the results of all commands"
+        )
     args = parser.parse_args(argv)
     return int(args.run(args) or 0)
 
