@@ -1,4 +1,4 @@
-"""Execute every notebook of this folder in a temporary copy, and stop at the first error.
+"""Execute every notebook of this folder in a temporary copy; a notebook fails at its first error.
 
     python notebooks/run.py [--save FOLDER] [NAME ...]
 
@@ -75,7 +75,7 @@ def _is_bare(path: Path) -> bool:
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     bare = not any(cell.outputs or cell.execution_count for cell in cells)
     if not bare:
-        print(f"{path.name}: expected a notebook without outputs, found some", file=sys.stderr)
+        print(f"{path.name}: the notebook has stored outputs; clear all outputs", file=sys.stderr)
     return bare
 
 

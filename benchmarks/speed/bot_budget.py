@@ -30,9 +30,9 @@ from spewy.game.hand import Hand
 
 LATE = 1.1
 MOST_HANDS = 20
-"""Largest number of hands for each decision of --decisions.
+"""Number of hands, for each decision of --decisions, after which the benchmark ends.
 
-The limit ends the benchmark if no decision counts, because subgames are too large, or are solved almost at once.
+The limit matters if too few decisions count, because subgames are too large, or are solved almost at once.
 """
 BETS = 0.15
 """Probability that the opponent bets or raises when the rules allow it."""
@@ -201,13 +201,13 @@ def _other(hand: Hand, rng: Random) -> str:
 
 
 def small_folder(folder: Path) -> Path:
-    """Solve the small game for a few seconds; return the folder of the solve."""
+    """Solve a small limit hold'em game for a few seconds; return the folder of the solve."""
     solve(Job.load(small_job(folder)), folder / "out")
     return folder / "out"
 
 
 def small_job(folder: Path) -> Path:
-    """Write the small game and its job file; return the job file."""
+    """Write the game file and the job file of a small limit hold'em game; return the job file."""
     (folder / "small.game").write_text(SMALL_GAME)
     (folder / "job.toml").write_text(SMALL_JOB.format(game=folder / "small.game"))
     return folder / "job.toml"

@@ -1,4 +1,4 @@
-"""Time to compute outcomes and merge trees: of some boards on one core, of all flops with two workers.
+"""Time to compute hand outcomes and merge trees, for random boards on one core or for all flops with two workers.
 
     python -m benchmarks.speed.buckets [--quick] [--boards 15] [--flops]
 

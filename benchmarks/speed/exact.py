@@ -98,7 +98,7 @@ def main() -> None:
 
 
 def solve(spot: str, overrides: list[str]) -> dict:
-    """Solve a spot in a process of its own; return its result as JSON."""
+    """Solve a spot in a process of its own; return the JSON object that the process prints."""
     with tempfile.TemporaryDirectory(dir=".") as folder:
         command = [
             sys.executable,

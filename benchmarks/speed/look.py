@@ -104,7 +104,7 @@ def looks(job: Job) -> list[tuple]:
 
 
 def look(question: list) -> list[float]:
-    """Run a command on a folder in a new process; return wall time, both processor times and memory, as the table does.
+    """Show or report a line of a solved folder in a new process, and measure it.
 
     ``question`` is (folder, command, line, board).
     """

@@ -44,9 +44,9 @@ for portion in portions:
 print(json.dumps(out))
 """
 KINDS = ("open and first", "same", "new board", "new line", "new both")
-"""Kinds of questions, as the module's text explains them."""
+"""Kinds of measured questions; the docstring of the module explains them."""
 LIMITS_MS = (50.0, 1.0, 1.0, 1.0, 1.0)
-"""The time that the project aims at for each kind of question, in ms."""
+"""Goal of the project for the time of each kind of question, in ms."""
 
 
 def main() -> None:
@@ -89,7 +89,7 @@ def main() -> None:
 
 
 def measured(job: Job, folder: str, processes: int, answers: int) -> list[list[float]]:
-    """Measure the answers of several processes; return the seconds of each answer, one list for each of `KINDS`."""
+    """Let several processes ask questions; return the seconds of their answers, one list for each of `KINDS`."""
     out: list[list[float]] = [[] for _ in KINDS]
     for seed in range(processes):
         for all_times, times in zip(out, ask(questions(job, folder, answers, seed)), strict=True):
@@ -98,7 +98,7 @@ def measured(job: Job, folder: str, processes: int, answers: int) -> list[list[f
 
 
 def questions(job: Job, folder: str, answers: int, seed: int) -> list:
-    """Return the input of a process: the folder, the first question, and a list of later questions of each kind."""
+    """Draw the questions of one process; return the folder, the first question, and the later ones by kind."""
     rng = random.Random(seed)
     last = job.rules.num_rounds - 1
     lines: dict[str, list[Node]] = {}

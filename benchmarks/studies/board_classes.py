@@ -33,8 +33,8 @@ class Case(NamedTuple):
 
     Attributes:
         board_buckets: numbers of board buckets of flop, turn and river.
-        rows: number of rows of each board bucket.
-        remember: whether each board bucket of turns and rivers belongs to one board bucket of flops.
+        rows: number of rows (buckets of hands) in each board bucket.
+        remember: whether boards of different flop buckets never share a board bucket on turn and river.
     """
 
     board_buckets: tuple[int | str, int, int]
@@ -130,13 +130,13 @@ def _measured(case: Case, args: argparse.Namespace) -> dict[str, Any]:
 
 
 class _Unheard:
-    """A listener that ignores the progress of best responses."""
+    """A listener for the computation of best responses that prints nothing."""
 
     def begin(self, *told: object) -> None:
-        """Ignore the start."""
+        """Print nothing when the computation starts."""
 
     def judged(self, *told: object) -> None:
-        """Ignore a finished flop."""
+        """Print nothing when a flop is finished."""
 
 
 def _head() -> list[str]:

@@ -163,9 +163,10 @@ def _judged(
 
 
 def _below(play: Path, options: Options, symmetric: bool, key: Key, file: Path) -> None:
-    """Solve a subgame in a worker, and write a file.
+    """Solve a subgame in a worker process, and write the result to a file.
 
-    The file is an array with three rows: both players' values ``[hand]``, and the seconds of processor time.
+    The file has an array with three rows: best-response values ``[hand]`` of both players, and the seconds of processor
+    time.
     """
     begun = time.process_time()
     first, second = kept_judge(play, options, symmetric=symmetric).below(key)
@@ -178,7 +179,7 @@ def _below(play: Path, options: Options, symmetric: bool, key: Key, file: Path) 
 
 
 def _canonical(game: RealGame, flop: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    """Return the number and the cards of the canonical flop that is equal to a flop up to suits."""
+    """Return (number, cards) of the canonical flop that equals a flop up to suits."""
     history = canonical((tuple(sorted(flop)),), game.trees.deck, game.trees.perms)[0]
     return game.trees.firsts[0].index(history), history[-1]
 
@@ -192,7 +193,7 @@ def _rows(file: Path) -> list[dict[str, Any]]:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Return the table of all results."""
+    """Format all results of the data file as a Markdown table."""
     out = [
         "| locker (deals) | flop | locker alone: from the flop, turn, river on | re-solved | from the flop on | "
         "from the re-solved round on | core-minutes |",
