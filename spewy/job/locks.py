@@ -36,7 +36,7 @@ TOLERANCE = 1e-6  # largest distance of a lock's sum of frequencies from 1; the 
 
 
 class LockSection(Section):
-    """One ``[[lock]]`` entry of the file."""
+    """Node lock: a decision at which the range, or some hands, play given frequencies."""
 
     line: str
     """Line that leads to the decision, such as "cr120c/", or labels such as "Check, Bet(120), Call /"."""
