@@ -28,12 +28,12 @@ from spewy.system.worker import Parent
 
 @dataclass(frozen=True)
 class News:
-    """A check of a running job.
+    """One measurement of exploitability in a running job.
 
     Attributes:
         sweep: number of finished sweeps.
         found: exploitability in the unit of the job's target.
-        unit: the unit.
+        unit: unit of the job's target, such as "%".
         seconds_left: estimated seconds until the target is reached; None if unknown.
     """
 
