@@ -29,7 +29,7 @@ from spewy.web.sessions import Sessions
 
 @dataclass(frozen=True)
 class Seated:
-    """A person at a table.
+    """A person who plays hands against a solved strategy.
 
     Attributes:
         entry: the solve or batch.
@@ -55,7 +55,7 @@ class Seated:
 
 @dataclass(frozen=True)
 class Training:
-    """A person at a trainer.
+    """A person who answers the questions of a trainer.
 
     Attributes:
         entry: the solve or batch.
@@ -77,7 +77,7 @@ class Training:
 
 
 class Playing:
-    """Answers requests of people who play or train.
+    """Answers the requests of people who play or train, each in a session.
 
     Args:
         folders: the folders of the server.
@@ -134,7 +134,7 @@ class Playing:
         return self._seen(parameters, lambda seated: _deal(seated.sitting))
 
     def _seen(self, parameters: Parameters, change: Callable[[Seated], None]) -> dict[str, Any]:
-        """Change a sitting, and return its new state."""
+        """Apply ``change`` to the sitting that the parameters name, and return its new state."""
         name = text(parameters, "session")
         with self._seated.use(name) as seated:
             change(seated)
@@ -181,7 +181,7 @@ class Playing:
 
 
 def _nothing() -> None:
-    """Release nothing."""
+    """Do nothing; it closes a session that holds no files."""
 
 
 def _deal(sitting: Sitting) -> None:

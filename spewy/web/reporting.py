@@ -78,7 +78,7 @@ def _batch(folders: Folders, name: str) -> Entry:
 
 
 def _comparable(folders: Folders, entry: Entry) -> list[dict[str, Any]]:
-    """List the other solves of the same game, which can be compared with a solve; boards of batches stand together."""
+    """List the other solves of the same game, with which a solve can be compared; solves of a batch stand together."""
     wanted, entries = comparable_key(entry.path), folders.entries()
     in_batches = {board for other in entries for board in other.boards}
     found: list[dict[str, Any]] = []
