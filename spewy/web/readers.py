@@ -92,7 +92,7 @@ class Readers:
             each.close()
 
     def _dispensable(self) -> int:
-        """Return the index of the idle reader to close: one of two with the same folder, else the one used longest ago."""
+        """Return the index of the idle reader to close: one of two with the same folder, else the oldest."""
         folders = [reader.folder for reader in self._idle]
         return next((place for place, each in enumerate(folders) if each in folders[place + 1 :]), 0)
 
