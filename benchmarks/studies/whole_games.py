@@ -100,14 +100,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="KEY=VALUE",
         help="set a key of the job file; can be given several times",
     )
-    one.add_argument(
-        "--name", help="name under which the results go to the data file (default: the folder's name)"
-    )
+    one.add_argument("--name", help="name of the solve in the data file (default: the folder's name)")
     one.add_argument(
         "--start-from",
         type=Path,
         metavar="FOLDER",
-        help="start from the strategies of the solve in this folder, which an earlier `curve` has made",
+        help="start from the strategies in this folder of an earlier `curve`",
     )
     one.add_argument(
         "--start-name",
@@ -116,9 +114,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     one.set_defaults(run=curve)
 
-    one = commands.add_parser(
-        "study", help="measure the exploitability of flop-holdem with different abstractions"
-    )
+    one = commands.add_parser("study", help="measure flop-holdem with different abstractions")
     one.add_argument(
         "--seconds",
         type=_numbers,
@@ -133,15 +129,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     one.set_defaults(run=study)
 
     one = commands.add_parser(
-        "schedules",
-        help="measure the exploitability of flop-holdem with different discounts of earlier visits",
+        "schedules", help="measure flop-holdem with different discounts of earlier visits"
     )
     one.add_argument("--deals", type=int, default=32768, help="number of deals of each solve")
     one.set_defaults(run=schedules)
 
-    one = commands.add_parser(
-        "answers", help="measure the exploitability of flop-holdem with different shares of CFR-BR"
-    )
+    one = commands.add_parser("answers", help="measure flop-holdem with different shares of CFR-BR")
     one.add_argument(
         "--deals",
         type=_numbers,
@@ -153,9 +146,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     one = commands.add_parser(
         "tables", help="write the tables of two pages in docs/research from the data file"
     )
-    one.add_argument(
-        "--pages", type=Path, nargs="+", default=PAGES, help="Markdown pages whose tables are replaced"
-    )
+    one.add_argument("--pages", type=Path, nargs="+", default=PAGES, help="Markdown pages with the tables")
     one.set_defaults(run=tables)
 
     one = commands.add_parser(
@@ -165,9 +156,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     one.set_defaults(run=lambda args: draw_curves(_data(args.data), args.out))
 
     for command in commands.choices.values():
-        command.add_argument(
-            "--data", type=Path, default=DATA, help="JSON file with the results of all commands"
-        )
+        command.add_argument("--data", type=Path, default=DATA, help="JSON file with the results")
     args = parser.parse_args(argv)
     return int(args.run(args) or 0)
 

@@ -62,7 +62,7 @@ class Relay(Silent):
         self.done_before = done
 
     def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
-        """Forward a check."""
+        """Forward the result of a check as `News`."""
         self._forward(News(sweep, found, unit, seconds_left))
 
 

@@ -59,10 +59,11 @@ def safe_option(function: Decorated) -> Decorated:
         is_flag=False,
         flag_value="mixed",
         help="Gadget for safe re-solving, which protects the bot where its estimate of the opponent's range is wrong. "
-        "cfr-d: each hand of the opponent either plays the re-solved subgame, or takes its best-response value against "
-        "the stored strategy. mixed: in addition, the estimated range always plays the subgame. estimate: like mixed, "
-        "but a hand can take its value if both players follow the stored strategy. blended: every hand gets a small "
-        "weight in the estimated range, and there is no choice. --safe alone means mixed. Default: no gadget.",
+        "cfr-d: each hand of the opponent chooses between playing the re-solved subgame and taking the hand's "
+        "best-response value against the stored strategy. mixed: like cfr-d, and in addition the estimated range "
+        "always plays the subgame. estimate: like mixed, but a hand can take its value if both players follow the "
+        "stored strategy. blended: the opponent has no choice, but every hand gets a small weight in the estimated "
+        "range. --safe alone means mixed. Default: no gadget.",
     )(function)
 
 
@@ -137,13 +138,16 @@ def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Ca
         help="Time limit in seconds for one decision; at the limit the bot plays the best strategy found so far. "
         f"Default: {'no limit' if per_hand else f'{BUDGET:g} second, or no limit if --time-per-hand is given'}.",
     )
+    bank_default = "none; --budget limits each decision"
+    if per_hand is not None:
+        bank_default = f"{per_hand:g}s, the limit of the ACPC, unless --budget is given"
     bank_option = click.option(
         "--time-per-hand",
         metavar="TIME",
         type=Span(),
         help="Average time limit per hand, such as 7s, instead of --budget: the decisions of the first N hands take at "
         "most N times TIME together, and later hands can use the time that earlier hands did not need. "
-        f"Default: {f'{per_hand:g}s, the limit of the ACPC, unless --budget is given' if per_hand else 'no limit'}.",
+        f"Default: {bank_default}.",
     )
     threads_option = click.option(
         "--threads",

@@ -161,7 +161,7 @@ def _mbb(value: float | None) -> str:
 
 
 def _table(decisions: Sequence[Reviewed]) -> Table:
-    """Make a table with a row for each decision."""
+    """Make a table with a row for each of the costliest decisions."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -22,7 +22,7 @@ MOST_DECIMALS = 9
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A unit of amounts."""
+    """A unit in which people read and write amounts: chips, or big blinds of a game."""
 
     name: UnitName = "chips"
     chips: int = 1

@@ -65,7 +65,7 @@ class RoundCount:
 
 @dataclass(frozen=True)
 class TreeCount:
-    """Numbers of a tree's nodes."""
+    """Numbers of nodes in a betting tree, for each round."""
 
     rounds: Sequence[RoundCount]
     """Numbers of each round, the root's first."""

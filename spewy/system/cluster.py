@@ -49,7 +49,7 @@ class Stop(Protocol):
     """Tells a waiting function to give up; for example a `threading.Event`."""
 
     def is_set(self) -> bool:
-        """Whether to give up."""
+        """Whether the waiting function must give up."""
         ...
 
 

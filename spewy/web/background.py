@@ -120,7 +120,7 @@ class Background:
 
 @dataclass(eq=False)
 class _Task:
-    """A question and its answer."""
+    """A question, the state of its computation, and its answer."""
 
     work: Work
     version: Hashable

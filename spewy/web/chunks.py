@@ -76,6 +76,6 @@ def _rows(
 
 
 def _views(solution: Solution, line: str, board: str | None) -> list[Any]:
-    """Return a decision as oop and ip see it."""
+    """Return two views of a decision: the hands of oop and the hands of ip, with reach, strategy and EVs."""
     views = (solution.node(line, board), solution.waiting(line, board))
     return sorted(views, key=lambda view: view.player)
