@@ -77,7 +77,7 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class _Dropped:
-    """Report about a drop of data from the folder of one solve.
+    """Result of dropping data from the folder of one solve.
 
     Attributes:
         job: name of the job.

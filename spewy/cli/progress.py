@@ -138,14 +138,14 @@ class NowAndThen:
 
 
 class Compiling(logging.Handler):
-    """Log handler that prints once that functions are being compiled, which takes up to half a minute."""
+    """Log handler that prints a single message when functions are compiled, which takes up to half a minute."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
         self._is_printed = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print a warning; for other records print once that functions are being compiled."""
+        """Print a warning; for the first other record, print that functions are being compiled."""
         if record.levelno >= logging.WARNING:
             say(record.getMessage())
         elif not self._is_printed:

@@ -98,7 +98,7 @@ def _fits(entry: Entry, wanted: tuple[object, ...]) -> bool:
 
 
 def _place(folders: Folders, entry: Entry, line: str) -> dict[str, Any]:
-    """Describe a line in the betting tree of a batch, which the first board with a saved strategy has."""
+    """Describe a line of a batch for a page; the tree is that of the first board with a saved strategy."""
     for board in entry.boards:
         try:
             with folders.solution(board) as solution:
