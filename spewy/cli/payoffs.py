@@ -53,10 +53,9 @@ def payoffs(
 
     A payoff matrix has the mean winnings of player 0 in a chunk, for each pair of rows.
 
-    A chunk is one betting round after a betting line, a row is a bucket of hands. Winnings are those if both players go
-    on by the average strategies; both ranges are those with which these strategies come to the chunk, and card removal
-    is exact for both hands. The last round is computed first, since the matrices of a round are needed in the round
-    before. The job must have [boards].
+    A chunk is one betting round after a betting line, a row is a bucket of hands. Both players follow the average
+    strategies, in the chunk and on the way to it, and card removal is exact for both hands. The last round is computed
+    first, since the matrices of a round are needed in the round before. The job must have [boards].
 
     The matrices are stored in FOLDER/payoffs. They are computed again once the solve has saved other strategies, or if
     --boards or --seed differ. The same command continues after an interruption.

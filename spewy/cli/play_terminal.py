@@ -64,8 +64,8 @@ def terminal(
     interval. Leave with the end of input (Ctrl-D), or with Ctrl-C (exit code 130).
 
     In a spot, both hands are dealt from the spot's ranges on its board, and you can play the bets of the solved tree.
-    Of a batch, each hand has a random board. What you win is your share of the pot, as EVs are. The options of
-    re-solving have no effect there.
+    In a batch, each hand has a random board. Your score counts the share of the pot that you win, as EVs do. The
+    options of re-solving have no effect in spots and batches.
 
     \b
     Examples:

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 def trainer(folder: Path, seat: str | None, questions: int | None, seed: int | None) -> None:
     """Train decisions of a solved spot or batch.
 
-    Each question is a hand on a board after some betting. Decisions are asked as often as both strategies come there.
+    Each question is a hand on a board after some betting, drawn as often as it occurs when both players follow the
+    solution.
     Type an action, such as check, call, fold, bet 120 or all-in. The answer is scored by the EV that it loses to the
     best action, in chips and in % of the pot. Leave with the end of input (Ctrl-D), or with Ctrl-C (exit code 130).
 

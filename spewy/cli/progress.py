@@ -126,7 +126,7 @@ class NowAndThen:
         self._last: float | None = None
 
     def say(self, text: str, done: int, total: int, seconds_left: float) -> None:
-        """Print a line with the time left.
+        """Print a text with the time left, unless another line was printed a moment ago.
 
         The first line has no time left: its estimate would count the start of the worker processes as work.
         """

@@ -178,7 +178,7 @@ def _nearest_key(key: str, model: type[BaseModel]) -> str:
 
 
 def _keys(model: type[BaseModel]) -> Iterator[str]:
-    """Yield the keys of a job, such as ``name`` and ``solve.target``, and those of its sections' sections."""
+    """Yield all keys of a job, such as ``name`` and ``solve.target``, with the keys of nested sections."""
     for name, field in model.model_fields.items():
         key = field.alias or name
         yield key

@@ -75,7 +75,7 @@ def look_routes(folders: Folders) -> list[Route]:
 
 
 def solution_questions(solutions: Solutions) -> dict[str, Question]:
-    """Return the questions about one solution by path, which a server and a notebook answer alike."""
+    """Return functions that answer questions about a solution, by URL path; a server and a notebook use them."""
 
     def facts(parameters: Parameters) -> dict[str, Any]:
         with solutions.solution(text(parameters, "folder")) as solution:

@@ -163,10 +163,10 @@ class _Packing:
 
 
 class _Names:
-    """Numbers of the names of hands and hand classes, in the order in which they first occur.
+    """Gives each name of a hand or hand class a number, in the order in which the names first occur.
 
     Attributes:
-        numbers: number by name.
+        numbers: number of each name so far.
         kinds: made hand and draws by the number of a hand, in games that name them.
     """
 
