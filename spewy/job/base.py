@@ -266,7 +266,7 @@ class JobBase(Section):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """A message for each range with hands that are left out of the solve, with the reason."""
+        """Messages about hands that are left out of the solve and the reason, one for each range with such hands."""
         return ()
 
     @property

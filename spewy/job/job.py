@@ -233,7 +233,7 @@ class SpotJob(Job):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """A message for each range with hands that are left out of the solve, with the reason."""
+        """Messages about hands that are left out of the solve and the reason, one for each range with such hands."""
         lines = []
         for name, held, small in zip(SEAT_NAMES, self.ranges, self.range_pair.left_out, strict=True):
             if held.dropped:

@@ -83,7 +83,7 @@ def read_lock(text: str) -> dict[str, Any]:
 
 
 def lock_name(texts: Sequence[str]) -> str:
-    """Return the end of the name of a job with these locks; the folder of its solve has this name.
+    """Return the suffix that these locks add to the name of a job, and so to the folder of its solve.
 
     >>> lock_name(["x: bet 120=0.3, check"]), lock_name(["x b120 [QQ+]: call", ": check"])
     ('-lock-x-bet-120-0.3-check', '-lock-x-b120-QQ+-call-root-check')
