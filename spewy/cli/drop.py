@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--regrets",
     is_flag=True,
-    help="Drop the regrets and strategy sums of a whole game with [boards]; only a further solve needs them.",
+    help="Drop the regrets and strategy sums of a whole game with board buckets; only a further solve needs them.",
 )
 @json_option
 @verbose_option

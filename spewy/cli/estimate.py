@@ -39,8 +39,8 @@ SUMS = (
 @click.command()
 @job_argument
 @lock_option(
-    'Fix how a range or some hands play at one decision, such as "x: bet", as in spewy solve; can be given several '
-    "times."
+    'Fix how a range or some hands play at one decision, as in spewy solve: with "x: bet" the player always bets '
+    "after a check. Can be given several times."
 )
 @set_option
 @json_option

@@ -26,8 +26,8 @@ MOST_HANDS = 20
 @click.command()
 @folder_argument
 @lock_option(
-    'Let a range or some hands play this way at one decision, such as "x: bet" or "x b120 [QQ+]: call"; can be given '
-    "several times."
+    'Change how a range or some hands play at one decision: with "x: bet" the player always bets after a check, with '
+    '"x b120 [QQ+]: call" the hands QQ+ always call a bet of 120. Can be given several times.'
 )
 @click.option(
     "--against",

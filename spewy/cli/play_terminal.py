@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     type=click.Choice(SEAT_NAMES),
     help="Your seat in every hand: oop acts first after the flop, ip last. Default: the seats alternate.",
 )
-@click.option("--hands", type=click.IntRange(min=1), help="Number of hands; default: until you leave.")
+@click.option(
+    "--hands", type=click.IntRange(min=1), help="Number of hands to play; default: play until you leave."
+)
 @click.option(
     "--seed",
     type=click.IntRange(0, MOST_SEED),

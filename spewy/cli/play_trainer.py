@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     help="Player whose decisions the questions are about: oop acts first after the flop, ip last. Default: both.",
 )
 @click.option(
-    "--questions", type=click.IntRange(min=1), help="Number of questions; default: until you leave."
+    "--questions",
+    type=click.IntRange(min=1),
+    help="Number of questions to ask; default: ask until you leave.",
 )
 @click.option(
     "--seed",

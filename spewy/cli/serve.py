@@ -30,15 +30,15 @@ PORT = 8417
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="Network address to listen on. With any but a local address other machines can open the page, but only "
-    "through the printed address, which has a secret token.",
+    help="Network address to listen on; 0.0.0.0 lets other machines open the page, too. They must use the printed "
+    "address, which contains a secret token.",
 )
 @click.option(
     "--token",
     "asks_token",
     is_flag=True,
-    help="Require the secret token at a local address too. Without --token, every user of this machine can open the "
-    "page.",
+    help="Require a secret token even if only this machine can reach the page; otherwise every user of this machine "
+    "can open the page.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in the default browser.")
 @click.option(

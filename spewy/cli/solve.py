@@ -55,13 +55,14 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     type=Seconds(),
     help="Seconds between two saves. Default: a save after the first check, then every 30 seconds, less often if saves "
-    "take long. A job with [boards] saves in the background, by default after 30 seconds and then every 5 minutes.",
+    "take long. A job with board buckets saves in the background, by default after 30 seconds and then every 5 "
+    "minutes.",
 )
 @click.option(
     "--start-from",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Start a new solve of a job with [boards] from the regrets and average strategies of the solve in FOLDER. "
+    help="Start a new solve of a job with board buckets from the regrets and average strategies of the solve in FOLDER. "
     "Both jobs must have the same game and betting; their board buckets and rows may differ.",
 )
 @dask_option
