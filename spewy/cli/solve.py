@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     "--start-from",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Start a new solve of a job with board buckets from the regrets and average strategies of the solve in FOLDER. "
-    "Both jobs must have the same game and betting; their board buckets and rows may differ.",
+    help="Start a new solve of a job with board buckets from the regrets and average strategies of the solve in "
+    "FOLDER. Both jobs must have the same game and betting; their board buckets and rows may differ.",
 )
 @dask_option
 @lock_option(
