@@ -32,7 +32,7 @@ def _size_options(function: Decorated) -> Decorated:
         donk = click.option(
             f"--{name}-donk",
             metavar="SIZES",
-            help=f"Sizes of oop's donk bets, into the player who bet or raised last, on the {name}; default: none.",
+            help=f"Sizes of oop's donk bets (into the player who bet or raised last) on the {name}; default: none.",
         )
         each = [
             click.option(
