@@ -258,7 +258,7 @@ class SolveSection(Section):
     variant: str | None = None
     """Variant of CFR: cfr, cfr+, lcfr, dcfr, dcfr-steep, pcfr+; default: dcfr-steep in the exact engine, else dcfr."""
     integrate: Literal["regret", "average"] = "regret"
-    """What a visit adds to a stored chunk: "regret": regrets of CFR; "average": a local optimum, to the average."""
+    """Quantity that a visit adds to a stored chunk: regrets of CFR ("regret"), or a local optimum ("average")."""
     leaves: Literal["auto", "stored", "live"] | dict[RoundName, LeafKind] = "auto"
     """Values at chance leaves: from "live" chunks or "stored" payoffs of the next round; also a table by round."""
     target: str = "0.3%"
