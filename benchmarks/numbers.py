@@ -27,7 +27,7 @@ CLAIMS = ROOT / "docs" / "claims.toml"
 
 @dataclass(frozen=True)
 class Claim:
-    """A figure on a page, and the command that measures it.
+    """A figure that a page quotes, and the command that measures it.
 
     A quick claim has `seconds`, and `pattern`, `value` and `within` to find and compare the figure in the command's
     output. A long claim has `takes`, its time in words.
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--list", action="store_true", help="list all claims, run nothing")
+    parser.add_argument("--list", action="store_true", help="list all claims without running their commands")
     options = parser.parse_args(argv)
     found = claims()
     quick = [claim for claim in found if claim.seconds is not None]
@@ -64,13 +64,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def claims(path: Path = CLAIMS) -> list[Claim]:
-    """Read the table of claims."""
+    """Read all claims from a TOML file."""
     table = tomllib.loads(path.read_text())
     return [Claim(machine=table["machine"], **entry) for entry in table["claim"]]
 
 
 def repeat(claim: Claim) -> bool:
-    """Run a quick claim's command, print its figure, and return whether the figure is that of the claim."""
+    """Run the command of a quick claim, print the measured figure, and return whether it agrees with the claim."""
     match = re.search(claim.pattern, output(claim.command))
     measured = float(match[1]) if match else None
     same = measured is not None and abs(measured - claim.value) <= claim.within
@@ -81,7 +81,7 @@ def repeat(claim: Claim) -> bool:
 
 @cache
 def output(command: str) -> str:
-    """Run a command in the root of the repository; FOLDER in it becomes a temporary folder."""
+    """Run a command in the root of the repository, with FOLDER replaced by a temporary folder; return its stdout."""
     with tempfile.TemporaryDirectory() as folder:
         words = [word.replace("FOLDER", f"{folder}/results") for word in shlex.split(command)]
         program = [sys.executable, "-m", "spewy"] if words[0] == "spewy" else [sys.executable]
@@ -91,7 +91,7 @@ def output(command: str) -> str:
 
 
 def described(claim: Claim) -> str:
-    """Describe a claim: its page, its figure, the command that repeats it, and how long that takes."""
+    """Describe a claim for the terminal: its page, figure, command, running time, date, commit and machine."""
     takes = claim.takes if claim.seconds is None else f"{claim.seconds:g} s"
     return (
         f"{claim.claim}\n  {claim.page}: {claim.figure}\n  {claim.command}\n"

@@ -1,4 +1,4 @@
-"""Solvers in memory that sample boards, for the whole game of a job."""
+"""Make solvers in memory for whole games with board buckets, and the games that measure them."""
 
 import sys
 import time
@@ -15,7 +15,7 @@ from spewy.run.sampled_plan import spec_of
 from spewy.run.warmup import warm_up
 
 SEED = 1
-"""Seed of the sampled boards."""
+"""Seed of the random boards that the solvers deal."""
 
 
 def abstraction_spec(job: Job) -> AbstractionSpec:

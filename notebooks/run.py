@@ -1,8 +1,9 @@
-"""Execute every notebook of this folder in a temporary copy; the first error fails.
+"""Execute every notebook of this folder in a temporary copy; a notebook fails at its first error.
 
     python notebooks/run.py [--save FOLDER] [NAME ...]
 
-``--save`` keeps the executed notebooks, pictures included. Those in git carry no outputs: ``--check`` says which do.
+``--save`` writes the executed notebooks, with their pictures, into a folder. Notebooks in git must have no outputs;
+``--check`` fails if one has.
 """
 
 import argparse
@@ -20,12 +21,21 @@ HERE = Path(__file__).resolve().parent
 
 
 def main() -> int:
-    """Parse the command line; 0 when all notebooks ran."""
+    """Run the command line; return 0 if all notebooks ran, or if `--check` found no outputs, else 1."""
     parser = argparse.ArgumentParser(description="Execute the notebooks of this folder.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="notebooks to run; all by default")
-    parser.add_argument("--save", type=Path, metavar="FOLDER", help="keep the executed notebooks there")
-    parser.add_argument("--check", action="store_true", help="run nothing; fail where outputs are stored")
-    parser.add_argument("--timeout", type=int, default=300, help="seconds for a cell")
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FOLDER",
+        help="write the executed notebooks, with their outputs, into this folder",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="run nothing; fail if a notebook has stored outputs"
+    )
+    parser.add_argument(
+        "--timeout", type=int, default=300, help="time limit of a cell, in seconds (default 300)"
+    )
     args = parser.parse_args()
     found = sorted(HERE.glob("*.ipynb"))
     unknown = set(args.names) - {path.name for path in found}
@@ -65,7 +75,7 @@ def _is_bare(path: Path) -> bool:
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     bare = not any(cell.outputs or cell.execution_count for cell in cells)
     if not bare:
-        print(f"{path.name}: expected a notebook without outputs, found some", file=sys.stderr)
+        print(f"{path.name}: the notebook has stored outputs; clear all outputs", file=sys.stderr)
     return bare
 
 

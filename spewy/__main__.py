@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Run the command line; it survives the loss of the terminal."""
+    """Run the command line, which goes on to save its work if the terminal is closed."""
     atexit.register(_end_fast)  # the first function that is registered is called last
     with interrupted_by_signals():
         interrupt_without_starter()
@@ -34,13 +34,13 @@ def main() -> None:
 
 
 def _start_fast() -> None:
-    """Shorten the start: run the garbage collector less often, and load no pydantic plugins."""
+    """Make the program start faster: run the garbage collector less often, and load no plugins of pydantic."""
     gc.set_threshold(50_000, 20, 100)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
 
 
 def _end_fast() -> None:
-    """End the helper processes of worker pools, and shorten the end: the final garbage collections find nothing."""
+    """End the helper processes of worker pools; exempt all objects from the slow final garbage collections."""
     end_trackers()
     gc.freeze()
 

@@ -30,9 +30,9 @@ from spewy.game.hand import Hand
 
 LATE = 1.1
 MOST_HANDS = 20
-"""Largest number of hands for each decision of --decisions.
+"""Number of hands, for each decision of --decisions, after which the benchmark ends.
 
-The limit ends the benchmark if no decision counts, because subgames are too large, or are solved almost at once.
+The limit matters if too few decisions count, because subgames are too large, or are solved almost at once.
 """
 BETS = 0.15
 """Probability that the opponent bets or raises when the rules allow it."""
@@ -73,12 +73,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", nargs="?", type=Path, help="folder of a solved whole game")
-    parser.add_argument("--budget", type=float, default=1.0, help="time limit of one decision, in seconds")
     parser.add_argument(
-        "--decisions", type=int, default=20, help="number of decisions to measure, which solve a subgame"
+        "folder",
+        nargs="?",
+        type=Path,
+        help="folder of the solved whole game that the bot plays; default: a small game, solved first",
     )
-    parser.add_argument("--busy", type=int, default=2, help="number of busy processes")
+    parser.add_argument(
+        "--budget", type=float, default=1.0, help="time limit of each decision of the bot, in seconds"
+    )
+    parser.add_argument(
+        "--decisions",
+        type=int,
+        default=20,
+        help="number of decisions to measure; only decisions that re-solve a subgame count",
+    )
+    parser.add_argument(
+        "--busy",
+        type=int,
+        default=2,
+        help="number of other processes that use all the processor time they get",
+    )
     parser.add_argument(
         "--resolve",
         choices=("off-tree", "always"),
@@ -86,11 +101,19 @@ def main() -> None:
         help="when the bot re-solves: only after bets that the tree lacks, or on every turn and river",
     )
     parser.add_argument(
-        "--threads", type=int, help="threads of a solve; default: all cores with always, else 1"
+        "--threads",
+        type=int,
+        help="number of threads of a re-solve; default: all cores with --resolve always, else 1",
     )
-    parser.add_argument("--safe", action="store_true", help="re-solve with a gadget")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the cards and of the opponent")
-    parser.add_argument("--quick", action="store_true", help="limit of 0.2 s, 4 decisions, 1 busy process")
+    parser.add_argument("--safe", action="store_true", help="let the bot re-solve with the gadget `mixed`")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="seed of the cards and of the opponent's random actions"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="run a short benchmark: time limit 0.2 s, 4 decisions, 1 busy process",
+    )
     options = parser.parse_args()
     if options.quick:
         options.budget, options.decisions, options.busy = 0.2, 4, 1
@@ -178,13 +201,13 @@ def _other(hand: Hand, rng: Random) -> str:
 
 
 def small_folder(folder: Path) -> Path:
-    """Solve the small game for a few seconds; return the folder of the solve."""
+    """Solve a small limit hold'em game for a few seconds; return the folder of the solve."""
     solve(Job.load(small_job(folder)), folder / "out")
     return folder / "out"
 
 
 def small_job(folder: Path) -> Path:
-    """Write the small game and its job file; return the job file."""
+    """Write the game file and the job file of a small limit hold'em game; return the job file."""
     (folder / "small.game").write_text(SMALL_GAME)
     (folder / "job.toml").write_text(SMALL_JOB.format(game=folder / "small.game"))
     return folder / "job.toml"

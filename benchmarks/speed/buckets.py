@@ -1,4 +1,4 @@
-"""Time to compute outcomes and merge trees: of some boards on one core, of all flops with two workers.
+"""Time to compute hand outcomes and merge trees, for random boards on one core or for all flops with two workers.
 
     python -m benchmarks.speed.buckets [--quick] [--boards 15] [--flops]
 
@@ -28,9 +28,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="three boards of each round")
-    parser.add_argument("--boards", type=int, default=15, help="number of boards of each round (default 15)")
-    parser.add_argument("--flops", action="store_true", help="also compute the merge trees of all flops")
+    parser.add_argument("--quick", action="store_true", help="measure only three boards of each round")
+    parser.add_argument(
+        "--boards", type=int, default=15, help="number of random boards of each round (default 15)"
+    )
+    parser.add_argument(
+        "--flops",
+        action="store_true",
+        help="also measure the time to compute the merge trees of all 1,755 flops",
+    )
     options = parser.parse_args()
     combos = hands(Deck(), 2)
     rng = np.random.default_rng(1)

@@ -40,17 +40,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    compared = commands.add_parser("compare", help="speed and exploitability of a whole game")
+    compared = commands.add_parser(
+        "compare", help="measure speed and exploitability of a whole game with threads and with clusters"
+    )
     compared.add_argument(
-        "job", nargs="?", type=Path, default=ROOT / "examples/flop-holdem.toml", help="a job with [boards]"
+        "job",
+        nargs="?",
+        type=Path,
+        default=ROOT / "examples/flop-holdem.toml",
+        help="job file of a whole game with [boards]",
     )
     compared.add_argument("--deals", type=int, default=8192, help="number of deals of each solve")
     compared.add_argument(
         "--flops", type=int, default=0, help="number of flops on which exploitability is measured; 0: all"
     )
-    compared.add_argument("--seeds", type=int, default=3, help="number of seeds of the deals")
-    stored = commands.add_parser("stored", help="speed of sweeps over stored chunks")
-    stored.add_argument("job", nargs="?", type=Path, default=ROOT / "examples/T1.toml", help="a job file")
+    compared.add_argument(
+        "--seeds",
+        type=int,
+        default=3,
+        help="number of solves with each number of workers, each with other random deals",
+    )
+    stored = commands.add_parser(
+        "stored", help="measure the speed of sweeps over stored chunks with processes and with clusters"
+    )
+    stored.add_argument(
+        "job", nargs="?", type=Path, default=ROOT / "examples/T1.toml", help="job file of the solve"
+    )
     stored.add_argument("--sweeps", type=int, default=6, help="number of sweeps of each solve")
     stored.add_argument("--rounds", type=int, default=3, help="number of solves with each number of workers")
     for command in (compared, stored):
@@ -58,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "--workers",
             type=_sizes,
             default=[1, 2, 3],
-            help="numbers of workers of the clusters, with commas between them",
+            help="sizes of the clusters to measure (numbers of workers), with commas between them",
         )
         command.add_argument(
             "--set",
@@ -66,9 +81,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             default=[],
             dest="overrides",
             metavar="KEY=VALUE",
-            help="change a key of the job",
+            help="set a key of the job file; can be given several times",
         )
-        command.add_argument("--quick", action="store_true", help="a small game and few repetitions")
+        command.add_argument(
+            "--quick", action="store_true", help="run a short benchmark with a small game and few repetitions"
+        )
     args = parser.parse_args(argv)
     if args.quick:
         args.deals = 300
@@ -121,7 +138,7 @@ def _solved(
     Args:
         args: the command's arguments.
         seed: seed of the deals.
-        settings: changes of the job.
+        settings: changes of job keys, each as KEY=VALUE.
         folder: folder of the solve.
         spent: returns the processor time of other processes that take part, in seconds.
 
@@ -153,18 +170,18 @@ class _Watch(Silent):
         self._points: list[tuple[int, float, float]] = []
 
     def status(self, status: Status, threads: int) -> None:
-        """Record the number of deals and both times."""
+        """Record the number of deals, the wall time and the processor time of this report."""
         self._points.append((status.deals, time.perf_counter(), time.process_time() + self._spent()))
 
     def rates(self) -> tuple[float, float]:
-        """Return deals per second, and per second of processor time, without the check at the end."""
+        """Return deals per second of wall time and of processor time, without the check at the end of the solve."""
         first, begun, before = self._points[0]
         last, ended, after = next(point for point in self._points if point[0] == self._points[-1][0])
         return (last - first) / max(ended - begun, 1e-9), (last - first) / max(after - before, 1e-9)
 
 
 def _stored(args: argparse.Namespace) -> None:
-    """Run sweeps with each number of processes and on each cluster, and print the time of a sweep."""
+    """Run sweeps over stored chunks with processes and on clusters, and print the median time of a sweep."""
     if args.quick:
         args.sweeps, args.rounds, args.workers = 2, 1, [1]
         args.overrides += ["rows.turn=7", "rows.river=5"]
@@ -183,9 +200,13 @@ def _stored(args: argparse.Namespace) -> None:
 
 
 def _sweep_seconds(args: argparse.Namespace, scratch: Path, workers: int, size: int) -> float:
-    """Return the mean seconds of a sweep, without the first one.
+    """Solve the job for some sweeps, and return the mean seconds of a sweep after the first one.
 
-    ``size`` is the number of workers of a cluster; 0: the solve uses a number of local processes, ``workers``.
+    Args:
+        args: the command's arguments.
+        scratch: folder for the solve and the cluster.
+        workers: number of local processes, if there is no cluster.
+        size: number of workers of the Dask cluster; 0: no cluster.
     """
     ended = ["solve.leaves=stored", "solve.target=0 chips", f"solve.max_sweeps={args.sweeps}"]
     settings = [*args.overrides, *ended, f"solve.check_every={args.sweeps}"]
@@ -198,7 +219,7 @@ def _sweep_seconds(args: argparse.Namespace, scratch: Path, workers: int, size: 
 
 
 class _Sweeps(Silent):
-    """Records the times at which sweeps end."""
+    """A reporter that records the times at which sweeps end."""
 
     def __init__(self) -> None:
         self.ends: list[float] = []
@@ -222,7 +243,7 @@ def _cluster(folder: Path, size: int) -> Iterator[tuple[str, Callable[[], float]
     """Run a Dask scheduler with ``size`` workers until the block ends.
 
     Yields:
-        The scheduler's address, and a function that returns the processor time of all these processes in seconds.
+        The scheduler's address, and a function that returns the seconds of processor time of scheduler and workers.
     """
     folder.mkdir()
     file = folder / "scheduler.json"

@@ -52,15 +52,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="solve R1 and T1 once, to 0.1 %% of the pot")
-    parser.add_argument("--repeat", type=int, default=3, help="number of solves for each line (default 3)")
     parser.add_argument(
-        "--spots", default="R1,T1,F1,P1", help="spots, with commas between them (default all)"
+        "--quick", action="store_true", help="solve only R1 and T1, once each, to 0.1 %% of the pot"
     )
-    parser.add_argument("--threads", type=int, default=2, help="number of threads (default 2)")
-    parser.add_argument("--memory", default="280 MiB", help="memory limit of F1 (default 280 MiB)")
     parser.add_argument(
-        "--profile", action="store_true", help="print the microseconds of each step of R1 and T1 instead"
+        "--repeat", type=int, default=3, help="number of solves for each line of the table (default 3)"
+    )
+    parser.add_argument(
+        "--spots",
+        default="R1,T1,F1,P1",
+        help="names of the spots to solve, with commas between them (default: all four)",
+    )
+    parser.add_argument("--threads", type=int, default=2, help="number of threads of each solve (default 2)")
+    parser.add_argument(
+        "--memory", default="280 MiB", help="memory limit of the solve of F1 (default 280 MiB)"
+    )
+    parser.add_argument(
+        "--profile",
+        action="store_true",
+        help="instead of solving, print the microseconds of each step of a traversal of R1 and T1",
     )
     options = parser.parse_args()
     if options.profile:
@@ -88,7 +98,7 @@ def main() -> None:
 
 
 def solve(spot: str, overrides: list[str]) -> dict:
-    """Solve a spot in a process of its own; return its result as JSON."""
+    """Solve a spot in a process of its own; return the JSON object that the process prints."""
     with tempfile.TemporaryDirectory(dir=".") as folder:
         command = [
             sys.executable,

@@ -33,20 +33,20 @@ from spewy.bot.resolving.warm_start import start_warm
 from spewy.game.hand import Hand
 
 STEP, MOST = 10, 2000
-"""Iterations between two measurements, and largest number of iterations."""
+"""Number of iterations between two measurements of exploitability, and largest number of iterations."""
 COUNTS = (50, 100, 200, 400)
-"""Numbers of iterations of --averages."""
+"""Numbers of iterations after which --averages measures exploitability."""
 WAYS = {
     "from nothing": (0.0, False),
     "without the first quarter": (0.25, False),
     "without the first half": (0.5, False),
     "from the stored strategy": (0.0, True),
 }
-"""The ways of --averages: the share of the first iterations that the average leaves out, and the start."""
+"""Averages that --averages compares: (share of first iterations left out, start from the stored strategy or not)."""
 
 
 class Turns:
-    """Solves turns of a folder's strategy.
+    """Solves turns that a stored strategy reaches when it plays against itself.
 
     Args:
         policy: the stored strategy.
@@ -60,11 +60,21 @@ class Turns:
         self.bot = LockerBot(policy, Options(resolve="never", seconds=None))
 
     def reached(self, seed: int) -> Hand | None:
-        """Play a hand; return the state at which its turn begins, or None."""
+        """Play a hand with the stored strategy; return the state when the turn is dealt, or None if it ends earlier."""
         return self.judge.reached(self.bot, seed)
 
     def begin(self, state: Hand, seed: int, bets: tuple[str, ...], warm: bool) -> tuple[Root, Solver]:
-        """Lay out the solve of a turn up to its first iteration; ``warm``: it starts from the stored strategy."""
+        """Prepare the solve of a turn up to its first iteration.
+
+        Args:
+            state: the state at the beginning of the turn.
+            seed: seed of the bot's hand.
+            bets: extra bets at the root, written like ACPC actions, which the stored tree may lack.
+            warm: whether to start from the stored strategy instead of from nothing.
+
+        Returns:
+            The root of the subgame, and the solver.
+        """
         self.bot.new_hand(state, 0, seed)
         put_in = max(state.betting.spent)
         root = Root(state.betting.round, put_in, min(state.game.stacks or (0,)) - put_in)
@@ -81,7 +91,7 @@ class Turns:
         return root, solver
 
     def solve(self, state: Hand, seed: int, bets: tuple[str, ...], warm: bool) -> tuple[float, int, float]:
-        """Solve a turn; return the seconds before the first iteration, the iterations, and the seconds of all."""
+        """Solve a turn to the target; return seconds before the first iteration, iterations, and seconds in all."""
         self.bot.new_hand(state, 0, seed)
         self.bot.ranges(state)
         began = time.perf_counter()
@@ -98,7 +108,15 @@ class Turns:
             return laid, done, total
 
     def average(self, state: Hand, seed: int, iterations: int, without: float, warm: bool) -> float:
-        """Return the exploitability in % of the pot of averages without a share of the first iterations."""
+        """Solve a turn, and return the exploitability of its average strategies in % of the pot.
+
+        Args:
+            state: the state at the beginning of the turn.
+            seed: seed of the bot's hand.
+            iterations: number of iterations.
+            without: share of the first iterations that the average leaves out.
+            warm: whether to start from the stored strategy instead of from nothing.
+        """
         root, solver = self.begin(state, seed, (), warm)
         with closing(solver):
             first = int(iterations * without)
@@ -112,7 +130,7 @@ class Turns:
 
 
 def averages(turns: Turns, options: argparse.Namespace) -> None:
-    """Print the exploitability after some numbers of iterations, the mean over turns."""
+    """Print a table for --averages: exploitability by kind of average and number of iterations, mean over turns."""
     found = {(name, n): list[float]() for name in WAYS for n in COUNTS}
     seed, done = options.seed, 0
     while done < options.turns:
@@ -134,12 +152,25 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", help="folder of a solved no-limit game")
-    parser.add_argument("--turns", type=int, default=5, help="number of turns")
+    parser.add_argument("--turns", type=int, default=5, help="number of turns to solve")
     parser.add_argument("--threads", type=int, default=2, help="number of threads of a solve")
-    parser.add_argument("--menu", choices=("lean", "job"), default="lean", help="bet sizes of the solve")
-    parser.add_argument("--target", type=float, default=1.0, help="exploitability in %% of the pot")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the first hand")
-    parser.add_argument("--averages", action="store_true", help="compare averages of iterations")
+    parser.add_argument(
+        "--menu",
+        choices=("lean", "job"),
+        default="lean",
+        help="bet sizes in the trees of the solves, as in `spewy match --menu`",
+    )
+    parser.add_argument(
+        "--target", type=float, default=1.0, help="exploitability in %% of the pot at which the clock stops"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="seed of the first dealt hand; later hands have the next seeds"
+    )
+    parser.add_argument(
+        "--averages",
+        action="store_true",
+        help="print the exploitability of average strategies without the first iterations instead of the times",
+    )
     options = parser.parse_args()
     if options.averages:
         with open_policy(options.folder) as policy:

@@ -20,19 +20,26 @@ import numpy as np
 from lockers import LmdbStore, Transaction, open_store
 
 CASES = ((8, 2.5), (64, 2.5), (1024, 2.5), (1024, 60.0), (4096, 250.0))
-"""Sizes of a commit in KiB, each with the milliseconds of work between two commits."""
+"""Measured cases: (KiB of a commit, milliseconds of work between two commits)."""
 LOCKERS = ("strategy", "regret", "guess", "payoff")
 KEYS = 20
-"""Number of different keys that a process writes, one after the other."""
+"""Number of different keys to which a process writes in turn."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--processes", type=int, default=8, help="number of processes that write together")
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=8,
+        help="number of processes that write to one store at the same time",
+    )
     parser.add_argument("--seconds", type=float, default=3, help="wall time of each measurement")
-    parser.add_argument("--quick", action="store_true", help="half a second for each measurement")
+    parser.add_argument(
+        "--quick", action="store_true", help="run a short benchmark: half a second for each measurement"
+    )
     options = parser.parse_args()
     seconds = 0.5 if options.quick else options.seconds
     print("| commit, KiB | work, ms | commit alone, ms | commit together, ms | commits per second | lost |")
@@ -47,7 +54,7 @@ def main() -> None:
 
 
 def measured(processes: int, size: int, work: float, seconds: float) -> tuple[float, float]:
-    """Let processes write for some seconds.
+    """Let processes write to one store at the same time, and measure their commits.
 
     Args:
         processes: number of processes.
@@ -56,7 +63,7 @@ def measured(processes: int, size: int, work: float, seconds: float) -> tuple[fl
         seconds: length of the measurement.
 
     Returns:
-        Milliseconds of a commit, and commits per second of all processes together.
+        Milliseconds that a commit takes, and commits per second of all processes together.
     """
     context = multiprocessing.get_context("fork")
     results, start = context.Queue(), context.Barrier(processes)

@@ -52,10 +52,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--jobs", default="T1,F1,P1,big", help="jobs, with commas between them")
-    parser.add_argument("--folders", type=Path, help="folder with a solved folder for each job")
-    parser.add_argument("--sweeps", type=int, default=10, help="number of sweeps of a solve")
-    parser.add_argument("--quick", action="store_true", help="only T1, 2 sweeps")
+    parser.add_argument(
+        "--jobs", default="T1,F1,P1,big", help="names of the jobs to solve and show, with commas between them"
+    )
+    parser.add_argument(
+        "--folders",
+        type=Path,
+        help="folder with a subfolder FOLDERS/JOB for each job; missing solves are made there",
+    )
+    parser.add_argument(
+        "--sweeps", type=int, default=10, help="number of sweeps of each solve that the benchmark makes"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="run a short benchmark: only T1, solved with 2 sweeps"
+    )
     options = parser.parse_args()
     if options.quick:
         options.jobs, options.sweeps = "T1", 2
@@ -94,7 +104,7 @@ def looks(job: Job) -> list[tuple]:
 
 
 def look(question: list) -> list[float]:
-    """Run a command on a folder in a new process; return wall time, both processor times and memory, as the table does.
+    """Show or report a line of a solved folder in a new process, and measure it.
 
     ``question`` is (folder, command, line, board).
     """

@@ -50,11 +50,11 @@ SOLVES = {
     "flop-holdem": ("flop-holdem", ["solve.max_time=30 s"]),
     "leduc": ("leduc", ["solve.max_sweeps=20"]),
 }
-"""Job file and changes of each solve that the benchmark makes."""
+"""Solves that the benchmark makes, by name: the example job, and changes of its keys."""
 WRITING = "running"
-"""Name of the solve that runs while the benchmark clicks."""
+"""Folder name of the solve that is still running while the benchmark clicks in it."""
 FIRST_PAGE, CLICK, CLICK_WHILE_WRITING = 1000, 150, 300
-"""Limits in milliseconds."""
+"""Time limits in milliseconds: to show the first page, of a click, and of a click while the solve saves."""
 MOST_MIB = 300
 CLIENTS, PER_SECOND, BURST = 4, 100, 10_000
 TAKE = """async (random) => {
@@ -72,18 +72,33 @@ TAKE = """async (random) => {
   if (error) throw new Error(`${location.hash}: ${error.textContent}`);
   return [performance.now() - started, location.hash];
 }"""
-"""Clicks a random step, and returns the milliseconds until the page has drawn the next position."""
+"""JavaScript that clicks a random action or card, and returns the milliseconds until the next position is drawn."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--folders", type=Path, help="folder with a solved folder for each solve")
-    parser.add_argument("--solves", help="names of the solves, with commas between them")
+    parser.add_argument(
+        "--folders",
+        type=Path,
+        help="folder with the folder of each solve; default: the benchmark makes the solves",
+    )
+    parser.add_argument(
+        "--solves", help="names of the solves to open in the browser, with commas between them"
+    )
     parser.add_argument("--clicks", type=int, default=60, help="number of clicks in each solve")
-    parser.add_argument("--seconds", type=float, default=10.0, help="time for which four clients ask")
-    parser.add_argument("--quick", action="store_true", help="only T1 and Leduc, few clicks")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=10.0,
+        help="seconds for which four clients ask questions at a steady rate",
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="run a short benchmark: only T1 and Leduc hold'em, with few clicks",
+    )
     options = parser.parse_args()
     names = options.solves or ("T1,leduc" if options.quick else "T1,flop,flop-holdem")
     if options.quick:
@@ -109,7 +124,7 @@ def main() -> None:
 
 
 def make_solves(folder: Path, names: Sequence[str]) -> None:
-    """Solve jobs into subfolders of a folder."""
+    """Solve the jobs of `SOLVES` with these names, each into a subfolder of a folder."""
     for name in names:
         file, changes = SOLVES[name]
         solve(Job.load(EXAMPLES / f"{file}.toml", changes), folder / name)
@@ -117,7 +132,7 @@ def make_solves(folder: Path, names: Sequence[str]) -> None:
 
 @contextmanager
 def serving(*folders: Path) -> Iterator[tuple[str, int]]:
-    """Run ``spewy serve``; yields its address and its process id."""
+    """Run ``spewy serve`` until the block ends; yield its address and its process id."""
     with _spewy("serve", *folders, "--port", "0", stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         yield process.stdout.readline().strip(), process.pid
@@ -125,7 +140,7 @@ def serving(*folders: Path) -> Iterator[tuple[str, int]]:
 
 @contextmanager
 def running_solve(root: Path) -> Iterator[str]:
-    """Solve T1 without an end, with a save each second; yields the id of the solve."""
+    """Solve T1 until the block ends, with a save each second; yield the id by which the server names the solve."""
     changes = ("--set", "solve.target=0.000001%", "--set", "solve.max_sweeps=1000000")
     with _spewy("solve", EXAMPLES / "T1.toml", "--out", root / "T1", "--save-every", "1", *changes):
         yield f"{root.name}/T1"
@@ -133,7 +148,7 @@ def running_solve(root: Path) -> Iterator[str]:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Start the browser."""
+    """Start Chromium; close it when the block ends."""
     with sync_playwright() as library:
         browser = library.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
@@ -141,7 +156,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def look_around(browser: Browser, address: str, root: str, names: Sequence[str], n_clicks: int) -> list[str]:
-    """Measure first pages and clicks; return the questions that the pages have asked about positions."""
+    """Measure first pages and clicks in each solve; return the URLs that the pages asked about positions."""
     row("first page", "all", [first_page(browser, address) for _ in range(5)], FIRST_PAGE)
     questions: list[str] = []
     for name in names:
@@ -155,7 +170,7 @@ def look_around(browser: Browser, address: str, root: str, names: Sequence[str],
 
 
 def first_page(browser: Browser, address: str) -> float:
-    """Open a page in a browser that has loaded nothing yet; milliseconds until it is shown."""
+    """Open the first page with an empty browser cache; return the milliseconds until it is shown."""
     with browser.new_context() as context:
         page = context.new_page()
         started = time.perf_counter()
@@ -165,7 +180,7 @@ def first_page(browser: Browser, address: str) -> float:
 
 
 def walk(browser: Browser, address: str, folder: str, n_clicks: int) -> tuple[list[float], list[str]]:
-    """Click along random lines of a solve; the milliseconds of each click, and the questions that the page asked."""
+    """Click along random lines of a solve; return the milliseconds of each click, and the URLs that the page asked."""
     random, times, asked = Random(0), [], []
     root = f"#look?{urlencode({'folder': folder})}"
 
@@ -189,7 +204,7 @@ def walk(browser: Browser, address: str, folder: str, n_clicks: int) -> tuple[li
 
 
 def open_root(page: Page, address: str, root: str) -> None:
-    """Open the first decision of a solve."""
+    """Open the root of a solve in the page, and wait until it is drawn."""
     page.goto("about:blank")
     page.goto(address + root)
     page.wait_for_selector(".stage.here")
@@ -203,7 +218,7 @@ def wait_until_saved(address: str, folder: str) -> None:
 
 
 def ask_steadily(address: str, questions: Sequence[str], seconds: float) -> None:
-    """Ask questions from some clients at a steady rate, and print how long answers take from the time they are due."""
+    """Repeat questions from several clients at a steady rate; print the times from due questions to answers."""
     late: list[float] = []
     statuses: Counter[str] = Counter()
     begin = time.perf_counter()
@@ -227,7 +242,7 @@ def ask_steadily(address: str, questions: Sequence[str], seconds: float) -> None
 
 
 def burst(address: str, questions: Sequence[str]) -> None:
-    """Connect and ask from many clients at once, and print how they were answered."""
+    """Connect many clients at once, let each ask a question, and print how many got which kind of answer."""
     host, port = urlsplit(address).hostname, urlsplit(address).port
     times: list[float] = []
 
@@ -259,21 +274,21 @@ def burst(address: str, questions: Sequence[str]) -> None:
 
 
 def ask(connection: http.client.HTTPConnection, question: str) -> tuple[int, bytes]:
-    """Ask a question; status and body of the answer."""
+    """Send a question over a connection; return the HTTP status and the body of the answer."""
     connection.request("GET", question)
     answer = connection.getresponse()
     return answer.status, answer.read()
 
 
 def memory(process: int) -> None:
-    """Print the memory of the server now, and at its peak."""
+    """Print the memory of the server process: now, and the peak so far."""
     text = Path(f"/proc/{process}/status").read_text()
     now, peak = (int(text.split(f"{key}:")[1].split()[0]) / 1024 for key in ("VmRSS", "VmHWM"))
     print(f"\nmemory of the server: {now:.0f} MiB, at its peak {_starred(peak, MOST_MIB)} (limit {MOST_MIB})")
 
 
 def row(what: str, name: str, times: Sequence[float], limit: float | None) -> None:
-    """Print a row of the table."""
+    """Print a row of the table with a summary of the measured times in ms, and a star if they exceed the limit."""
     figures = [_starred(value, limit) for value in (median(times), max(times))]
     print(f"| {what} | {name} | {figures[0]} | {figures[1]} | {limit or ''} |", flush=True)
 
@@ -307,7 +322,7 @@ def _all_at_once(functions: Sequence[Callable[[], None]]) -> None:
 
 @contextmanager
 def _spewy(*arguments: str | Path, stdout: int = subprocess.DEVNULL) -> Iterator[subprocess.Popen[str]]:
-    """Run a command of the command line, and interrupt it at the end."""
+    """Run a command of ``spewy`` in a process, which gets Ctrl-C when the block ends."""
     process = subprocess.Popen(
         [sys.executable, "-m", "spewy", *map(str, arguments)],
         stdout=stdout,

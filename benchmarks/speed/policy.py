@@ -44,25 +44,36 @@ for portion in portions:
 print(json.dumps(out))
 """
 KINDS = ("open and first", "same", "new board", "new line", "new both")
-"""Kinds of questions, as the module's text explains them."""
+"""Kinds of measured questions; the docstring of the module explains them."""
 LIMITS_MS = (50.0, 1.0, 1.0, 1.0, 1.0)
-"""The time that the project aims at for each kind of question, in ms."""
+"""Goal of the project for the time of each kind of question, in ms."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--jobs", default="T1,F1", help="jobs, with commas between them")
-    parser.add_argument("--sweeps", type=int, default=10, help="number of sweeps of a solve")
-    parser.add_argument("--processes", type=int, default=15, help="number of processes that ask questions")
+    parser.add_argument(
+        "--jobs", default="T1,F1", help="names of the jobs to solve, with commas between them"
+    )
+    parser.add_argument("--sweeps", type=int, default=10, help="number of sweeps of each solve")
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=15,
+        help="number of processes that open the folder and ask for frequencies",
+    )
     parser.add_argument(
         "--answers",
         type=int,
         default=200,
-        help="number of later questions of each kind, in all processes together",
+        help="number of questions of each kind after the first, in all processes together",
     )
-    parser.add_argument("--quick", action="store_true", help="only T1, 2 sweeps, 3 processes, 30 questions")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="run a short benchmark: only T1, 2 sweeps, 3 processes, 30 questions",
+    )
     options = parser.parse_args()
     if options.quick:
         options.jobs, options.sweeps, options.processes, options.answers = "T1", 2, 3, 30
@@ -78,7 +89,7 @@ def main() -> None:
 
 
 def measured(job: Job, folder: str, processes: int, answers: int) -> list[list[float]]:
-    """Measure the answers of several processes; return the seconds of each answer, one list for each of `KINDS`."""
+    """Let several processes ask questions; return the seconds of their answers, one list for each of `KINDS`."""
     out: list[list[float]] = [[] for _ in KINDS]
     for seed in range(processes):
         for all_times, times in zip(out, ask(questions(job, folder, answers, seed)), strict=True):
@@ -87,7 +98,7 @@ def measured(job: Job, folder: str, processes: int, answers: int) -> list[list[f
 
 
 def questions(job: Job, folder: str, answers: int, seed: int) -> list:
-    """Return the input of a process: the folder, the first question, and a list of later questions of each kind."""
+    """Draw the questions of one process; return the folder, the first question, and the later ones by kind."""
     rng = random.Random(seed)
     last = job.rules.num_rounds - 1
     lines: dict[str, list[Node]] = {}

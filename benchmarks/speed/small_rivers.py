@@ -51,10 +51,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rivers", type=int, default=10, help="number of rivers")
+    parser.add_argument("--rivers", type=int, default=10, help="number of random rivers to solve")
     parser.add_argument("--repeat", type=int, default=30, help="number of solves of each river")
-    parser.add_argument("--against", type=Path, help="folder of another checkout to compare with")
-    parser.add_argument("--quick", action="store_true", help="two rivers, solved five times each")
+    parser.add_argument(
+        "--against", type=Path, help="folder of another checkout of this project, whose time is measured too"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="run a short benchmark: two rivers, solved five times each"
+    )
     options = parser.parse_args()
     if options.quick:
         options.rivers, options.repeat = 2, 5
@@ -92,7 +96,7 @@ def main() -> None:
 
 
 def in_one_call(data: dict, n: int) -> tuple[float, float]:
-    """Solve a river's ranges on n random boards, in one call and by sessions; return both times in ms per river."""
+    """Solve a river's ranges on n random boards by one call and by n sessions; return both times in ms per board."""
     job, rng = Job.of(data), np.random.default_rng(1)
     boards = np.array([rng.choice(52, 5, replace=False) for _ in range(n)])
     ranges = [own.weights for own in job.ranges]
@@ -108,13 +112,13 @@ def in_one_call(data: dict, n: int) -> tuple[float, float]:
 
 
 def alternating(solvers: list, data: dict, workers: int, repeat: int) -> list[list]:
-    """Let the solvers solve a river alternately, three times each; return medians of ms to solve, ms in all, sweeps."""
+    """Let solvers solve a river in turn, three times each; return [ms of iterations, ms in all, sweeps] of each."""
     turns = [[solver.time(data, workers, repeat) for solver in solvers] for _ in range(3)]
     return [[median(turn[s][k] for turn in turns) for k in range(3)] for s in range(len(solvers))]
 
 
 class Solver:
-    """A process that solves with the code of one checkout."""
+    """A process that solves rivers with the code of one checkout of this project."""
 
     def __init__(self, checkout: Path) -> None:
         env = os.environ | {"PYTHONPATH": str(checkout.resolve())}
@@ -124,7 +128,7 @@ class Solver:
         )
 
     def time(self, data: dict, workers: int, repeat: int) -> list[float]:
-        """Solve a river ``repeat`` times; return the median ms to solve and in all, and the number of sweeps."""
+        """Solve a river ``repeat`` times; return median ms of the iterations, median ms in all, and sweeps."""
         self.process.stdin.write(json.dumps([data, workers, repeat]) + "\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())

@@ -24,8 +24,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="only the river R1, solved once for each line")
-    parser.add_argument("--repeat", type=int, default=3, help="number of solves for each line (default 3)")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="run a short benchmark: only the river R1, solved once for each line of the table",
+    )
+    parser.add_argument(
+        "--repeat", type=int, default=3, help="number of solves for each line of the table (default 3)"
+    )
     options = parser.parse_args()
     repeat = 1 if options.quick else options.repeat
 

@@ -26,25 +26,32 @@ def main(argv: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "job", nargs="?", type=Path, default=EXAMPLES / "limit-holdem.toml", help="a job with [boards]"
+        "job",
+        nargs="?",
+        type=Path,
+        default=EXAMPLES / "limit-holdem.toml",
+        help="job file of a whole game with [boards]",
     )
-    parser.add_argument("--seconds", type=float, default=10, help="wall time of each measurement")
+    parser.add_argument("--seconds", type=float, default=10, help="seconds of wall time of each measurement")
     parser.add_argument(
         "--rounds", type=int, default=5, help="number of measurements for each number of threads"
     )
     parser.add_argument(
-        "--flops", type=int, default=3, help="number of flops on which best responses are computed"
+        "--flops",
+        type=int,
+        default=3,
+        help="number of random flops on which the time of best responses is measured",
     )
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="flop-holdem, one measurement of a second for each number of threads",
+        help="run a short benchmark: the job flop-holdem, and one measurement of a second for each number of threads",
     )
     speed(parser.parse_args(argv))
 
 
 def speed(args: argparse.Namespace) -> None:
-    """Measure the time of deals with one thread and with two, and of best responses on flops."""
+    """Print deals per second with one thread and with two, and the time of best responses on a flop."""
     if args.quick:
         args.job, args.seconds, args.rounds = EXAMPLES / "flop-holdem.toml", 1.0, 1
     job = Job.load(args.job)
@@ -82,7 +89,7 @@ def speed(args: argparse.Namespace) -> None:
 
 
 def _pace(cfr: SampledCfr, seconds: float) -> tuple[float, float]:
-    """Run deals for some seconds, in calls as long as a solve's; return deals per core-second and per second."""
+    """Run deals for some seconds, in calls as a solve makes them; return deals per core-second and per second."""
     core, begun, first, few = time.process_time(), time.perf_counter(), cfr.iteration, 1
     while (took := time.perf_counter() - begun) < seconds:
         started = time.perf_counter()
@@ -93,7 +100,7 @@ def _pace(cfr: SampledCfr, seconds: float) -> tuple[float, float]:
 
 
 def _dealing_seconds(found: Abstraction, n: int = 2000) -> float:
-    """Return the core-seconds that it takes to deal a board: to find its buckets and rows, and to sort the hands."""
+    """Return the core-seconds to deal one board: to look up its board bucket and rows, and to sort its hands."""
     out = found.room(16)
     found.deal(SEED, range(16), out)
     started = time.process_time()

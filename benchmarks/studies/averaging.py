@@ -35,7 +35,7 @@ from spewy.learn.visit import VisitSettings, local_optimum
 
 
 class Averaging(SampledEngine):
-    """An engine in memory that visits board buckets in place of deals."""
+    """An engine in memory that improves one board bucket after another, instead of dealing random boards."""
 
     def __init__(self, job: Job, found: Abstraction, settings: VisitSettings) -> None:
         rounds = line_forests(job.betting_tree)
@@ -64,7 +64,7 @@ class Averaging(SampledEngine):
             self._cfr.iteration += 1
 
     def _next(self) -> tuple[int, int, int]:
-        """Return the next visit: the number of its sweep (from 0), its round and its board bucket."""
+        """Return what to visit next: (number of the sweep from 0, round, board bucket)."""
         sizes = self._abstraction.n_board_buckets[::-1]
         sweep, position = divmod(self.done, sum(sizes))
         for t, (size, end) in enumerate(zip(sizes, accumulate(sizes), strict=True)):
@@ -73,7 +73,7 @@ class Averaging(SampledEngine):
         raise AssertionError("a position within a sweep")
 
     def _visit(self, sweep: int, t: int, board_bucket: int) -> None:
-        """Improve all chunks of a board bucket, and store their payoff matrices."""
+        """Add local optima to the strategy sums of all chunks of a board bucket, and keep their payoff matrices."""
         visits = self.numbers.visits[t]
         number = int(visits[0, board_bucket]) + 1
         chunks = bucket_chunks(
@@ -98,25 +98,25 @@ class Averaging(SampledEngine):
             self._matrices[t, board_bucket] = np.array(worth, dtype=np.float32)
 
     def _draw(self, sweep: int, t: int) -> list[Drawn]:
-        """Draw boards for a sweep: for each board bucket of round t the boards on which it is visited."""
+        """Draw, for each board bucket of round t, the boards on which a sweep visits it."""
         return drawn_boards(self._abstraction, t, self._seed, 1, sweep)
 
     def _slots(self, t: int, board_bucket: int, r: int, p: int) -> Floats:
-        """Return a writable array of player p's strategy sums in line r's chunk of a board bucket: ``[slot, row]``."""
+        """Return a writable ``[slot, row]`` of player p's strategy sums in the chunk of a board bucket and line r."""
         batch, lane = self._cfr.batches[t].place[r]
         first, k = self._first[t][p], self._n_rows[t]
         begin, end = (board_bucket * first[-1] + first[s] for s in (batch, batch + 1))
         return self.numbers.sums[t][p][begin:end].reshape(k, -1, WIDTH)[:, :, lane].T
 
     def _strategies(self, t: int, board_bucket: int, r: int) -> ChunkStrategy:
-        """Return both players' strategy sums in line r's chunk of a board bucket."""
+        """Return both players' strategy sums ``[slot, row]`` in the chunk of a board bucket and betting line r."""
         first, second = (
             np.ascontiguousarray(self._slots(t, board_bucket, r, p), dtype=np.float64) for p in (0, 1)
         )
         return first, second
 
     def _below(self, t: int, board_bucket: int, r: int) -> Floats:
-        """Return the payoff matrix of line r's chunk of a board bucket; compute it if no visit has stored one."""
+        """Return the payoff matrix of the chunk of a board bucket and line r; compute it if no visit has stored one."""
         found = self._matrices.get((t, board_bucket))
         if found is None:
             boards = self._drawn(self._next()[0], t)[board_bucket]
@@ -132,7 +132,10 @@ def main() -> None:
     """Solve a game, and print its exploitability after 1, 2, 4, ... sweeps."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "job", nargs="?", default=ROOT / "examples/flop-holdem.toml", help="a job with [boards]"
+        "job",
+        nargs="?",
+        default=ROOT / "examples/flop-holdem.toml",
+        help="job file of a whole game with [boards]",
     )
     parser.add_argument(
         "--set",
@@ -140,7 +143,7 @@ def main() -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="change a key of the job",
+        help="set a key of the job file; can be given several times",
     )
     parser.add_argument("--sweeps", type=int, default=4, help="number of sweeps over all board buckets")
     parser.add_argument(

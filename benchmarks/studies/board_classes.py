@@ -33,8 +33,8 @@ class Case(NamedTuple):
 
     Attributes:
         board_buckets: numbers of board buckets of flop, turn and river.
-        rows: number of rows of each board bucket.
-        remember: whether each board bucket of turns and rivers belongs to one board bucket of flops.
+        rows: number of rows (buckets of hands) in each board bucket.
+        remember: whether boards of different flop buckets never share a board bucket on turn and river.
     """
 
     board_buckets: tuple[int | str, int, int]
@@ -64,16 +64,16 @@ def main() -> None:
         nargs="?",
         choices=["measure", "table"],
         default="measure",
-        help="measure what is missing, or only print the table",
+        help="measure the abstractions that the data file lacks, or only print the table of the data file",
     )
     parser.add_argument("--deals", type=int, default=30_000, help="number of deals of each solve")
     parser.add_argument("--ranks", type=int, default=6, help="number of ranks in the deck")
-    parser.add_argument("--workers", type=int, default=2, help="number of threads")
-    parser.add_argument("--data", type=Path, default=DATA, help="file of the results")
+    parser.add_argument("--workers", type=int, default=2, help="number of threads of each solve")
+    parser.add_argument("--data", type=Path, default=DATA, help="JSON file to which results are added")
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="only the first abstraction, with few deals and five ranks; results are not saved",
+        help="run a short test: the first abstraction with few deals and five ranks; results are not saved",
     )
     args = parser.parse_args()
     found: list[dict[str, Any]] = json.loads(args.data.read_text()) if args.data.exists() else []
@@ -130,13 +130,13 @@ def _measured(case: Case, args: argparse.Namespace) -> dict[str, Any]:
 
 
 class _Unheard:
-    """A listener that ignores the progress of best responses."""
+    """A listener for the computation of best responses that prints nothing."""
 
     def begin(self, *told: object) -> None:
-        """Ignore the start."""
+        """Print nothing when the computation starts."""
 
     def judged(self, *told: object) -> None:
-        """Ignore a finished flop."""
+        """Print nothing when a flop is finished."""
 
 
 def _head() -> list[str]:

@@ -29,26 +29,26 @@ from spewy.game.hand import Hand
 from spewy.system.closing import Closing
 
 Pair = tuple[Floats, Floats]
-"""A number for each hand of both players, ``[hand of the deck]``."""
+"""Numbers of both players' hands, such as ranges or values: two arrays ``[hand of the deck]``."""
 
 Key = tuple[str, tuple[int, ...]]
-"""A public state: betting and board."""
+"""A public state: its betting line and its board."""
 
 Found = Callable[[Key], Pair]
-"""A function that returns the result of `BotJudge.below` for a state where a subgame begins."""
+"""A function that returns both players' best-response values at a state where the bot solves a subgame."""
 
 
 Offers = Callable[[Hand], list[str]]
-"""A function that returns bets at a state, written like ACPC actions, which the bot's tree may lack."""
+"""A function that lists bets that are possible at a state, as ACPC actions; the bot's tree may lack them."""
 
 
 class Judged(NamedTuple):
-    """Values of each hand at the beginning of a flop, after each betting line that leads to the flop.
+    """Counterfactual values of each hand at the beginning of a flop, after each betting line that leads to the flop.
 
     Attributes:
         best: ``[player, line, hand of the deck]``, values of best responses.
-        own: ``[player, line, hand of the deck]``, values of players who play like the bot until a later round, and
-            play a best response from that round on.
+        own: ``[player, line, hand of the deck]``, values of a player who plays like the bot up to a later round, and
+            plays a best response from that round on.
     """
 
     best: Floats
@@ -56,11 +56,11 @@ class Judged(NamedTuple):
 
 
 class BotJudge(Closing):
-    """Computes best responses to a bot.
+    """Computes exact best responses to a bot that re-solves subgames to the end of the hand.
 
     Args:
-        bot: a bot with one thread and no time limit, so that its strategy is repeatable; `close` closes it.
-        perms: permutations of suits that do not change the bot's strategy.
+        bot: a bot with one thread and no time limit, so that it always plays alike; `close` closes it.
+        perms: suit permutations that do not change the bot's strategy, used to skip equal boards.
 
     Raises:
         InputError: the bot has a time limit or several threads.
@@ -70,7 +70,8 @@ class BotJudge(Closing):
         options = bot.options
         if options.seconds is not None or options.threads != 1:
             raise InputError(
-                f"bot: expected one thread and no limit in seconds, found {options.threads} and {options.seconds}"
+                f"bot: expected one thread and no time limit, found threads={options.threads}, "
+                f"seconds={options.seconds}"
             )
         self.bot, self.game, self._perms = bot, bot.game, perms
         self._first_round = next(t for t, n in enumerate(self.game.num_board_cards) if n)
@@ -85,7 +86,7 @@ class BotJudge(Closing):
         self.bot.close()
 
     def subgames(self, flop: tuple[int, ...], lines: list[str]) -> list[Key]:
-        """List the states where the bot solves a subgame, after a flop and the betting lines that lead to the flop.
+        """List the states on a flop, after these betting lines before it, at which the bot solves a subgame.
 
         States that are equal up to suits are listed once.
         """
@@ -95,7 +96,7 @@ class BotJudge(Closing):
         return list(out)
 
     def below(self, key: Key) -> Pair:
-        """Solve the subgame that begins at a state, and return both players' best-response values.
+        """Solve the subgame that the bot solves at a state; return both players' best-response values to its solution.
 
         Raises:
             InputError: the bot solves no subgame at this state, or the subgame is too large.
@@ -117,7 +118,7 @@ class BotJudge(Closing):
         Args:
             flop: the flop, in canonical suits.
             lines: the betting lines that lead to the flop.
-            found: returns the values of each of the `subgames`.
+            found: returns both players' values at each state of `subgames`, as `below` computes them.
             later: the round from which players play a best response in `Judged.own`.
         """
         out = []
@@ -130,16 +131,16 @@ class BotJudge(Closing):
         return Judged(*out)
 
     def whole(self, offers: Offers | None = None) -> Pair:
-        """Compute the values of both players' best responses at the deal of the game.
+        """Compute the values of both players' best responses in the whole game, for each hand at the deal.
 
         Args:
-            offers: bets that a player who does not play like the bot can make once in a hand, besides the bets of the
-                bot's tree; None: no such bets.
+            offers: bets besides those of the bot's tree, of which the best responder can make one in a hand; None: no
+                such bets.
         """
         return _Walk(self, None, 0, offers).values(Hand.start(self.game), self.bot.initial_ranges)
 
     def reach(self, line: str) -> Pair:
-        """Return both players' reach at the flop after a betting line, by their average strategies."""
+        """Return both players' reach at the flop after a betting line, if both play as the bot does."""
         state, reach = Hand.start(self.game), self.bot.initial_ranges
         for action in parse_line(self.game, line).rounds[0]:
             player, answer = state.to_act, self.answer(state)
@@ -149,7 +150,7 @@ class BotJudge(Closing):
         return reach
 
     def answer(self, state: Hand) -> Answer:
-        """Return the bot's strategy at a state."""
+        """Return the bot's actions and frequencies at a state."""
         return self._answers(state.betting.line, state.board)
 
     def begins(self, state: Hand) -> bool:
@@ -157,10 +158,10 @@ class BotJudge(Closing):
         return state.to_act is not None and self.bot.begins_subgame(state)
 
     def dealt(self, state: Hand) -> list[tuple[Hand, Ints]]:
-        """List the states after the next cards, one for all cards that are equal up to suits.
+        """List the states after the next cards are dealt, with one state for all cards that are equal up to suits.
 
-        Each state comes with an array ``[deal, hand]``: for each deal that the state stands for, the hand that each
-        hand becomes under the renaming of suits.
+        Each state comes with an array ``[deal, hand]``, which has a row for each deal that the state stands for: the
+        number of the hand that each hand becomes when the deal's suits are renamed to those of the state.
         """
         return [(state.deal(cards), moved) for cards, moved in self._below(state.board, state.to_deal)]
 
@@ -169,7 +170,7 @@ class BotJudge(Closing):
         return self._power(board)
 
     def meets(self, board: tuple[int, ...], reach: Floats) -> Floats:
-        """Sum a range over the hands that share no card with each hand of the deck: ``[hand]``; 0 for blocked hands."""
+        """Return ``[hand]``: the weight of a range without the hand's cards; 0 if the board blocks the hand."""
         live = ~blocked(self._deck, board)
         mass = np.where(live, reach, 0.0)
         by_card = np.zeros(max(self.game.deck.cards) + 1)
@@ -180,7 +181,7 @@ class BotJudge(Closing):
         return out
 
     def showdown(self, board: tuple[int, ...], reach: Floats) -> Floats:
-        """Compute, for each hand of the deck, the weight of a range that it beats minus the weight that beats it."""
+        """Return ``[hand]``: the weight of the opposing range that each hand beats, minus the weight that beats it."""
         power = self.power(board)
         order = np.argsort(power, kind="stable")
         order = order[power[order] >= 0]
@@ -234,7 +235,7 @@ def open_judge(folder: Path, options: Options, *, symmetric: bool) -> BotJudge:
     Args:
         folder: folder of a whole game, or its strategy locker.
         options: options of the bot.
-        symmetric: whether hands that are equal up to suits share rows.
+        symmetric: whether the stored strategy treats hands alike that are equal up to suits.
 
     Raises:
         lockers.LockerError: the folder has no strategy, or is damaged.
@@ -255,13 +256,13 @@ def kept_judge(folder: Path, options: Options, *, symmetric: bool) -> BotJudge:
 
 
 class _Walk:
-    """Computes both players' values at a state from all that can follow.
+    """Traverses the game below a state, and computes both players' counterfactual values there.
 
     Args:
-        judge: the bot's judge.
-        found: returns the values of states where subgames begin; None: these states are traversed, too.
+        judge: knows the bot and its strategy.
+        found: returns the values of states at which the bot solves a subgame; None: traverse these states, too.
         first: the first round in which players play a best response; before it they play as the bot does.
-        offers: bets that players of best responses can make besides those of the bot's tree; None: no such bets.
+        offers: bets that a best responder can make besides those of the bot's tree; None: no such bets.
     """
 
     def __init__(
@@ -298,7 +299,7 @@ class _Walk:
         out = np.zeros((2, len(reach[0])))
         for child, moved in self._judge.dealt(state):
             if not state.board:
-                self._judge.bot.new_hand(child, 0, 0)  # forgets the subgames of other first boards
+                self._judge.bot.new_hand(child, 0, 0)  # makes the bot forget the subgames of other flops
             live = ~blocked(self._judge.bot.hands, child.board)
             below = self.values(child, (reach[0] * live, reach[1] * live))
             for p, member in product((0, 1), moved):
@@ -306,7 +307,9 @@ class _Walk:
         return out[0], out[1]
 
     def _decision(self, state: Hand, player: int, reach: Pair) -> Pair:
-        if not reach[player].any():  # the player has made an offered bet, and plays no longer like the bot
+        if not reach[
+            player
+        ].any():  # the player has made an offered bet, so the best response no longer follows the bot
             after = [self.values(state.apply(action), reach) for action in self._judge.bot.actions(state)]
             mine = np.array([both[player] for both in after]).max(axis=0)
             return _ordered(player, mine, np.zeros_like(mine))

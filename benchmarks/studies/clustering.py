@@ -34,12 +34,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="only the river spot, with 5 and 40 rows")
+    parser.add_argument(
+        "--quick", action="store_true", help="measure only the river spot, with 5 and 40 rows"
+    )
     parser.add_argument(
         "--sweeps", type=int, default=200, help="number of sweeps of each solve (default 200)"
     )
     parser.add_argument("--workers", type=int, default=2, help="number of solves at a time (default 2)")
-    parser.add_argument("--csv", type=Path, help="CSV file to which the numbers are also written")
+    parser.add_argument(
+        "--csv",
+        type=Path,
+        help="CSV file to which the exploitabilities are written, besides the printed tables",
+    )
     options = parser.parse_args()
     spots, rows = (("R1",), (5, 40)) if options.quick else (tuple(FILES), ROWS)
     cases = [

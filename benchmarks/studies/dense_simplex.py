@@ -18,7 +18,7 @@ TOLERANCE = 1e-9
 
 
 def maximise(c, A_ub, A_eq, b, n_positive, max_pivots=100_000):
-    """Solve the linear program; return the optimal value, the variables z, and the number of pivots.
+    """Solve the linear program above; return its optimal value, the variables z, and the number of pivots.
 
     Raises:
         ValueError: the program has no optimum, or ``max_pivots`` pivots do not reach it.
@@ -56,7 +56,7 @@ def maximise(c, A_ub, A_eq, b, n_positive, max_pivots=100_000):
 
 @numba.njit(cache=True)
 def _pivot_to_optimum(tableau, basis, columns, objective, max_pivots):
-    """Pivot until no variable among the first ``columns`` improves the objective; return a status and the pivots."""
+    """Pivot until none of the first ``columns`` variables improves the objective; return (status, number of pivots)."""
     m, width = len(basis), tableau.shape[1]
     for made in range(max_pivots):
         enter, lowest = -1, -TOLERANCE

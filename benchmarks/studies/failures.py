@@ -64,7 +64,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--solves", type=int, default=8, help="number of batches in which workers are killed")
     parser.add_argument("--kills", type=int, default=3, help="number of workers to kill in each batch")
-    parser.add_argument("--quick", action="store_true", help="one batch, one kill, no clusters")
+    parser.add_argument(
+        "--quick", action="store_true", help="run a short test: one batch with one kill, and no clusters"
+    )
     args = parser.parse_args(argv)
     if args.quick:
         args.solves = args.kills = 1
@@ -84,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Trials:
-    """Runs trials, and counts how many end as they should."""
+    """Runs the trials of the module's docstring, and counts how many end as they should."""
 
     def __init__(self, scratch: Path) -> None:
         self._scratch, self._number = scratch, 0
@@ -95,7 +97,7 @@ class _Trials:
         self._whole = _figures(out)
 
     def killed(self, kills: int) -> int:
-        """Kill workers of a batch while they run jobs; return how many were killed."""
+        """Send SIGKILL to workers of a batch while they run jobs; return how many workers were killed."""
         running, done, rng = self._begun("--jobs", "2"), 0, random.Random(self._number)
         while done < kills and running.poll() is None:
             time.sleep(rng.uniform(0.5, 1.5))
@@ -109,7 +111,7 @@ class _Trials:
         return done
 
     def stopped(self) -> None:
-        """Stop a worker of a batch."""
+        """Send SIGSTOP to a worker of a batch, and compare the result with that of an undisturbed batch."""
         running = self._begun("--jobs", "2")
         while not (workers := [worker for worker in _workers(running.pid) if _seconds(worker) > 0.5]):
             time.sleep(0.1)
@@ -118,7 +120,7 @@ class _Trials:
         self._count("stopped", code == 0 and _figures(out) == self._whole, err)
 
     def interrupted(self, delay: float) -> None:
-        """Interrupt a batch, as a terminal does."""
+        """Send Ctrl-C to a batch after ``delay`` seconds, and check that it exits with 130 within two seconds."""
         running = self._begun("--jobs", "2", "--set", "solve.max_sweeps=1000000")
         self._wait_for_workers(running, delay)
         begun = time.monotonic()
@@ -130,7 +132,7 @@ class _Trials:
         )
 
     def parent_killed(self, delay: float) -> None:
-        """Kill the parent of a batch."""
+        """Send SIGKILL to a batch after ``delay`` seconds, and check that its workers end and leave no files."""
         before = set(os.listdir("/dev/shm"))
         running = self._begun("--jobs", "2", "--set", "solve.max_sweeps=1000000")
         self._wait_for_workers(running, delay)
@@ -143,7 +145,7 @@ class _Trials:
         self._count("parent killed", not left and not mine, f"left: {left} {mine}")
 
     def vanished(self) -> None:
-        """Kill the scheduler during a batch."""
+        """Kill the Dask scheduler during a batch, and check that the batch ends with an error message."""
         with _cluster(self._scratch / "cluster") as (address, scheduler):
             running = self._begun("--dask", address, "--set", "solve.max_sweeps=1000000")
             time.sleep(8.0)
@@ -156,7 +158,7 @@ class _Trials:
         self._count("vanished", good, f"{took:.1f} s, {err}")
 
     def nobody(self, kind: str) -> None:
-        """Start a batch with the address of a program that is not a scheduler: ``kind`` is "silent" or "gigabytes"."""
+        """Start a batch with the address of a program that sends nothing ("silent") or endless data ("gigabytes")."""
         with socket.create_server(("127.0.0.1", 0)) as server:
             threading.Thread(target=_answer, args=(server, kind), daemon=True).start()
             begun = time.monotonic()
@@ -167,7 +169,7 @@ class _Trials:
         )
 
     def told(self) -> int:
-        """Print the counts; return the exit code."""
+        """Print how often each trial ran and ended as it should; return the exit code."""
         print("| trial | runs | ended as it should |\n|---|---|---|")
         for name, ends in self._counts.items():
             print(f"| {name} | {len(ends)} | {sum(ends)} |")

@@ -1,4 +1,4 @@
-"""Equities of all hands on all 1,755 flops against several ranges, from one pass over the canonical rivers.
+"""Equities of all hands on all 1,755 flops against several ranges, computed by one pass over the canonical rivers.
 
 Three of a river's five cards make a flop, so a river belongs to ten flops. A canonical river that stands for m rivers
 counts m times for each of them; the hands are converted to the suits of the canonical flop. Sixteen ranges take a
@@ -31,8 +31,8 @@ def totals(ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ranges: ``[hand, range]``; hands that are equal up to suits must have equal weights.
 
     Returns:
-        The weight of the opposing hands that each hand beats (ties count half), and the weight of all opposing hands:
-        both ``[flop, hand, range]``.
+        Two arrays ``[flop, hand, range]``: the weight of the range's hands that each hand beats (ties count half), and
+        the weight of all hands of the range that share no card with it. Their quotient is the equity.
     """
     deck = Deck()
     rivers, flops = board_map(deck, (5,)), board_map(deck, (3,))
@@ -58,7 +58,7 @@ def totals(ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @njit(cache=True)
 def add_rivers(strength, counts, flop_of, perm_of, moved, hands, ranges, won, met):
-    """Add the showdowns on some rivers to the totals of their flops, `won` and `met`: ``[flop, hand, range]``."""
+    """Add the showdowns on some rivers to ``won`` and ``met``, both ``[flop, hand, range]``, at the rivers' flops."""
     n_hands, n_ranges = ranges.shape
     here, against = np.zeros((n_hands, n_ranges), np.float32), np.zeros((n_hands, n_ranges), np.float32)
     order = np.empty(n_hands, np.int64)
@@ -77,7 +77,7 @@ def add_rivers(strength, counts, flop_of, perm_of, moved, hands, ranges, won, me
 
 @njit(cache=True)
 def showdown(strength, hands, ranges, won, met, order, by_card, total):
-    """Compute the showdowns on one river: `won` and `met`, as in `totals`, but ``[hand, range]``."""
+    """Compute the showdowns on one river into ``won`` and ``met`` ``[hand, range]``: weight beaten, and weight met."""
     n_hands, n_ranges = ranges.shape
     n = 0
     for h in range(n_hands):

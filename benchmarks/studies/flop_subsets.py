@@ -58,9 +58,9 @@ PAIRS = (
     ("small blind limps", "button opens"),
     ("cutoff calls a 3-bet", "big blind calls"),
 )
-"""Pairs of ranges; the equities of both ranges of a pair are measured."""
+"""Pairs of ranges that play against each other; errors are measured for both ranges of a pair."""
 N_DRAWN, N_PAIRS, DRAWN_STEPS, N_AXES, LARGEST = 16, 60, 20, 64, 8191
-"""Sizes of the features: random ranges, pairs of them, steps of equity, principal axes, and the largest number."""
+"""Sizes for the features: random ranges, pairs of these ranges, steps of equity, principal axes, largest number."""
 STEPS = 50
 
 
@@ -68,9 +68,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--json", type=Path, help="file to which the figures are written")
-    parser.add_argument("--make", type=Path, help="compute the features instead, and write them to this file")
-    parser.add_argument("--totals", type=Path, help="file in which intermediate results are stored")
+    parser.add_argument("--json", type=Path, help="JSON file to which the measured errors are written")
+    parser.add_argument(
+        "--make",
+        type=Path,
+        help="instead of measuring, compute the features of all flops and write them to this .npy file",
+    )
+    parser.add_argument(
+        "--totals",
+        type=Path,
+        help="file in which intermediate results are stored, so that the next run is faster",
+    )
     options = parser.parse_args()
     if options.make is not None:
         ranges = drawn_ranges()
@@ -102,10 +110,17 @@ def kept_totals(path: Path | None, ranges: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def outcome(won: np.ndarray, met: np.ndarray, own: np.ndarray, steps: int) -> np.ndarray:
-    """Compute how a range does against another on each flop: ``[flop, 2 + steps]``.
+    """Compute how well a range does against another range on each flop.
 
-    The columns are the weight of all pairs of hands, that weight times the range's equity, and the weight of the hands
-    in each of ``steps`` steps of equity.
+    Args:
+        won: weight of the other range that each hand beats, ``[flop, hand]``.
+        met: weight of the other range that each hand meets, ``[flop, hand]``.
+        own: weight of each hand in the range.
+        steps: number of equal steps of equity from 0 to 1.
+
+    Returns:
+        ``[flop, 2 + steps]``: the joint weight of both ranges, this weight times the range's equity, and the joint
+        weight of the hands in each step of equity.
     """
     equity = np.divide(won, met, out=np.zeros(won.shape), where=met > 0)
     weight = met * own
@@ -119,8 +134,8 @@ def outcome(won: np.ndarray, met: np.ndarray, own: np.ndarray, steps: int) -> np
 def drawn_ranges() -> np.ndarray:
     """Draw random ranges: ``[hand, range]``.
 
-    A range has the hands between two random quantiles of playability, which is varied at random for each range; weights
-    fade out at both ends.
+    A range has the hands between two random quantiles of playability, with weights that fade out at both ends. Each
+    range has its own random noise in the playability.
     """
     rng = np.random.default_rng(1)
     board_buckets, names = preflop_classes()
@@ -147,7 +162,7 @@ def playability(name: str) -> float:
 
 
 def features(won: np.ndarray, met: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-    """Compute the features of all flops for `buckets.abstraction.flop_subset`: ``[flop, axis]``."""
+    """Compute the features ``[flop, axis]`` by which `buckets.abstraction.flop_subset` chooses similar flops."""
     counts = canonical_flops()[1]
     share = counts / counts.sum()
     rng = np.random.default_rng(2)
@@ -171,7 +186,7 @@ def features(won: np.ndarray, met: np.ndarray, ranges: np.ndarray) -> np.ndarray
 
 
 def measured(n: int, outcomes: list[np.ndarray]) -> list[dict[str, object]]:
-    """Measure the subset of n flops, and n random flops; return one row of the table for each."""
+    """Measure the errors of the subset of n flops and of n random flops; return a table row for each of the two."""
     flops, counts = canonical_flops()
     number = {tuple(flop): f for f, flop in enumerate(flops.tolist())}
     subset = flop_subset(n)
@@ -189,7 +204,7 @@ def measured(n: int, outcomes: list[np.ndarray]) -> list[dict[str, object]]:
 def errors(
     found: np.ndarray, counts: np.ndarray, chosen: np.ndarray, weights: np.ndarray
 ) -> tuple[float, float]:
-    """Return the errors of equity and of the distribution, in percentage points."""
+    """Return the error of equity and the error of the distribution of some weighted flops, in percentage points."""
     true, told = counts @ found, weights @ found[chosen]
     true, told = true[1:] / true[0], told[1:] / told[0]
     below = np.cumsum(told[1:]) - np.cumsum(true[1:])

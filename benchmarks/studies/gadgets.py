@@ -55,7 +55,7 @@ def main() -> None:
         "--deals",
         type=lambda text: [int(part) for part in text.split(",")],
         default=[300, 3000],
-        help="numbers of deals of the stored strategies, with commas between them",
+        help="numbers of deals with which the stored strategies are solved, with commas between them",
     )
     parser.add_argument("--iterations", type=int, default=100, help="number of iterations of each re-solve")
     args = parser.parse_args()
@@ -68,14 +68,14 @@ def main() -> None:
 
 
 def solved(file: Path, folder: Path, deals: int) -> Job:
-    """Solve the game of a file for a number of deals; return the job."""
+    """Solve the game of a game file for a number of deals into a folder; return the job."""
     job = Job.of({**JOB, "game": {"file": str(file)}, "solve": {"target": "0 mbb", "max_sweeps": deals}})
     solve(job, folder)
     return job
 
 
 def rows(temporary: Path, deals: int, iterations: int) -> list[str]:
-    """Solve the game, re-solve its turns, and return the rows of the table, one for each flop."""
+    """Solve the game, re-solve its turns without and with gadgets, and return a table row for each flop."""
     file, folder, decoded = temporary / "fifteen.game", temporary / str(deals), temporary / f"decoded-{deals}"
     file.write_text(GAME)
     job = solved(file, folder, deals)

@@ -77,14 +77,14 @@ workers = 1
 BOARDS, SEED = 4, 0
 FLOP, TURN = 1, 2
 SHARES = 0.05, 0.3
-"""Shares of the turn's payoff matrices that count as stored."""
+"""Shares of the turn's payoff matrices that the study treats as stored; the others are estimated."""
 ITERATIONS = 300
 SHARES_KEPT = 4096
 Matrices = Callable[[int, int, int], Floats]
 
 
 class Game:
-    """The solved game with its stored matrices, and boards for each board bucket of the turn."""
+    """The solved game, its payoff matrices on the turn, and sample boards of each board bucket on the turn."""
 
     def __init__(self, folder: Path) -> None:
         self.work, self.kept = (
@@ -102,22 +102,22 @@ class Game:
 
     @property
     def chunks(self) -> list[tuple[int, int]]:
-        """The turn's chunks, each as (board bucket, number of the line that enters it)."""
+        """All chunks of the turn, each as (board bucket, number of the betting line that leads to the turn)."""
         return [(c, r) for c in self._read for r in range(self.work.shape(TURN)[0])]
 
     def plain(self, t: int, board_bucket: int, r: int) -> Floats:
-        """Return the payoff matrix of a chunk if all betting were over."""
+        """Return the payoff matrix that a chunk would have if nobody bet any more, in chips."""
         return self.lines.stake(t, r) * self.share(t, board_bucket)
 
     def stored(self, t: int, board_bucket: int, r: int) -> Floats:
-        """Return the stored payoff matrix of a chunk."""
+        """Return the payoff matrix of the chunk of a board bucket and line r that the solve has stored, in chips."""
         return self._read[board_bucket][r]
 
     def estimates(self, share: float) -> tuple[dict[str, Matrices], set[tuple[int, int]]]:
-        """Make estimates for the case that a random share of the matrices is stored.
+        """Make estimated payoff matrices for the case that only a random share of the matrices is stored.
 
         Returns:
-            The estimates by name, and the chunks that count as stored.
+            Functions that return payoff matrices, by the name of the estimate, and the chunks that count as stored.
         """
         rng = np.random.default_rng(SEED)
         known = {chunk for chunk in self.chunks if rng.random() < share}
@@ -136,10 +136,10 @@ class Game:
 
 
 def bucket_shares(game: BucketGame, boards: Callable[[int, int], Drawn]) -> Callable[[int, int], Floats]:
-    """Return a function that computes what player 0 wins per chip of the stake if all betting is over.
+    """Return a function that computes what player 0 wins, per chip of the stake, if nobody bets any more.
 
-    The function gets one of the last two rounds and a board bucket, and returns means over boards of the bucket:
-    ``[row of player 0, row of player 1]``.
+    The function takes one of the last two rounds and a board bucket. It returns means over boards of the bucket,
+    ``[row of player 0, row of player 1]``, between -1 and 1.
     """
 
     @lru_cache(SHARES_KEPT)
@@ -167,7 +167,7 @@ def _or_stored(some: Callable[[int, int, int], Floats | None], estimate: Matrice
 
 
 def make(folder: Path) -> None:
-    """Solve the game, and compute its payoff matrices."""
+    """Solve the small game into a folder, and store its payoff matrices."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "small.game").write_text(GAME)
     (folder / "job.toml").write_text(JOB.format(folder=folder.resolve()))
@@ -181,7 +181,7 @@ def make(folder: Path) -> None:
 
 
 def errors(folder: Path) -> None:
-    """Measure the root mean square error of each estimate over chunks that are not stored, in % of the pot."""
+    """Print and save each estimate's root mean square error over the chunks that are not stored, in % of the pot."""
     game = Game(folder)
     out = []
     for share in SHARES:
@@ -209,7 +209,7 @@ def errors(folder: Path) -> None:
 
 
 def costs(folder: Path, flops: int) -> None:
-    """Measure the cost of flops whose chance leaves have estimated payoffs, in % of the pot."""
+    """Print and save the cost of solving flops with estimated payoffs at chance leaves, in % of the pot."""
     game = Game(folder)
     boards = [boards[0][0] for boards in drawn_boards(game.work.abstraction, FLOP, SEED + 1, 1)[:flops]]
     leaves: dict[str, tuple[float, Matrices]] = {"all stored": (1.0, game.stored)}
@@ -265,7 +265,7 @@ class Flop:
         self._live: LiveGame = with_ranges(part.live, (self._ranges[0][None], self._ranges[1][None]))
 
     def solved(self, leaves: Matrices) -> tuple[Floats, Floats]:
-        """Solve the flop with given payoffs of its chance leaves; return both players' strategies ``[slot, hand]``."""
+        """Solve the flop with these payoffs at its chance leaves; return both players' strategies ``[slot, hand]``."""
         layout, board_buckets = self._by_hand, self._board.buckets
         weighing = trembling(layout, FLOP, self._ranges)
         chunk = build_chunk(
@@ -276,7 +276,7 @@ class Flop:
         return normalise(chunk, sums)
 
     def averages(self) -> tuple[Floats, Floats]:
-        """Return both players' average strategies of the solve on this flop: ``[slot, hand]``."""
+        """Return both players' average strategies ``[slot, hand]`` on this flop from the solve of the whole game."""
         layout = self._board.layout
         found = self._game.work.strategies(FLOP, int(self._board.buckets[FLOP][0]), self._r)
         rows = layout.board(FLOP, 0).hands
@@ -288,7 +288,7 @@ class Flop:
         return out[0], out[1]
 
     def cost(self, strategy: tuple[Floats, Floats]) -> float:
-        """Return the cost of a strategy of the flop, half of what both players lose by it, in % of the pot."""
+        """Return half the sum of what both players lose if they are locked to a flop strategy, in % of the pot."""
         first, second = (self._solve(self._locked(p, strategy)) for p in (0, 1))
         return 100 * (second - first) / 2 / self.pot
 
@@ -304,7 +304,7 @@ class Flop:
         return replace(self._live, locks=tuple(locks))
 
     def _solve(self, game: LiveGame) -> float:
-        """Return the value of a game for player 0 in chips: the middle between the bounds from best responses."""
+        """Solve a game, and return its value for player 0 in chips: the mean of the bounds from best responses."""
         solver = new_solver(game)
         try:
             solver.run(ITERATIONS)
@@ -315,7 +315,7 @@ class Flop:
 
 
 def _by_hand(layout: Layout, rounds: Sequence[int]) -> Layout:
-    """Return a copy of a game's `Layout`, with a row for each hand on the boards of the given rounds."""
+    """Copy a game's `Layout`, with a row for each hand, not for each bucket, on the boards of the given rounds."""
     tables = []
     for t, table in enumerate(layout.boards):
         boards = table.boards
@@ -339,7 +339,7 @@ def _keep(name: str, rows: list[dict]) -> None:
 
 
 def tables(page: Path = PAGE) -> None:
-    """Replace the tables of the page by tables of the stored results."""
+    """Write the tables of the saved errors and costs into the page."""
     found, text = json.loads(DATA.read_text()), page.read_text()
     errors_rows = [
         f"| {row['stored']:.0%} | {row['estimate']} | {row['error']:.1f} | {row['bias']:+.1f} | {row['ms']:.1f} |"
@@ -365,7 +365,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "step", choices=["make", "errors", "costs", "tables"], help="step of the study, in this order"
+        "step",
+        choices=["make", "errors", "costs", "tables"],
+        help="step of the study to run; the steps run in the listed order",
     )
     parser.add_argument(
         "folder",
@@ -374,7 +376,9 @@ def main() -> None:
         default=Path("results/leaf-estimates"),
         help="folder of the solved game",
     )
-    parser.add_argument("--flops", type=int, default=6, help="number of flops to solve for costs (default 6)")
+    parser.add_argument(
+        "--flops", type=int, default=6, help="number of flops to solve in the step costs (default 6)"
+    )
     options = parser.parse_args()
     if options.step == "make":
         make(options.folder)

@@ -83,26 +83,41 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Time LP against CFR on a river and on a turn chunk.")
     rows = ["10", "20", "40", "80", "160", "hands"]
     parser.add_argument(
-        "--rows", nargs="+", default=rows, help="numbers of rows in the table of times by size"
+        "--rows", nargs="+", default=rows, help="numbers of rows for the table of times by size"
     )
-    parser.add_argument("--main", default="40", help="number of rows in the main table")
+    parser.add_argument(
+        "--main", default="40", help="number of rows for the main table, which compares all methods"
+    )
     parser.add_argument(
         "--repeats", type=int, default=5, help="number of timed runs, of which the median counts"
     )
     parser.add_argument(
-        "--sweeps", type=int, default=10, help="number of sweeps that compute the payoffs of the turn chunk"
+        "--sweeps",
+        type=int,
+        default=10,
+        help="number of sweeps before the turn chunk is measured, which compute its payoffs",
     )
-    parser.add_argument("--limit", type=int, default=30_000, help="largest number of CFR iterations")
     parser.add_argument(
-        "--budget", type=float, default=120.0, help="skip linear programs that would take more seconds"
+        "--limit", type=int, default=30_000, help="largest number of CFR iterations on a chunk"
     )
     parser.add_argument(
-        "--write", type=Path, metavar="PAGE", help="replace the tables of a page, and its picture (PAGE.png)"
+        "--budget",
+        type=float,
+        default=120.0,
+        help="skip linear programs whose forecast time is more than this number of seconds",
+    )
+    parser.add_argument(
+        "--write",
+        type=Path,
+        metavar="PAGE",
+        help="write the tables into this Markdown page, and the picture beside it (PAGE.png)",
     )
     parser.add_argument(
         "--games", action="store_true", help="measure whole games in place of chunks (about half an hour)"
     )
-    parser.add_argument("--quick", action="store_true", help="few rows and one run each, as a smoke test")
+    parser.add_argument(
+        "--quick", action="store_true", help="run a short test with few rows and one run of each method"
+    )
     args = parser.parse_args()
     if args.quick:
         args.rows, args.main, args.repeats, args.sweeps, args.limit = ["5", "10"], "10", 1, 1, 2_000
@@ -133,7 +148,7 @@ def _river(rows: str, sweeps: int) -> OneChunk:
 
 
 def _turn(rows: str, sweeps: int) -> OneChunk:
-    """Return the turn chunk of T1; its payoffs come from a number of sweeps over the rivers."""
+    """Return the turn chunk of T1, with payoffs of rivers after a number of sweeps."""
     changes = [f"rows.turn={rows}", f"rows.river={40 if sweeps > 1 else 10}"]
     changes += ["solve.integrate=average", f"solve.max_sweeps={sweeps}", f"solve.check_every={sweeps}"]
     session = Session(Job.load(ROOT / "examples/T1.toml", changes))
@@ -183,7 +198,7 @@ def _trace(chunk: OneChunk, name: str, goal: float, limit: int) -> list[tuple[in
     """Run CFR until it reaches the goal of local exploitability, or the limit of iterations.
 
     Returns:
-        (iterations, local exploitability in % of the pot), measured each time the iterations have grown by 5 %.
+        Pairs (iterations, local exploitability in % of the pot), one whenever the iterations have grown by 5 %.
     """
     arrays = _blank(chunk, name)
     done, out = 0, []
@@ -211,14 +226,14 @@ def _time_lp(chunk: OneChunk, name: str, dense: bool, args: argparse.Namespace) 
 
 
 def _forecast(past: list[Measured], measured: Measured, label: str) -> float:
-    """Forecast the seconds of a linear program from those of smaller sizes.
+    """Forecast how many seconds a linear program takes, from its times with fewer rows.
 
     The time grows with the cube of the rows, or faster if it did so between the last two sizes.
     """
     if not past:
         return 0.0
     if label not in past[-1].lp:
-        return float("inf")  # it was too slow already
+        return float("inf")  # the smaller program was too slow already
     power, last = 3.0, past[-1].lp[label].seconds
     if len(past) > 1:
         growth = np.log(last / past[-2].lp[label].seconds) / np.log(past[-1].size / past[-2].size)
@@ -227,7 +242,7 @@ def _forecast(past: list[Measured], measured: Measured, label: str) -> float:
 
 
 def _sparsity_table(chunks: list[tuple[str, OneChunk]], args: argparse.Namespace) -> list[str]:
-    """Return the table that compares a simplex algorithm that skips zeros with one that does not."""
+    """Return a table of times of a simplex algorithm that skips zeros (HiGHS) and one that does not."""
     lines = [
         "| rows | variables × constraints | nonzeros | HiGHS simplex, sparse | HiGHS simplex, dense arrays "
         "| dense tableau simplex | dense tableau / sparse |",
@@ -263,7 +278,7 @@ def _sparsity_table(chunks: list[tuple[str, OneChunk]], args: argparse.Namespace
 
 
 def _games_table(names: list[str]) -> list[str]:
-    """Return the table that compares one linear program for a whole game with the job's CFR.
+    """Return a table of times to solve whole games: by one linear program, and by CFR.
 
     The target of CFR is 0.001 % of the pot, or 0.01 mbb per hand for games without a pot at the root.
     """
@@ -284,7 +299,9 @@ def _games_table(names: list[str]) -> list[str]:
         cfr = Job.load(
             ROOT / f"examples/{file}.toml", ["solve.method=cfr", f"solve.target={target}", *CFR, *changes]
         )
-        by_cfr = min(_timed(Session(cfr).solve)[0] for _ in range(2))  # the first may have code to load
+        by_cfr = min(
+            _timed(Session(cfr).solve)[0] for _ in range(2)
+        )  # the first run may have to load machine code
         lines.append(
             f"| {name} | {size.variables:,} | {size.constraints:,} | {size.nonzeros:,} | {duration(seconds)} "
             f"| {gap:.0e} chips | {duration(60 * size.minutes)} | {duration(simplex)} | {duration(by_cfr)} |"
@@ -299,7 +316,7 @@ def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def _program(form: SequenceForm) -> tuple[Floats, sparse.csr_matrix, sparse.csr_matrix]:
-    """Return the objective, the inequalities and the equalities of the linear program in `solvers.matrix.lp`."""
+    """Return the objective, inequality matrix and equality matrix of a chunk's linear program (`solvers.matrix.lp`)."""
     (n_x, _), (E, F) = form.payoff.shape, form.flow
     upper = sparse.hstack([-form.payoff.T, F.T]).tocsr()
     equal = sparse.hstack([E, sparse.csr_matrix((E.shape[0], F.shape[0]))]).tocsr()

@@ -11,7 +11,7 @@ import numpy as np
 from spewy.look.matrix_game import OneChunk
 
 PARTS = {"chunks": "measured", "games": "whole games"}
-"""Names in the comments of the page between which the tables stand."""
+"""Names in the page's comments ``<!-- NAME: begin -->`` and ``end``, between which the tables stand."""
 TARGETS = (1.0, 0.1, 0.01, 0.001)  # % of the pot
 COLOURS = {"cfr": "#8c8c8c", "lcfr": "#c98bdb", "pcfr+": "#2a9d8f", "cfr+": "#1f77b4", "dcfr": "#d1495b"}
 LP = {"simplex": "highs-ds", "interior point": "highs-ipm"}
@@ -19,12 +19,12 @@ LP = {"simplex": "highs-ds", "interior point": "highs-ipm"}
 
 @dataclass(frozen=True)
 class CfrRun:
-    """Results of a CFR variant on a chunk.
+    """Measured times and accuracy of a CFR variant on a chunk.
 
     Attributes:
         iterations: number of iterations to each target (in % of the pot); None: the target was not reached.
-        seconds: time to each target; None: the target was not reached.
-        trace: (iterations, local exploitability in % of the pot).
+        seconds: seconds to each target (in % of the pot); None: the target was not reached.
+        trace: pairs (iterations, local exploitability in % of the pot).
     """
 
     iterations: dict[float, int | None]
@@ -33,7 +33,7 @@ class CfrRun:
 
     @property
     def pace(self) -> float:
-        """Seconds of an iteration, from the longest timed run."""
+        """Seconds that one iteration takes, from the longest timed run."""
         timed = [
             (n, s) for n, s in zip(self.iterations.values(), self.seconds.values(), strict=True) if n and s
         ]
@@ -42,7 +42,7 @@ class CfrRun:
 
 @dataclass(frozen=True)
 class LpRun:
-    """Result of an LP method on a chunk; the accuracy is a local exploitability in % of the pot."""
+    """Seconds, local exploitability in % of the pot (accuracy) and iterations of an LP method on a chunk."""
 
     seconds: float
     accuracy: float
@@ -51,7 +51,7 @@ class LpRun:
 
 @dataclass
 class Measured:
-    """Results of all methods on a chunk with a number of rows."""
+    """A chunk, and the results of the CFR variants and LP methods that solved it, by their names."""
 
     chunk: OneChunk
     cfr: dict[str, CfrRun] = field(default_factory=dict)
@@ -59,13 +59,13 @@ class Measured:
 
     @property
     def held(self) -> tuple[int, int]:
-        """Number of rows with weight in both ranges; a linear program's time does not depend on the other rows."""
+        """Number of rows with weight in each player's range; rows without weight cost a linear program no time."""
         first, second = (int(np.sum(weights > 0)) for weights in self.chunk.ranges)
         return first, second
 
     @property
     def size(self) -> float:
-        """Geometric mean of both numbers of rows with weight."""
+        """Geometric mean of both players' numbers of rows with weight (`held`)."""
         return float(np.sqrt(self.held[0] * self.held[1]))
 
 

@@ -32,13 +32,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, default=DATA, help="file of the scores")
+    parser.add_argument("--data", type=Path, default=DATA, help="JSON file to which scores are added")
     commands = parser.add_subparsers(required=True)
     play = commands.add_parser("play", help="play matches, and add their scores to the data file")
     play.set_defaults(run=play_all)
     play.add_argument("folder", type=Path, help="folder of a solved whole game")
-    play.add_argument("--hands", type=int, default=10000, help="number of hands of each run")
-    play.add_argument("--opponents", default=",".join(OPPONENTS), help="opponents, with commas between them")
+    play.add_argument(
+        "--hands", type=int, default=10000, help="number of hands in each of the two runs of a match"
+    )
+    play.add_argument(
+        "--opponents",
+        default=",".join(OPPONENTS),
+        help="names of the opponents, as in `spewy match`, with commas between them",
+    )
     play.add_argument(
         "--resolve",
         default="never",
@@ -51,14 +57,22 @@ def main() -> None:
         const="mixed",
         default=False,
         choices=("cfr-d", "mixed"),
-        help="gadget of safe re-solving (default without a name: mixed)",
+        help="gadget for safe re-solving; --safe alone means mixed",
     )
     play.add_argument("--seed", type=int, default=1, help="seed of the cards")
     play.add_argument(
-        "--aivat", default=True, action=argparse.BooleanOptionalAction, help="reduce the variance by AIVAT"
+        "--aivat",
+        default=True,
+        action=argparse.BooleanOptionalAction,
+        help="also estimate the score without luck (AIVAT)",
     )
     play.add_argument("--workers", type=int, help="number of processes (default: all cores)")
-    play.add_argument("--logs", type=Path, default=ROOT / "results/matches", help="folder of the logs")
+    play.add_argument(
+        "--logs",
+        type=Path,
+        default=ROOT / "results/matches",
+        help="folder for the logs of the matches, from which an interrupted match continues",
+    )
     table = commands.add_parser("table", help="print all scores of the data file")
     table.set_defaults(run=tell_table)
     args = parser.parse_args()

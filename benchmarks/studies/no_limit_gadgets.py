@@ -60,7 +60,7 @@ DETAILS: dict[str, dict[str, Any]] = {
     },
 }
 OFFERED = (0.5, 2.0)
-"""Amounts of bets that the tree lacks, as shares of the pot after a call."""
+"""Bets that opponents can make although the bot's tree lacks them, as shares of the pot after a call."""
 WAYS: dict[str, Gadget | None] = {
     "unsafe": None,
     "`blended`": "blended",
@@ -74,10 +74,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--games", default=",".join(GAMES), help="games, with commas between them")
-    parser.add_argument("--seeds", type=int, default=2, help="number of seeds of the stored strategies")
+    parser.add_argument(
+        "--games", default=",".join(GAMES), help="names of the games to measure, with commas between them"
+    )
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        default=2,
+        help="number of stored strategies of each game and detail, each solved with other random deals",
+    )
     parser.add_argument("--iterations", type=int, default=150, help="number of iterations of each re-solve")
-    parser.add_argument("--quick", action="store_true", help="the flop game with one seed")
+    parser.add_argument(
+        "--quick", action="store_true", help="run a short test: only the game flop, with one seed"
+    )
     args = parser.parse_args()
     games, seeds = (["flop"], 1) if args.quick else (args.games.split(","), args.seeds)
     print("| game | stored strategy | seed | stored | " + " | ".join(WAYS) + " |")
@@ -92,14 +101,14 @@ def main() -> None:
 
 
 def ways(iterations: int) -> Iterator[Options]:
-    """Yield options of the bot: without re-solving, then for each of the ways."""
+    """Yield the bot's options for each column of the table: no re-solving, then each way of re-solving."""
     yield Options("never", seconds=None, strict=True)
     for gadget in WAYS.values():
         yield Options("always", 1, gadget, iterations, None, strict=True, menu="job")
 
 
 def stored(temporary: Path, game: str, detail: str, seed: int) -> Path:
-    """Solve a game; return the folder."""
+    """Solve a small game with coarse or fine detail; return the folder of the solve."""
     file, folder = temporary / f"{game}.game", temporary / f"{game}-{detail}-{seed}"
     file.write_text(GAMES[game])
     rounds = ("preflop", "flop", "turn")[: 2 + (game == "turn")]
@@ -119,7 +128,7 @@ def stored(temporary: Path, game: str, detail: str, seed: int) -> Path:
 
 
 def cell(folder: Path, options: Options) -> str:
-    """Return a bot's exploitability in mbb per hand, against bets of the tree and against all offered bets."""
+    """Return a table cell: the bot's exploitability in mbb per hand without and with bets that its tree lacks."""
     with open_judge(folder, options, symmetric=True) as judge:
         found = [exploitability(judge, offers) for offers in (None, offered(judge))]
     return ", ".join(f"{mbb:.0f}" for mbb in found)
@@ -129,8 +138,8 @@ def exploitability(judge: BotJudge, offers: Offers | None = None) -> float:
     """Compute the exploitability of a bot in the whole game, in mbb per hand.
 
     Args:
-        judge: the bot's judge.
-        offers: bets that the bot's opponent can make besides those of the bot's tree; None: no others.
+        judge: computes best responses to the bot.
+        offers: bets that the opponent can make besides those of the bot's tree; None: no such bets.
     """
     judge.bot.new_hand(Hand.start(judge.game), 0, 0)
     ranges = judge.bot.initial_ranges
@@ -141,7 +150,7 @@ def exploitability(judge: BotJudge, offers: Offers | None = None) -> float:
 
 
 def offered(judge: BotJudge) -> Offers:
-    """Return the function that lists the offered bets of a state: only in the last round."""
+    """Return a function that lists the bets of `OFFERED` at a state of the last round, and none earlier."""
     last = judge.game.num_rounds - 1
 
     def bets(state: Hand) -> list[str]:

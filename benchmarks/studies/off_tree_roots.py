@@ -38,10 +38,10 @@ WAYS = ("translated", "at the bet", "free", "kept")
 
 
 class Roots:
-    """Solves a turn, and answers a bet that its tree lacks in all ways.
+    """Solves a turn, and compares the answers to a bet that its tree lacks (see the docstring of the module).
 
     Args:
-        builder: the builder of subgames.
+        builder: builds the trees of subgames.
         limits: iterations and threads of each solve.
         size: size of the bet as a share of the pot.
     """
@@ -50,7 +50,16 @@ class Roots:
         self.builder, self.limits, self.size = builder, limits, size
 
     def lost(self, state: Hand, ranges: tuple[np.ndarray, np.ndarray], raises: bool) -> dict[str, float]:
-        """Return what a best response wins from each way on a turn, in % of the pot, more than it must."""
+        """Return what the opponent gains by the surprising bet against each answer of the bot, in % of the pot.
+
+        Args:
+            state: the state at the beginning of a turn.
+            ranges: both players' ranges there, ``[hand of the deck]``.
+            raises: whether the bet is a raise after check and bet, instead of a bet after a check.
+
+        Returns:
+            The gain by the name of the answer (`WAYS`), compared with a bot whose tree had the bet from the start.
+        """
         builder, board, least = self.builder, state.board, min(state.game.stacks or (0,))
         put_in = max(state.betting.spent)
         root = Root(state.betting.round, put_in, least - put_in, menu="lean")
@@ -80,7 +89,7 @@ class Roots:
         }
 
     def _own(self, root: Root, path: tuple[str, ...], player: int) -> list[str]:
-        """List the lines of a player's decisions on a path of actions from the root."""
+        """List the betting lines at which a player decides along a path of actions from the root."""
         lines = ["".join(path[:n]) for n in range(len(path))]
         decisions = [(line, self.builder.decision(root, line)) for line in lines]
         return [line for line, found in decisions if found is not None and found[2].player == player]
@@ -93,7 +102,7 @@ class Roots:
         path: tuple[str, ...],
         board,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Multiply both ranges by the frequencies of a path's actions."""
+        """Return both ranges after a path of actions: each range times the frequencies of its own actions."""
         out = [*ranges]
         for n, action in enumerate(path):
             decision = self.builder.decision(root, "".join(path[:n]))
@@ -104,7 +113,7 @@ class Roots:
         return out[0], out[1]
 
     def _after(self, line: str, first: Resolved, answer: Resolved) -> PlayerStrategy:
-        """Return the strategy that plays the first solve before and beside a bet, and another one after it."""
+        """Combine two solves: ``answer`` plays after the bet of ``line``, ``first`` at all other decisions it has."""
 
         def plays(lines: list[str], board: tuple[int, ...]) -> Stacked:
             parts = [
@@ -118,7 +127,7 @@ class Roots:
         return plays
 
     def _wins(self, root: Root, board, bot: int, ranges, plays: PlayerStrategy) -> float:
-        """Return what the other player's best response to a player's strategy wins per deal, in chips."""
+        """Return what a best response to the strategy ``plays`` of player ``bot`` wins per deal, in chips."""
         values = best_responses(self.builder, root, board, bot, ranges[bot], plays)
         layout = self.builder.layout(root, board)
         both = live_game(layout, ranges)
@@ -138,11 +147,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", help="folder of a solved no-limit game")
-    parser.add_argument("--turns", type=int, default=8, help="number of turns")
-    parser.add_argument("--bet", type=int, default=40, help="size of the bet in %% of the pot")
-    parser.add_argument("--iterations", type=int, default=300, help="iterations of each solve")
-    parser.add_argument("--threads", type=int, default=1, help="number of threads of a solve")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the first hand")
+    parser.add_argument("--turns", type=int, default=8, help="number of turns to solve")
+    parser.add_argument(
+        "--bet", type=int, default=40, help="size of the bet that the tree lacks, in %% of the pot"
+    )
+    parser.add_argument("--iterations", type=int, default=300, help="number of iterations of each solve")
+    parser.add_argument("--threads", type=int, default=1, help="number of threads of each solve")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="seed of the first dealt hand; later hands have the next seeds"
+    )
     options = parser.parse_args()
     found: dict[tuple[str, str], list[float]] = {}
     with open_policy(options.folder) as policy:

@@ -2,7 +2,8 @@
 
     python -m benchmarks.studies.outcome_curves docs/research/outcome-curves.png
 
-The hands are a nut flush draw, a weak pair and a gutshot.
+An outcome curve shows the share of opposing hands that a hand beats on each final board, sorted. The hands are a nut
+flush draw, a weak pair and a gutshot.
 """
 
 import sys

@@ -53,16 +53,29 @@ def main() -> None:
     parser.add_argument(
         "folder", help="folder of a solved whole game, or the word `table` to print the data file"
     )
-    parser.add_argument("--flops", help="flops, with commas between them")
+    parser.add_argument(
+        "--flops", help="flops to measure, such as 'Ks 9s 4d,8h 5h 2h', with commas between them"
+    )
     parser.add_argument("--iterations", type=int, default=30, help="number of iterations of each re-solve")
-    parser.add_argument("--rounds", type=int, default=2, help="number of last rounds that are re-solved")
-    parser.add_argument("--safe", choices=get_args(Gadget), help="gadget of safe re-solving")
+    parser.add_argument(
+        "--rounds", type=int, default=2, help="re-solve rivers (1), or turns to the end of the hand (2)"
+    )
+    parser.add_argument(
+        "--safe", choices=get_args(Gadget), help="gadget for safe re-solving; default: no gadget"
+    )
     parser.add_argument(
         "--cold", action="store_true", help="start re-solves from scratch, not from the stored strategy"
     )
-    parser.add_argument("--workers", type=int, default=2, help="number of processes")
-    parser.add_argument("--keep", type=Path, default=KEEP, help="folder for results of subgames")
-    parser.add_argument("--data", type=Path, default=DATA, help="file of the results")
+    parser.add_argument("--workers", type=int, default=2, help="number of processes that solve subgames")
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        default=KEEP,
+        help="folder for the results of subgames, from which an interrupted run continues",
+    )
+    parser.add_argument(
+        "--data", type=Path, default=DATA, help="JSON file to which the results of finished flops are added"
+    )
     args = parser.parse_args()
     if args.folder != "table":
         if args.flops is None:
@@ -150,9 +163,10 @@ def _judged(
 
 
 def _below(play: Path, options: Options, symmetric: bool, key: Key, file: Path) -> None:
-    """Solve a subgame in a worker, and write a file.
+    """Solve a subgame in a worker process, and write the result to a file.
 
-    The file is an array with three rows: both players' values ``[hand]``, and the seconds of processor time.
+    The file has an array with three rows: best-response values ``[hand]`` of both players, and the seconds of processor
+    time.
     """
     begun = time.process_time()
     first, second = kept_judge(play, options, symmetric=symmetric).below(key)
@@ -165,7 +179,7 @@ def _below(play: Path, options: Options, symmetric: bool, key: Key, file: Path) 
 
 
 def _canonical(game: RealGame, flop: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    """Return the number and the cards of the canonical flop that is equal to a flop up to suits."""
+    """Return (number, cards) of the canonical flop that equals a flop up to suits."""
     history = canonical((tuple(sorted(flop)),), game.trees.deck, game.trees.perms)[0]
     return game.trees.firsts[0].index(history), history[-1]
 
@@ -179,7 +193,7 @@ def _rows(file: Path) -> list[dict[str, Any]]:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Return the table of all results."""
+    """Format all results of the data file as a Markdown table."""
     out = [
         "| locker (deals) | flop | locker alone: from the flop, turn, river on | re-solved | from the flop on | "
         "from the re-solved round on | core-minutes |",

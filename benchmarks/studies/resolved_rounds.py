@@ -49,7 +49,7 @@ from spewy.game.hand import Hand
 from spewy.records.policy import Stacked
 
 Pair = tuple[np.ndarray, np.ndarray]
-"""Numbers of both players' hands: two arrays ``[hand of the deck]``."""
+"""Numbers of both players' hands, such as ranges or values: two arrays ``[hand of the deck]``."""
 LAST = {"river": 1, "turn": 2}
 """Number of rounds from the beginning of the river or the turn to the end of the hand."""
 
@@ -60,26 +60,36 @@ def main() -> None:
     )
     parser.add_argument("folder", help="folder of a solved whole game")
     parser.add_argument(
-        "--from", dest="start", choices=LAST, default="river", help="round in which best responses begin"
+        "--from",
+        dest="start",
+        choices=LAST,
+        default="river",
+        help="round from whose beginning best responses are computed",
     )
-    parser.add_argument("--hands", type=int, default=400, help="number of hands to deal")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the first hand")
+    parser.add_argument(
+        "--hands", type=int, default=400, help="number of hands that the stored strategy plays against itself"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the first dealt hand; later hands have the next seeds"
+    )
     parser.add_argument(
         "--iterations", type=int, default=Options.iterations, help="number of iterations of each re-solve"
     )
     parser.add_argument(
-        "--safe", choices=get_args(Gadget), help="gadget; re-solving is measured without and with it"
+        "--safe",
+        choices=get_args(Gadget),
+        help="gadget for safe re-solving; re-solving is then measured with and without this gadget",
     )
     parser.add_argument(
         "--few",
         type=lambda text: [int(part) for part in text.split(",")],
         default=[],
-        help="small numbers of iterations to measure, with commas between them",
+        help="measure solutions after these small numbers of iterations, with commas between them",
     )
     parser.add_argument(
         "--bet", type=int, help="size of an extra bet at the root of the subgame, in %% of the pot"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON in place of a table")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON instead of a table")
     options = parser.parse_args()
     if options.bet and not options.few:
         parser.error("--bet has an effect only with --few; add --few")
@@ -113,7 +123,7 @@ def main() -> None:
 
 
 def ways(start: str, iterations: int, safe: Gadget | None) -> list[tuple[str, Options]]:
-    """List the ways to play to compare, each as (name, options of the bot)."""
+    """List the compared bots as (name, options): the stored strategy, and re-solving without and with a gadget."""
     locker = Options(resolve="never", iterations=iterations, seconds=None)
     out = [("locker", locker)]
     for rounds in range(1, LAST[start] + 1):
@@ -129,7 +139,7 @@ class Judge:
     """Plays hands to the beginning of a round, and measures what best responses win from there on.
 
     Args:
-        games: builder of subgames.
+        games: builds the trees of subgames.
         left: number of rounds from the beginning of the round to the end of the hand.
         bet: size of an extra bet at the root of subgames in % of the pot; None: no extra bet.
     """
@@ -139,9 +149,9 @@ class Judge:
         self.round = self.game.num_rounds - left
 
     def reached(self, bot: LockerBot, seed: int) -> Hand | None:
-        """Deal a hand that a bot plays against itself; return the state where the round begins.
+        """Deal a hand that the bot plays against itself, and return the public state at the beginning of the round.
 
-        The result is None if the hand ends earlier.
+        Return None if the hand ends before the round.
         """
         rng = random.Random(seed)
         cards = rng.sample(self.game.deck.cards, 2 * self.game.num_hole_cards + self.game.board_sizes[-1])
@@ -173,7 +183,19 @@ class Judge:
     def solved_gain(
         self, locker: LockerBot, blueprint: Blueprint, few: int, warm: bool, state: Hand, seed: int
     ) -> float:
-        """Measure the solution of a subgame after a few iterations; ``warm``: it starts from the stored strategy."""
+        """Solve a subgame in a few iterations, and return half the sum of what best responses to it win.
+
+        Args:
+            locker: a bot that plays the stored strategy, which gives the ranges.
+            blueprint: the stored strategy.
+            few: number of iterations.
+            warm: whether to start from the stored strategy.
+            state: the state at which the subgame begins.
+            seed: seed of the bot's hand.
+
+        Returns:
+            The gain in mbb per hand that comes to the state.
+        """
         locker.new_hand(state, 0, seed)
         ranges, plays = locker.ranges(state), self.stored(blueprint, state)
         begin = (plays, plays) if warm else None
@@ -181,7 +203,7 @@ class Judge:
         return self.lost(state, ranges, (solved.best_values(0), solved.best_values(1)))
 
     def taken_gain(self, locker: LockerBot, blueprint: Blueprint, state: Hand, seed: int) -> float:
-        """Measure the stored strategy in a subgame with an extra bet, which it reads as a bet of its tree."""
+        """Return what best responses to the stored strategy win in a subgame with the extra bet, as `solved_gain`."""
         locker.new_hand(state, 0, seed)
         root, ranges, plays = self.root(state), locker.ranges(state), self.stored(blueprint, state)
 
@@ -191,7 +213,7 @@ class Judge:
         return self.lost(state, ranges, (best(0), best(1)))
 
     def stored(self, blueprint: Blueprint, state: Hand) -> PlayerStrategy:
-        """Return the stored strategy of the subgame at a state, which reads an extra bet as a bet of its tree."""
+        """Return the stored strategy in the subgame at a state; it translates the extra bet to a bet of its tree."""
         root, begun = self.root(state), state.betting.line
 
         def plays(lines: list[str], board: tuple[int, ...]) -> Stacked:
@@ -217,7 +239,7 @@ class Judge:
         )
 
     def lost(self, state: Hand, ranges: Pair, best: Pair) -> float:
-        """Return half the sum of both players' best-response values at a state, in mbb per hand that comes here."""
+        """Average both players' best-response values ``best`` at a state, in mbb per hand that comes to the state."""
         layout = self.games.layout(self.root(state), state.board)
         both, total = live_game(layout, ranges), 0.0
         for p in (0, 1):
@@ -227,7 +249,7 @@ class Judge:
 
 
 def going_on(state: Hand, line: str, board: tuple[int, ...]) -> Hand:
-    """Continue a hand from a state by a betting line, with the cards of a board."""
+    """Continue a hand from a state by the actions of a betting line, dealing the cards of ``board`` in between."""
     hand = state
     for token in re.findall(r"[fc]|r\d*", line):
         if hand.to_deal:
@@ -237,7 +259,7 @@ def going_on(state: Hand, line: str, board: tuple[int, ...]) -> Hand:
 
 
 def tell(found: dict[str, list[float]], seconds: dict[str, float], options: argparse.Namespace) -> None:
-    """Print the mean of each way to play with its 95 % interval, and its difference from the stored strategy."""
+    """Print each bot's mean gain with its 95 % interval, and the difference from the stored strategy."""
     alone = np.array(found["locker"])
     rows = []
     for name, gains in found.items():
@@ -258,7 +280,7 @@ def tell(found: dict[str, list[float]], seconds: dict[str, float], options: argp
 
 
 def mean(numbers: np.ndarray) -> tuple[float, float]:
-    """Return the mean of numbers, and half the width of its 95 % interval."""
+    """Return the mean of some numbers, and half the width of its 95 % confidence interval."""
     return float(numbers.mean()), 1.96 * float(numbers.std(ddof=1)) / len(numbers) ** 0.5
 
 

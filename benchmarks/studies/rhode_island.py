@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def unfolded(solution: Solution) -> tuple[Layout, Strategies]:
-    """Convert the stored average strategies to the game without symmetry: every board, a row for each hand."""
+    """Convert the average strategies to the game without suit symmetry, with every board and a row for each hand."""
     layout = Layout.of(Job.load(JOB, ["solve.symmetry=false"]).problem)
     folded, game = Chunks(solution.layout, solution.store).whole(), layout.problem.game
     out = layout.live.zeros()

@@ -51,14 +51,41 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--games", default=",".join(GAMES), help="small games, with commas between them")
-    parser.add_argument("--stored", default="300,3000", help="numbers of deals of the stored strategies")
-    parser.add_argument("--deals", default="100,300,1000,3000", help="numbers of deals of sampled flops")
-    parser.add_argument("--iterations", type=int, default=100, help="iterations of turns and rivers")
-    parser.add_argument("--flops", default="Td Th Ts,Td Qh Qs", help="flops, with commas between them")
+    parser.add_argument(
+        "--games",
+        default=",".join(GAMES),
+        help="names of the small games to measure, with commas between them",
+    )
+    parser.add_argument(
+        "--stored",
+        default="300,3000",
+        help="numbers of deals with which the stored strategies are solved, with commas between them",
+    )
+    parser.add_argument(
+        "--deals",
+        default="100,300,1000,3000",
+        help="numbers of deals with which a flop is re-solved by sampling, with commas between them",
+    )
+    parser.add_argument(
+        "--iterations",
+        type=int,
+        default=100,
+        help="number of iterations of each exact solve of turns and rivers",
+    )
+    parser.add_argument(
+        "--flops",
+        default="Td Th Ts,Td Qh Qs",
+        help="flops to measure, such as 'Td Th Ts,Td Qh Qs', with commas between them",
+    )
     parser.add_argument("--folder", help="folder of a solved whole game, in place of the small games")
-    parser.add_argument("--lines", help="betting lines that lead to the flop, with commas between them")
-    parser.add_argument("--menu", default="job", help="bet sizes of the re-solves and of the best responses")
+    parser.add_argument(
+        "--lines", help="betting lines that lead to the flop, such as r250c/, with commas between them"
+    )
+    parser.add_argument(
+        "--menu",
+        default="job",
+        help="bet sizes of re-solves and best responses: lean or job, as in `spewy match --menu`",
+    )
     parser.add_argument("--threads", type=int, default=1, help="number of threads of the exact solves")
     args = parser.parse_args()
     deals = [int(part) for part in args.deals.split(",")]
@@ -89,7 +116,7 @@ def solved(temporary: Path, game: str, deals: int) -> Path:
 
 
 def row(folder: Path, flop: tuple[int, ...], deals: list[int], args: argparse.Namespace) -> list[str]:
-    """Return the cells of one flop: stored, sampled with each number of deals, exact."""
+    """Return the table cells of a flop, in % of the pot: stored, sampled with each number of deals, exact."""
     figures, weights = [], []
     with bot_of(folder, Options("never")) as bot:
         judge = Judge(bot, SubgameBuilder(bot._blueprint.config, 1 << 34), flop, args)
@@ -103,19 +130,19 @@ def row(folder: Path, flop: tuple[int, ...], deals: list[int], args: argparse.Na
 
 
 class Judge:
-    """Judges strategies on one flop."""
+    """Computes what best responses win against a bot's strategies on one flop."""
 
     def __init__(self, bot: LockerBot, builder: SubgameBuilder, flop: tuple[int, ...], args: Any) -> None:
         self.bot, self.builder, self.flop, self.args = bot, builder, flop, args
 
     def ranges(self, line: str) -> tuple[Floats, Floats]:
-        """Return both ranges at the flop after a betting line."""
+        """Return both players' ranges ``[hand of the deck]`` at the flop after a betting line."""
         hand = Hand(parse_line(self.bot.game, line)).deal(self.flop)
         self.bot.new_hand(hand, 0, 0)
         return self.bot.ranges(hand)
 
     def losses(self, line: str, deals: list[int]) -> list[float]:
-        """Return the losses after a betting line: stored, sampled with each number of deals, exact."""
+        """Return what best responses win in % of the pot: from the stored, each sampled, and the exact strategy."""
         chips, blueprint = parse_line(self.bot.game, line).spent[0], self.bot._blueprint
         stack = None if blueprint.smallest_stack is None else blueprint.smallest_stack - chips
         root, ranges = Root(1, chips, stack, menu=self.args.menu), self.ranges(line)
@@ -134,7 +161,16 @@ class Judge:
         return [100 * self.loss(root, ranges, flop) / root.pot for flop in (*flops, {})]
 
     def loss(self, root: Root, ranges: tuple[Floats, Floats], flop: dict[str, Floats]) -> float:
-        """Solve turns and rivers behind a strategy of the flop, or the flop, too, if it is empty; judge the whole."""
+        """Solve turns and rivers with the flop locked to a strategy, and return what best responses win.
+
+        Args:
+            root: the root of the subgame, at the beginning of the flop.
+            ranges: both players' ranges.
+            flop: frequencies at each decision of the flop, by betting line; empty: the flop is solved, too.
+
+        Returns:
+            Half the sum of both players' best-response values per deal, in chips.
+        """
         layout = self.builder.layout(root, self.flop)
         free, sums = live_game(layout, ranges), {}
         with closing(new_solver(live_game(layout, ranges, flop), self.args.threads)) as solver:

@@ -42,7 +42,7 @@ class Schedule(Variant):
     """A variant of CFR whose name has the numbers a, c, b, d and g of a schedule."""
 
     def table(self, first: int, count: int) -> np.ndarray:
-        """Return the factors of iterations, as `Variant.table` says."""
+        """Return the discount factors of iterations from ``first`` on, in the form that `Variant.table` documents."""
         a, c, b, d, g = map(float, self.name.split())
         t = np.arange(first - 1, first - 1 + count, dtype=float)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -54,10 +54,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--random", type=int, default=0, help="number of random schedules")
+    parser.add_argument(
+        "--random", type=int, default=0, help="number of random discount schedules that are measured too"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of the random schedules")
-    parser.add_argument("--most", type=int, default=400, help="largest number of iterations of a solve")
-    parser.add_argument("--threads", type=int, default=2, help="number of threads")
+    parser.add_argument("--most", type=int, default=400, help="largest number of iterations of each solve")
+    parser.add_argument("--threads", type=int, default=2, help="number of threads of each solve")
     options = parser.parse_args()
     games = []
     for file, board in FILES.values():
@@ -86,7 +88,7 @@ def main() -> None:
 
 
 def needed(numbers: tuple[float, ...], games: list, options: argparse.Namespace) -> list[list[float]]:
-    """Solve each spot with a schedule; return the iterations to each target, a list for each spot."""
+    """Solve each spot with a discount schedule; return for each spot the list of iterations to each target."""
     out = []
     for game, pot in games:
         engine = ExactCfr(game, Schedule(" ".join(map(str, numbers))), threads=options.threads)
@@ -99,7 +101,7 @@ def course(engine: ExactCfr, pot: float, most: int) -> tuple[np.ndarray, np.ndar
     """Run an engine to the last target, with a check every ten iterations.
 
     Returns:
-        For each check the number of iterations of this run, and the exploitability in % of the pot.
+        Two arrays ``[check]``: the number of iterations of this run, and the exploitability in % of the pot.
     """
     before = engine.iteration
     checks = engine.run_to(0.99 * TARGETS[-1] / 100 * pot, most, 10)
@@ -109,7 +111,7 @@ def course(engine: ExactCfr, pot: float, most: int) -> tuple[np.ndarray, np.ndar
 
 
 def crossing(iterations: np.ndarray, pct: np.ndarray, target: float, most: int) -> float:
-    """Return the number of iterations to the target; between checks exploitability is interpolated geometrically."""
+    """Interpolate geometrically at how many iterations exploitability fell to a target; ``most`` if it never did."""
     below = np.flatnonzero(pct <= target)
     if not len(below):
         return float(most)

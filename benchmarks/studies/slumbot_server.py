@@ -19,12 +19,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("bot", nargs="?", default="equity", help="bot in Slumbot's place")
-    parser.add_argument("--port", type=int, default=8080, help="port to listen at; 0: any free port")
+    parser.add_argument(
+        "bot",
+        nargs="?",
+        default="equity",
+        help="bot that plays in Slumbot's place: a rule, or the folder of a solved game",
+    )
+    parser.add_argument("--port", type=int, default=8080, help="port to listen on; 0: any free port")
     parser.add_argument("--seed", type=int, default=0, help="seed of the cards")
-    parser.add_argument("--user", help="user who may log in")
-    parser.add_argument("--password", default="", help="password of this user")
-    parser.add_argument("--resolve", default="never", help="when a folder's bot re-solves")
+    parser.add_argument("--user", help="name of a user who can log in; default: no logins")
+    parser.add_argument("--password", default="", help="password of --user")
+    parser.add_argument(
+        "--resolve", default="never", help="when a bot from a folder re-solves: never, off-tree or always"
+    )
     args = parser.parse_args()
     bot = parse_entrant(args.bot, (("resolve", args.resolve),), kinds=("folder",)).open(slumbot_game())
     users = {args.user: args.password} if args.user else {}

@@ -47,16 +47,25 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    each = commands.add_parser("measure", help="size, memory and time of a package")
+    each = commands.add_parser("measure", help="measure the size, memory and time of a package")
     each.add_argument("package", type=Path, help="package of the bot, a zip file")
-    each.add_argument("--games", type=int, default=10, help="number of games")
-    each = commands.add_parser("agreement", help="how often board buckets and rows of the tables are right")
+    each.add_argument("--games", type=int, default=10, help="number of games to play")
+    each = commands.add_parser(
+        "agreement",
+        help="measure how often a package's tables give the same board bucket and row as the solve",
+    )
     each.add_argument("package", type=Path, help="package of the bot, a zip file")
-    each.add_argument("ladder", type=Path, help="folder of the solves, one for each rung")
-    each.add_argument("--boards", type=int, default=300, help="number of boards of each round")
-    each = commands.add_parser("rivers", help="best responses to the bot from the river on")
+    each.add_argument(
+        "ladder",
+        type=Path,
+        help="folder with the solves from which the package was made, one for each rung (stack size)",
+    )
+    each.add_argument("--boards", type=int, default=300, help="number of random boards of each round")
+    each = commands.add_parser("rivers", help="measure best responses to the bot from the river on")
     each.add_argument("package", type=Path, help="package of the bot, a zip file")
-    each.add_argument("--hands", type=int, default=400, help="number of hands of each rung")
+    each.add_argument(
+        "--hands", type=int, default=400, help="number of hands to deal for each rung (stack size)"
+    )
     each.add_argument("--seed", type=int, default=1, help="seed of the cards")
     args = parser.parse_args()
     if args.command == "measure":
@@ -102,9 +111,11 @@ def clean_environment(folder: Path) -> Path:
 
 
 def processor_times(package: Path, heard: list[str]) -> list[float]:
-    """Let the bot answer the messages of some games again, in this process; return the processor time of each answer.
+    """Replay logged games in this process, and return the seconds of processor time of each answer of the bot.
 
-    ``heard`` are lines of a log of games; the bot takes the seat of the defender.
+    Args:
+        package: the bot's package.
+        heard: lines of a log of games; the bot answers the messages that the defender received.
     """
     times = []
     with closing(open_tables(package)) as tables:
@@ -123,7 +134,7 @@ def processor_times(package: Path, heard: list[str]) -> list[float]:
 
 
 def agreement(package: Path, ladder: Path, n_boards: int) -> None:
-    """Print how often the tables give the board bucket and the row that the solve has, on random boards."""
+    """Print how often the package's tables give the same board bucket and row as the solve, on random boards."""
     rng = Random(1)
     with closing(open_tables(package)) as tables, open_policy(rung_folders(ladder)[0]) as policy:
         abstraction = board_abstraction(policy.problem.game, policy.strategies.arrays())
@@ -145,7 +156,7 @@ def agreement(package: Path, ladder: Path, n_boards: int) -> None:
 
 
 def rivers(package: Path, n_hands: int, seed: int) -> None:
-    """Print what best responses win from the river on, in mbb per dealt hand, with standard errors, for each rung."""
+    """Print, for each rung (stack size), what best responses win from the river on, in mbb per dealt hand."""
     print("| big blinds | rivers | by the tables, mbb | re-solved, mbb | seconds to solve: median, slowest |")
     print("|---|---|---|---|---|")
     with closing(open_tables(package)) as tables:
@@ -180,9 +191,11 @@ def rivers(package: Path, n_hands: int, seed: int) -> None:
 
 
 def walk(tables: Tables, rung: int, cards: tuple[int, ...], rng: Random) -> Came | None:
-    """Play a hand by the tables to the first decision on the river; return the decisions and actions before it.
+    """Play a hand by the tables up to the first decision on the river.
 
-    The result is None if the hand ends earlier, or goes all-in.
+    Returns:
+        Pairs (decision, number of its action) along the way; the last pair is the decision on the river, with 0. None
+        if the hand ends earlier, or the players are all-in.
     """
     tree, node, path = tables.tree(rung), 0, []
     while (player := int(tree.nodes[node, PLAYER])) >= 0:
@@ -197,7 +210,7 @@ def walk(tables: Tables, rung: int, cards: tuple[int, ...], rng: Random) -> Came
 
 
 def won(game: River, play: dict[int, np.ndarray]) -> float:
-    """Return half the sum of what both players' best responses win on a river, in chips per hand that comes there."""
+    """Return half the sum of what both players' best responses win on a river, in chips per hand that reaches it."""
     total = sum(float(game.weights[p] @ game.best(play, p)) for p in (0, 1))
     first, second = (HANDS[held] for held in game.held)
     apart = (first[:, None, :, None] != second[None, :, None, :]).all(axis=(2, 3))

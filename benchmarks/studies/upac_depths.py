@@ -36,7 +36,7 @@ from spewy.records.strategy_locker import FOLDER, MOST, write_bucket
 
 BIG_BLIND = 2
 EVEN = 0.5
-"""Number that replaces the bot's random choice between two sizes."""
+"""Fixed number in place of the bot's random number when a bet lies between two bet sizes of the other tree."""
 
 
 def main() -> None:
@@ -44,17 +44,26 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    each = commands.add_parser("push", help="push or fold")
-    each.add_argument(
-        "--stacks", default="12,16,20,30,40,50,70,100", help="rungs in chips, with commas between them"
+    each = commands.add_parser(
+        "push", help="measure push-or-fold solutions that are played with other stacks"
     )
-    each = commands.add_parser("trees", help="betting trees")
-    each.add_argument("ladder", type=Path, help="folder of the solves, one for each rung")
     each.add_argument(
-        "pairs", nargs="+", metavar="STACK,RUNG", help="a stack, and the rung that plays it, in chips"
+        "--stacks",
+        default="12,16,20,30,40,50,70,100",
+        help="stacks with a solution (rungs), in chips, with commas between them",
     )
-    each.add_argument("--flops", type=int, default=6, help="number of flops")
-    each.add_argument("--seed", type=int, default=1, help="seed of the flops")
+    each = commands.add_parser("trees", help="measure solves whose betting tree is played with another stack")
+    each.add_argument("ladder", type=Path, help="folder with the solves, one for each rung (stack size)")
+    each.add_argument(
+        "pairs",
+        nargs="+",
+        metavar="STACK,RUNG",
+        help="a stack to play, and the rung whose strategy plays it, both in chips",
+    )
+    each.add_argument(
+        "--flops", type=int, default=6, help="number of random flops on which exploitability is measured"
+    )
+    each.add_argument("--seed", type=int, default=1, help="seed of the random flops")
     args = parser.parse_args()
     if args.command == "push":
         push(tuple(int(stack) for stack in args.stacks.split(",")))
@@ -63,7 +72,7 @@ def main() -> None:
 
 
 def push(stacks: tuple[int, ...]) -> None:
-    """Print what stacks lose that push or fold by the nearest rung (stack with a solve): largest losses, mean."""
+    """Print what stacks lose if they push or fold by the solution of the nearest rung: the largest losses, the mean."""
     print("| stack, bb | rung, bb | exploitability, mbb |\n|---|---|---|")
     worst = []
     for stack in range(stacks[0], stacks[-1] + 1):
@@ -77,7 +86,7 @@ def push(stacks: tuple[int, ...]) -> None:
 
 
 def trees(ladder: Path, pairs: list[str], flops: int, seed: int) -> None:
-    """Print the exploitability of a stack's betting tree if its own solve, or another stack's solve, plays it."""
+    """Print the exploitability of each stack when its own solve plays it, and when another stack's solve does."""
     folders = {}
     for folder in rung_folders(ladder):
         with open_policy(folder) as policy:
@@ -101,12 +110,12 @@ def trees(ladder: Path, pairs: list[str], flops: int, seed: int) -> None:
 
 
 class Move(NamedTuple):
-    """Translation of a decision to a decision of another tree, whose strategy plays it.
+    """How a decision is played by the strategy at a similar decision of another stack's betting tree.
 
     Attributes:
-        node: the other tree's decision; None: the other tree has no such decision.
-        places: for each action of the other tree's decision the number of the action that is played in its place.
-        call: number of the action that checks or calls.
+        node: number of the decision in the other tree; None: the other tree has no such decision.
+        places: for each action of the other tree's decision, the number of this decision's action that replaces it.
+        call: number of the action that checks or calls, which is played if ``node`` is None.
     """
 
     node: int | None
@@ -115,10 +124,14 @@ class Move(NamedTuple):
 
 
 def play_by(play: Path, rung: Path) -> float:
-    """Replace the strategies in a solve's strategy locker by the strategies of another stack (a *rung*).
+    """Overwrite the strategies in a strategy locker by the strategies of another stack's solve (a *rung*).
+
+    Args:
+        play: folder of the strategy locker to overwrite.
+        rung: folder of the solve of the other stack.
 
     Returns:
-        The share of decisions for which the rung's tree has no decision.
+        The share of decisions for which the rung's betting tree has no similar decision.
     """
     with open_policy(rung) as theirs, open_policy(play) as mine:
         (tree, own), (other, known) = _tree(mine), _tree(theirs)
@@ -145,7 +158,7 @@ def _played(
     key: tuple[int, int, int],
     asked: Sequence[tuple[Decides, Move]],
 ) -> np.ndarray:
-    """Return the bytes of a player's strategies in a board bucket, as another solve plays."""
+    """Return the bytes of a player's strategies in a board bucket, filled with the strategies of another solve."""
     t, board_bucket, p = key
     lines = mine.strategies.lines(t)
     flat, begins = (
@@ -174,7 +187,7 @@ def _played(
 
 
 def _tree(policy: BucketPolicy) -> tuple[Tree, dict[int, Decides]]:
-    """Return a solve's betting tree in the form of the bot, and the place of each decision in the strategy locker."""
+    """Return a solve's betting tree as UPAC's bot stores it, and where the strategy locker holds each decision."""
     nodes, decisions = tree_tables(policy.problem.tree.root)
     stacks = policy.problem.game.stacks
     assert stacks is not None
@@ -183,7 +196,7 @@ def _tree(policy: BucketPolicy) -> tuple[Tree, dict[int, Decides]]:
 
 
 def _moves(tree: Tree, other: Tree, p: int) -> Iterator[tuple[int, Move]]:
-    """Translate each decision of player p to another tree, by following both trees from the root."""
+    """Yield (decision, `Move`) for each decision of player p, by following both betting trees from the root."""
     queue: deque[tuple[int, int | None]] = deque([(0, 0)])
     while queue:
         node, there = queue.popleft()
@@ -208,7 +221,7 @@ def _moves(tree: Tree, other: Tree, p: int) -> Iterator[tuple[int, Move]]:
 
 
 def _places(tree: Tree, node: int, other: Tree, there: int) -> list[int | None]:
-    """Translate each action of a decision to an action of another tree's decision; None: it has no such action."""
+    """Return, for each action of a decision, the number of the matching action at another tree's decision, or None."""
     theirs = [int(other.nodes[child, TOTAL]) for child in other.children(there)]
     raises = [(total, place) for place, total in enumerate(theirs) if total > CALL]
     sizes = [share(total, spent(other, there)) for total, _ in raises]
@@ -234,14 +247,14 @@ def _judged(folder: Path, flops: int, seed: int) -> str:
 
 
 class _Quiet:
-    """A listener that prints how many flops are measured, and no progress."""
+    """A listener for the computation of best responses that prints the number of flops, but no progress."""
 
     def begin(self, name: str, cost: JudgingCost) -> None:
-        """Print the number of flops."""
+        """Print the number of flops to measure."""
         print(f"{name}: best responses on {cost.to_judge} flops", file=sys.stderr)
 
     def judged(self, board: str, seconds: float, done: int, total: int, seconds_left: float) -> None:
-        """Ignore a finished flop."""
+        """Print nothing when a flop is finished."""
 
 
 if __name__ == "__main__":

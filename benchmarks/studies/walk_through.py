@@ -27,8 +27,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", nargs="?", type=Path, help="folder in which the commands run")
-    parser.add_argument("--pictures", action="store_true", help="replace the pictures of the page")
+    parser.add_argument(
+        "folder", nargs="?", type=Path, help="folder in which the commands run; default: a temporary folder"
+    )
+    parser.add_argument(
+        "--pictures",
+        action="store_true",
+        help="replace the pictures of docs/start/walk-through.md by the new ones",
+    )
     options = parser.parse_args()
     with TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
@@ -41,13 +47,13 @@ def main() -> None:
 
 
 def commands(page: str) -> Iterator[str]:
-    """Yield the commands of the page."""
+    """Yield the commands in the text of a page: the lines that begin with ``$``."""
     for block in BLOCK.findall(page):
         yield from (line[2:] for line in block.splitlines() if line.startswith("$ "))
 
 
 def follow(folder: Path, command: str) -> None:
-    """Run a command in a folder; `spewy new` for a job file that exists is skipped."""
+    """Run a command in a folder; skip `spewy new` if its job file exists already."""
     words = command.split()
     if words[1] == "new" and (folder / words[2]).exists():
         return

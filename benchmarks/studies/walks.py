@@ -38,10 +38,10 @@ T1 = EXAMPLES / "T1.toml"
 
 
 class Steps:
-    """The files that a call goes through, recorded by the interpreter's profiling hook.
+    """Recorder of the files that a call goes through, by the interpreter's profiling hook.
 
     Attributes:
-        files: paths below the repository's root.
+        files: the source files, as paths relative to the repository's root.
         deepest: for each package (for spewy: each room) the largest number of its frames on the stack at a time.
     """
 
@@ -52,7 +52,7 @@ class Steps:
 
     @contextmanager
     def recorded(self) -> Iterator[None]:
-        """Record until the block ends, or until `stop`."""
+        """Record the functions that run in this thread, until the ``with`` block ends or `stop` is called."""
         sys.setprofile(self._entered)
         try:
             yield
@@ -60,7 +60,7 @@ class Steps:
             self.stop()
 
     def stop(self) -> None:
-        """Stop recording."""
+        """Stop recording functions before the ``with`` block ends."""
         sys.setprofile(None)
 
     def _entered(self, frame: FrameType, event: str, argument: Any) -> None:
@@ -102,9 +102,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "walks", nargs="*", metavar="WALK", default=list(WALKS), help="names of calls (default: all)"
+        "walks",
+        nargs="*",
+        metavar="WALK",
+        default=list(WALKS),
+        help="names of the calls to follow: solve, deals, show or act (default: all)",
     )
-    parser.add_argument("--files", action="store_true", help="also list the files of each call")
+    parser.add_argument(
+        "--files", action="store_true", help="also list the source files that each call goes through"
+    )
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
         for name in options.walks:

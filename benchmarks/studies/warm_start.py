@@ -36,7 +36,7 @@ def main() -> None:
     )
     parser.add_argument("--sweeps", type=int, default=60, help="number of sweeps of the solve with buckets")
     parser.add_argument(
-        "--most", type=int, default=300, help="largest number of iterations of the exact engine"
+        "--most", type=int, default=300, help="largest number of iterations of each run of the exact engine"
     )
     options = parser.parse_args()
     for spot in ("R1", "T1", "T2"):
@@ -59,11 +59,11 @@ def main() -> None:
 
 
 Hands = list[tuple[list[np.ndarray], list[np.ndarray]]]
-"""Strategies of each round, player and board: ``[slot, hand]``, where a slot is one action of one decision."""
+"""Strategies as ``[round][player][board]``, each an array ``[slot, hand]``; a slot is one action of one decision."""
 
 
 def by_hand(bucketed: Cfr) -> Hands:
-    """Return the average strategy of a solve with buckets, for each hand instead of each bucket."""
+    """Return the average strategies of a solve with buckets, expanded from buckets to hands."""
 
     def on_board(t: int, p: int, b: int) -> np.ndarray:
         r, own = bucketed.game.rounds[t], bucketed.sums[t][p][b]
@@ -76,7 +76,16 @@ def by_hand(bucketed: Cfr) -> Hands:
 
 
 def line(game: LiveGame, start: Hands, pot: float, done: int, weight: float, most: int) -> str:
-    """Solve a spot from one start, and return its line of the table."""
+    """Solve a spot from the strategies of a solve with buckets, and return a line of the table.
+
+    Args:
+        game: the spot with a row for each hand.
+        start: the strategies from which the regrets are set.
+        pot: pot at the root in chips.
+        done: number of iterations that the engine assumes were done.
+        weight: weight of the start, times the pot and the opponent's total weight; 0: start from nothing.
+        most: largest number of iterations.
+    """
     engine = ExactCfr(game, variant(EXACT_VARIANT))
     engine.iteration = done
     for t, r in enumerate(game.rounds):

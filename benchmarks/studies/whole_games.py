@@ -56,7 +56,7 @@ DATA, PICTURE = ROOT / "docs/data/whole-games.json", ROOT / "docs/research/whole
 PAGES = tuple(ROOT / "docs/research" / name for name in ("whole-games.md", "whole-game-buckets.md"))
 TABLES = ("curves", "study", "schedules", "answers")
 CASES = ((20, 800), (40, 400), (80, 200), (40, "all"))
-"""Abstractions of the flop, each as (rows, board buckets); the first three need equal memory."""
+"""Abstractions that `study` compares, each as (rows, board buckets) of the flop; the first three need equal memory."""
 SCHEDULES = (
     Discount(gamma=1.0, clip=True),
     Discount(gamma=2.0, clip=True),
@@ -67,7 +67,7 @@ SCHEDULES = (
     Discount(beta=1.0, gamma=2.0),
 )
 ANSWERED = ((50, 20), (100, 20), (400, 40))
-"""Abstractions of the flop that `answers` compares, each as (board buckets, rows)."""
+"""Abstractions that `answers` compares, each as (board buckets, rows) of the flop."""
 ANSWERS = (0.0, 0.1, 0.25, 0.5)
 
 
@@ -77,42 +77,44 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    one = commands.add_parser("curve", help="exploitability after budgets of core-minutes")
-    one.add_argument("job", type=Path, help="a job with [boards]")
+    one = commands.add_parser(
+        "curve", help="solve a job, and measure exploitability after each budget of core-minutes"
+    )
+    one.add_argument("job", type=Path, help="job file of a whole game with [boards]")
     one.add_argument("folder", type=Path, help="folder of the solve; the solve continues if it exists")
     one.add_argument(
         "--minutes",
         type=_numbers,
         default=[10, 60, 240],
-        help="budgets of core-minutes, with commas between them",
+        help="core-minutes after which exploitability is measured, with commas between them",
     )
     one.add_argument(
         "--flops", type=int, default=20, help="number of flops on which exploitability is measured; 0: all"
     )
-    one.add_argument("--seed", type=int, default=1, help="seed of the flops")
+    one.add_argument("--seed", type=int, default=1, help="seed of the random flops of --flops")
     one.add_argument(
         "--set",
         action="append",
         default=[],
         dest="changes",
         metavar="KEY=VALUE",
-        help="change a key of the job",
+        help="set a key of the job file; can be given several times",
     )
-    one.add_argument("--name", help="name of the curve in the data file (default: the folder's name)")
+    one.add_argument("--name", help="name of the solve in the data file (default: the folder's name)")
     one.add_argument(
         "--start-from",
         type=Path,
         metavar="FOLDER",
-        help="folder of another curve, from whose strategies this curve starts",
+        help="start from the strategies in this folder of an earlier `curve`",
     )
     one.add_argument(
         "--start-name",
         metavar="NAME",
-        help="name in the data file of the curve of --start-from (default: its folder's name)",
+        help="name of the solve of --start-from in the data file (default: its folder's name)",
     )
     one.set_defaults(run=curve)
 
-    one = commands.add_parser("study", help="exploitability of flop-holdem with different abstractions")
+    one = commands.add_parser("study", help="measure flop-holdem with different abstractions")
     one.add_argument(
         "--seconds",
         type=_numbers,
@@ -122,17 +124,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     one.add_argument(
         "--quick",
         action="store_true",
-        help="only the first abstraction, for one core-second; results are not saved",
+        help="run a short test: the first abstraction for one core-second; results are not saved",
     )
     one.set_defaults(run=study)
 
     one = commands.add_parser(
-        "schedules", help="exploitability of flop-holdem with different discounts of earlier visits"
+        "schedules", help="measure flop-holdem with different discounts of earlier visits"
     )
     one.add_argument("--deals", type=int, default=32768, help="number of deals of each solve")
     one.set_defaults(run=schedules)
 
-    one = commands.add_parser("answers", help="exploitability of flop-holdem with different shares of CFR-BR")
+    one = commands.add_parser("answers", help="measure flop-holdem with different shares of CFR-BR")
     one.add_argument(
         "--deals",
         type=_numbers,
@@ -144,23 +146,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     one = commands.add_parser(
         "tables", help="write the tables of two pages in docs/research from the data file"
     )
-    one.add_argument("--pages", type=Path, nargs="+", default=PAGES, help="pages whose tables are replaced")
+    one.add_argument("--pages", type=Path, nargs="+", default=PAGES, help="Markdown pages with the tables")
     one.set_defaults(run=tables)
 
     one = commands.add_parser(
         "plot", help="draw the picture of docs/research/whole-games.md from the data file"
     )
-    one.add_argument("--out", type=Path, default=PICTURE, help="file of the picture")
+    one.add_argument("--out", type=Path, default=PICTURE, help="file to which the picture is written")
     one.set_defaults(run=lambda args: draw_curves(_data(args.data), args.out))
 
     for command in commands.choices.values():
-        command.add_argument("--data", type=Path, default=DATA, help="file of the results")
+        command.add_argument("--data", type=Path, default=DATA, help="JSON file with the results")
     args = parser.parse_args(argv)
     return int(args.run(args) or 0)
 
 
 def curve(args: argparse.Namespace) -> int:
-    """Solve a job for one budget after another, and measure exploitability after each."""
+    """Solve a job, measure its exploitability after each budget of core-minutes, and save the results."""
     job = Job.load(args.job, [*args.changes, "solve.max_time=10000 h", "solve.target=0 mbb"])
     name = args.name or args.folder.name
     with interruptible() as interrupted:
@@ -202,7 +204,7 @@ def curve(args: argparse.Namespace) -> int:
 
 
 def study(args: argparse.Namespace) -> None:
-    """Solve with each abstraction for equal time, and measure exploitability."""
+    """Solve flop-holdem with each abstraction for equal time, measure exploitability, and save the results."""
     if args.quick:
         args.seconds = [1.0]
     job = Job.load(EXAMPLES / "flop-holdem.toml")
@@ -219,7 +221,7 @@ def study(args: argparse.Namespace) -> None:
 
 
 def schedules(args: argparse.Namespace) -> None:
-    """Solve with each discount schedule for the same number of deals, and measure exploitability."""
+    """Solve flop-holdem with each discount schedule, measure exploitability, and save the results."""
     job = Job.load(EXAMPLES / "flop-holdem.toml")
     made, found = abstraction(abstraction_spec(job), progress_note("boards")), []
     for discount in SCHEDULES:
@@ -236,7 +238,7 @@ def schedules(args: argparse.Namespace) -> None:
 
 
 def answers(args: argparse.Namespace) -> None:
-    """Solve with each abstraction and each share of CFR-BR, and measure exploitability."""
+    """Solve flop-holdem with each abstraction and share of CFR-BR, measure exploitability, and save the results."""
     job = Job.load(EXAMPLES / "flop-holdem.toml")
     found = []
     for board_buckets, rows in ANSWERED:
@@ -251,7 +253,7 @@ def answers(args: argparse.Namespace) -> None:
 
 
 def tables(args: argparse.Namespace) -> None:
-    """Replace the tables of the pages, each between the two comments with its name."""
+    """Write the tables of the saved results into the pages, each between the two comments with its name."""
     data = _data(args.data)
     makers = (curve_table, study_table, schedule_table, answers_table)
     for part, make in zip(TABLES, makers, strict=True):
@@ -269,7 +271,7 @@ def tables(args: argparse.Namespace) -> None:
 
 
 def _answered(job: Job, found: Abstraction, share: float, deals: list[float]) -> list[dict[str, Any]]:
-    """Solve with a share of CFR-BR; return the results after each number of deals."""
+    """Solve in memory with a share of CFR-BR; return the exploitability and times after each number of deals."""
     cfr, points = sampled_cfr(job, found, 1, cfr_br=share), []
     game = real_game(job, found, cfr)
     cfr.run(1)  # machine code is loaded
@@ -286,7 +288,7 @@ def _answered(job: Job, found: Abstraction, share: float, deals: list[float]) ->
 
 
 def _studied(job: Job, found: Abstraction, budgets: list[float]) -> list[dict[str, Any]]:
-    """Solve with an abstraction; return the results after each budget of core-seconds."""
+    """Solve in memory with an abstraction; return exploitability and sizes after each budget of core-seconds."""
     cfr, points = sampled_cfr(job, found, 1), []
     game = real_game(job, found, cfr)
     cfr.run(1)  # machine code is loaded
@@ -314,10 +316,10 @@ def _studied(job: Job, found: Abstraction, budgets: list[float]) -> list[dict[st
 
 
 def _spent(folder: Path, data: Path, name: str, threads: int) -> float:
-    """Return the core-seconds that the solve of a folder has taken.
+    """Return the core-seconds that the solve in a folder has taken so far.
 
-    The data file has them at the time of the last measurement. After it, the solve's seconds times its threads count,
-    which is an upper bound.
+    The data file has the core-seconds at the last measurement. The time since then is estimated as the seconds of the
+    solve times its threads, which is an upper bound.
     """
     if not holds_store(folder):
         return 0.0
@@ -332,7 +334,7 @@ def _mark(folder: Path) -> Mark:
 
 
 def _judged(finding: Any, chips_mbb: float) -> dict[str, float | int | None]:
-    """Return the results of best responses for the data file, in mbb per hand; the value is the dealer's."""
+    """Convert the results of best responses to mbb per hand for the data file; the value is that of the dealer."""
     found = {
         "exploitability_mbb": finding.exploitability,
         "stderr_mbb": finding.stderr,
@@ -346,7 +348,7 @@ def _judged(finding: Any, chips_mbb: float) -> dict[str, float | int | None]:
 
 
 def _point(judged: ExploitResult) -> dict[str, float | int | None]:
-    """Return the results of `judge_folder` for the data file, with the keys of `_judged`."""
+    """Convert the result of `judge_folder` for the data file, with the same keys as `_judged`."""
     assert judged.sample is not None  # a whole game with board buckets
     sample = asdict(judged.sample)
     seconds = sample.pop("core_seconds")
@@ -354,7 +356,7 @@ def _point(judged: ExploitResult) -> dict[str, float | int | None]:
 
 
 def _preflop(folder: Path) -> dict[str, float]:
-    """Return how often the dealer folds, limps and raises at the first decision, over all hands."""
+    """Return how often the dealer folds, limps and raises at the first decision, as shares of all hands."""
     with open_policy(folder) as policy:
         decision = policy.decision()
     shares = {"fold": 0.0, "limp": 0.0, "raise": 0.0}
@@ -375,7 +377,7 @@ def _data(path: Path) -> dict[str, Any]:
 
 
 def _keep(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the data file by a function; if the process is killed meanwhile, the old file remains."""
+    """Let a function change the contents of the data file; a killed process leaves the old file intact."""
     data = _data(path)
     change(data)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -383,7 +385,7 @@ def _keep(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 
 def _numbers(text: str) -> list[float]:
-    """Parse numbers with commas between them, and sort them."""
+    """Parse numbers with commas between them; return them in ascending order."""
     return sorted(float(part) for part in text.split(","))
 
 

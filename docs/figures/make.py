@@ -1,6 +1,6 @@
 """Draws the figures of the concept pages, and prints the numbers that the pages quote.
 
-    python docs/figures/make.py [NAME...] [--list]
+    python docs/figures/make.py [NAME...] [--out FOLDER]
 
 Without NAME it draws all figures, in a few minutes. A test compares the printed numbers with the pages.
 """
@@ -30,12 +30,14 @@ NAMES = (
 
 
 def main() -> None:
-    """Draw the figures whose names are given."""
+    """Draw the figures that the command line names, or all figures."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"figures to draw: {', '.join(NAMES)}")
-    parser.add_argument("--out", type=Path, default=common.PAGES, help="folder of the pictures")
+    parser.add_argument(
+        "--out", type=Path, default=common.PAGES, help="folder into which the pictures are written"
+    )
     options = parser.parse_args()
     for name in options.names or NAMES:
         print(f"{name}:")

@@ -87,7 +87,7 @@ def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
 
 @lru_cache(maxsize=8)
 def _flops(n: int) -> dict[str, int]:
-    """Select ``n`` flops; a page that checks a job after each change asks for the same number again and again."""
+    """Select ``n`` flops; results are cached, since a page asks for the same number after each change of a job."""
     from buckets.abstraction import flop_subset
 
     return flop_subset(n).named()

@@ -1,7 +1,7 @@
 """Solves one river job on many boards with ranges as arrays: for bots, trainers, and data sets of hand values.
 
-A whole `Session` per river takes ten to thirty times as long as its iterations, for the job's text, the plan, the cost
-and the lockers. This module builds the betting once and keeps nothing but the results.
+A whole `Session` per river takes ten to thirty times as long as its iterations alone, because it reads the job's text,
+makes a plan and writes lockers. This module builds the betting once and keeps nothing but the results.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from spewy.system.worker import Parent
 AT_ONCE = 64
 """Number of rivers in a task of a worker process."""
 MOST_SWEEPS, CHECK_EVERY = 1_000_000, 10
-"""Largest number of iterations, and number of iterations between two checks, of a job that says neither."""
+"""Default largest number of iterations, and default number of iterations between two checks of exploitability."""
 N_CARDS = 52
 NAMES = ("oop", "ip")
 Task = tuple[SpotJob, Ints, Floats, Floats]
-"""Job, boards, and both players' weights."""
+"""Work for one worker: the job, boards ``[river, card]``, and both players' weights ``[river, hand]``."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class _Solver:
 
 
 def _blank(shape: tuple[int, int], actions: tuple[str, ...]) -> Rivers:
-    """Make results without numbers, for a number of rivers and of hands."""
+    """Make a `Rivers` with NaN in its arrays, for ``shape`` = (number of rivers, number of hands)."""
     n_rivers, n_hands = shape
     return Rivers(
         actions,

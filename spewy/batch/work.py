@@ -28,12 +28,12 @@ from spewy.system.worker import Parent
 
 @dataclass(frozen=True)
 class News:
-    """A check of a running job.
+    """One measurement of exploitability in a running job.
 
     Attributes:
         sweep: number of finished sweeps.
         found: exploitability in the unit of the job's target.
-        unit: the unit.
+        unit: unit of the job's target, such as "%".
         seconds_left: estimated seconds until the target is reached; None if unknown.
     """
 
@@ -62,7 +62,7 @@ class Relay(Silent):
         self.done_before = done
 
     def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
-        """Forward a check."""
+        """Forward the result of a check as `News`."""
         self._forward(News(sweep, found, unit, seconds_left))
 
 

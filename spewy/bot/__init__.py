@@ -1,1 +1,1 @@
-"""The bot: it plays a stored strategy, tracks ranges, re-solves."""
+"""The bot: it plays a stored strategy, tracks both players' ranges, and re-solves subgames at the table."""

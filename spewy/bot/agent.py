@@ -227,7 +227,7 @@ class LockerBot(Closing):
             return self._beliefs.answer(state)
 
     def actions(self, hand: Hand) -> tuple[str, ...]:
-        """Return the ACPC actions of the betting tree that holds the strategy at a state where a player is to act.
+        """Return the ACPC actions that the bot's strategy can take at a decision, by the betting tree that covers it.
 
         Raises:
             InputError: the hand belongs to another game.
@@ -320,7 +320,10 @@ class LockerBot(Closing):
 
     @contextmanager
     def _timed(self, hand: Hand) -> Iterator[PublicState]:
-        """Yield a hand's public state, and limit and measure the time of the ``with`` block, which asks about it."""
+        """Yield a hand's public state for a ``with`` block that computes its strategy, ranges or values.
+
+        The block's time is measured, and limited by the time budget of the decision.
+        """
         began, state = time.monotonic(), self._beliefs.at(hand)
         self._builder.pace.take_spent()
         key, self._state = _same_solve(state), state
@@ -341,7 +344,7 @@ class LockerBot(Closing):
             LOG.warning("line %r: the time bank is empty: no subgame is solved", state.betting.line)
 
     def _importance(self, state: PublicState) -> float:
-        """Weight of the solve that a decision may need, by which the time bank divides time."""
+        """Return the weight of the solve that a decision may need; the time bank divides time by weights."""
         above: PublicState | None = state
         while above is not None and above.subgame is None:
             above = above.above
@@ -350,10 +353,10 @@ class LockerBot(Closing):
         return importance(sum(state.betting.spent) / self.game.big_blind, size)
 
     def _decided(self) -> None:
-        """Record the time of a decision, including earlier questions about the same subgame."""
+        """Record the time of a decision, including earlier calls that needed the same solve, and charge the bank."""
         state, self._state = self._state, None
         if state is None:
-            return  # the question belongs to another game
+            return  # the hand belongs to another game
         spent = replace(self._asked.pop(_same_solve(state)), round=state.betting.round)
         self.tally.spent.append(spent)
         left = ""

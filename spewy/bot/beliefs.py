@@ -13,18 +13,19 @@ continues with the translated bet.
 its beginning, in a tree with all bets that were really made in the round. Both ranges at the root are those with which
 the players have entered the round. The decisions between the root and the bet are treated in two ways:
 
-- *Kept*: a player who has made only bets that the bot's strategy makes, too; at the table this is the bot. Its earlier
-  decisions in the round are facts that no new solve can change. So they are locked to the strategy that was played, for
-  all hands (`Subgame.kept`). (Pluribus locks them only for the hand that it holds, and solves them again for all other
-  hands. Then its range after the bet is not the range with which it came there. Locks cost nothing.)
-- *Free*: a player who has made a bet that the bot's strategy lacks. As this player does not follow the strategy, its
-  earlier decisions in the round need not be those of the strategy either. The solve finds the decisions with which the
-  player wins most, from the beginning of the round on.
+- *Kept*: decisions of a player who has made only bets that the bot's strategy also makes; at the table this player is
+  the bot. These decisions are facts that no new solve can change. So they are locked to the strategy that was played,
+  for all hands (`Subgame.kept`). (Pluribus locks its decisions only for the hand that it holds, and solves them again
+  for all other hands. Then its range after the bet differs from the range with which it really got there. Locks cost
+  nothing.)
+- *Free*: decisions of a player who has made a bet that the bot's strategy lacks. As this player does not follow the
+  strategy, the player's earlier decisions in the round need not follow it either. The solve finds the decisions with
+  which the player wins most, from the beginning of the round on.
 
-So the bot answers the bet as if it came from a range that the opponent could really have led up to it. The result is no
-equilibrium of the whole round, because the bot's kept decisions were made without the bet in mind. But a bot that
-learns of a bet only when it is made can do no more. `docs/research/re-solving.md` compares this with translated bets,
-and with subgames that begin at the bet.
+So the bot answers the bet as if it came from a range with which the opponent could really have arrived at the bet. The
+result is no equilibrium of the whole round, because the bot's kept decisions were made without the bet in mind. But a
+bot that learns of a bet only when it is made can do no more. `docs/research/re-solving.md` compares this method with
+translated bets, and with subgames that begin at the bet.
 """
 
 from __future__ import annotations
@@ -106,7 +107,10 @@ class Beliefs:
         return state.answer
 
     def actions(self, state: PublicState) -> Sequence[str]:
-        """Return the legal actions at a public state, by the subgame or the blueprint that covers it."""
+        """Return the actions that the bot's strategy can take at a public state, as legal ACPC actions.
+
+        They are the actions of the subgame's tree or the blueprint's tree, or else those of `passive_actions`.
+        """
         if state.subgame is not None:
             return state.subgame.actions(state.betting)
         node = self._node(state)
@@ -165,7 +169,14 @@ class Beliefs:
         return range_after_action(reach, frequencies, self._blueprint.hands, state.hand.board)
 
     def _frequencies(self, above: PublicState, action: str, subgame: Subgame | None) -> Floats:
-        """Frequency of an action at a state, for each hand of the deck."""
+        """Return the frequency of an action at a state, ``[hand of the deck]``.
+
+        Args:
+            above: the state before the action.
+            action: the action.
+            subgame: the subgame to take the frequencies from, unless the decision is kept; None: take those of
+                `answer`.
+        """
         answer = None
         if subgame is not None:
             self._enter(subgame)
@@ -195,10 +206,10 @@ class Beliefs:
         return out
 
     def _makes(self, state: PublicState, action: str | None) -> bool:
-        """Whether the bot's strategy at a state has an action.
+        """Whether the action is among those that the bot's strategy can take at a state.
 
-        This question solves a subgame only if the subgame's tree lacks the action and the blueprint has it. Then the
-        answer depends on whether the bot plays the re-solved strategy or the blueprint.
+        A subgame is solved for this only if its tree lacks the action and the blueprint has it. Then the result depends
+        on whether the bot plays the re-solved strategy or the blueprint.
         """
         if state.subgame is not None:
             if action in state.subgame.actions(state.betting):
@@ -229,7 +240,10 @@ class Beliefs:
         )
 
     def _resolved(self, subgame: Subgame, state: PublicState) -> Answer | None:
-        """Return the strategy of a re-solved subgame at a state; None if the subgame has none."""
+        """Return the strategy of a re-solved subgame at a state.
+
+        None if the subgame does not cover the state, its solve failed, or the blueprint is better.
+        """
         player = state.hand.to_act
         assert player is not None
         if not subgame.can_answer(state.betting, player):
@@ -241,7 +255,7 @@ class Beliefs:
         return Answer(subgame.actions(state.betting), frequencies, "re-solved")
 
     def _enter(self, subgame: Subgame) -> None:
-        """Set the ranges and kept decisions of a subgame, and before that those of all subgames that enclose it."""
+        """Set the ranges and kept decisions of a subgame, unless they are set; enclosing subgames come first."""
         around: list[Subgame] = []
         inner: Subgame | None = subgame
         while inner is not None and inner.ranges is None:
@@ -339,11 +353,11 @@ class Beliefs:
         return node is None or node.put_in != betting.spent or self._stored(state) is None
 
     def _when(self, t: int) -> Resolve:
-        """When to re-solve subgames that begin in round ``t``."""
+        """Return when to re-solve subgames that begin in round ``t``: "never", "off-tree" or "always"."""
         return self._options.resolve if self._options.method(t, self._game.num_rounds) else "never"
 
     def _subgame(self, state: PublicState) -> Subgame | None:
-        """Make the subgame of a state's round with all bets that were made in it; None if its betting is impossible."""
+        """Make the subgame of a state's round, with all bets made in the round; None if no tree has this betting."""
         start, stack = state.round_start, self._blueprint.smallest_stack
         betting, chips = start.betting, start.put_in_before
         root = Root(betting.round, chips, None if stack is None else stack - chips, donk=start.donk)

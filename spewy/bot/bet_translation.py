@@ -60,7 +60,7 @@ def pot_share(total: int, spent: tuple[int, int]) -> float:
 
 
 def raise_total(action: str, betting: Betting) -> int:
-    """Chips that the player has put in after a legal bet or raise."""
+    """Return the chips that the player to act has put in, in the whole hand, after a legal bet or raise."""
     if action != "r":
         return int(action[1:])
     bounds = betting.raise_bounds()
@@ -71,16 +71,16 @@ def raise_total(action: str, betting: Betting) -> int:
 def translate_action(
     action: str, actions: Sequence[str], betting: Betting, seed: int, how: Translation
 ) -> int | None:
-    """Return the index of the action in a list that a legal action is translated into.
+    """Translate a legal action into one of several other actions, and return its index.
 
-    A random choice depends on the seed and the betting line alone.
+    A random choice depends only on the seed and the betting line.
 
     Args:
         action: a legal ACPC action.
         actions: the ACPC actions to choose from.
         betting: the betting before the action.
         seed: seed of a random choice.
-        how: whether the choice between two neighbouring bets is random.
+        how: the choice between two neighbouring bets: "random" draws one of them, "likelier" takes the more probable.
 
     Returns:
         The index in ``actions``; None if ``actions`` has no fold, call or raise to match the action.

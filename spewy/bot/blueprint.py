@@ -21,7 +21,7 @@ LOG = logging.getLogger(__name__)
 
 
 class Blueprint:
-    """Reads average strategies from a store; a running solve may still update the store.
+    """Reads the average strategies of a whole game from its store, which a running solve may still update.
 
     Args:
         policy: the stored strategy of a whole game.
@@ -55,7 +55,7 @@ class Blueprint:
         return None if self.game.stacks is None else min(self.game.stacks)
 
     def node(self, line: str) -> Node:
-        """Return the tree's decision at a line."""
+        """Return the decision of the stored betting tree after a line."""
         return self._policy.node(Line(line))
 
     def initial_range(self, player: int) -> Floats:

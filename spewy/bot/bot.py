@@ -13,11 +13,11 @@ from spewy.game.hand import Hand
 
 
 class Bot(Protocol):
-    """Plays one seat in successive hands.
+    """A bot that plays one seat in successive hands.
 
-    The calls of a hand are `new_hand`, then `act` whenever it is the bot's turn, then `hand_over`. Each call passes the
-    whole hand as far as the bot may know it, so a bot that missed some calls can continue. The hand's seed determines
-    all random choices of the bot: in a hand with the same seed and cards the bot makes the same choices.
+    In each hand the caller calls `new_hand`, then `act` whenever it is the bot's turn, then `hand_over`. Each call
+    passes the whole hand as far as the bot may know it, so a bot that missed some calls can continue. The hand's seed
+    determines all random choices of the bot: in a hand with the same seed and cards the bot makes the same choices.
     """
 
     @property
@@ -58,7 +58,7 @@ class Mix:
     frequencies: Floats
 
     def of(self, hand: int) -> Floats:
-        """Return the frequency of each action for a hand, given by its number in the deck."""
+        """Return the frequency of each action (an array ``[action]``) for a hand, given by its number in the deck."""
         out: Floats = self.frequencies[:, int(np.searchsorted(self.hands, hand))]
         return out
 
@@ -76,7 +76,10 @@ class Reveals(Bot, Protocol):
 
 @runtime_checkable
 class Foreseeable(Reveals, Protocol):
-    """A bot that tells where its strategy takes only milliseconds, so that it can be asked beyond its own decisions."""
+    """A bot that says at which public states its strategy takes only milliseconds.
+
+    Callers may ask for the strategy at many such states, not only at the bot's own decisions.
+    """
 
     def is_cheap(self, hand: Hand) -> bool:
         """Whether `strategy` takes only milliseconds at a public state."""
@@ -84,5 +87,5 @@ class Foreseeable(Reveals, Protocol):
 
 
 def is_cheap(bot: Bot, hand: Hand) -> bool:
-    """Whether a bot's strategy at a public state takes only milliseconds; False if the bot does not tell."""
+    """Whether a bot's strategy at a public state takes only milliseconds; False if the bot is not `Foreseeable`."""
     return isinstance(bot, Foreseeable) and bot.is_cheap(hand)

@@ -9,7 +9,7 @@ from solvers.tree import Floats
 from spewy.game.hand import Hand
 
 BOARDS = 300
-"""Number of final boards that are sampled for an equity; with at most one card to come, all final boards count."""
+"""Number of final boards sampled to estimate an equity; with at most one card to come, all final boards are used."""
 
 
 def passive_actions(hand: Hand) -> tuple[str, ...]:
@@ -24,7 +24,9 @@ def passive_actions(hand: Hand) -> tuple[str, ...]:
 
 
 def pot_odds(hand: Hand, opponent_range: Floats, seed: int) -> Floats:
-    """Compute the strategy of the player to act: a hand calls a bet if its equity pays for the call, else it folds.
+    """Compute a pot-odds strategy for the player to act: call a bet if the hand's equity pays for it, else fold.
+
+    If there is no bet to call, every hand checks.
 
     Args:
         hand: a hand in which a player is to act.

@@ -41,7 +41,7 @@ class Options:
             "lean" or "job". If these take too much memory or time, the bot uses fewer sizes.
         flops: how rounds between the first round and the last ``rounds`` are re-solved, in hold'em the flop: "stored",
             not at all; "sampled", each round alone, by sampling the cards of later rounds; "exact", like later rounds,
-            which takes sixteen cores and some GiB in no-limit hold'em.
+            which takes sixteen cores and a few GiB in no-limit hold'em.
         deals: largest number of deals of a sampled solve.
         seconds_per_hand: time budget of all decisions together, in seconds for each hand that has begun
             (`spewy.bot.time_bank`). It replaces ``seconds``; None: each decision has the budget ``seconds``.
@@ -66,11 +66,14 @@ class Options:
 
     @property
     def expected_seconds(self) -> float | None:
-        """Seconds that a solve may expect: a decision's budget, or with a time bank those of a hand; None: no limit."""
+        """Seconds on which the choice of a menu relies: the budget of a decision or, with a time bank, of a hand.
+
+        None: no limit.
+        """
         return self.seconds if self.seconds_per_hand is None else self.seconds_per_hand
 
     def method(self, t: int, n_rounds: int) -> Method | None:
-        """How subgames that begin in round ``t`` are re-solved in a game of ``n_rounds`` rounds; None: they are not."""
+        """Return how to re-solve subgames that begin in round ``t``, in a game of ``n_rounds`` rounds; None: never."""
         if t < 1:
             return None
         if t >= n_rounds - self.rounds:
@@ -82,7 +85,7 @@ class Options:
         return next((t for t in range(1, n_rounds) if self.method(t, n_rounds)), 1)
 
     def first_exact_round(self, n_rounds: int) -> int:
-        """Return the first round that may be re-solved exactly in a game of ``n_rounds`` rounds, or its last round."""
+        """Return the first round that may be re-solved exactly, or the last of ``n_rounds`` rounds if none may be."""
         return next((t for t in range(n_rounds) if self.method(t, n_rounds) == "exact"), n_rounds - 1)
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""One seat of a hand, for a program that reports actions and cards one at a time.
+"""Let a bot play one seat, in a program that reports actions and cards one at a time.
 
 >>> from spewy import Player, open_bot
 >>> with open_bot("results/limit", resolve="always") as bot:  # doctest: +SKIP

@@ -31,7 +31,7 @@ class Answer:
     source: Source
 
     def among(self, actions: Sequence[str], taken: str, betting: Betting) -> Floats:
-        """Translate the strategy to the same decision in another betting tree, which has other bets.
+        """Translate the strategy to the actions that another betting tree has at the same decision.
 
         The action that was played keeps its frequency. If the other tree lacks a bet of this strategy, the frequency of
         the bet goes to the nearest bet there that was not played, or to the check or call if there is none.
@@ -66,7 +66,8 @@ class PublicState:
             has no line for the betting.
         put_in_before: chips that each player had put in before the round.
         exact: whether the blueprint's line is the actual betting, without translated bets.
-        donk: whether the player who starts the round called the last bet of the previous round.
+        donk: whether the player who starts the round called the last bet of the previous round, so that a bet would be
+            a donk bet.
         above: the previous public state; None at the start of the hand.
         action: the action that led to this state; None after cards, and at the start of the hand.
         subgame: the subgame that contains this state; None if no subgame does.

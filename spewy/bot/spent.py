@@ -1,4 +1,4 @@
-"""Time that a bot's decisions took, in all and by stage of a re-solve."""
+"""Time that a bot's decisions took, in total and by stage of a re-solve."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from spewy.game.names import ROUND_NAMES
 
 STAGES = ("read", "lay", "iterate", "judge")
-"""Stages of a re-solve: read the stored strategy, lay out boards and memory, iterate, judge by best responses."""
+"""Stages of a re-solve: read the stored strategy, lay out boards and memory, iterate, compute best responses."""
 _NUMBER = r"[0-9.]{1,20}(?:e-?[0-9]{1,3})?"
 _TEXT = re.compile(rf"([0-9]) ({_NUMBER})((?: (?:{'|'.join(STAGES)}) {_NUMBER})*)")
 
@@ -22,7 +22,7 @@ class Spent:
 
     Attributes:
         round: number of the decision's round, from 0.
-        seconds: seconds from the question to the answer.
+        seconds: seconds that the bot worked on the decision.
         stages: seconds of each stage of the decision's solves; a stage that was not needed is absent.
     """
 
@@ -36,7 +36,7 @@ class Spent:
         return self.stages.get("iterate", 0.0) > 0
 
     def __add__(self, other: Spent) -> Spent:
-        """Add the times of two questions that the bot was asked about one decision."""
+        """Add up the times of two calls of the bot that concern the same decision."""
         stages = {
             stage: self.stages.get(stage, 0.0) + other.stages.get(stage, 0.0)
             for stage in STAGES
@@ -46,7 +46,7 @@ class Spent:
 
     @property
     def told(self) -> str:
-        """The times as text for people.
+        """The total time and the time of each stage as text for people.
 
         >>> Spent(2, 0.8123, {"iterate": 0.6, "read": 0.2}).told
         '0.812 s: read 0.2, iterate 0.6'
@@ -56,7 +56,7 @@ class Spent:
 
     @property
     def text(self) -> str:
-        """The times as text in logs, which `parse_spent` reads.
+        """The round and the times as text for logs, which `parse_spent` reads.
 
         >>> Spent(2, 0.8123, {"iterate": 0.6, "read": 0.2}).text
         '2 0.8123 read 0.2 iterate 0.6'
@@ -83,7 +83,7 @@ def parse_spent(text: str) -> Spent | None:
 
 
 def summary(spent: Iterable[Spent]) -> list[dict[str, Any]]:
-    """Summarise decisions by round, as plain values.
+    """Summarise the times of decisions by round, in a form that JSON can hold.
 
     Returns:
         For each round with decisions: its name, the number of decisions, and the number that solved a subgame. Then

@@ -72,7 +72,7 @@ class Tally:
         return total
 
     def at(self, place: str) -> Tally:
-        """Return a copy of the tally with the text ``place`` before the text of each failure."""
+        """Return a copy of the tally in which the text of each failure begins with ``place``, such as "hand 17"."""
         failures = [replace(each, text=f"{place}: {each.text}") for each in self.failures]
         return Tally(self.sources, failures, self.spent)
 
@@ -92,7 +92,7 @@ class Tally:
         return taken
 
     def to_json(self) -> dict[str, Any]:
-        """Return ``sources``, ``failures`` and ``spent`` as plain values.
+        """Return ``sources``, ``failures`` and ``spent`` in a form that JSON can hold.
 
         ``sources`` has a number for all four sources, or is empty if no decision was counted; ``spent`` has the time of
         the decisions of each round (`spewy.bot.spent.summary`).

@@ -23,7 +23,7 @@ SHARE = 0.5
 MOST_OF_ANSWER = 60.0
 """Largest allowance of a decision in seconds; the ACPC's dealer waits ten minutes for an answer."""
 AROUND = 0.002
-"""Seconds that a decision costs in addition to the measured time, for messages and the like."""
+"""Seconds charged for each decision in addition to the measured time, because sending messages takes time too."""
 
 
 def importance(pot: float, size: float) -> float:

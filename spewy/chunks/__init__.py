@@ -1,1 +1,1 @@
-"""Public states, boards up to suits, betting rounds, chunks."""
+"""Divide a game into chunks: its boards up to suits, its betting rounds, its subgames and its locks."""

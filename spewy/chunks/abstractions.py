@@ -18,7 +18,7 @@ from spewy.chunks.bucket_trees import BucketCache, shared_cache
 
 ABSTRACTION, FEATURES = "abstraction", "features"
 Sizes: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
-"""Numbers of board buckets ``[round]``, and numbers of rows ``[round]``."""
+"""Number of board buckets in each round, and number of hand rows in each round."""
 
 
 def abstraction(
@@ -31,9 +31,9 @@ def abstraction(
     If the computation is interrupted, the features computed so far are stored.
 
     Args:
-        spec: the specification.
+        spec: the specification of the abstraction.
         progress: called with the numbers of finished boards and of all boards if the abstraction is computed.
-        cache: the bucket locker; None: the user's.
+        cache: the bucket locker; None: the locker in the user's cache folder.
     """
     cache = cache or shared_cache()
     keys = [_key(spec, name) for name in ARRAYS]
@@ -50,7 +50,12 @@ def abstraction(
 
 
 def kept_sizes(spec: AbstractionSpec, cache: BucketCache | None = None) -> Sizes | None:
-    """Read the numbers of board buckets and rows of an abstraction; None: the abstraction is not in the locker."""
+    """Read the numbers of board buckets and rows of a stored abstraction; None if the bucket locker does not have it.
+
+    Args:
+        spec: the specification of the abstraction.
+        cache: the bucket locker; None: the locker in the user's cache folder.
+    """
     sizes = (cache or shared_cache()).arrays(ABSTRACTION, [_key(spec, "n_classes"), _key(spec, "n_rows")])
     return None if sizes is None else (tuple(sizes[0].tolist()), tuple(sizes[1].tolist()))
 
@@ -73,7 +78,10 @@ def _deck(spec: AbstractionSpec) -> str:
 
 
 class _Features(dict[str, NDArray[Any]]):
-    """The features of a game's boards, by name; at first, those that the bucket locker holds."""
+    """Arrays of board features by name, which the clustering reads and extends.
+
+    At first it has the features that the bucket locker has stored for the game.
+    """
 
     def __init__(self, cache: BucketCache, spec: AbstractionSpec) -> None:
         self._cache = cache
@@ -84,7 +92,7 @@ class _Features(dict[str, NDArray[Any]]):
         self._stored = set(self)
 
     def keep(self) -> None:
-        """Store new features in the bucket locker."""
+        """Store the features that were computed meanwhile in the bucket locker."""
         for name in self.keys() - self._stored:
             self._cache.keep(FEATURES, {self._key(name): self[name]})
 

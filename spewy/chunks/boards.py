@@ -63,7 +63,8 @@ class Branch:
 
     Attributes:
         child: the number of the solved board.
-        members: the deals that lead to the solved board up to suits, each with the suit permutation onto it.
+        members: the deals that give the solved board up to suits, each with the suit permutation that maps the dealt
+            board onto the solved board.
     """
 
     child: int
@@ -72,7 +73,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Board:
-    """A solved board.
+    """A board that is solved; it represents all boards that are equal to it up to suits.
 
     Attributes:
         history: the public cards by round.
@@ -101,7 +102,7 @@ class BoardRound:
     Attributes:
         round: the round of the game.
         boards: the solved boards.
-        probability: probability of each deal of the next round, given the board and both hands.
+        probability: probability of each single deal of the next round's cards, given the board and both hands.
     """
 
     round: int
@@ -121,12 +122,12 @@ def board_rounds(
     counted: bool = False,
     start: tuple[int, History] | None = None,
 ) -> list[BoardRound]:
-    """Enumerate the solved boards, round by round.
+    """Enumerate the boards to solve round by round, one for all boards that are equal up to suits.
 
     Args:
         problem: the problem.
         progress: called with 1 after each board.
-        counted: whether to count the buckets (`row_counts`) without computing them. The rows of hands are then
+        counted: whether to only count the buckets (`row_counts`), without computing them. The rows of hands are then
             arbitrary.
         start: the round and the public cards of the solved board to begin with; None: the root.
     """
@@ -155,7 +156,7 @@ def board_rounds(
 
 
 def following_deals(problem: Problem, t: int, history: History) -> list[Deal]:
-    """List the deals that can follow a solved board, up to suits.
+    """List the deals that can follow a solved board; deals that are equal up to suits are listed once.
 
     Args:
         problem: the problem.
@@ -181,7 +182,15 @@ def _branches(n_boards: int, below: Sequence[CanonicalBoard]) -> list[list[Branc
 def _hands_of_level(
     problem: Problem, t: int, histories: Sequence[History], last: bool, counted: bool
 ) -> Iterator[tuple[BoardHands, BoardHands]]:
-    """Yield both players' hands on each board of a round."""
+    """Yield both players' hands on each board of a round.
+
+    Args:
+        problem: the problem.
+        t: the round of the game.
+        histories: the public cards of each board.
+        last: whether the round is the last of the game, in which hands have strengths.
+        counted: whether to only count the buckets, as in `board_rounds`.
+    """
     strength = _strengths(problem, histories) if last else None
     counts = row_counts(problem, t, histories, strength) if counted else None
     for b, history in enumerate(histories):
@@ -222,7 +231,7 @@ def board_hands(
 def _counted_hands(
     problem: Problem, history: History, strength: NDArray[np.int32] | None, counts: tuple[int, int]
 ) -> tuple[BoardHands, BoardHands]:
-    """Return both players' hands on a board, the right number of them, but in arbitrary order and with arbitrary rows.
+    """Return both players' hands on a board in arbitrary order, with arbitrary rows but the right number of rows.
 
     Args:
         problem: the problem.
@@ -238,7 +247,7 @@ def _counted_hands(
 
 
 def _live_hands(problem: Problem, cards: Sequence[int]) -> list[Shorts]:
-    """Return the numbers of the hands of both initial ranges that contain none of the given cards."""
+    """Return, for each player, the numbers of the hands of the initial range that contain none of the given cards."""
     free = ~blocked(problem.hands, cards)
     return [np.flatnonzero(free & (weights > 0)).astype(np.int16) for weights in problem.ranges]
 
@@ -251,7 +260,9 @@ def _hands(
 
 
 def hand_map(problem: Problem, hands: BoardHands, child: BoardHands, perm: Perms) -> Ints:
-    """Return ``[hand]``: the position of each hand on a board of the next round; -1 if the dealt cards block the hand.
+    """Map a player's hands on a board to the same hands on a solved board of the next round.
+
+    The result is an array ``[hand]`` of positions among ``child``; -1 if the dealt cards block the hand.
 
     Args:
         problem: the problem.

@@ -32,7 +32,7 @@ from spewy.system.worker_pool import WorkerPool
 CHILDREN, DISTANCES, MEANS = "children", "distances", "means"
 MANIFEST = {"buckets": 1, "cost": "equation 1"}
 FAMILIES = {"flops": 3, "turns": 4}
-"""Sets of boards whose trees can be computed in advance, with their numbers of cards."""
+"""Sets of boards whose merge trees can be computed in advance, with the number of cards of such a board."""
 ENVIRONMENT = "SPEWY_BUCKETS"
 PORTION = 8  # boards in one task of a worker
 
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 class BucketLocker:
-    """The bucket locker: merge trees in a store; a missing tree is computed and stored."""
+    """The bucket locker: a store of merge trees, which computes and stores a missing tree when it is requested."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -51,8 +51,8 @@ class BucketLocker:
         """Open the bucket locker in a folder.
 
         Args:
-            folder: the folder; None: the user's. A missing folder is created unless the locker is read-only.
-            read_only: whether the locker is only read.
+            folder: the folder; None: the user's (`default_folder`). A missing folder is created unless ``read_only``.
+            read_only: whether to open the locker for reading only.
 
         Raises:
             lockers.LockerError: the folder is not a bucket locker, is damaged, or cannot be written.
@@ -145,7 +145,7 @@ class BucketLocker:
         return sorted(peaks.values())
 
     def close(self) -> None:
-        """Close the store of the trees."""
+        """Close the store."""
         self.store.close()
 
 
@@ -178,7 +178,7 @@ class BucketCache:
     one line is logged.
 
     Args:
-        folder: the folder of the locker; None: the user's.
+        folder: the folder of the locker; None: the user's (`default_folder`).
     """
 
     def __init__(self, folder: Path | None) -> None:

@@ -43,7 +43,7 @@ class Groups:
 
 
 def board_groups(problem: Problem, t: int, history: History) -> tuple[Groups, Groups] | None:
-    """Compute the rows of both players' hands on a board; None: each hand has a row of its own.
+    """Compute the strategy rows of both players' hands on a board; None if each hand has a row of its own.
 
     Args:
         problem: the problem.
@@ -72,16 +72,19 @@ def board_groups(problem: Problem, t: int, history: History) -> tuple[Groups, Gr
 def row_counts(
     problem: Problem, t: int, histories: Sequence[History], power: NDArray[np.int32] | None
 ) -> list[tuple[int, int]] | None:
-    """Count the rows of both players on each board of a round without computing them; None: a row per hand.
+    """Count both players' strategy rows on each board of a round, without computing the buckets.
 
-    Hands with equal outcomes (`buckets.abstraction.outcomes`) share a row. So the result is the job's number of rows
-    or, if it is smaller, the number of different outcomes. The result is an upper bound unless `counted_exactly`.
+    Hands with equal outcomes (`buckets.abstraction.outcomes`) share a row. So a board has the job's number of rows or,
+    if it is smaller, the number of different outcomes. The counts are upper bounds unless `counted_exactly` is true.
 
     Args:
         problem: the problem.
         t: the round of the game.
         histories: the public cards of each board.
         power: ``[board, hand]``, the strength of each hand on the last round; None on other rounds.
+
+    Returns:
+        The counts of player 0 and player 1 for each board; None if each hand has a row of its own.
     """
     k = problem.rows[t]
     if k is None:
@@ -105,9 +108,9 @@ def _different(kinds: Ints) -> int:
 
 
 def _kinds(problem: Problem, history: History) -> Ints:
-    """Give each hand on a board a number, so that hands with equal outcomes have equal numbers: ``[hand]``.
+    """Number the hands on a board so that hands with equal outcomes have equal numbers (an array ``[hand]``).
 
-    The number is -1 if the board blocks the hand.
+    A hand that the board blocks has the number -1.
     """
     deck, n_board = problem.game.deck, sum(problem.game.num_board_cards)
     board = [card for group in history for card in group]
@@ -122,7 +125,7 @@ def _kinds(problem: Problem, history: History) -> Ints:
 
 
 def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
-    """Yield ``[hand]`` for each board of the last round: numbers that are equal for hands with equal outcomes.
+    """Yield for each board of the last round an array ``[hand]`` of numbers, equal for hands with equal outcomes.
 
     Args:
         problem: the problem.
@@ -138,7 +141,7 @@ def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
 
 
 def _own(problem: Problem, k: int, board: list[int], weights: Floats) -> Groups:
-    """Compute the rows of a player's own range on a board; rows without a hand of the range are left out.
+    """Cluster the hands of a player's own range on a board into rows, and number the rows that have a hand.
 
     Args:
         problem: the problem.

@@ -32,7 +32,8 @@ class Layout:
         problem: the problem.
         betting: the betting of each round.
         boards: the boards of each round.
-        bucketed: whether the rows of hands are correct; False: the rows were only counted.
+        bucketed: whether the buckets were computed; False: only their numbers are right, and the rows of hands are
+            arbitrary.
     """
 
     problem: Problem
@@ -79,7 +80,7 @@ class Layout:
         self._live = None
 
     def below(self, t: int, b: int) -> Layout:
-        """Return the layout of everything that can follow board b of round t, after all lines that enter the round."""
+        """Return the layout that begins with board b of round t; it has all boards that can follow, on all lines."""
         tables, numbers = [], [b]
         arrived: list[tuple[int, int, int]] = []
         for i in range(t, self.n_rounds):
@@ -129,7 +130,7 @@ class Layout:
         return Place(self.boards[t].round, self.board(t, b).history, self.tree(t, r).line)
 
     def key(self, t: int, b: int, r: int) -> bytes:
-        """Return the key in the lockers of the chunk of round t, board b and line r."""
+        """Return the locker key of the chunk of round t, board b and line r."""
         return self.place_of(t, b, r).key(self.n_rows(t, b))
 
     def hands(self, t: int, b: int, p: int) -> Hands:
@@ -137,7 +138,7 @@ class Layout:
         return self.live.rounds[t].hands[p].on(b, self.n_rows(t, b)[p])
 
     def image(self, t: int, b: int, e: int, member: int = 0) -> RowMaps:
-        """Return the positions of the hands of board b of round t on a solved board of the next round.
+        """Return where the hands on board b of round t are among the hands on a solved board of the next round.
 
         Args:
             t: the round.
@@ -153,7 +154,10 @@ class Layout:
         return maps
 
     def mirrored(self, t: int, b: int, perm: Sequence[int]) -> RowMaps:
-        """Return the positions of the hands of board b of round t after a suit permutation that fixes the board."""
+        """Map the hands on board b of round t to the hands that they become under a suit permutation.
+
+        The permutation must leave the board as it is.
+        """
         return self._moved(self.board(t, b), self.board(t, b), np.array(perm, dtype=np.int8))
 
     def _moved(self, board: Board, to: Board, perm: Perms) -> RowMaps:
@@ -163,10 +167,10 @@ class Layout:
         )
 
     def place(self, into: Strategies, t: int, b: int, r: int, arrays: tuple[np.ndarray, np.ndarray]) -> None:
-        """Write both players' arrays of a chunk into the arrays of the live game.
+        """Write both players' arrays of a chunk, such as strategies, into arrays of the whole live game.
 
         Args:
-            into: the arrays of the live game.
+            into: arrays of the live game, changed in place.
             t: the round.
             b: the board.
             r: the line.
@@ -178,7 +182,7 @@ class Layout:
     def take(
         self, board: tuple[np.ndarray, np.ndarray], t: int, b: int, r: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return both players' arrays ``[slot, row]`` of a chunk; a slot is an action at a decision.
+        """Cut the arrays ``[slot, row]`` of one chunk out of the arrays of a board; a slot is an action at a decision.
 
         Args:
             board: per player ``[slot of the round, row]``, the arrays of all chunks on the board.

@@ -1,4 +1,4 @@
-"""Conversion of a problem with its boards and betting to a live game of `solvers.game`, which consists of arrays."""
+"""Convert a problem with its boards and betting to a `solvers.game.LiveGame`, which consists of arrays for solvers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BYTES_PER_HAND = 4 + 2 + 2 + 8  # strength, same_cards, row and weight; each car
 
 
 def live_game(problem: Problem, betting: list[BettingRound], boards: list[BoardRound]) -> LiveGame:
-    """Make the live game of a problem; hands of one bucket share a strategy row but have values of their own.
+    """Make the `LiveGame` of a problem, in which hands of one bucket share a strategy row but not their values.
 
     Args:
         problem: the problem.
@@ -37,7 +37,7 @@ def live_game(problem: Problem, betting: list[BettingRound], boards: list[BoardR
 
 
 def live_bytes(problem: Problem, boards: list[BoardRound]) -> int:
-    """Compute the size in bytes of the arrays that `live_game` would make."""
+    """Compute the size in bytes of the arrays that `live_game` would make for these boards, without making them."""
     total = 0
     width_above = [0, 0]
     for i, table in enumerate(boards):
@@ -57,11 +57,12 @@ def _width(table: BoardRound, p: int) -> int:
 
 
 def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
-    """Return a live game with other ranges at its roots.
+    """Return a copy of a live game with other ranges at its roots.
 
     Args:
         game: the live game.
-        ranges: per player ``[root, hand]``, the weights of the hands at each root of the first round.
+        ranges: per player ``[root, hand]``, the weights of the hands at the root of each betting tree of the first
+            round.
     """
     padded = []
     for p in (0, 1):
@@ -147,9 +148,9 @@ def _padded(rows: Ints, width: int, fill: int) -> Shorts:
 def game_locks(
     problem: Problem, betting: Sequence[BettingRound], boards: Sequence[BoardRound]
 ) -> tuple[Lock, ...]:
-    """Convert the node locks of a problem to locks of the live game, one for each decision.
+    """Convert the node locks of a problem to locks of the live game, one for each locked decision.
 
-    Locks of other boards and rounds are left out.
+    Locks that apply only to other boards or rounds are left out.
 
     Args:
         problem: the problem.

@@ -1,4 +1,4 @@
-"""Reading of the boards and lines that users name, and the search for the solved board that represents a board."""
+"""Read the boards and lines that users name, and find the solved board that represents a board."""
 
 from __future__ import annotations
 
@@ -99,6 +99,9 @@ def solved_board(problem: Problem, t: int, cards: Sequence[int]) -> tuple[Histor
         problem: the problem.
         t: the round of the game.
         cards: the board, the root's cards first.
+
+    Returns:
+        The public cards of the solved board by round, and the suit permutation.
 
     Raises:
         InputError: the cards cannot be dealt.

@@ -23,10 +23,10 @@ class NodeLock:
     """The frequencies of one player's locked hands at one decision.
 
     Attributes:
-        line: the line of the decision.
-        player: the player who acts.
-        round: the round of the game.
-        history: the public cards of the board on which the lock applies; None: all boards.
+        line: the betting line that leads to the decision.
+        player: the player who acts there.
+        round: the decision's round, counted from the deal (0: preflop).
+        history: the public cards of the board on which the lock applies; None: it applies on all boards.
         frequencies: ``[action, hand]`` for all hands of the deck; NaN: the hand is not locked.
     """
 
@@ -40,7 +40,7 @@ class NodeLock:
         """Overwrite a strategy with the frequencies of the locked hands, if the lock applies on the board.
 
         Args:
-            into: ``[action, hand]``, changed in place.
+            into: the strategy at the locked decision, ``[action, hand]``, changed in place.
             history: the public cards of the board.
             hands: ``[hand]``, the number of each hand of `into` among all hands of the deck.
         """
@@ -55,8 +55,8 @@ def keeping(locks: Iterable[NodeLock], deck: Deck, hole_cards: int, perms: Perms
     Args:
         locks: the locks.
         deck: the deck.
-        hole_cards: number of hole cards.
-        perms: the permutations, whose order is kept.
+        hole_cards: number of hole cards of each player.
+        perms: the suit permutations to select from; the result has them in the same order.
     """
     for lock in locks:
         if lock.history is not None:

@@ -15,7 +15,7 @@ class Place:
     Attributes:
         round: the round of the game.
         history: the public cards of the solved board, in one group for each round that dealt any.
-        line: the ACPC betting string, from the root of the solve, that enters the chunk.
+        line: the betting line that leads into the chunk: an ACPC betting string from the root of the solve.
     """
 
     round: int
@@ -23,15 +23,15 @@ class Place:
     line: str
 
     def key(self, rows: tuple[int, int]) -> bytes:
-        """Return the chunk's key in lockers.
+        """Return the key under which lockers store the chunk's arrays.
 
         Args:
-            rows: the numbers of rows of both players' strategies, which are part of the key.
+            rows: number of strategy rows of each player in the chunk; the numbers are part of the key.
         """
         return f"{self.round}.{_text(self.history)}|{self.line}|{rows[0]}x{rows[1]}".encode()
 
 
 @lru_cache(maxsize=1 << 14)
 def _text(history: History) -> str:
-    """Write public cards with slashes between rounds; cached, because a board has many chunks."""
+    """Return public cards as text, with slashes between rounds; the text is cached, because a board has many chunks."""
     return "/".join(cards_name(group) for group in history)

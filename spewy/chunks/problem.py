@@ -20,7 +20,7 @@ Shorts = NDArray[np.int16]
 
 @dataclass(frozen=True)
 class Problem:
-    """A spot or a whole game.
+    """A spot or a whole game to solve.
 
     Attributes:
         game: the rules.
@@ -33,7 +33,8 @@ class Problem:
         range_weights: whether each player's buckets are made for the player's own range, instead of for all hands.
         symmetry: whether boards that differ only by suits are solved once.
         locks: the node locks; no two locks apply to the same hand at the same decision.
-        units: per player ``[hand]``, the user's weight divided by the weight in `ranges`; None: 1 for all hands.
+        units: per player ``[hand]``, factors from the weights in `ranges` to the weights that the user wrote; None: all
+            factors are 1.
     """
 
     game: Game
@@ -50,7 +51,7 @@ class Problem:
 
     @property
     def first_round(self) -> int:
-        """The round of the root."""
+        """Number of the round in which the problem begins (0: preflop)."""
         return self.tree.config.start_round
 
     @cached_property
@@ -67,7 +68,7 @@ class Problem:
         return keeping(self.locks, deck, hole, root_symmetries(self.game, self.history, self.ranges))
 
     def in_units(self, chips: float) -> tuple[float | None, float | None]:
-        """Return chips in % of the pot for a spot, and in mbb per hand for a whole game; the other value is None."""
+        """Convert chips to a pair: (% of the pot, None) for a spot, (None, mbb per hand) for a whole game."""
         if self.is_spot:
             return 100 * chips / self.pot, None
         return None, 1000 * chips / self.game.big_blind
@@ -88,11 +89,13 @@ def root_symmetries(game: Game, history: History, ranges: tuple[Floats, Floats])
 
 
 def by_hand(problem: Problem, first: int | None) -> Problem:
-    """Return the problem with a row per hand from a round on, as dropped rounds have.
+    """Return the problem with a strategy row for each hand, instead of buckets, from a round on.
+
+    Dropped rounds are solved again in this form.
 
     Args:
         problem: the problem.
-        first: the first round of the game with a row per hand; None: return the problem unchanged.
+        first: the first round of the game that gets a row per hand; None: return the problem unchanged.
     """
     if first is None:
         return problem

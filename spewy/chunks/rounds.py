@@ -1,4 +1,4 @@
-"""The betting tree cut into rounds, in the form that `solvers` reads.
+"""Cut a betting tree into rounds, as the forests of nodes that `solvers` reads.
 
 A `solvers.tree.Forest` holds the betting of a round: one tree for each line that enters the round. A chunk is such a
 tree on one board.
@@ -28,10 +28,10 @@ class ChunkTree:
 
     Attributes:
         forest: the forest with only this tree.
-        nodes: the betting node of each node of `forest`.
+        nodes: for each node of `forest`, its node in the betting tree.
         slots: per player ``[slot]``, the slot of the round's forest for each slot of `forest`. A slot is an action at a
             decision.
-        exits: ``[chance leaf]``, the number of the tree in the next round's forest that follows each chance leaf.
+        exits: ``[chance leaf]``, for each chance leaf the number of the tree in the next round's forest that follows.
     """
 
     forest: Forest
@@ -52,10 +52,10 @@ class BettingRound:
     Attributes:
         round: the round of the game.
         forest: the betting of the round, with a tree for each line that enters the round.
-        nodes: the betting node of each node of `forest`.
+        nodes: for each node of `forest`, its node in the betting tree.
         chunks: each tree of `forest`, as a forest of its own.
-        parents: for each tree of `forest`, the numbers of the tree and of its chance leaf, in the round before, that
-            lead to it; (-1, -1) in the first round.
+        parents: for each tree of `forest`, the number of the tree in the round before and the number of the chance leaf
+            in that tree that lead to it; (-1, -1) in the first round.
     """
 
     round: int
@@ -157,10 +157,10 @@ def chunk_exits(root: Node) -> list[Node]:
 
 
 def _spec(node: Node, config: TreeConfig, below: list[Node]) -> f.Tree:
-    """Convert a betting node and all nodes of its round below it to a tree of `solvers.tree`.
+    """Convert a betting node, with the nodes below it in the same round, to a tree of `solvers.tree`.
 
     Args:
-        node: the node.
+        node: the betting node.
         config: the configuration of the betting tree.
         below: a list to which the first decisions after the chance leaves are appended.
     """
@@ -178,7 +178,7 @@ def _spec(node: Node, config: TreeConfig, below: list[Node]) -> f.Tree:
 
 
 def _breadth_first(roots: Sequence[Node]) -> tuple[Node, ...]:
-    """List the nodes of a round below some roots, breadth first, in the order of `solvers.tree.Forest`."""
+    """List roots of a round and the nodes of the round below them, breadth first as in `solvers.tree.Forest`."""
     order: list[Node] = []
     queue = deque(roots)
     while queue:

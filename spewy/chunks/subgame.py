@@ -1,4 +1,7 @@
-"""Subgames: a chunk with everything that follows it, as a layout of its own; the keys of chunks stay the same."""
+"""Layouts of subgames. A subgame is a chunk with everything that can follow it.
+
+The chunks of a subgame have the same keys in lockers as in the layout of the whole problem.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +17,26 @@ from spewy.game.tree import BettingTree
 
 
 def subgame_of_line(layout: Layout, t: int, r: int) -> Layout:
-    """Return the layout of everything that can follow line r into round t, on all boards of this round."""
+    """Return the layout of the subgame that line r of round t enters, on all boards of the round.
+
+    Args:
+        layout: the layout of the whole problem.
+        t: the round, counted from the root's.
+        r: number of the line among the lines that enter the round.
+    """
     tree = layout.problem.tree.below(layout.tree(t, r).nodes[0])
     betting = betting_rounds(tree)
     return Layout(_with_locks_of(layout.problem, tree), betting, layout.boards[t : t + len(betting)])
 
 
 def subgame_at(problem: Problem, t: int, history: History, line: str) -> Layout:
-    """Return the layout of the subgame that a line enters on one solved board.
+    """Return the layout of the subgame that a betting line enters on one solved board.
 
     Args:
         problem: the problem.
-        t: the round of the game.
+        t: the round of the game in which the subgame begins.
         history: the public cards of the solved board.
-        line: the line.
+        line: the betting line from the root of the solve.
     """
     tree = problem.tree.below(problem.tree.find(line))
     betting, boards = betting_rounds(tree), board_rounds(problem, start=(t, history))
@@ -41,9 +50,9 @@ def _with_locks_of(problem: Problem, tree: BettingTree) -> Problem:
 
 
 class Subgames:
-    """The subgames of single chunks of a layout.
+    """Makes the layouts of subgames that begin with single chunks of a layout.
 
-    Calls with the same line share its betting, and consecutive calls with the same board share its cards.
+    The betting below a line is computed once, and the boards below a board once for consecutive calls with this board.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -52,7 +61,7 @@ class Subgames:
         self._board: tuple[tuple[int, int], Layout] | None = None
 
     def of(self, t: int, b: int, r: int) -> Layout:
-        """Return the layout of the subgame that begins with the chunk of round t, board b and line r."""
+        """Return the layout of the subgame that begins with chunk (t, b, r): round t, board b and line r."""
         line = self._lines.get((t, r))
         if line is None:
             line = self._lines[t, r] = subgame_of_line(self.layout, t, r)

@@ -64,7 +64,7 @@ class BatchLines:
         self._ended = 0
 
     def laid_out(self, done: int, total: int) -> None:
-        """Write nothing."""
+        """Print nothing while the boards of the jobs are enumerated."""
 
     def begin(self, batch: Batch, cost: BatchCost) -> None:
         """Print the number of jobs and their cost."""
@@ -78,7 +78,7 @@ class BatchLines:
         say(f"{entry.label}: lockers in {entry.folder}{further}")
 
     def check(self, number: int, check: News) -> None:
-        """Print the exploitability of a job, at most once a second."""
+        """Print the exploitability that job ``number`` has reached, at most once a second for each job."""
         now = time.monotonic()
         if now - self._printed_at.get(number, -QUIET_SECONDS) >= QUIET_SECONDS:
             self._printed_at[number] = now
@@ -98,7 +98,7 @@ class BatchLines:
         say("interrupted: the running jobs are being saved; Ctrl-C again stops them at once")
 
     def end(self) -> None:
-        """Write nothing."""
+        """Print nothing at the end of the batch; the command prints the results."""
 
 
 class BatchBar(BatchLines):
@@ -110,7 +110,7 @@ class BatchBar(BatchLines):
         self._running: dict[int, str] = {}
 
     def laid_out(self, done: int, total: int) -> None:
-        """Show how many jobs have had their boards enumerated."""
+        """Show for how many jobs the boards are enumerated, before the solves start."""
         if self._bar is None:
             self._bar = self._new("preparing", total)
         self._bar.move(done)

@@ -1,4 +1,4 @@
-"""Options that commands with a bot share, and a function that opens a bot."""
+"""Command-line options for bots that re-solve, and functions that open such a bot and describe its decisions."""
 
 from __future__ import annotations
 
@@ -58,30 +58,30 @@ def safe_option(function: Decorated) -> Decorated:
         type=click.Choice(["blended", "cfr-d", "estimate", "mixed"]),
         is_flag=False,
         flag_value="mixed",
-        help="Re-solve safely: prepare for hands that the bot does not expect the opponent to hold. blended: give all "
-        "hands a small weight in the opponent's range. cfr-d: with each hand, the opponent chooses between playing the "
-        "re-solved subgame and taking what a best response wins with the hand against the bot's stored strategy. "
-        "mixed: each hand has the choice of cfr-d, and in addition the opponent's expected range always plays the "
-        "subgame. estimate: like mixed, but the opponent can take what the hand wins if both players play the stored "
-        "strategy. --safe alone means mixed.",
+        help="Gadget for safe re-solving, which protects the bot where its estimate of the opponent's range is wrong. "
+        "cfr-d: each hand of the opponent chooses between playing the re-solved subgame and taking the hand's "
+        "best-response value against the stored strategy. mixed: like cfr-d, and in addition the estimated range "
+        "always plays the subgame. estimate: like mixed, but a hand can take its value if both players follow the "
+        "stored strategy. blended: the opponent has no choice, but every hand gets a small weight in the estimated "
+        "range. --safe alone means mixed. Default: no gadget.",
     )(function)
 
 
 def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add all options of re-solving; the command receives them as ``how``, a dict of `spewy.open_bot`'s keywords.
 
-    Without an option of time, a decision has a limit of one second.
+    If the user gives neither ``--budget`` nor ``--time-per-hand``, each decision may take one second.
     """
     return _solving_options(function, None)
 
 
 def acpc_solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add all options of re-solving, as `solving_options` does; the default is the ACPC's limit of time."""
+    """Add all options of re-solving, as `solving_options` does, but with the ACPC's time limit per hand as default."""
     return _solving_options(function, ACPC_PER_HAND)
 
 
 def solving_words(how: Mapping[str, Any]) -> list[str]:
-    """Return the words of a command line that have the same meaning as a dict of `solving_options`.
+    """Turn the dict ``how`` of `solving_options` back into command-line options with the same meaning.
 
     >>> how = {"resolve": "always", "safe": "mixed", "seconds": 1.0, "seconds_per_hand": 7.0}
     >>> " ".join(solving_words({**how, "threads": None, "menu": "lean", "flops": "stored"}))
@@ -104,7 +104,7 @@ def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Ca
 
     Args:
         function: the command.
-        per_hand: default of ``--time-per-hand`` in seconds; None: the default is ``--budget``.
+        per_hand: default of ``--time-per-hand`` in seconds; None: the default is a limit per decision, `BUDGET`.
     """
 
     @wraps(function)
@@ -136,38 +136,42 @@ def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Ca
         metavar="SECONDS",
         type=Seconds(some=True),
         help="Time limit in seconds for one decision; at the limit the bot plays the best strategy found so far. "
-        f"Default: {'none' if per_hand else f'{BUDGET:g}, without --time-per-hand'}.",
+        f"Default: {'no limit' if per_hand else f'{BUDGET:g} second, or no limit if --time-per-hand is given'}.",
     )
+    bank_default = "none; --budget limits each decision"
+    if per_hand is not None:
+        bank_default = f"{per_hand:g}s, the limit of the ACPC, unless --budget is given"
     bank_option = click.option(
         "--time-per-hand",
         metavar="TIME",
         type=Span(),
-        help="Time limit of the whole match, in place of --budget: all decisions together take at most TIME, such as "
-        "7s, for each hand so far. Time that a hand does not need is left for later hands. "
-        f"Default: {f'{per_hand:g}s, the limit of the ACPC, without --budget' if per_hand else 'no such limit'}.",
+        help="Average time limit per hand, such as 7s, instead of --budget: the decisions of the first N hands take at "
+        "most N times TIME together, and later hands can use the time that earlier hands did not need. "
+        f"Default: {bank_default}.",
     )
     threads_option = click.option(
         "--threads",
         type=click.IntRange(min=1),
-        help="Number of threads for re-solving a decision. Default: all cores with --resolve always, divided among the "
-        "processes of --workers; otherwise 1.",
+        help="Number of threads for re-solving a decision. Default: 1, or all cores with --resolve always; a match "
+        "divides the cores among its --workers.",
     )
     menu_option = click.option(
         "--menu",
         type=click.Choice(["lean", "job"]),
         default="lean",
         show_default=True,
-        help="Bet sizes to consider in a re-solve of a no-limit game, besides the bets that were really made: the "
-        "pot and all-in (lean), or the sizes of the solve's job file (job). If these take too much memory or "
-        "time, the bot uses fewer sizes.",
+        help="Bet sizes in the tree of a no-limit re-solve, besides the bets that were really made: the pot and all-in "
+        "(lean), or all sizes of the job file (job). If the tree would take too much memory or time, the bot uses "
+        "fewer sizes.",
     )
     flops_option = click.option(
         "--flops",
         type=click.Choice(["stored", "sampled", "exact"]),
         default="stored",
         show_default=True,
-        help="How to re-solve flops: not at all (stored), by sampling turns and rivers (sampled), or on all boards "
-        "like turns, for which no-limit games need many cores and some GiB (exact).",
+        help="How to play flops: by the stored strategy without re-solving (stored), by re-solving with sampled turns "
+        "and rivers (sampled), or by re-solving with all turns and rivers (exact), which takes many cores and some GiB "
+        "in no-limit games.",
     )
     for option in (flops_option, menu_option, threads_option, bank_option, budget_option, safe_option):
         gathered = option(gathered)
@@ -175,11 +179,11 @@ def _solving_options(function: Callable[..., Any], per_hand: float | None) -> Ca
 
 
 def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
-    """Yield table rows with a bot's decisions by source, and with its failures.
+    """Yield table rows with the number of a bot's decisions by source, and of its failed re-solves by error.
 
     Args:
         tally: the counts of the bot.
-        of: end of the rows' names, such as " of Alice".
+        of: text that is appended to the names of the rows, such as " of Alice".
     """
     if tally.sources:
         yield f"decisions{of}", tally.sources_text
@@ -188,7 +192,7 @@ def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
 
 
 def bot_description(entrant: Entrant, how: Mapping[str, Any]) -> str:
-    """Text that identifies a bot in the folder of logs: its word, and for a solve's folder also its options."""
+    """Text that identifies a bot in a match's folder: its argument, and for a solve's folder the re-solving options."""
     if entrant.kind != "folder":
         return entrant.word
     safe = f" --safe {how['safe']}" if how["safe"] else ""
@@ -210,7 +214,7 @@ def quantiles(seconds: Sequence[float]) -> dict[str, float]:
 
 
 def times_text(seconds: Sequence[float]) -> str:
-    """Describe the seconds that decisions took.
+    """Describe how long decisions took: their number, and the median, 99 % quantile and maximum of the seconds.
 
     >>> times_text([0.1, 0.3, 0.2])
     '3; 0.2000 s median, 0.2000 s 99 %, 0.3000 s at most'

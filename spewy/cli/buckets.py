@@ -31,27 +31,27 @@ WORKERS = 2
     type=click.IntRange(min=1),
     default=DEFAULT_ROWS,
     show_default=True,
-    help="Largest number of buckets to make.",
+    help="Largest number of buckets into which the hands of the board are grouped.",
 )
 @click.option(
     "--range",
     "range_text",
     metavar="RANGE",
-    help='Range with the weights of the hands, such as "QQ+,AKs:0.5"; default: all hands, each with weight 1.',
+    help='Hands to group, with their weights, such as "QQ+,AKs:0.5"; default: all hands, each with weight 1.',
 )
 @click.option(
     "--clustering",
     default="equation-1",
     show_default=True,
-    help="Clustering algorithm: equation-1 (Equation 1 of the Spewy Louie Jr. paper), ward, k-means, strength-k-means "
-    "or equity-quantiles.",
+    help="Algorithm that groups the hands: equation-1 (Equation 1 of the Spewy Louie Jr. paper), ward, k-means, "
+    "strength-k-means or equity-quantiles.",
 )
 @plot_option("the outcomes of each bucket and a chart of its hands")
 @click.option(
     "--precompute",
     type=click.Choice(["flops", "turns"]),
-    help="Compute the clustering trees of all flops or turns in advance; the same command continues after an "
-    "interruption.",
+    help="Instead of printing buckets, compute and store the clustering trees of all flops or turns. The same command "
+    "continues after an interruption.",
 )
 @click.option(
     "--workers", type=click.IntRange(min=1), help=f"Number of processes for --precompute; default: {WORKERS}."

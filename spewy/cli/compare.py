@@ -182,7 +182,7 @@ def _head(names: tuple[str, ...], comparison: Comparison) -> str:
 
 
 def _three(values: tuple[float, float], digits: int) -> tuple[str, str, str]:
-    """Format a value of A, a value of B and their difference."""
+    """Format a value of solve A, the same value of solve B, and their difference B minus A."""
     return number(values[0], digits), number(values[1], digits), signed(values[1] - values[0], digits)
 
 

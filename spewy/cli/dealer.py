@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from spewy.competitions.acpc.dealer import Action, Limits, Logs, Terms
 
 RESPONSE, PER_HAND, START = 600_000, 7_000, 600_000
-"""Default time limits in milliseconds: of an answer or a hand, of a match per hand, and for connecting.
+"""Default time limits in milliseconds: for an answer or a hand, for a match divided by its hands, for connecting.
 
-The first two are those of the ACPC's reference dealer, the last is that of the first competition.
+The first two are those of the ACPC's reference dealer, the third is that of the first competition (2007).
 """
 _MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
 
@@ -33,22 +33,32 @@ _MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
 @click.argument("seed", type=click.IntRange(0, 2**32 - 1))
 @click.argument("p1")
 @click.argument("p2")
-@click.option("-p", "ports", metavar="PORT,PORT", help="Ports of the two seats; default: any free ports.")
+@click.option(
+    "-p",
+    "ports",
+    metavar="PORT,PORT",
+    help="Ports to which P1 and P2 connect, such as 20001,20002; default: any free ports.",
+)
 @click.option(
     "--bind",
     default="127.0.0.1",
     show_default=True,
-    help="Address to listen at; 0.0.0.0 opens the ports to other machines.",
+    help="Network address to listen on; 0.0.0.0 opens the ports to other machines.",
 )
 @click.option(
     "--rules",
     type=click.Choice(["2.0.0", "2007"]),
     default="2.0.0",
     show_default=True,
-    help="Version of the rules. With 2007 a player may fold when checking is free, and the dealer folds for a player "
-    "who is late or gone.",
+    help="Version of the ACPC's rules. With 2007 a player may fold when checking is free, and the dealer folds for a "
+    "player who is late or has disconnected.",
 )
-@click.option("-f", "fixed", is_flag=True, help="Keep each player in the same position in all hands.")
+@click.option(
+    "-f",
+    "fixed",
+    is_flag=True,
+    help="Keep each player in the same seat in all hands, instead of swapping seats after each hand.",
+)
 @click.option("-q", "quiet", is_flag=True, help="Print only warnings, errors and the score.")
 @click.option(
     "-l/-L",
@@ -60,30 +70,37 @@ _MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
     "-T/-t",
     "transactions",
     is_flag=True,
-    help="Write the log of the actions, NAME.tlog, from which -a continues (-T), or omit it (-t, the default).",
+    help="Write the log of the actions, NAME.tlog, from which -a can continue the match (-T), or omit it (-t, the "
+    "default).",
 )
-@click.option("-a", "again", is_flag=True, help="Continue the match in NAME.tlog; needs -T.")
+@click.option(
+    "-a",
+    "again",
+    is_flag=True,
+    help="Continue an interrupted match after the actions in its log NAME.tlog; needs -T.",
+)
 @click.option(
     "--t_response",
     type=_MILLISECONDS,
-    help="Milliseconds for one answer; -1: no limit. Default: 600000, no limit with --rules 2007.",
+    help="Time limit of one answer, in milliseconds; -1: no limit. Default: 600000, but -1 with --rules 2007.",
 )
 @click.option(
     "--t_hand",
     type=_MILLISECONDS,
-    help="Milliseconds for all answers of a player in one hand; -1: no limit. Default: 600000, no limit with --rules "
-    "2007.",
+    help="Time limit of a player's answers in one hand, in milliseconds; -1: no limit. Default: 600000, but -1 with "
+    "--rules 2007.",
 )
 @click.option(
     "--t_per_hand",
     type=_MILLISECONDS,
-    help="Milliseconds per hand on average: a player's answers in the whole match may take HANDS times as long; -1: no "
-    "limit. Default: 7000.",
+    help="Average time limit per hand, in milliseconds: all answers of a player in the match together may take HANDS "
+    "times as long; -1: no limit. Default: 7000.",
 )
 @click.option(
     "--start_timeout",
     type=_MILLISECONDS,
-    help="Milliseconds until both players must have connected; -1: no limit. Default: -1, 600000 with --rules 2007.",
+    help="Milliseconds within which both players must connect; -1: no limit. Default: -1, but 600000 with --rules "
+    "2007.",
 )
 @verbose_option
 def dealer(

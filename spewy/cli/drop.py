@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     "--round",
     "name",
     metavar="ROUND",
-    help="First of the rounds to drop: flop, turn or river. All later rounds are dropped too; the round at the root of "
-    "the solve stays.",
+    help="Drop this round (flop, turn or river) and all later rounds. The round at the root of the solve cannot be "
+    "dropped.",
 )
 @click.option(
     "--regrets",
     is_flag=True,
-    help="Drop the regrets and strategy sums of a whole game with [boards]; only a further solve needs them.",
+    help="Drop the regrets and strategy sums of a whole game with board buckets; only a further solve needs them.",
 )
 @json_option
 @verbose_option
@@ -77,7 +77,7 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class _Dropped:
-    """Report about a drop of data from the folder of one solve.
+    """Result of dropping data from the folder of one solve.
 
     Attributes:
         job: name of the job.

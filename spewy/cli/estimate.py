@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from spewy.run.walked_plan import WalkedPlan
 
 SOON = 256 << 20
-"""Size in bytes of jobs that are counted exactly even if ``solve.memory`` is smaller; counting takes a second."""
+"""Estimated size in bytes up to which jobs are counted exactly even if ``solve.memory`` is smaller (one second)."""
 SWEEPS = 100
-"""Number of sweeps for which the time is printed."""
+"""Number of sweeps whose time is printed."""
 SUMS = (
     *("information_sets", "memory_bytes", "disk_bytes", "most_disk_bytes", "kept_bytes"),
     "seconds_per_sweep",
@@ -39,7 +39,8 @@ SUMS = (
 @click.command()
 @job_argument
 @lock_option(
-    "Fix how a range or some hands play at one decision, as in spewy solve; can be given several times."
+    'Fix how a range or some hands play at one decision, as in spewy solve: with "x: bet" the player always bets '
+    "after a check. Can be given several times."
 )
 @set_option
 @json_option

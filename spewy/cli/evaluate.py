@@ -1,4 +1,4 @@
-"""``spewy evaluate``: EVs of stored strategies with other play at some decisions, without solving again."""
+"""``spewy evaluate``: compute EVs of stored strategies, changed at some decisions, without solving again."""
 
 from __future__ import annotations
 
@@ -26,25 +26,32 @@ MOST_HANDS = 20
 @click.command()
 @folder_argument
 @lock_option(
-    'Play of a range or of some hands at one decision, such as "x: bet" or "x b120 [QQ+]: call", as in spewy solve; '
-    "can be given several times."
+    'Change how a range or some hands play at one decision: with "x: bet" the player always bets after a check, with '
+    '"x b120 [QQ+]: call" the hands QQ+ always call a bet of 120. Can be given several times.'
 )
 @click.option(
     "--against",
     metavar="FOLDER2",
     type=click.Path(path_type=Path),
-    help="Another solve of the same game: one player follows FOLDER, the other one FOLDER2. Default: both follow "
-    "FOLDER.",
+    help="Folder of another solve of the same game: one player follows the strategy in FOLDER, the opponent that in "
+    "FOLDER2. Default: both follow FOLDER.",
 )
 @click.option(
     "--player",
     type=click.Choice(SEAT_NAMES),
-    help="Player whose hands to list, and who follows FOLDER with --against. Default: the player of the first lock; "
-    "with --against each player in turn.",
+    help="Player whose hands are listed; with --against, the player who follows FOLDER. Default: the player of the "
+    "first --lock; with --against, each player in turn.",
 )
-@click.option("--hands", "as_hands", is_flag=True, help="List the hands that lose most.")
-@click.option("--all", "every", is_flag=True, help="List all hands.")
-@csv_option("a row for each hand of the player into a .csv, .xlsx, .parquet or .json file")
+@click.option(
+    "--hands",
+    "as_hands",
+    is_flag=True,
+    help=f"List the {MOST_HANDS} hands that lose most EV by the changed play.",
+)
+@click.option(
+    "--all", "every", is_flag=True, help="List all hands of the player, the largest loss of EV first."
+)
+@csv_option("the EVs of the player's hands, a row for each hand, into a .csv, .xlsx, .parquet or .json file")
 @json_option
 @verbose_option
 def evaluate(
@@ -119,7 +126,7 @@ def evaluate(
 
 
 def _evs(found: Sequence[Evaluation]) -> Table:
-    """Make a table with the EVs of both players: stored, and in each evaluation."""
+    """Make a table with both players' EVs: a row for the stored strategies, and one for each evaluation."""
     table = plain_table("oop", "ip", "EV oop", "EV ip", "oop - stored", "ip - stored")
     first = found[0]
     table.add_row("stored", "stored", *(number(ev) for ev in first.stored), "", "")
@@ -130,7 +137,7 @@ def _evs(found: Sequence[Evaluation]) -> Table:
 
 
 def _hands(seat: str, hands: HandEvs, every: bool) -> Table:
-    """Make a table with the hands whose EV changes most, the largest loss first."""
+    """Make a table of a player's hands with stored and changed EVs, the largest loss first."""
     table = plain_table(f"hand of {seat}", "reach", "stored EV", "EV", "EV - stored")
     order = hands.order if every else hands.order[:MOST_HANDS]
     for h in order:

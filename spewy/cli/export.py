@@ -24,7 +24,7 @@ from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 @click.command()
 @folder_argument
 @click.argument("file", metavar="FILE.{csv,xlsx,parquet}", type=click.Path(path_type=Path))
-@line_option('Line of the decision to export ("" for the root); default: every line.', default=None)
+@line_option('Betting line of the decision to export ("" for the root); default: every line.', default=None)
 @click.option(
     "--board",
     metavar="CARDS",
@@ -34,13 +34,17 @@ from spewy.game.names import ROUND_NAMES, SEAT_NAMES
     "--round",
     "round_name",
     type=click.Choice(ROUND_NAMES),
-    help="Round of the decisions to export; default: every round.",
+    help="Betting round whose decisions are exported; default: every round.",
 )
 @click.option(
-    "--player", type=click.Choice(SEAT_NAMES), help="Player whose decisions to export; default: both."
+    "--player",
+    type=click.Choice(SEAT_NAMES),
+    help="Player whose decisions are exported; default: both players.",
 )
 @click.option(
-    "--wide", is_flag=True, help="Write one row for each hand of a decision, with columns for each action."
+    "--wide",
+    is_flag=True,
+    help="Write one row for each hand at a decision, with columns for each action, instead of a row for each action.",
 )
 @digits_option
 @target_option

@@ -1,4 +1,4 @@
-"""``spewy flops``: a weighted subset of hold'em's flops."""
+"""``spewy flops``: print a weighted subset of flops that represents all flops of hold'em."""
 
 from __future__ import annotations
 

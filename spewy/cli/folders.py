@@ -15,11 +15,11 @@ BOTS = "bots.json"
 def logs_folder(out: Path | None, name: str, bots: Mapping[str, str]) -> Iterator[Path]:
     """Yield the folder for a match's logs.
 
-    A folder that is kept is locked, since two commands would write to the same logs. It also stores the description of
-    each bot, since logs hold names only, and hands of another bot with the same name must not be added to them.
+    A folder that the user names is locked, so that two commands cannot write to the same logs. It also stores a
+    description of each bot, because logs hold names only: hands of another bot with an equal name must not be added.
 
     Args:
-        out: folder to keep; None: a temporary folder.
+        out: folder that the user names; None: a temporary folder.
         name: name of the command, which holds the lock.
         bots: descriptions of the bots by name.
 

@@ -146,7 +146,7 @@ def _style(colour: Colour, light: float = 1.0) -> str:
 
     Args:
         colour: colour of the background.
-        light: factor of the background's brightness.
+        light: factor by which the background is darkened, from 0 to 1.
     """
     red, green, blue = (round(light * part) for part in colour)
     ink = "0,0,0" if lightness((red, green, blue)) > 0.5 else "255,255,255"

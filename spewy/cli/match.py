@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from spewy.match.score import Score
 
 MOST_PRINTED = 5
-"""Largest number of faults, and of failures, that are printed for each bot; the logs have all of them."""
+"""Largest number of faults (illegal or missing answers), and of failed re-solves, that are printed for each bot."""
 NAMES = {
     "plain": "plain",
     "duplicate": "duplicate",
@@ -49,7 +49,7 @@ NAMES = {
     type=click.IntRange(1, 10**7),
     default=1000,
     show_default=True,
-    help="Number of hands in each run.",
+    help="Number of hands in each run; each seed is played in two runs, with the seats swapped.",
 )
 @click.option(
     "--seeds",
@@ -66,14 +66,15 @@ NAMES = {
     "--aivat/--no-aivat",
     default=True,
     show_default=True,
-    help="Estimate the score also without luck (AIVAT), if a bot reveals its strategy.",
+    help="Also estimate the score without luck (AIVAT); works if at least one bot reveals its strategy.",
 )
 @click.option(
     "--seconds",
     type=Seconds(some=True),
     default=600.0,
     show_default=True,
-    help="Time limit of an answer in seconds; a bot that takes longer checks or folds for the rest of the run.",
+    help="Time limit of one answer, in seconds; for a bot that takes longer, the command checks or folds in the rest "
+    "of the run.",
 )
 @phh_option
 @json_option

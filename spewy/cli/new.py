@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 DRAWN = 3
 """Default number of cards of a random board."""
 MOST_SEED = 10**6
-"""Upper bound of the seed that is drawn if the user gives no seed."""
+"""Upper bound of the random seed of the board, which is used if the user gives no seed."""
 
 
 def _size_options(function: Decorated) -> Decorated:
-    """Add options for the sizes of single rounds, such as ``--flop-bet``; the command receives them by keyword."""
+    """Add options for the bet sizes of one round, such as ``--flop-bet``; the command receives them as keywords."""
     for name in reversed(ROUND_NAMES[1:]):
         donk = click.option(
             f"--{name}-donk",
             metavar="SIZES",
-            help=f"Sizes of oop's bets into the last aggressor on the {name}; default: none.",
+            help=f"Sizes of oop's donk bets (into the player who bet or raised last) on the {name}; default: none.",
         )
         each = [
             click.option(
@@ -62,14 +62,14 @@ def _size_options(function: Decorated) -> Decorated:
     help='Board of three to five cards, such as "Ks 7h 2d"; default: a random board.',
 )
 @click.option(
-    "--seed", type=click.IntRange(0), help="Seed of the random board; default: another board every time."
+    "--seed", type=click.IntRange(0), help="Seed of the random board; default: a new board each time."
 )
 @click.option(
     "--cards",
     type=click.IntRange(3, 5),
     default=DRAWN,
     show_default=True,
-    help="Number of cards of the random board.",
+    help="Number of cards on the random board, if --board is not given.",
 )
 @click.option(
     "--subset",
@@ -78,31 +78,34 @@ def _size_options(function: Decorated) -> Decorated:
     help="Write a batch of N weighted flops that represent all 1,755, instead of one board. "
     "The solved folders keep flop strategies only.",
 )
-@click.option("--pot", type=float, help="Pot in big blinds; default: the preset's.")
-@click.option("--stack", type=float, help="Effective stack in big blinds; default: the preset's.")
+@click.option("--pot", type=float, help="Pot at the root in big blinds; default: the pot of the preset.")
+@click.option(
+    "--stack", type=float, help="Effective stack at the root in big blinds; default: the stack of the preset."
+)
 @click.option(
     "--oop",
     metavar="RANGE",
-    help="Range of the player who acts first, or @FILE with a range; default: the preset's.",
+    help="Range of the player who acts first, or @FILE to read it from a file; default: the preset's range.",
 )
 @click.option(
     "--ip",
     metavar="RANGE",
-    help="Range of the player who acts last, or @FILE with a range; default: the preset's.",
+    help="Range of the player who acts last, or @FILE to read it from a file; default: the preset's range.",
 )
 @click.option(
     "--bet",
     metavar="SIZES",
-    help='Bet sizes in each round, such as "33%, 75%"; default: sizes that suit the depth of the stacks.',
+    help='Bet sizes in all rounds, such as "33%, 75%" (of the pot); default: sizes that suit the stacks.',
 )
 @click.option(
-    "--raise", "raise_", metavar="SIZES", help='Raise sizes in each round, such as "60%, a"; default: 60%.'
+    "--raise",
+    "raise_",
+    metavar="SIZES",
+    help='Raise sizes in all rounds, such as "60%, a" (a: all-in); default: 60%.',
 )
 @_size_options
 @set_option
-@click.option(
-    "--name", metavar="NAME", help="Name of the job; default: the name of the preset, with the board."
-)
+@click.option("--name", metavar="NAME", help="Name of the job; default: the preset's name and the board.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @verbose_option
 def new(
@@ -181,7 +184,7 @@ def new(
 
 
 def _sizes(by_round: Mapping[str, str | None], n_cards: int) -> dict[str, str]:
-    """Return the sizes of single rounds by key, such as ``flop.bet``; refuse those of a round before the board's."""
+    """Return the bet sizes by key, such as ``flop.bet``; refuse sizes for a round that is over on the board."""
     given = {name: sizes for name, sizes in by_round.items() if sizes is not None}
     for name in given:
         if ROUND_NAMES.index(name.partition("_")[0]) < n_cards - 2:
@@ -237,7 +240,7 @@ def _no_board(board: str | None, seed: int | None, cards: int) -> tuple[tuple[in
 
 
 def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, ...], str | None]:
-    """Return the board, and the options that draw it again; None instead of these if the user named the board."""
+    """Return the board, and the options that draw the same board again (None if the user named the board)."""
     from random import randrange
 
     from buckets.cards import parse_cards
@@ -273,8 +276,8 @@ def _answers(
     Args:
         preset_name: name of the preset; None: the options must give everything.
         board: the board, and the options that draw it again.
-        own: pot, stack, and the ranges of oop and ip that the user gave; None for each that is missing.
-        name: name of the job; None: a name from the preset and the board.
+        own: the user's pot, stack, range of oop and range of ip; None for each option that is missing.
+        name: name of the job; None: make a name from the preset and the board.
     """
     from dataclasses import replace
 
@@ -310,7 +313,7 @@ def _answers(
 
 
 def _range(option: str, value: str | None) -> str | None:
-    """Read the range in the value of an option, or in the file that the value ``@FILE`` names."""
+    """Parse the range that an option gives as text or as ``@FILE``; None if the option is missing."""
     from spewy.game.ranges import parse_range
     from spewy.job.rangefiles import text_of_file
 

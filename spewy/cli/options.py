@@ -33,7 +33,7 @@ class Seconds(click.FloatRange):
     Click's own `FloatRange` would accept ``nan``.
 
     Args:
-        some: whether the number must be above 0.
+        some: whether the number must be above 0; otherwise 0 is allowed.
     """
 
     def __init__(self, some: bool = False) -> None:
@@ -50,7 +50,7 @@ class Seconds(click.FloatRange):
 
 
 class Span(click.ParamType[float]):
-    """Type of an option: a time above 0 with a unit, such as ``7s``, ``2 min`` or ``1.5 h``; it is read in seconds."""
+    """Type of an option: a time above 0 with a unit, such as ``7s``, ``2 min`` or ``1.5 h``, in seconds."""
 
     name = "time"
 
@@ -84,8 +84,8 @@ def set_option(function: Decorated) -> Decorated:
         "overrides",
         metavar="KEY=VALUE",
         multiple=True,
-        help="Replace the value of a key in the job, such as solve.target=0.1%; can be given several times. KEY+=VALUE "
-        "adds to a list or a text.",
+        help="Replace the value of a key in the job file, such as solve.target=0.1%; can be given several times. "
+        "KEY+=VALUE appends VALUE to a list or a text.",
     )(function)
 
 
@@ -97,7 +97,7 @@ def lock_option(help_text: str) -> Callable[[Decorated], Decorated]:
 
 
 def locking(locks: Sequence[str]) -> tuple[str, ...]:
-    """Return overrides that add locks to a job, and to its name, so that its solve gets a folder of its own."""
+    """Turn ``--lock`` texts into ``--set`` texts that add the locks to a job, and to its name (and so its folder)."""
     from spewy.job.lock_texts import lock_name
 
     if not locks:
@@ -124,7 +124,7 @@ def csv_option(what: str) -> Callable[[Decorated], Decorated]:
     """Add ``--csv``, a file for a table; the command receives the path as ``table_file``.
 
     Args:
-        what: object of the help's sentence "Write ...".
+        what: rest of the help's sentence "Write ...", such as "all hands into a .csv file".
     """
     option = _file_option("--csv", "table_file", f"Write {what}.")
     return lambda function: option(digits_option(function))
@@ -144,13 +144,13 @@ def digits_option(function: Decorated) -> Decorated:
 
 
 def digits() -> int | None:
-    """Return the value of ``--digits``; None if it was not given."""
+    """Return the value of ``--digits`` in the running command; None if the user gave none."""
     ctx = click.get_current_context(silent=True)
     return None if ctx is None else ctx.meta.get(_DIGITS)
 
 
 def log_option(help_text: str) -> Callable[[Decorated], Decorated]:
-    """Add ``--log``, a file for a log."""
+    """Add ``--log``, a file to which the command appends a log."""
     return _file_option("--log", "log", help_text)
 
 
@@ -158,7 +158,7 @@ def plot_option(what: str) -> Callable[[Decorated], Decorated]:
     """Add ``--plot``, a file for a picture, and ``--size``, the medium that the picture is drawn for.
 
     Args:
-        what: object of the help's sentence "Draw ... into a file".
+        what: what the picture shows, for the help's sentence "Draw ... into a .png, .svg or .pdf file".
     """
     size = click.option(
         "--size",

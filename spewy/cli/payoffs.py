@@ -39,9 +39,11 @@ BOARDS = 4
     type=click.IntRange(0, 2**63 - 1),
     default=0,
     show_default=True,
-    help="Seed of the random boards.",
+    help="Seed of the random boards of --boards.",
 )
-@click.option("--workers", type=click.IntRange(1), help="Number of processes; default: one for each core.")
+@click.option(
+    "--workers", type=click.IntRange(1), help="Number of processes that compute; default: one for each core."
+)
 @json_option
 @verbose_option
 def payoffs(
@@ -51,10 +53,9 @@ def payoffs(
 
     A payoff matrix has the mean winnings of player 0 in a chunk, for each pair of rows.
 
-    A chunk is one betting round after a betting line, a row is a bucket of hands. Winnings are those if both players go
-    on by the average strategies; both ranges are those with which these strategies come to the chunk, and card removal
-    is exact for both hands. The last round is computed first, since the matrices of a round are needed in the round
-    before. The job must have [boards].
+    A chunk is one betting round after a betting line, a row is a bucket of hands. Both players follow the average
+    strategies, in the chunk and on the way to it, and card removal is exact for both hands. The last round is computed
+    first, since the matrices of a round are needed in the round before. The job must have [boards].
 
     The matrices are stored in FOLDER/payoffs. They are computed again once the solve has saved other strategies, or if
     --boards or --seed differ. The same command continues after an interruption.
@@ -78,10 +79,10 @@ def payoffs(
 
 
 class _Lines(NowAndThen):
-    """Prints the progress, at most one line every few seconds."""
+    """A reporter that prints the progress of the computation, at most one line every few seconds."""
 
     def begin(self, name: str, cost: PayoffCost) -> None:
-        """Print the cost."""
+        """Print the number of board buckets to compute, with disk space and memory."""
         todo = sum(cost.board_buckets) - cost.kept
         kept = f", {cost.kept:,} computed before" if cost.kept else ""
         say(

@@ -16,8 +16,8 @@ from spewy.cli.play_upac import upac
 def play() -> None:
     """Play a solved strategy as a bot.
 
-    The bot plays a match of a dealer or referee, or against a person in the terminal. The trainer asks single decisions
-    of solved spots.
+    The bot plays in a match that a dealer or referee runs, or against you in the terminal. The trainer asks you about
+    single decisions of solved spots.
 
     \b
     Examples:

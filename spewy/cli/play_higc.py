@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 @click.option(
     "--older",
     is_flag=True,
-    help="Use the older dialect of the protocol, that of OpenSpiel's referee.",
+    help="Speak the older dialect of the HIGC's protocol, which OpenSpiel's referee uses.",
 )
 @click.option(
     "--seconds",
     type=Seconds(),
     default=2.0,
     show_default=True,
-    help="Seconds to search for an answer; the rules allow 5.",
+    help="Seconds to search for an answer in games that the bot has not solved; the rules allow 5.",
 )
 @click.option(
     "--prepare-seconds",

@@ -1,4 +1,4 @@
-"""Options that commands with bots share: logs, workers, seeds, patience, and folders of solved games."""
+"""Command-line options of matches and bots: logs, workers, seeds, patience, and folders of solved games."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def logs_option(what: str) -> Callable[[Decorated], Decorated]:
 def workers_option(default: str = "one for each core") -> Callable[[Decorated], Decorated]:
     """Add ``--workers``, the number of processes."""
     return click.option(
-        "--workers", type=click.IntRange(min=1), help=f"Number of processes; default: {default}."
+        "--workers",
+        type=click.IntRange(min=1),
+        help=f"Number of processes that play at the same time; default: {default}.",
     )
 
 
@@ -46,12 +48,12 @@ def phh_option(function: Decorated) -> Decorated:
         "--phh",
         metavar="FILE.phhs",
         type=click.Path(path_type=Path),
-        help="Write all hands into a file in the Poker Hand History format.",
+        help="Write all hands into this file, in the Poker Hand History format.",
     )(function)
 
 
 def patience_option(peer: str) -> Callable[[Decorated], Decorated]:
-    """Add ``--patience``, the seconds without a line from the peer after which the command ends."""
+    """Add ``--patience``, the seconds after which the command ends if ``peer`` (dealer or referee) sends no line."""
     return click.option(
         "--patience",
         type=Seconds(),
@@ -65,7 +67,7 @@ def game_bot_options(name: str) -> Callable[[Decorated], Decorated]:
     """Add ``--lockers`` for folders of poker solves, and ``--data`` for a folder of other games that a bot has solved.
 
     Args:
-        name: the bot, as the helps name it.
+        name: name of the bot in the help texts.
     """
     lockers = click.option(
         "--lockers",

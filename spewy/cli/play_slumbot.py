@@ -39,13 +39,13 @@ ENDING = "the command ends after this hand; Ctrl-C again ends it at once"
 
 @click.command()
 @click.argument("bot", metavar="BOT")
-@click.option("--url", default="https://slumbot.com", show_default=True, help="Address of the server.")
+@click.option("--url", default="https://slumbot.com", show_default=True, help="Web address of the server.")
 @click.option(
     "--hands",
     type=click.IntRange(1, 10**7),
     default=1000,
     show_default=True,
-    help="Number of hands in the whole session, those of earlier runs with the same --out included.",
+    help="Number of hands in the whole session, including the hands of earlier runs with the same --out.",
 )
 @logs_option("session")
 @solving_options
@@ -56,12 +56,12 @@ ENDING = "the command ends after this hand; Ctrl-C again ends it at once"
     show_default=True,
     help="Seed of the bot's random choices.",
 )
-@click.option("--user", help="Name of the user who logs in; default: play without a login.")
+@click.option("--user", help="Name of the Slumbot account to log in with; default: play without a login.")
 @click.option(
     "--password-file",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help=f"File with the user's password; default: the environment variable {PASSWORD}.",
+    help=f"File with the password of --user; default: the password is read from the environment variable {PASSWORD}.",
 )
 @click.option(
     "--timeout",
@@ -75,7 +75,8 @@ ENDING = "the command ends after this hand; Ctrl-C again ends it at once"
     type=Seconds(),
     default=600.0,
     show_default=True,
-    help="Seconds during which a failed request is repeated, with ever longer pauses; 0: end at the first failure.",
+    help="Seconds during which the command repeats a failed request, with longer and longer pauses; 0: end at the "
+    "first failure.",
 )
 @log_option("Append all received and sent messages to this file, without passwords and tokens.")
 @phh_option
@@ -157,7 +158,7 @@ def _login(user: str | None, password_file: Path | None) -> Login | None:
     """Find the user's password in a file or in the environment.
 
     Raises:
-        InputError: there is a user without a password, or a file of a password without a user.
+        InputError: the user gave a name without a password, or a password file without a name.
     """
     from spewy.competitions.slumbot.session import Login
     from spewy.errors import InputError, path_text
@@ -178,7 +179,7 @@ def _login(user: str | None, password_file: Path | None) -> Login | None:
 
 
 def _say_where(record: Record) -> None:
-    """Print where a session continues, if it is not new."""
+    """Print the number of hands after which a session continues; print nothing for a new session."""
     if record.hand is not None:
         action = record.hand.fields.get("action") or "its beginning"
         say(f"continuing hand {record.hand.number} after {action}; finished hands: {record.count:,}")

@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     type=click.Choice(SEAT_NAMES),
     help="Your seat in every hand: oop acts first after the flop, ip last. Default: the seats alternate.",
 )
-@click.option("--hands", type=click.IntRange(min=1), help="Number of hands; default: until you leave.")
+@click.option(
+    "--hands", type=click.IntRange(min=1), help="Number of hands to play; default: play until you leave."
+)
 @click.option(
     "--seed",
     type=click.IntRange(0, MOST_SEED),
@@ -64,8 +66,8 @@ def terminal(
     interval. Leave with the end of input (Ctrl-D), or with Ctrl-C (exit code 130).
 
     In a spot, both hands are dealt from the spot's ranges on its board, and you can play the bets of the solved tree.
-    Of a batch, each hand has a random board. What you win is your share of the pot, as EVs are. The options of
-    re-solving have no effect there.
+    In a batch, each hand has a random board. Your score counts the share of the pot that you win, as EVs do. The
+    options of re-solving have no effect in spots and batches.
 
     \b
     Examples:
@@ -90,7 +92,7 @@ def terminal(
 
 @contextmanager
 def _contest(folder: Path, seed: int, how: dict[str, Any]) -> Iterator[tuple[Contest, Callable[[], Tally]]]:
-    """Open what the person plays against, and a function that counts the decisions of a bot."""
+    """Open the bot, spot or batch that the person plays against, and a function that returns the bot's `Tally`."""
     from spewy.bot.tally import Tally, tally_of
     from spewy.match.contest import GameContest
     from spewy.match.spot_contest import SpotContest

@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 @click.option(
     "--seat",
     type=click.Choice(SEAT_NAMES),
-    help="Player whose decisions are asked: oop acts first after the flop, ip last. Default: both.",
+    help="Player whose decisions the questions are about: oop acts first after the flop, ip last. Default: both.",
 )
 @click.option(
-    "--questions", type=click.IntRange(min=1), help="Number of questions; default: until you leave."
+    "--questions",
+    type=click.IntRange(min=1),
+    help="Number of questions to ask; default: ask until you leave.",
 )
 @click.option(
     "--seed",
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
 def trainer(folder: Path, seat: str | None, questions: int | None, seed: int | None) -> None:
     """Train decisions of a solved spot or batch.
 
-    Each question is a hand on a board after some betting. Decisions are asked as often as both strategies come there.
+    Each question is a hand on a board after some betting, drawn as often as it occurs when both players follow the
+    solution.
     Type an action, such as check, call, fold, bet 120 or all-in. The answer is scored by the EV that it loses to the
     best action, in chips and in % of the pot. Leave with the end of input (Ctrl-D), or with Ctrl-C (exit code 130).
 
@@ -65,7 +68,7 @@ def trainer(folder: Path, seat: str | None, questions: int | None, seed: int | N
 
 
 def _answered(trainer: Trainer, number: int) -> Answer | None:
-    """Ask a question until it is answered; None at the end of input."""
+    """Ask a question again until the person answers with a legal action; None at the end of input."""
     from spewy.errors import InputError
 
     question = trainer.deal()

@@ -24,8 +24,8 @@ def upac(package: Path, seed: int | None, log: Path | None) -> None:
 
     The bot answers the engine's lines until stdin ends.
 
-    The command reports lines that are not of UPAC's protocol on stderr and in the log; it answers a question that it
-    cannot read by a call. The bot uses the tables of PACKAGE.zip and runs no code of it. (spewy upac-match PACKAGE.zip
+    The command reports lines that do not follow UPAC's protocol on stderr and in the log; if it cannot read a question,
+    it answers with a call. The bot uses the tables of PACKAGE.zip and runs no code of it. (spewy upac-match PACKAGE.zip
     does run its code, with your rights.)
 
     \b

@@ -38,18 +38,18 @@ class Lines:
             say(f"{job.name}: continuing after {self._counted} {done:,}")
 
     def note(self, text: str) -> None:
-        """Print a note."""
+        """Print a line of text for the user."""
         say(text)
 
     def sweep(self, number: int, done: int, total: int) -> None:
-        """Print nothing."""
+        """Print nothing for progress within a sweep."""
 
     def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
-        """Print the exploitability."""
+        """Print the measured exploitability, and the time left if it is known."""
         say(f"{self._counted} {done}: {check_text(exploitability, unit, seconds_left)}")
 
     def boards(self, done: int, total: int) -> None:
-        """Print the number of finished boards, at most once a minute."""
+        """Print how many boards are put into buckets or measured, at most once a minute."""
         self._now_and_then(f"{done:,} of {total:,} boards done")
 
     def status(self, status: Status, threads: int) -> None:
@@ -58,10 +58,10 @@ class Lines:
             self._now_and_then(f"{status.name}: {status_text(status, threads)}")
 
     def end(self) -> None:
-        """Print nothing."""
+        """Print nothing at the end of the solve."""
 
     def _now_and_then(self, text: str) -> None:
-        """Print a text, unless this method has printed one within the last minute."""
+        """Print a text, unless this method has printed another text within the last minute."""
         now = time.monotonic()
         if now - self._last >= PAUSE:
             self._last = now
@@ -92,7 +92,7 @@ class SolveBar(Lines):
             self._bar.show(check_text(exploitability, unit, seconds_left))
 
     def boards(self, done: int, total: int) -> None:
-        """Show the number of finished boards in a line that replaces the last one."""
+        """Show how many boards are put into buckets or measured, in a line that replaces the last one."""
         self._in_one_line(f"{done:,} of {total:,} boards done")
 
     def status(self, status: Status, threads: int) -> None:
@@ -126,7 +126,7 @@ class NowAndThen:
         self._last: float | None = None
 
     def say(self, text: str, done: int, total: int, seconds_left: float) -> None:
-        """Print a line with the time left.
+        """Print a text with the time left, unless another line was printed a moment ago.
 
         The first line has no time left: its estimate would count the start of the worker processes as work.
         """
@@ -138,14 +138,14 @@ class NowAndThen:
 
 
 class Compiling(logging.Handler):
-    """Log handler that prints once that functions are being compiled, which takes up to half a minute."""
+    """Log handler that prints a single message when functions are compiled, which takes up to half a minute."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
         self._is_printed = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print a warning; for other records print once that functions are being compiled."""
+        """Print a warning; for the first other record, print that functions are being compiled."""
         if record.levelno >= logging.WARNING:
             say(record.getMessage())
         elif not self._is_printed:

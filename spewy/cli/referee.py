@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spewy.match.entrant import Entrant
 
 MOST_PRINTED = 5
-"""Largest number of faults that are printed for each bot; the logs have all faults."""
+"""Largest number of faults, such as late answers, that are printed for each bot; the logs have all faults."""
 
 
 @click.command(epilog=FOREIGN_CODE)
@@ -28,7 +28,11 @@ MOST_PRINTED = 5
 @click.argument("first", metavar="BOT")
 @click.argument("second", metavar="BOT")
 @click.option(
-    "--matches", type=click.IntRange(1, 10**6), default=100, show_default=True, help="Number of matches."
+    "--matches",
+    type=click.IntRange(1, 10**6),
+    default=100,
+    show_default=True,
+    help="Number of matches to play; in half of them the seats are swapped.",
 )
 @click.option(
     "--seed",
@@ -38,10 +42,12 @@ MOST_PRINTED = 5
     help="Seed of the random outcomes, such as dealt cards.",
 )
 @click.option(
-    "--older", is_flag=True, help="Use the older dialect of the protocol, that of OpenSpiel's referee."
+    "--older",
+    is_flag=True,
+    help="Speak the older dialect of the HIGC's protocol, which OpenSpiel's referee uses.",
 )
 @click.option(
-    "--seconds", type=Seconds(), default=5.0, show_default=True, help="Time limit of an answer in seconds."
+    "--seconds", type=Seconds(), default=5.0, show_default=True, help="Time limit of one answer, in seconds."
 )
 @click.option(
     "--chance-seconds",
@@ -55,7 +61,7 @@ MOST_PRINTED = 5
     type=Seconds(),
     default=5.0,
     show_default=True,
-    help="Seconds in addition to --seconds for a bot's first answer in a match.",
+    help="Extra seconds, on top of --seconds, for a bot's first answer in a match.",
 )
 @logs_option("series")
 @workers_option("one for each core, two at most")
@@ -133,7 +139,7 @@ def referee(
 
 
 def _description(bot: Entrant, lockers: tuple[Path, ...]) -> str:
-    """Text that identifies a bot in the folder of logs: its word, and for spewy also its folders of solves."""
+    """Text that identifies a bot in the folder of logs: its argument, and for the bot spewy its folders of solves."""
     return " ".join([bot.word, *(map(os.path.normpath, lockers) if bot.value == "spewy" else ())])
 
 

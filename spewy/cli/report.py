@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @line_option(
-    "Betting line that ends a round, such as cc/, cr120c/ or 'x x', or that leads to a decision in the round after it, "
-    "such as cc/c. A report over several boards also takes a line within the first round; default: the root.",
+    "Betting line to report: a line that ends a round, such as cc/, cr120c/ or 'x x', or that leads to a decision in "
+    "the next round, such as cc/c. With several boards, the line may also end within the first round. Default: the "
+    "root.",
 )
 @click.option(
     "--board",
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
     metavar="COLUMN",
     help="Sort the rows by a column of the --csv table, such as ev_oop, the largest value first.",
 )
-@click.option("--ascending", is_flag=True, help="Put the smallest value first (needs --sort).")
+@click.option(
+    "--ascending", is_flag=True, help="Sort the smallest value first instead of the largest; needs --sort."
+)
 @csv_option(
     "the table into a .csv, .xlsx, .parquet or .json file; docs/reference/tables.md lists the columns"
 )

@@ -33,7 +33,7 @@ MOST_REASONS = 5
     metavar="FOLDER",
     required=True,
     type=click.Path(path_type=Path),
-    help="Folder of the solve with which decisions are compared: a whole game, a spot, or a batch of spots.",
+    help="Folder of the solve with which the decisions are compared: a whole game, a spot, or a batch of spots.",
 )
 @click.option(
     "--game",
@@ -48,7 +48,7 @@ MOST_REASONS = 5
     type=click.IntRange(min=0),
     default=20,
     show_default=True,
-    help="Number of costliest decisions to list.",
+    help="Number of decisions to list, the costliest first.",
 )
 @json_option
 @verbose_option
@@ -161,7 +161,7 @@ def _mbb(value: float | None) -> str:
 
 
 def _table(decisions: Sequence[Reviewed]) -> Table:
-    """Make a table with a row for each decision."""
+    """Make a table with a row for each of the costliest decisions."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -1,4 +1,4 @@
-"""``spewy serve``: pages in the browser about the solves in some folders."""
+"""``spewy serve``: show, start and play solves in the browser."""
 
 from __future__ import annotations
 
@@ -30,31 +30,34 @@ PORT = 8417
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="Address to listen on. Beyond this machine, every request must bring the token in the printed address.",
+    help="Network address to listen on; 0.0.0.0 lets other machines open the page, too. They must use the printed "
+    "address, which contains a secret token.",
 )
 @click.option(
     "--token",
     "asks_token",
     is_flag=True,
-    help="Ask for a token on this machine, too: without it, other users of this machine can open the page.",
+    help="Require a secret token even if only this machine can reach the page; otherwise every user of this machine "
+    "can open the page.",
 )
-@click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
+@click.option("--open", "opens", is_flag=True, help="Open the page in the default browser.")
 @click.option(
     "--export",
     "file",
     metavar="FILE.html",
     type=click.Path(path_type=Path),
-    help="Instead of serving, write one betting round of a solve into a page that opens without a server.",
+    help="Instead of serving, write one betting round of a solve into a single HTML file, which any browser opens.",
 )
 @click.option(
     "--line",
     metavar="LINE",
-    help="Betting line before the first decision of the exported page; default: the beginning of the solve.",
+    help="Betting line from the solve's root to the first decision on the page of --export; default: the root.",
 )
 @click.option(
     "--board",
     metavar="CARDS",
-    help='All public cards of the exported page, such as "Qs Jh 2h 8c 3d"; default: the cards at the root.',
+    help='All public cards at the first decision on the page of --export, such as "Qs Jh 2h 8c 3d"; default: the '
+    "cards at the root.",
 )
 @click.option("--force", is_flag=True, help="Let --export replace an existing file.")
 @verbose_option
@@ -74,8 +77,8 @@ def serve(
     The command prints the address of a page and serves it until Ctrl-C. Each FOLDER is that of a solve or of a batch,
     or contains such folders; default: results. The page shows solves that are still running, too.
 
-    Only this machine can reach the page, unless --host names another address. Anybody with the token can then start
-    solves on this machine. Ctrl-C ends the server with exit code 130.
+    Only this machine can reach the page, unless --host names another address. Then the printed address has a token,
+    and anybody with the token can start solves on this machine. Ctrl-C ends the server with exit code 130.
 
     With --export the command writes a single file of at most 5 MB, to be sent to others: a river with all its lines,
     the turn or the flop of a solve without the later rounds, or a whole game before the flop. --line and --board choose
@@ -121,7 +124,7 @@ def serve(
 def _export(
     folders: tuple[Path, ...], file: Path, line: str, board: str | None, force: bool, opens: bool
 ) -> None:
-    """Write the page of one solve to a file."""
+    """Write a page with one round of a solve to an HTML file (``--export``)."""
     import webbrowser
 
     from spewy.errors import InputError, path_text

@@ -40,14 +40,15 @@ if TYPE_CHECKING:
 @click.option(
     "--player",
     type=click.Choice(SEAT_NAMES),
-    help="Player whose hands to show; default: the player who acts.",
+    help="Player whose hands are shown; default: the player who acts.",
 )
 @click.option("--grid", "as_grid", is_flag=True, help="Show hold'em hands as a grid of 13 x 13 hand classes.")
 @click.option("--hands", "as_hands", is_flag=True, help="List the hands one by one.")
 @click.option(
     "--heat",
     metavar="WHAT",
-    help="Show a grid of numbers: EV, equity, reach, or the EV of an action by its label, such as Check.",
+    help="Show one number for each hand class in a grid: EV, equity, reach, or the EV of an action, named by its "
+    "label, such as Check.",
 )
 @click.option(
     "--filter",
@@ -67,20 +68,20 @@ if TYPE_CHECKING:
 @click.option(
     "--ev/--no-ev",
     default=True,
-    help="Compute EVs and equities, which takes most of the time, or omit them. Default: --ev.",
+    help="Compute and show EVs and equities (--ev, the default), or omit them (--no-ev), which is much faster.",
 )
 @click.option(
     "--all",
     "every",
     is_flag=True,
-    help="List all hands, even beyond the screen's height and with zero reach.",
+    help="List all hands, even if they do not fit on the screen or have zero reach.",
 )
 @plot_option("the grids of both players, or the grid of --heat,")
 @csv_option("all hands into a .csv, .xlsx, .parquet or .json file, with the columns of spewy export")
 @click.option(
     "--wide",
     is_flag=True,
-    help="Write one row for each hand to the --csv file, with columns for each action.",
+    help="Write one row for each hand to the --csv file, with columns for each action, not one row for each action.",
 )
 @target_option
 @json_option

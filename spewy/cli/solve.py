@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     "folder",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Folder of the solve, new or to continue; default: results/NAME, with the name of the job. "
-    "Each of several jobs has the folder FOLDER/NAME, each of several boards FOLDER/BOARD.",
+    help="Folder of the solve; if it holds a solve of this job, that solve is continued. Default: results/NAME, with "
+    "the name of the job. Each of several jobs gets the folder FOLDER/NAME, each of several boards FOLDER/BOARD.",
 )
 @click.option(
     "--jobs",
@@ -47,27 +47,29 @@ if TYPE_CHECKING:
 @click.option(
     "--again",
     is_flag=True,
-    help="Start from scratch: remove the data of this job from the folder. Needed to solve on after spewy drop.",
+    help="Remove the data of this job from the folder, and start from scratch. After spewy drop a further solve needs "
+    "--again.",
 )
 @click.option(
     "--save-every",
     metavar="SECONDS",
     type=Seconds(),
     help="Seconds between two saves. Default: a save after the first check, then every 30 seconds, less often if saves "
-    "take long. A job with [boards] saves in the background, by default after 30 seconds and then every 5 minutes.",
+    "take long. A job with board buckets saves in the background, by default after 30 seconds and then every 5 "
+    "minutes.",
 )
 @click.option(
     "--start-from",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Begin a new solve of a job with [boards] with the regrets and averages in this folder of another solve. Both "
-    "jobs must have the same game and betting; their board buckets and rows may differ.",
+    help="Start a new solve of a job with board buckets from the regrets and average strategies of the solve in "
+    "FOLDER. Both jobs must have the same game and betting; their board buckets and rows may differ.",
 )
 @dask_option
 @lock_option(
     'Fix how a range or some hands play at one decision: with "x: bet" the player always bets after a check, with '
-    '"x b120 [QQ+]: call=0.8, fold" these hands call 80% of the bets of 120. Can be given several times. The locked '
-    "solve has its own folder, by default results/NAME-lock-LOCK (docs: rake and node locks)."
+    '"x b120 [QQ+]: call=0.8, fold" the hands QQ+ call a bet of 120 with 80% and fold otherwise. Can be given several '
+    "times. The locked solve has its own folder, by default results/NAME-lock-LOCK (docs: rake and node locks)."
 )
 @set_option
 @json_option
@@ -163,7 +165,7 @@ def solve(
 
 @contextmanager
 def _naming_out() -> Iterator[None]:
-    """Name the option ``--out`` in the error for a folder that holds another job."""
+    """Add a hint to the option ``--out`` to the error about a folder that holds another job."""
     from lockers import ManifestMismatchError
 
     try:
@@ -184,7 +186,7 @@ def default_folder(name: str) -> Path:
 
 
 def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterator[tuple[str, str]]:
-    """Yield the rows (name, text) of the table that describes the result of a solve."""
+    """Yield rows (name, text) that describe the result of a solve, for the printed table."""
     yield "job", result.name
     yield "converged", "yes" if result.converged else "no, interrupted" if result.interrupted else "no"
     yield "sweeps", f"{result.sweeps:,}"
@@ -217,7 +219,7 @@ def _exploitability(result: SolveResult) -> str:
 
 
 def _first_action(job: Job, policy: Policy) -> tuple[tuple[str, float], ...]:
-    """Labels and frequencies of the range's actions at the root; empty if cards are dealt before the first action."""
+    """Return (label, frequency) of each action of the range at the root; empty if cards are dealt first."""
     if job.betting_tree.root.player is None or (job.spot is None and job.rules.num_board_cards[0]):
         return ()
     root = policy.decision()

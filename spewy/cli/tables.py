@@ -47,7 +47,7 @@ def visible_lines(text: str) -> str:
 
 
 def line_text(line: str, words: str) -> str:
-    """Format a betting line with its words, for a table of `facts`.
+    """Format a betting line, followed by the names of its actions in brackets, for a table of `facts`.
 
     >>> line_text("cr120", "check, bet 120"), line_text("", "")
     ('cr120 (check, bet 120)', 'none yet')

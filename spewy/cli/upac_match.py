@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spewy.competitions.upac.games import Game
 
 MOST_PRINTED = 5
-"""Largest number of faults that are printed."""
+"""Largest number of faults (illegal or late answers) that are printed."""
 
 
 @click.command("upac-match", epilog=FOREIGN_CODE)
@@ -55,19 +55,19 @@ MOST_PRINTED = 5
 @click.option(
     "--most",
     type=click.IntRange(2, 10**6),
-    help="Largest number of chips that a player may put in during a hand; default: all.",
+    help="Largest number of chips that a player may bet in one hand; default: all chips.",
 )
 @click.option(
     "--old-labels",
     is_flag=True,
-    help="Swap SB and BB in the message START, as engines before October 2023 did.",
+    help="Swap the labels SB and BB in the message START, as UPAC's engine did before October 2023.",
 )
 @click.option(
     "--seconds",
     type=Seconds(some=True),
     default=1.0,
     show_default=True,
-    help="Time limit of an answer in seconds.",
+    help="Time limit of one answer, in seconds.",
 )
 @log_option("Write all games into this file, in the format of UPAC's log.")
 @json_option

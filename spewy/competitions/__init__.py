@@ -1,1 +1,1 @@
-"""ACPC, HIGC, UPAC and tournaments: protocols, rules, bots, packages."""
+"""Competitions (ACPC, HIGC, UPAC, Slumbot) and tournaments: protocols, rules, bots and packages."""

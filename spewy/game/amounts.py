@@ -22,7 +22,7 @@ MOST_DECIMALS = 9
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A unit of amounts."""
+    """A unit in which people read and write amounts: chips, or big blinds of a game."""
 
     name: UnitName = "chips"
     chips: int = 1
@@ -43,7 +43,7 @@ class Unit:
         return chips // self.chips if chips % self.chips == 0 else chips / self.chips
 
     def worth(self, first: float, second: float) -> tuple[float, float]:
-        """Convert the amounts of both players from chips to this unit."""
+        """Convert an amount of player 0 and an amount of player 1 from chips to this unit."""
         return first / self.chips, second / self.chips
 
     def read(self, amount: float | str, subject: str) -> int:
@@ -71,7 +71,7 @@ class Unit:
 
     @property
     def key(self) -> dict[str, str]:
-        """The entry ``unit`` of JSON output; empty for chips, the default."""
+        """The entry ``{"unit": ...}`` for JSON output; an empty dictionary for chips, the default unit."""
         return {} if self == CHIPS else {"unit": self.name}
 
     @property

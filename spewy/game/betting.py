@@ -65,7 +65,7 @@ class Betting:
 
     @property
     def line(self) -> str:
-        """The ACPC betting string."""
+        """The betting so far, as an ACPC betting string."""
         return "/".join("".join(actions) for actions in self.rounds)
 
     @property

@@ -42,7 +42,7 @@ class RoundCount:
     """Numbers of a tree's nodes in one round.
 
     Attributes:
-        lines: number of lines that enter the round, also after all-in calls.
+        lines: number of betting lines that lead to the round, including lines that are all-in before it.
         decisions: ``[player]``, number of decisions.
         slots: ``[player]``, number of actions of all decisions together.
         folds: number of folds.
@@ -65,7 +65,7 @@ class RoundCount:
 
 @dataclass(frozen=True)
 class TreeCount:
-    """Numbers of a tree's nodes."""
+    """Numbers of nodes in a betting tree, for each round."""
 
     rounds: Sequence[RoundCount]
     """Numbers of each round, the root's first."""
@@ -306,7 +306,7 @@ class _Counter:
         return _States(spent, by, states.raises + 1, states.base, np.zeros_like(by), states.times)
 
     def call(self, r: int, player: int, depth: int, states: _States, after: list[_States]) -> None:
-        """Count what follows a check or a call at each decision: this round, the next round, or the showdown.
+        """Count the nodes that follow a check or a call: later decisions, the next round, or the showdown.
 
         Args:
             r: the round.

@@ -61,7 +61,7 @@ class Game:
         return Deck(self.num_ranks, self.num_suits)
 
     def hand_number(self, cards: Sequence[int]) -> int:
-        """Return the number of a hand among all hands of the deck; its cards may be in any order.
+        """Return the index of a hand among all hands of the deck; its cards may be in any order.
 
         Raises:
             CardError: the cards are not a hand of this game.

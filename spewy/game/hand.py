@@ -54,7 +54,7 @@ class Hand:
 
     @property
     def game(self) -> Game:
-        """The rules."""
+        """The rules of the game that is played."""
         return self.betting.game
 
     @property

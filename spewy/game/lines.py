@@ -130,7 +130,7 @@ class _Walk:
 
 
 class _Piece:
-    """One action in a text, not yet compared with the actions of a decision."""
+    """One action in the text of a line, parsed but not yet matched with the actions of a decision."""
 
     def __init__(self, match: re.Match[str], config: TreeConfig, subject: str) -> None:
         self._config, self._subject, self.text = config, subject, match[0].strip()
@@ -178,7 +178,7 @@ class _Piece:
         return (action.amount, action.total) if self._acpc and action.total else (action.amount,)
 
     def _off(self, node: Node) -> Callable[[Action], float] | None:
-        """Return a function that measures how far an action is from the text's amount; None: the text has no amount."""
+        """Return a function that gives the distance of an action from the text's amount; None: no amount."""
         if self._amount is None:
             return None
         if self._is_share:
@@ -187,11 +187,11 @@ class _Piece:
         return lambda action: float(min(abs(amount - chips) for amount in self._amounts(action)))
 
     def _pot(self, node: Node) -> int:
-        """Return the chips in the middle after a call."""
+        """Return the chips in the middle after the player at a decision calls."""
         return self._config.pot + 2 * max(node.put_in)
 
     def _added(self, node: Node, number: int) -> int:
-        """Return the chips by which an action exceeds a call."""
+        """Return how many chips more than a call an action puts in."""
         assert node.player is not None
         return node.children[number].put_in[node.player] - max(node.put_in)
 

@@ -37,7 +37,7 @@ _NAMES = {"fold": "Fold", "check": "Check", "call": "Call", "bet": "Bet", "raise
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One choice at a decision."""
+    """One of the actions that a player can take at a decision."""
 
     kind: ActionKind
     amount: int
@@ -175,7 +175,7 @@ _TOKEN = re.compile(r"[fc/]|r[0-9]*")
 
 
 def _distance(token: str) -> Callable[[Action], float] | None:
-    """Return a function that measures how far an action is from a bet or raise such as ``r120``.
+    """Return a function that gives the distance, in chips, of an action from a bet or raise such as ``r120``.
 
     The result is None if the text is not a bet or raise with a total.
     """

@@ -56,7 +56,7 @@ class BettingTree:
         return _entered(self, line)
 
     def below(self, node: Node) -> "BettingTree":
-        """Return the tree whose root is one of this tree's nodes."""
+        """Return the part of this tree that begins at one of its nodes, as a tree of its own."""
         tree = BettingTree(self.config)
         tree.__dict__["root"] = node  # a cached property reads its value here
         return tree
@@ -201,7 +201,7 @@ class _Builder:
         return self.decision(state, self.config.antes)
 
     def decision(self, state: Betting, put_in_before: int, donk: bool = False) -> Node:
-        """Build a decision and all nodes below it.
+        """Build the node of a decision, and all nodes that follow.
 
         Args:
             state: the betting so far.
@@ -239,7 +239,7 @@ class _Builder:
 
         Args:
             state: the betting after the last action.
-            ended: the round of the last action, counted from the root's.
+            ended: the round of the last action, where 0 is the round of the root.
             line: the line after the last action.
         """
         last = self.rules.num_rounds - 1

@@ -125,7 +125,7 @@ class TreeConfig:
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """The thresholds `add_allin`, `force_allin` and `merge`."""
+        """The thresholds `add_allin`, `force_allin` and `merge` as one object."""
         return Thresholds(self.add_allin, self.force_allin, self.merge)
 
     @property

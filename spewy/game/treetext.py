@@ -23,9 +23,9 @@ def tree_json(tree: BettingTree) -> dict[str, Any]:
 
 
 def tree_text(tree: BettingTree) -> str:
-    """Write a tree as text, with an indented row for each decision, fold and showdown.
+    """Write a tree as text, with an indented line for each decision, fold and showdown.
 
-    The row of the first decision of a round names the round.
+    At the first decision of a round the line names the round.
     """
     unit, round_names = tree.config.unit, tree.config.game.round_names
     lines = [] if unit == CHIPS else [f"amounts in {unit.name}"]

@@ -82,7 +82,7 @@ class JobBase(Section):
     solve: SolveSection = WalkedSolve()
     """Method of the solve, and when to stop."""
     dask: DaskSection | None = None
-    """Dask cluster, if solve.workers = "dask"."""
+    """Dask cluster that does the work, if solve.workers = "dask"."""
     save: SaveSection = SaveSection()
     """Strategies that stay in the folder after the solve."""
     lock: tuple[LockSection, ...] = Field((), strict=False)
@@ -186,7 +186,7 @@ class JobBase(Section):
         if self.solve.estimate == "no-betting":
             del data["solve"]["estimate"]  # folders from before this key was added do not have it
         if self.tree.max_raises is None:
-            del data["tree"]["max_raises"]  # likewise
+            del data["tree"]["max_raises"]  # old folders do not have this key either
         for name, rows in zip(self.rules.round_names, self.rows_by_round, strict=True):
             data["rows"][name] = "hands" if rows is None else rows
         if not self.sampled:
@@ -207,7 +207,7 @@ class JobBase(Section):
 
     @property
     def first_live(self) -> int | None:
-        """First round whose chunks are live, as in all later rounds; None if the chunks of all rounds are stored."""
+        """First live round: its chunks, and those of all later rounds, are live. None: all chunks are stored."""
         return self.leaves.first_live
 
     @property
@@ -266,7 +266,7 @@ class JobBase(Section):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """A message for each range with hands that are left out of the solve, with the reason."""
+        """Messages about hands that are left out of the solve and the reason, one for each range with such hands."""
         return ()
 
     @property
@@ -276,7 +276,7 @@ class JobBase(Section):
 
     @property
     def rows_by_round(self) -> tuple[int | None, ...]:
-        """Number of rows on a board in each round of the game; None for a row per hand."""
+        """Number of rows (hand buckets) on a board in each round of the game; None: a row per hand."""
         chosen = [getattr(self.rows, name) for name in ROUND_NAMES[: self.rules.num_rounds]]
         return tuple(None if k == "hands" else k for k in chosen)
 

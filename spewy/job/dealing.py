@@ -24,7 +24,7 @@ class Dealing:
     Attributes:
         board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
         rows: ``[round of the game]``, number of rows; None: a row per hand.
-        remember: whether a bucket of a later round contains only boards that follow one bucket of the flop.
+        remember: whether each board bucket of a later round contains only boards whose flops share a board bucket.
         seed: seed of the sampled boards.
         cfr_br: share of the opponent's play on the last round that is a best response on the sampled board, 0 to 1.
         check_seconds: seconds between two checks.
@@ -95,7 +95,7 @@ def _number(value: int | str | None) -> int | None:
 
 
 def _require_memory(game: Game, board_buckets: Sequence[int | None]) -> None:
-    """Refuse ``boards.remember`` if no round after the flop has buckets, or if one has fewer buckets than the flop.
+    """Refuse ``boards.remember`` if no later round has board buckets, or if one has fewer than the flop.
 
     Args:
         game: the rules.

@@ -162,7 +162,7 @@ class SampledJob(Job):
 
     @property
     def rows_by_round(self) -> tuple[int | None, ...]:
-        """Number of rows in each round of the game; None: a row per hand."""
+        """Number of rows (hand buckets) in each round of the game; None: a row per hand."""
         return self.dealing.rows
 
     def _require_possible(self) -> None:
@@ -233,7 +233,7 @@ class SpotJob(Job):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """A message for each range with hands that are left out of the solve, with the reason."""
+        """Messages about hands that are left out of the solve and the reason, one for each range with such hands."""
         lines = []
         for name, held, small in zip(SEAT_NAMES, self.ranges, self.range_pair.left_out, strict=True):
             if held.dropped:
@@ -256,12 +256,12 @@ class SpotJob(Job):
 
 
 def kind_of(data: dict[str, Any]) -> type[Job]:
-    """Return the class of a job, which depends on the sections that it has."""
+    """Return the class of a job: `SpotJob`, `SampledJob` or `GameJob`, by the sections that it has."""
     if data.get("boards") is not None:
         return SampledJob
     return GameJob if data.get("spot") is None else SpotJob
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    """List names of hands if they are few, or else write how many there are."""
+    """List the names of a few hands, or write how many there are if they are many."""
     return ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} hands"

@@ -17,8 +17,8 @@ class Leaves:
 
     Attributes:
         root: the first round of the solve.
-        first_live: the first round whose chunks are live, as in all later rounds; chance leaves that lead to these
-            rounds are live. None: all are stored.
+        first_live: the first live round: its chunks and those of all later rounds are live, and so are the chance
+            leaves that lead to them. None: all chance leaves are stored.
         text: the value of ``solve.leaves`` in the job, for messages.
     """
 
@@ -65,8 +65,8 @@ def _by_round(
     """Return each round with "live" or "stored".
 
     Args:
-        leaves: the table of the job. A missing round has the kind of the round before it; the first round's default is
-            "stored".
+        leaves: "live" or "stored" by round, from the job. A missing round has the value of the round before it; the
+            first round's default is "stored".
         rounds: the rounds of the solve.
 
     Raises:

@@ -78,7 +78,7 @@ def override(data: dict[str, Any], text: str) -> None:
 
 
 def _sum(old: Any, new: Any, override_text: str) -> Any:
-    """Add a value to a list, or text to a text."""
+    """Return the sum of an old and a new value: a longer list, or a longer text."""
     if isinstance(old, str):
         return f"{old}{new}"
     if not isinstance(old, list):
@@ -139,7 +139,7 @@ WORDS = {
     "list_type": "a list",
     "string_too_short": "a text of at least one character",
 }
-"""Expected values by pydantic's type of the error."""
+"""Descriptions of expected values, by the type of pydantic's error."""
 UNITS = {"target": "%", "memory": " GiB", "bet": "%", "raise": "%", "donk": "%"}
 """The most common unit of each key whose value is a text with a unit."""
 
@@ -178,7 +178,7 @@ def _nearest_key(key: str, model: type[BaseModel]) -> str:
 
 
 def _keys(model: type[BaseModel]) -> Iterator[str]:
-    """Yield the keys of a job, such as ``name`` and ``solve.target``, and those of its sections' sections."""
+    """Yield all keys of a job, such as ``name`` and ``solve.target``, with the keys of nested sections."""
     for name, field in model.model_fields.items():
         key = field.alias or name
         yield key
@@ -187,7 +187,7 @@ def _keys(model: type[BaseModel]) -> Iterator[str]:
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Yield the sections in the type of a key, such as a list of sections."""
+    """Yield the section classes that the type of a key mentions, such as `LockSection` for a list of locks."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for argument in get_args(annotation):

@@ -27,7 +27,7 @@ _EXPECTED = 'a line and actions, such as "x: bet", or also hands, such as "x b12
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)\s*(%?)")
 _ROOT = "root"
 MOST_OF_NAME = 80
-"""Largest number of characters of the name that locks give to a job."""
+"""Largest number of characters that locks add to the name of a job."""
 
 
 def with_lock_texts(data: dict[str, Any]) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def read_lock(text: str) -> dict[str, Any]:
 
 
 def lock_name(texts: Sequence[str]) -> str:
-    """Return the end of the name of a job with these locks; the folder of its solve has this name.
+    """Return the suffix that these locks add to the name of a job, and so to the folder of its solve.
 
     >>> lock_name(["x: bet 120=0.3, check"]), lock_name(["x b120 [QQ+]: call", ": check"])
     ('-lock-x-bet-120-0.3-check', '-lock-x-b120-QQ+-call-root-check')
@@ -125,7 +125,7 @@ def _frequency(text: str, subject: str) -> float:
 
 
 def _merge(table: dict[str, Any], other: dict[str, Any], text: str) -> None:
-    """Add the hands or the strategy of a lock to a lock of the same line and board, which is changed in place."""
+    """Merge a lock into ``table``, a lock of the same line and board: add its hands or its strategy in place."""
     if "strategy" in table and "strategy" in other:
         raise InputError(f"lock {shown(text)}: expected one lock of the whole range at this line, found two")
     if "strategy" in other:

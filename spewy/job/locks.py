@@ -36,7 +36,7 @@ TOLERANCE = 1e-6  # largest distance of a lock's sum of frequencies from 1; the 
 
 
 class LockSection(Section):
-    """One ``[[lock]]`` entry of the file."""
+    """Node lock: a decision at which the range, or some hands, play given frequencies."""
 
     line: str
     """Line that leads to the decision, such as "cr120c/", or labels such as "Check, Bet(120), Call /"."""
@@ -159,7 +159,7 @@ def _history(key: str, text: str, node: Node, game: Game, root: History) -> Hist
 
 
 def _hands(subject: str, text: str, game: Game, dead: Sequence[int]) -> Ints:
-    """Return the numbers of the hands that a range group names; in games other than hold'em, of a single hand."""
+    """Return the numbers of the hands that a range group names; outside of hold'em the text names a single hand."""
     every = hands(game.deck, game.num_hole_cards)
     if len(every) == NUM_HANDS:
         try:

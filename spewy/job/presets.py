@@ -30,7 +30,7 @@ class GivenRange:
 
 @dataclass(frozen=True)
 class Preset:
-    """A formation; amounts are in big blinds.
+    """A common situation on the flop, such as a single raised pot; amounts are in big blinds.
 
     Attributes:
         name: name of the preset.

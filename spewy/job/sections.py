@@ -123,27 +123,27 @@ class SpotSection(Section):
     ip: str
     """Range of the player who acts last, written like the range of oop."""
     rake: RakeSection | None = None
-    """Rake; default: none."""
+    """The part of each pot that the house takes; default: no rake."""
 
 
 class PlayerBets(Section):
-    """Bet sizes of one player in a round; a missing key has the value that the round has for both players."""
+    """Bet sizes of one player in a round; for a missing key, the value for both players in this round counts."""
 
     bet: str | None = None
     """Bet sizes, separated by commas: 60% (of the pot), 100c (chips) or 2.5bb, e (geometric), a (all-in)."""
     raise_: str | None = Field(None, alias="raise")
     """Raise sizes, written like bet sizes; also 2.5x (the bet faced). 60% adds 60% of the pot to a call."""
     donk: str | None = None
-    """Sizes of bets into the aggressor of the round before; default: the sizes in the key bet."""
+    """Sizes of bets into the player who bet or raised last in the round before; default: the key bet."""
 
 
 class BetsSection(PlayerBets):
     """Bet sizes of a round, for both players together or for each player."""
 
     oop: PlayerBets | None = None
-    """Bet sizes of the player who acts first, if they differ from the round's."""
+    """Bet sizes of the player who acts first, if they differ from those of both players in this round."""
     ip: PlayerBets | None = None
-    """Bet sizes of the player who acts last, if they differ from the round's."""
+    """Bet sizes of the player who acts last, if they differ from those of both players in this round."""
 
 
 class TreeSection(Section):
@@ -162,18 +162,18 @@ class TreeSection(Section):
 
 
 class RowsSection(Section):
-    """Number of rows on a board in each round, the clustering of hands into rows, and the weights of hands in it."""
+    """Number of rows on a board in each round, and the clustering that groups hands into rows."""
 
     preflop: int | Literal["hands"] = "hands"
-    """Number of rows before the flop, or "hands"."""
+    """Number of hand buckets (rows) before the flop; "hands": a row for each hand."""
     flop: int | Literal["hands"] = "hands"
-    """Number of rows on a flop, or "hands"."""
+    """Number of hand buckets (rows) on each flop; "hands": a row for each hand."""
     turn: int | Literal["hands"] = "hands"
-    """Number of rows on a turn, or "hands"."""
+    """Number of hand buckets (rows) on each turn board; "hands": a row for each hand."""
     river: int | Literal["hands"] = "hands"
-    """Number of rows on a river, or "hands"."""
+    """Number of hand buckets (rows) on each river board; "hands": a row for each hand."""
     clustering: str = "equation-1"
-    """Name of the clustering that groups hands into rows."""
+    """Algorithm that groups hands into rows: equation-1, ward, k-means, strength-k-means or equity-quantiles."""
     weights: Literal["uniform", "ranges"] = "uniform"
     """Weights of hands in the clustering: the same for all hands ("uniform"), or the player's range ("ranges")."""
 
@@ -193,7 +193,7 @@ class RowsSection(Section):
 
 
 class SampledRows(RowsSection):
-    """Number of rows of each board bucket by round: a number of hand buckets, or "hands"."""
+    """Number of rows in each board bucket, by round: hand buckets, or "hands" for a row per hand."""
 
     without_effect: ClassVar[tuple[str, ...]] = ("clustering", "weights")
     _unused = no_effect(RowsSection, without_effect, WITH_BOARDS)
@@ -203,13 +203,13 @@ class BoardsSection(Section):
     """Number of board buckets by round; the boards of a bucket share a strategy."""
 
     flop: int | Literal["all"] = "all"
-    """Number of flop buckets; "all": a bucket for each canonical flop."""
+    """Number of board buckets that flops are grouped into; "all": a bucket for each canonical flop."""
     turn: int | Literal["all"] = "all"
-    """Number of turn buckets; "all": a bucket for each canonical turn board."""
+    """Number of board buckets that turn boards are grouped into; "all": a bucket for each canonical board."""
     river: int | Literal["all"] = "all"
-    """Number of river buckets; "all": a bucket for each canonical river board."""
+    """Number of board buckets that river boards are grouped into; "all": a bucket for each canonical board."""
     remember: bool = False
-    """Whether a bucket of turns or rivers contains only boards that follow the same bucket of flops."""
+    """Whether each board bucket of turns or rivers contains only boards whose flops share a board bucket."""
 
     @field_validator("flop", "turn", "river", mode="before")
     @classmethod
@@ -223,7 +223,7 @@ class SaveSection(Section):
     """Strategies that the folder of a finished solve keeps."""
 
     rounds: Literal["preflop", "flop", "turn", "river", "all"] = "all"
-    """Last round whose strategies are kept, or "all"; commands such as `spewy show` solve later rounds again."""
+    """Last round whose strategies the folder keeps, or "all"; `spewy show` and others solve later rounds again."""
 
 
 class SampledSave(SaveSection):
@@ -236,14 +236,14 @@ class SampledSave(SaveSection):
 
 
 class DaskSection(Section):
-    """Dask cluster, if solve.workers = "dask"."""
+    """Dask cluster that does the work, if solve.workers = "dask"."""
 
     address: str | None = None
     """Address of a Dask scheduler, such as "tcp://10.0.0.1:8786"; default: start a cluster on this machine."""
     workers: int | None = Field(None, gt=0)
     """Number of workers; default: all workers of the scheduler, or one per core of this machine."""
     interval: int | None = Field(None, gt=0)
-    """Largest number of deals of each worker between two exchanges of results, with [boards]; default: automatic."""
+    """Largest number of deals of each worker before the workers exchange results, with [boards]; default: automatic."""
 
 
 LeafKind = Literal["stored", "live"]
@@ -258,9 +258,9 @@ class SolveSection(Section):
     variant: str | None = None
     """Variant of CFR: cfr, cfr+, lcfr, dcfr, dcfr-steep, pcfr+; default: dcfr-steep in the exact engine, else dcfr."""
     integrate: Literal["regret", "average"] = "regret"
-    """Rule by which a visit changes the lockers: "regret" adds regrets, "average" averages in a local optimum."""
+    """Quantity that a visit adds to a stored chunk: regrets of CFR ("regret"), or a local optimum ("average")."""
     leaves: Literal["auto", "stored", "live"] | dict[RoundName, LeafKind] = "auto"
-    """Chance leaves: "live" chunks or "stored" payoffs of the next round; one value, or a table by round."""
+    """Values at chance leaves: from "live" chunks or "stored" payoffs of the next round; also a table by round."""
     target: str = "0.3%"
     """Exploitability to stop at: "0.3%" of the pot (spots), "1 mbb" per hand (whole games), "0.01 bb" or "1 chips"."""
     max_sweeps: int | None = Field(None, gt=0)
@@ -268,30 +268,31 @@ class SolveSection(Section):
     max_time: str | None = None
     """Time limit of all runs together, such as "8 h", with [boards].
 
-    From the second check on, the limit includes the last check: the solve leaves as much time as the check before took.
+    The limit includes the last check of exploitability, for which the solve reserves as much time as the check before
+    it took.
     """
     check_every: int | str | None = None
-    """Number of sweeps between two checks, 10 by default; with [boards] a time, "30 min" by default."""
+    """Sweeps between two checks of exploitability, 10 by default; with [boards] a time, "30 min" by default."""
     check_flops: int = Field(5, gt=0)
-    """Number of flops on which a check measures exploitability, with [boards]."""
+    """Number of random flops on which each check measures exploitability, with [boards]."""
     seed: int = Field(0, ge=0, lt=2**63)
     """Seed of the sampled boards, with [boards]."""
     cfr_br: float = Field(0.0, ge=0, le=1, validation_alias=AliasChoices("cfr_br", "answers"))
     """Share of the opponent's play on the last round that is a best response on the dealt board, with [boards]."""
     iterations: int | None = Field(None, gt=0, le=MOST_ITERATIONS)
-    """Number of CFR iterations in one visit of a stored chunk."""
+    """Number of CFR iterations in each visit to a stored chunk."""
     order: Literal["bottom-up", "top-down"] = "bottom-up"
-    """Order of the rounds in a sweep over stored chunks: the last round first, or the first round first."""
+    """Order of rounds in a sweep over stored chunks: last round first ("bottom-up"), or first round first."""
     estimate: Literal["no-betting", "closest", "regression"] = "no-betting"
-    """How the first top-down sweep estimates payoffs of unvisited chunks: all-in equity, closest line, regression."""
+    """Estimate of the payoffs of unvisited chunks in the first top-down sweep; "no-betting" is all-in equity."""
     tremble: float = Field(1e-3, gt=0, lt=1)
-    """Share of uniform play mixed into strategies, so that each row is reached, with integrate = "average"."""
+    """Share of uniformly random play in strategies, so that every row is reached, with integrate = "average"."""
     symmetry: bool = True
-    """Whether boards that differ only by a permutation of suits are solved once."""
+    """Whether boards that differ only in the names of suits are solved once, together."""
     precision: Literal["auto", "16-bit", "single", "double"] = "auto"
     """Precision of regrets and strategy sums; 16-bit takes half the memory of single."""
     workers: int | Literal["dask"] = 1
-    """Number of threads (processes for stored chunks); "dask": a Dask cluster, for stored chunks or with [boards]."""
+    """Threads of the solve (processes for stored chunks); "dask": a Dask cluster, for stored chunks or [boards]."""
     memory: str = "2 GiB"
     """Memory limit, such as "500 MiB" or "2 GiB"; larger jobs stream data from disk or are refused."""
 
@@ -359,7 +360,7 @@ class WalkedSolve(SolveSection):
     max_sweeps: int = Field(1000, gt=0)
     """Largest number of sweeps."""
     check_every: int = Field(10, gt=0)
-    """Number of sweeps between two checks."""
+    """Number of sweeps between two checks of exploitability."""
 
     without_effect: ClassVar[tuple[str, ...]] = ("max_time", "check_flops", "seed", "cfr_br")
     _unused = no_effect(SolveSection, without_effect, "without [boards]")
@@ -379,7 +380,7 @@ class SampledSolve(SolveSection):
     """Method of a solve with [boards], which samples boards, and when to stop."""
 
     check_every: str = "30 min"
-    """Time between two checks, such as "30 min"."""
+    """Time between two checks of exploitability, such as "30 min"."""
     precision: Literal["auto", "16-bit", "single"] = "auto"
     """Precision of regrets and strategy sums; 16-bit takes half the memory of single."""
 

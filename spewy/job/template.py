@@ -20,7 +20,7 @@ DOCS = (
     "docs/how-to/jobs.md explains lines, amounts and ranges; docs/reference/job-file.md explains every key."
 )
 KEYS = ("bet", "raise", "donk")
-"""Keys of bet sizes in a round."""
+"""Keys of bet sizes in a section ``[bets.ROUND]``."""
 FLOP = 3
 DEEP, SHALLOW = 8, 2.5
 """Limits of the stack divided by the pot: above ``DEEP`` a new job gets the bet sizes of a single raised pot, below
@@ -35,7 +35,7 @@ class Answers:
         name: name of the job.
         about: description of the job.
         board: three to five cards; empty for a subset of flops.
-        drawn: how the board was drawn; None if the user gave the board.
+        drawn: the options that draw the random board again, for a comment; None if the user gave the board.
         pot, stack: pot and effective stack.
         ranges: ranges of both players, oop first.
         caller_checks: whether oop always checks to the player who raised before the flop.
@@ -71,7 +71,7 @@ class Answers:
         Args:
             preset: the formation.
             board: three to five cards; empty for a subset of flops.
-            drawn: how the board was drawn; None if the user gave the board.
+            drawn: the options that draw the random board again, for a comment; None if the user gave the board.
         """
         return cls(
             f"{preset.name}-{cards_name(board)}" if board else preset.name,
@@ -95,7 +95,7 @@ def job_text(answers: Answers, by: str = "spewy new") -> str:
 
     Args:
         answers: the answers.
-        by: the command that writes the file, which the file names.
+        by: the command that writes the file; the first comment names it.
     """
     header = (answers.about, f"Written by {by}. {DOCS}")
     comments = {f"spot.{seat}": given.about for seat, given in zip(SEAT_NAMES, answers.ranges, strict=True)}

@@ -38,9 +38,9 @@ EXPLAINED = {
     "solve.memory": "memory limit; spewy estimate shows how much a solve needs",
     "save.rounds": "last round whose strategies are kept; spewy show solves later rounds again",
 }
-"""Comments of keys, whatever their values are."""
+"""Comments that keys always get, whatever their values are."""
 SHORT = 40
-"""Largest number of characters of a key and its value that have their comment in the same line."""
+"""Largest number of characters of a key with its value whose comment stands in the same line."""
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 """A key that TOML writes without quotes."""
 
@@ -79,7 +79,7 @@ def write_job(
 
 
 def _section(name: str, section: Mapping[str, Any], explained: Mapping[str, str]) -> Iterator[str]:
-    """Yield the text of each table of a section; bet sizes have a table for each round."""
+    """Yield the TOML text of a section's tables; the section of bet sizes has a table for each round."""
     if name != "bets" or not _are_tables(list(section.values())):
         yield f"[{name}]\n" + "".join(_lines(name, section, explained))
         return
@@ -108,7 +108,7 @@ def _lines(table: str, section: Mapping[str, Any], explained: Mapping[str, str])
 
 
 def _comments(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return the comments that depend on a job's values."""
+    """Return comments that depend on the values in a job, by key."""
     found: dict[str, str] = {}
     if data.get("unit") == "bb":
         chips = '; "chips": hundredths of a big blind' if _table(data, "game").get("file") == HOLDEM else ""

@@ -1,1 +1,1 @@
-"""Engines that improve chunks, and evaluators of their chance leaves."""
+"""Engines that solve games by improving their chunks, and evaluators of the chunks' chance leaves."""

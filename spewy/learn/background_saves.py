@@ -1,4 +1,4 @@
-"""Saves the regrets and strategy sums of a solve that deals boards, in the background or at the end.
+"""Save the regrets and strategy sums of a solve that deals boards, in the background or at the end.
 
 The engine deals boards in short intervals. Between two intervals no thread changes regrets and strategy sums, so a
 background save begins there: it records how often each board bucket was visited. A second thread then writes the
@@ -35,11 +35,11 @@ from spewy.system.closing import Closing
 from spewy.system.turns import TakingTurns
 
 Opener = Callable[[], AbstractContextManager[Store]]
-"""Opens a store for writing. Close the store soon: until then the pages that were written count as memory."""
+"""Function that opens a store; the caller should close it soon, since written pages count as memory until then."""
 
 
 class Learner(Protocol):
-    """The part of an engine that `BackgroundSaves` uses.
+    """The attributes and methods of an engine that `BackgroundSaves` uses.
 
     Attributes:
         earlier: number of deals and seconds of work in the last save of earlier runs.
@@ -146,11 +146,17 @@ class BackgroundSaves(Closing):
         self._thread.shutdown()
 
     def _visits(self) -> tuple[list[Ints], list[Ints]]:
-        """Visits of each board bucket, in total and in finished deals; the engine must be idle."""
+        """Return how often each board bucket was visited, in total and in finished deals; the engine must be idle."""
         return self._engine.visits(), self._engine.visits_of_deals()
 
     def _save(self, mark: Mark, visits: list[Ints], of_deals: list[Ints]) -> None:
-        """Write the buckets that were visited since the last save, then the deals and seconds."""
+        """Write the board buckets that were visited since the last save, then the numbers of deals and seconds.
+
+        Args:
+            mark: number of deals, and seconds of work, at the start of the save.
+            visits: number of visits of each board bucket at the start of the save.
+            of_deals: number of these visits that belong to finished deals.
+        """
         begun = time.perf_counter()
         for copies in self._copies(visits):
             for buckets in _cut(copies, BYTES_AT_ONCE):
@@ -174,9 +180,12 @@ class BackgroundSaves(Closing):
         self.took = time.perf_counter() - begun
 
     def _copies(self, visits: list[Ints]) -> Iterator[list[BucketNumbers]]:
-        """Yield copies of the buckets that were visited since the last save, in lists of limited size.
+        """Yield copies of the board buckets that were visited since the last save, in lists of limited size.
 
-        The copies of a list are made between two intervals of deals. After `close` the iterator ends early.
+        All copies in a list are made between the same two intervals of deals. After `close` the iterator ends early.
+
+        Args:
+            visits: number of visits of each board bucket at the start of this save.
         """
         places = [
             (t, c)

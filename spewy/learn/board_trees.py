@@ -1,4 +1,4 @@
-"""Lists all boards that can follow a flop, with hands and rows, for exact best responses.
+"""List all boards that can follow a flop, with hands and rows, for exact best responses.
 
 A *flop* here is a canonical board of the first round that has public cards, in any game. It represents all boards that
 are equal to it up to suits. If the game has a round before the flop, each list begins with the empty board.
@@ -34,7 +34,7 @@ NO_HAND = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class _Level:
-    """The boards of one round.
+    """The canonical boards of one round below a flop, with the hands that are possible on each.
 
     Attributes:
         boards: the canonical boards.
@@ -104,7 +104,10 @@ class BoardTrees:
 
     @property
     def probabilities(self) -> list[float]:
-        """Probability of a board of each round, given both hands and the previous board; 1 up to the flop."""
+        """Probability of each board of a round, given both hands and the previous board; one number for each round.
+
+        Up to the flop it is 1.
+        """
         out, n_left = [], len(self.deck) - 2 * self.hole
         for t, k in enumerate(self.game.num_board_cards):
             out.append(1.0 if t <= self.first_round else 1 / comb(n_left, k))
@@ -132,7 +135,10 @@ class BoardTrees:
 
     @property
     def root_cards(self) -> tuple[Ints, int]:
-        """The cards ``[hand, 2]`` of all hands of the deck, numbered from 0, and the number of cards in the deck."""
+        """The cards ``[hand, 2]`` of all hands of the deck, as numbers from 0, and the number of cards in the deck.
+
+        If a hand has one card, its second number is the number of cards in the deck.
+        """
         cards = self._card_numbers(np.zeros((1, 0), dtype=np.int64), np.arange(len(self.hands))[None])[0]
         return cards, len(self.deck)
 
@@ -177,11 +183,15 @@ class BoardTrees:
         return self._in_depth(levels, stopped)
 
     def _start(self, history: History) -> list[CanonicalBoard]:
-        """Return a list with a single canonical board, which represents only itself."""
+        """Return a list with one canonical board, the root from which later boards are listed.
+
+        Args:
+            history: the public cards of the board by round.
+        """
         return next(board_levels(self.deck, (), self.perms, history))
 
     def _level(self, t: int, canonical: list[CanonicalBoard]) -> _Level:
-        """Look up hands, rows and strengths on the boards of round t."""
+        """Look up the hands, rows and strengths on the canonical boards of round t."""
         boards = np.array([[card for group in board.history for card in group] for board in canonical])
         boards = boards.reshape(len(canonical), -1).astype(np.int64)
         board_buckets, rows = self._classes.boards(t, boards)
@@ -223,7 +233,15 @@ class BoardTrees:
         return out
 
     def _in_depth(self, levels: Sequence[_Level], stopped: Stopped) -> list[Board]:
-        """List the boards of all rounds depth first."""
+        """List the boards of all rounds depth first: each board is followed by all boards below it.
+
+        Args:
+            levels: the boards of each round, from the root's round on.
+            stopped: called between two boards, to ask whether to give up.
+
+        Raises:
+            StoppedError: ``stopped()`` returned True.
+        """
         below: list[dict[int, list[int]]] = [{} for _ in levels]
         for depth, level in enumerate(levels[1:]):
             for b, canonical in enumerate(level.boards):
@@ -241,6 +259,12 @@ class BoardTrees:
 
         This is a method because a nested recursive function would keep all boards in memory until the garbage collector
         runs.
+
+        Args:
+            levels: the boards of each round, from the root's round on.
+            below: for each round, the numbers of the next round's boards by the number of their parent.
+            depth: index of the board's round in ``levels``.
+            b: number of the board in its round.
         """
         yield self._board(levels, depth, b)
         for child in below[depth].get(b, ()):

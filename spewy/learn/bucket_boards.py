@@ -1,4 +1,4 @@
-"""Builds a layout (boards, hands, rows and betting) around a single board of a whole game with board buckets.
+"""Build a layout (boards, hands, rows and betting) around a single board of a whole game with board buckets.
 
 The layout has one board in each round up to the given board, so that both ranges can be played down. It also has all
 boards that can follow in the next round, to which the chance leaves of the given board's chunks lead. Strategy rows are
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
 
 SAME = np.arange(4, dtype=np.int8)
-"""The permutation that changes no suit."""
+"""The suit permutation that leaves every card as it is."""
 DEALS_AT_ONCE = 1024
 """Number of deals that `drawn_boards` requests at a time."""
 MOST_DEALS = 1024
-"""Limit on the number of deals: this number, times the number of buckets, times the number of boards per bucket."""
+"""Factor in the limit on random deals: at most this number times the buckets times the boards per bucket."""
 
 
 @dataclass(frozen=True)
 class BucketBoard:
-    """A board of round t, the boards before it, and all boards that can follow in round t + 1.
+    """A board of some round t, the boards before it, and all boards that can follow it in round t + 1.
 
     Attributes:
-        layout: has one board in each of the rounds 0 to t, and in round t + 1 all boards that can follow.
-        buckets: for each round of the layout, the bucket of each of its boards.
+        layout: a layout with one board in each of the rounds 0 to t, and all boards that can follow in round t + 1.
+        buckets: for each round of the layout ``[board]``, the board bucket of each board.
     """
 
     layout: Layout
@@ -52,7 +52,7 @@ class BucketBoard:
 
 @dataclass(frozen=True)
 class BucketGame:
-    """Builds, for any board of a whole game, the layout with the boards before it and those that can follow it.
+    """Builds small layouts of a whole game: one board, the boards before it, and the boards that can follow next.
 
     Args:
         problem: the whole game.
@@ -77,7 +77,7 @@ class BucketGame:
 
     @cached_property
     def players(self) -> dict[str, int]:
-        """Player to act after each line that leads to a decision."""
+        """The player to act after each betting line that leads to a decision, by line."""
         nodes = [node for bets in self.betting for node in bets.nodes]
         return {node.line: node.player for node in nodes if node.player is not None and node.actions}
 
@@ -97,7 +97,7 @@ class BucketGame:
         return self._bare[t]
 
     def _laid_out(self, t: int, cards: Sequence[int]) -> BucketBoard:
-        """Build the layout of a board that is not in the cache."""
+        """Build the layout that `board` returns, without its cache."""
         game, problem = self.problem.game, self._problem
         path = [game.cut(cards[:size]) for size in game.board_sizes[: t + 1]]
         entered: list[tuple[Branch, ...]] = [(Branch(0, (((), SAME),)),)] * t
@@ -123,7 +123,14 @@ class BucketGame:
     def _round(
         self, problem: Problem, t: int, histories: Sequence[History], entries: tuple[Branch, ...]
     ) -> tuple[BoardRound, Ints]:
-        """Build the boards of a round that follow a single board, and look up their buckets."""
+        """Build the boards of one round of a layout, and look up their board buckets.
+
+        Args:
+            problem: the whole game, with the rows of the abstraction.
+            t: the round.
+            histories: the public cards of the boards, which all follow the same board.
+            entries: the branches from each of these boards to boards of the next round.
+        """
         game, by_hand = problem.game, replace(problem, rows=(None,) * problem.game.num_rounds)
         cards = np.array([[card for group in history for card in group] for history in histories])
         buckets, rows = self.abstraction.boards(t, cards.reshape(len(histories), -1).astype(np.int64))
@@ -144,7 +151,7 @@ Drawn = list[tuple[tuple[int, ...], int]]
 
 
 def drawn_boards(abstraction: Abstraction, t: int, seed: int, n: int, turn: int = 0) -> list[Drawn]:
-    """Draw boards of round t for each board bucket from random deals; boards equal up to suits count as one board.
+    """Draw ``n`` boards of round t for each board bucket, by dealing at random; boards equal up to suits are merged.
 
     Args:
         abstraction: board buckets of the game.
@@ -152,6 +159,9 @@ def drawn_boards(abstraction: Abstraction, t: int, seed: int, n: int, turn: int 
         seed: seed of the deals.
         n: number of boards to draw for each bucket.
         turn: number of the draw, from 0; draws with different numbers use different deals.
+
+    Returns:
+        The drawn boards of each board bucket; fewer than ``n`` for buckets that are dealt too rarely.
 
     Raises:
         InputError: the deals contain no board of one of the buckets.
@@ -177,7 +187,7 @@ def drawn_boards(abstraction: Abstraction, t: int, seed: int, n: int, turn: int 
 
 
 def _together(abstraction: Abstraction, t: int, boards: Sequence[tuple[int, ...]]) -> Drawn:
-    """Merge boards that differ only in suits, and add their counts."""
+    """Merge boards of round t that differ only in suits, and count how often each was drawn."""
     perms, sizes = suit_permutations(abstraction.deck), [n for n in abstraction.board_sizes[: t + 1] if n]
     counts: dict[History, tuple[tuple[int, ...], int]] = {}
     for board in boards:

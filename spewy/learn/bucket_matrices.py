@@ -1,4 +1,4 @@
-"""Computes the payoff matrix of a chunk in a board bucket, row against row, as a mean over boards of the bucket.
+"""Compute the payoff matrix of a chunk in a board bucket, row against row, as a mean over boards of the bucket.
 
 ``U[x, y] = Σ_boards A[x, y] / Σ_boards W[x, y]``, where on each board ``W[x, y]`` is the joint weight of player 0's row
 x and player 1's row y, and ``A[x, y]`` is this weight times the chips that player 0 wins.
@@ -23,14 +23,17 @@ from spewy.learn.chunk_matrices import FOLD_OPERATOR, Weighing, build_chunk, per
 from spewy.learn.playdown import PlayDown
 
 TREMBLE = 1e-3
-"""Weight added to every hand, as a fraction of the largest weight that a hand of this range has on the board."""
+"""Weight added to every hand, as a fraction of the largest weight that a hand of its range has on the board."""
 LEAST = 1e-12
-"""In a range without any hand, the largest weight counts as this number, so that the tremble is not 0."""
+"""Assumed largest weight of a range in which all weights are 0, so that the tremble is not 0."""
 
 Strategy = Callable[[int, int, int], ChunkStrategy]
-"""Maps (round, board bucket, number of the line that enters the round) to both players' unnormalised strategies."""
+"""Function of a chunk's (round, board bucket, entering line) that returns both players' unnormalised strategies."""
 Continuation = Callable[[int, int, int], Floats]
-"""Maps (round, board bucket, number of the entering line) to payoffs ``[row of player 0, row of player 1]``."""
+"""Function of a chunk's (round, board bucket, entering line) that returns its payoff matrix.
+
+The matrix is ``[row of player 0, row of player 1]``, in chips that player 0 wins.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class BucketChunk:
     reach: ChunkStrategy
 
     def times(self, n: int) -> BucketChunk:
-        """Return the sum of ``n`` copies of this chunk."""
+        """Return a copy of this chunk with all matrices and weights multiplied by ``n``."""
         matrices, (first, second) = n * self.chunk.matrices[0], self.reach
         return BucketChunk(replace(self.chunk, matrices=(matrices, matrices)), (n * first, n * second))
 
@@ -57,17 +60,23 @@ class BucketChunk:
             array += added
 
     def payoffs(self, strategy: ChunkStrategy) -> Floats:
-        """Compute the payoff matrix ``[row of player 0, row of player 1]``.
+        """Compute the payoff matrix at the chunk's root, ``[row of player 0, row of player 1]`` in chips of player 0.
 
         Two rows that never occur together get the mean payoff of player 0's row.
 
         Args:
-            strategy: strategies of both players, which need not be normalised.
+            strategy: strategies of both players in the chunk, which need not be normalised.
         """
         return _filled(*self.totals(strategy))
 
     def totals(self, strategy: ChunkStrategy) -> tuple[Floats, Floats]:
-        """Return weighted payoffs and joint weights, each ``[row of player 0, row of player 1]``."""
+        """Compute the payoff matrix times the joint weights, and the joint weights.
+
+        Both are ``[row of player 0, row of player 1]``.
+
+        Args:
+            strategy: strategies of both players in the chunk, which need not be normalised.
+        """
         gains = root_matrices(self.chunk, normalise(self.chunk, strategy))[0]
         return gains, self.chunk.matrices[0][FOLD_OPERATOR]
 
@@ -86,7 +95,7 @@ def bucket_payoffs(
         continuation: payoff matrices of the next round.
 
     Returns:
-        Payoffs ``[line, row of player 0, row of player 1]``.
+        Chips that player 0 wins, ``[line, row of player 0, row of player 1]``.
     """
     chunks = bucket_chunks(game, t, boards, strategies, continuation)
     return np.array([chunk.payoffs(strategies(t, bucket, r)) for r, chunk in enumerate(chunks)])
@@ -123,7 +132,15 @@ def bucket_chunks(
 def board_chunks(
     board: BucketBoard, t: int, strategies: Strategy, continuation: Continuation, tremble: float = TREMBLE
 ) -> Iterator[BucketChunk]:
-    """Build the chunks of a board of round t, one for each betting line that enters the round."""
+    """Build the chunks of a single board, one for each betting line that enters its round.
+
+    Args:
+        board: the board, with the boards before it and after it.
+        t: round of the board.
+        strategies: both players' strategies.
+        continuation: payoff matrices of the next round.
+        tremble: weight added to every hand, as a fraction of the largest weight of its range.
+    """
     layout, buckets = board.layout, board.buckets
     play_down = PlayDown(layout, lambda i, b, r: strategies(i, int(buckets[i][b]), r))
     ranges = play_down.ranges(t, 0)
@@ -138,7 +155,14 @@ def board_chunks(
 
 
 def trembling(layout: Layout, t: int, ranges: tuple[Floats, Floats], tremble: float = TREMBLE) -> Weighing:
-    """Weigh both players' hands by reach, plus ``tremble`` times the largest reach, so that no weight is 0."""
+    """Weigh both players' hands by reach, plus a small constant so that no weight is 0.
+
+    Args:
+        layout: layout of a board of round t.
+        t: the round.
+        ranges: both players' ranges at the chunk's root, each ``[hand]``.
+        tremble: the constant, as a fraction of the largest weight of the range.
+    """
     first, second = (reach + tremble * max(float(reach.max(initial=0.0)), LEAST) for reach in ranges)
     rows = layout.board(t, 0).hands
     weights = first, second
@@ -146,9 +170,9 @@ def trembling(layout: Layout, t: int, ranges: tuple[Floats, Floats], tremble: fl
 
 
 def _filled(total: Floats, joint: Floats) -> Floats:
-    """Divide weighted payoffs by weights; rows without joint weight get a mean payoff of one of the two rows.
+    """Divide weighted payoffs by joint weights, and fill in the pairs of rows that have no joint weight.
 
-    The mean is that of player 0's row, or of player 1's row if player 0's row has no weight at all.
+    Such a pair gets the mean payoff of player 0's row, or of player 1's row if player 0's row has no weight at all.
     """
     out = per_pair(total, joint)
     filled = joint > 0

@@ -1,4 +1,4 @@
-"""Reads average strategies from a strategy locker, for one chunk of a board bucket at a time."""
+"""Read average strategies from a strategy locker, one chunk of a board bucket at a time."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class BucketStrategies:
 
     @property
     def bucket_bytes(self) -> int:
-        """Bytes of memory of one player's decoded strategy in the board bucket that needs most."""
+        """Largest size of a player's decoded strategy in one board bucket, in bytes."""
         return max(8 * int(tables.first[-1]) for pair in self._tables for tables in pair)
 
     def mark(self) -> str:
@@ -68,8 +68,8 @@ class BucketStrategies:
         """Decode player p's strategy in a board bucket of round t.
 
         Returns:
-            For each batch of 16 lines ``[row, slot, line]``, with one slot for each action of each of the player's
-            decisions.
+            For each batch of 16 betting lines an array ``[row, slot, line]``, with one slot for each action of each of
+            the player's decisions.
         """
         tables, k, batches = self._tables[t][p], self._n_rows[t], self._batches[t]
         flat = np.zeros(int(tables.first[-1]))

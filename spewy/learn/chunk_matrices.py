@@ -1,8 +1,8 @@
-"""Computes the leaf matrices of a chunk from both ranges and the payoff matrices of the chunks below.
+"""Compute the leaf matrices of a chunk from both ranges and the payoff matrices of the chunks below.
 
 A leaf matrix holds, for each pair of rows, their joint weight times the chips that player 0 wins at the leaf. Card
-removal is exact. `Weighing` describes two ways to weigh the hands within a row. If all hands of a row have left the
-range, they weigh as in the initial range, which avoids 0 / 0; the reach of this row in the chunk is 0.
+removal is exact. `Weighing` describes two ways to weigh the hands within a row. If no hand of a row is in the range any
+more, the row's hands weigh as in the initial range, which avoids 0 / 0; the reach of this row in the chunk is 0.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ LEAST_JOINT = 1e-13
 """A joint weight of two rows below this fraction of the largest joint weight counts as a rounding error."""
 
 Payoffs = Callable[[int, int, int], Floats]
-"""Maps (round, board, entering line) of a chunk to its payoffs, ``[player, row of player 0, row of player 1]``.
+"""Function of a chunk's (round, board, entering line) that returns its payoffs in chips of player 0.
 
-The first axis has one matrix for the regrets of each player, or a single matrix for both.
+The payoffs are ``[matrix, row of player 0, row of player 1]``: two matrices, for the regrets of player 0 and of
+player 1, or a single matrix for both.
 """
 
 
@@ -35,15 +36,15 @@ The first axis has one matrix for the regrets of each player, or a single matrix
 class Weighing:
     """The weights of both players' hands, from which the leaf matrices of a chunk are computed.
 
-    A chunk has one set of leaf matrices for each player, or one set for both. In player p's own set, p's hands weigh as
-    in the initial range, since a player's own reach must not enter the player's counterfactual values, and the
+    A chunk has one set of leaf matrices for each player's regrets, or one set for both. In player p's set, p's hands
+    weigh as in the initial range, since a player's own reach must not enter the player's counterfactual values, and the
     opponent's hands weigh by reach. In a common set, the hands of both players weigh by reach.
 
     Attributes:
         own: ``own[p][hand]``, weights of player p's hands in p's set.
         other: ``other[p][hand]``, weights of player p's hands in the opponent's set.
-        entering: for each player ``[row]``, 1 for rows that have a hand in the range, else 0.
-        views: number of sets of leaf matrices, 1 or 2.
+        entering: for each player ``[row]``, 1 for rows that have a hand in the range at the chunk's root, else 0.
+        views: number of sets of leaf matrices: 2 for one set for each player, 1 for a common set.
     """
 
     own: tuple[Floats, Floats]
@@ -53,7 +54,9 @@ class Weighing:
 
 
 def two_views(layout: Layout, t: int, b: int, ranges: Sequence[Floats]) -> Weighing:
-    """Weigh hands for regret updates: each player's own hands by the initial range, the opponent's hands by reach.
+    """Weigh hands for regret updates, with a set of leaf matrices for each player.
+
+    In a player's set, the player's own hands weigh as in the initial range, and the opponent's hands by reach.
 
     Args:
         layout: boards and betting of the problem.
@@ -67,7 +70,9 @@ def two_views(layout: Layout, t: int, b: int, ranges: Sequence[Floats]) -> Weigh
 
 
 def one_view(layout: Layout, t: int, b: int, ranges: Sequence[Floats], tremble: float) -> Weighing:
-    """Weigh both players' hands by ``range + tremble * initial range``, so that no row has weight 0.
+    """Weigh both players' hands by ``range + tremble * initial range``, for a common set of leaf matrices.
+
+    The tremble keeps every row's weight above 0.
 
     Args:
         layout: boards and betting of the problem.
@@ -116,28 +121,36 @@ def build_chunk(layout: Layout, t: int, b: int, r: int, weighing: Weighing, cont
 
 
 def root_payoffs(chunk: Chunk, strategy: ChunkStrategy, views: int) -> Floats:
-    """Compute the payoffs at a chunk's root under a strategy; 0 for rows whose hands cannot occur together.
+    """Compute the payoff matrices at a chunk's root if both players follow a strategy.
 
     Args:
-        chunk: the chunk.
-        strategy: strategies of both players.
-        views: 2 for one matrix for the regrets of each player, 1 for a single matrix.
+        chunk: the chunk, with a set of leaf matrices for each player's regrets, or a common set.
+        strategy: strategies of both players in the chunk.
+        views: number of payoff matrices: 2 for one matrix from each set, 1 for a single matrix from the first set.
 
     Returns:
-        Chips that player 0 wins, ``[matrix, row of player 0, row of player 1]``.
+        Chips that player 0 wins, ``[matrix, row of player 0, row of player 1]``; 0 for rows whose hands cannot occur
+        together.
     """
     totals = root_matrices(chunk, strategy)
     return np.array([per_pair(totals[p], chunk.matrices[p][FOLD_OPERATOR]) for p in range(views)])
 
 
 def per_pair(total: Floats, joint: Floats) -> Floats:
-    """Divide weighted payoffs by joint weights; the result is 0 where the joint weight is (nearly) 0."""
+    """Divide weighted payoffs by the joint weights of two rows; the result is 0 where the joint weight is nearly 0."""
     out: Floats = np.zeros_like(joint)
     return np.divide(total, joint, out=out, where=joint > LEAST_JOINT * joint.max(initial=0.0))
 
 
 def row_reach(layout: Layout, t: int, b: int, weights: Sequence[Floats]) -> ChunkStrategy:
-    """Sum the weights of the hands in each row of board b of round t, for each player."""
+    """Sum hands' weights by strategy row on board b of round t: for each player an array ``[row]``.
+
+    Args:
+        layout: boards and betting of the problem.
+        t: the round.
+        b: number of the board.
+        weights: both players' weights, each ``[hand]``.
+    """
     rows = layout.board(t, b).hands
     first, second = (
         np.bincount(rows[p].row, weights=weights[p], minlength=rows[p].n_rows).astype(np.float64)
@@ -190,7 +203,7 @@ def _revive(rows: BoardHands, weights: Floats) -> tuple[Floats, Floats]:
     """Give hands their initial weight if no hand of their row is in the range.
 
     Args:
-        rows: hands, rows and initial weights of a player on a board.
+        rows: a player's hands on a board, with their rows and initial weights.
         weights: the player's range, ``[hand]``.
 
     Returns:
@@ -201,7 +214,12 @@ def _revive(rows: BoardHands, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def _view(payoffs: Floats, p: int) -> Floats:
-    """Return a chunk's payoffs for player p's regrets, ``[row of p, row of the opponent]``; p's gains are positive."""
+    """Select the payoff matrix for player p's regrets, as ``[row of p, row of the opponent]`` in chips that p wins.
+
+    Args:
+        payoffs: ``[matrix, row of player 0, row of player 1]``, in chips that player 0 wins.
+        p: the player.
+    """
     matrix = payoffs[min(p, len(payoffs) - 1)]
     return np.asarray(matrix if p == 0 else -matrix.T, dtype=np.float64)
 

@@ -1,4 +1,4 @@
-"""Combines measurements of single flops into the exploitability of a whole game, with the error of a sample.
+"""Combine measurements of single flops into the exploitability of a whole game, with its standard error.
 
 A *flop* here is a board of the first round that has public cards, in any game.
 
@@ -51,7 +51,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Before:
-    """The betting before the flop.
+    """The betting before the flop, with which best responses before the flop are computed.
 
     Attributes:
         betting: the betting tree; its chance leaves lead to the flop.
@@ -68,9 +68,10 @@ class Before:
 
         Args:
             p: the player who responds.
-            best: ``[line, group of hands]``, values of p's best response from the flop on, for each line that leads to
-                the flop.
-            chosen_on: values like ``best`` by which the actions before the flop are chosen; None: ``best``.
+            best: ``[line, group of hands]``, values of p's best response from the flop on, for each betting line that
+                leads to the flop.
+            chosen_on: values in the same form by which the actions before the flop are chosen; None: choose by
+                ``best``.
         """
         exits, chosen = (
             None if values is None else self.per_pair * values[:, self.kinds] for values in (best, chosen_on)
@@ -79,18 +80,24 @@ class Before:
         return float(self.betting.best(p, exits, chosen).sum()) / self.betting.n_pairs
 
     def values(self, own: Floats) -> Floats:
-        """Compute player 0's chips per deal for each flop, from the value ``own`` that each `FlopFinding` has."""
+        """Estimate player 0's chips per deal under the average strategies from each flop alone.
+
+        The mean of these values over all flops is the exact value.
+
+        Args:
+            own: ``[flop]``, the attribute ``own`` of each flop's `FlopFinding`.
+        """
         out: Floats = (self.per_pair * own + self.betting.folds(0).sum()) / self.betting.n_pairs
         return out
 
 
 def of_all(before: Before, findings: list[FlopFinding], counts: Ints) -> Finding:
-    """Combine the measurements of all flops up to suits.
+    """Combine the measurements of all flops into the exact exploitability.
 
     Args:
         before: the betting before the flop.
-        findings: measurements of all flops up to suits.
-        counts: number of boards that each flop represents.
+        findings: measurements of all flops; flops that are equal up to suits are measured once.
+        counts: ``[flop]``, number of boards that each flop represents.
     """
     best, values, seconds = _together(before, findings)
     first, second = _at_once(before, best, counts)
@@ -99,12 +106,12 @@ def of_all(before: Before, findings: list[FlopFinding], counts: Ints) -> Finding
 
 
 def of_sample(before: Before, findings: list[FlopFinding], times: Ints) -> Finding:
-    """Combine the measurements of a sample of flops.
+    """Combine the measurements of a sample of flops into an estimate of the exploitability.
 
     Args:
         before: the betting before the flop.
-        findings: measurements of the drawn flops.
-        times: how often each flop was drawn.
+        findings: measurements of the drawn flops, each flop once.
+        times: ``[flop]``, how often each flop was drawn.
     """
     best, values, seconds = _together(before, findings)
     total, value = int(times.sum()), float(times @ values / times.sum())
@@ -135,7 +142,7 @@ def of_sample(before: Before, findings: list[FlopFinding], times: Ints) -> Findi
 
 
 def _together(before: Before, findings: list[FlopFinding]) -> tuple[Floats, Floats, float]:
-    """Combine the fields of several measurements.
+    """Stack the fields of several measurements into arrays.
 
     Returns:
         Values of best responses ``[flop, player, line, group of hands]``, values of the average strategies ``[flop]``,
@@ -153,7 +160,7 @@ def _at_once(before: Before, best: Floats, weights: Ints) -> tuple[float, float]
 
 
 def _stderr(values: Floats, times: Ints) -> float:
-    """Standard error of the mean of values, of which value i was drawn ``times[i]`` times."""
+    """Compute the standard error of the mean of a sample in which ``values[i]`` was drawn ``times[i]`` times."""
     total = times.sum()
     off = values - times @ values / total
     return float(np.sqrt(times @ off**2 / (total - 1) / total))

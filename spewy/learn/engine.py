@@ -1,13 +1,13 @@
-"""The protocol of engines: how a solve improves, measures and saves strategies.
+"""The protocol of engines, which improve, measure and save the strategies of a solve.
 
-There are four kinds of engines:
+There are four engines:
 
 - *Live* (`spewy.learn.live`): all chunks are in memory, and each iteration improves all of them. With one row for each
   hand this is an exact solver.
 - *Stored* (`spewy.learn.stored`, the method of Spewy Louie Jr.): every chunk is visited by itself. Its chance leaves
-  have the payoff matrices that earlier visits of the next round's chunks have stored. Chunks of one round do not depend
-  on each other, so processes visit them in parallel, in any order, with the same result. The last rounds may be live: a
-  visit to a chunk of the round before then improves the whole subgame.
+  are valued by payoff matrices, which earlier visits of the next round's chunks have stored. Chunks of one round do not
+  depend on each other, so processes visit them in parallel, in any order, with the same result. The last rounds may be
+  live: then a visit to a chunk of the round before them improves the chunk's whole subgame.
 - *One linear program* (`spewy.learn.lp`): the only sweep solves the whole game.
 - *Sampled* (`spewy.learn.sampled`): boards are dealt at random, and all boards of a board bucket share strategies.
 
@@ -34,11 +34,11 @@ class Stop(Protocol):
 
 
 Progress = Callable[[int, int, int], object]
-"""Called with the number of the current sweep, the number of its finished visits, and the number of all its visits."""
+"""Function that an engine calls with the number of the current sweep, its finished visits and all its visits."""
 Counted = Literal["sweeps", "deals"]
 """Unit in which an engine counts its work."""
 Saves = Literal["checked", "at once", "in background"]
-"""When an engine saves: after a check, at each visit, or in the background."""
+"""When an engine saves: after a check, at once after each visit, or in the background while it works."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Check:
 
     @classmethod
     def of(cls, done: int, at: float, took: float, measured: Exploitability) -> Check:
-        """Make a check.
+        """Make a check from a measurement of exploitability.
 
         Args:
             done: number of finished sweeps or deals.
@@ -109,11 +109,11 @@ class Check:
 
 
 class Spread(NamedTuple):
-    """How evenly the board buckets of a round were visited.
+    """Numbers that show how evenly the board buckets of a round were visited.
 
     Attributes:
-        fewest: smallest number of visits of a bucket.
-        median: median number of visits of all buckets.
+        fewest: number of visits of the bucket with the fewest visits.
+        median: median of the numbers of visits of all buckets.
     """
 
     fewest: int
@@ -121,7 +121,7 @@ class Spread(NamedTuple):
 
 
 class Engine(Protocol):
-    """A solver of a game that reads from and saves to the lockers of a solve.
+    """Improves the strategies of a solve, which it reads from and saves to the solve's lockers.
 
     Attributes:
         counted: unit in which `done` counts.
@@ -187,7 +187,7 @@ class Engine(Protocol):
         ...
 
     def spread(self) -> tuple[Spread, ...] | None:
-        """Statistics of visits of board buckets for each round; None if every sweep visits all boards."""
+        """Return how evenly board buckets were visited, for each round; None if every sweep visits all boards."""
         ...
 
     def saved(self) -> int:
@@ -220,7 +220,7 @@ class Engine(Protocol):
 
 
 class Timer:
-    """Measures how long something took, in the form that `Check` needs."""
+    """Measures the time since its creation; `times` returns the two times that a `Check` needs."""
 
     def __init__(self) -> None:
         self._begun = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Estimates the payoff matrices of chunks that no visit has covered yet.
+"""Estimate the payoff matrices of chunks that no visit has reached yet.
 
 There are three methods:
 
@@ -33,9 +33,12 @@ from spewy.records.chunks import read_payoffs
 
 Estimate = Literal["no-betting", "closest", "regression"]
 StoredMatrix = Callable[[int, int, int], Floats | None]
-"""Maps (round, board or board bucket, entering line) to the stored payoff matrix; None if no matrix is stored."""
+"""Function of a chunk's (round, board or board bucket, entering line) that returns its stored payoffs, or None."""
 Share = Callable[[int, int], Floats]
-"""Maps (round, board or board bucket) to ``[row of player 0, row of player 1]``, all-in equities from -1 to 1."""
+"""Function of (round, board or board bucket) that returns all-in equities ``[row of player 0, row of player 1]``.
+
+An equity runs from -1 (player 0 always loses) to 1 (player 0 always wins).
+"""
 
 MOST_SAMPLES = 200_000
 """Largest number of pairs of rows that a regression is trained on."""
@@ -116,7 +119,7 @@ class ClosestLine:
     Args:
         lines: features of the betting lines that enter chunks.
         stored: reads stored matrices.
-        otherwise: the estimate for chunks without a similar stored chunk.
+        otherwise: estimates the payoffs of a chunk for which no similar chunk is stored.
     """
 
     def __init__(self, lines: Lines, stored: StoredMatrix, otherwise: Payoffs) -> None:
@@ -137,7 +140,7 @@ class ClosestLine:
         chips, aggressor, shape = lines.stake(t, r), lines.bets(t, r).aggressor, lines.shape(t, r)
 
         def distance(other: int) -> tuple[float, bool, int]:
-            """Sort key: difference of pots, whether aggressors differ, number of the line."""
+            """Return a line's sort key: difference of the pots, whether the aggressors differ, number of the line."""
             return abs(log(lines.stake(t, other) / chips)), lines.bets(t, other).aggressor != aggressor, other
 
         same = [n for n in range(lines.number(t)) if n != r and lines.shape(t, n) == shape]
@@ -158,7 +161,7 @@ class Regression:
         self._lines, self._t, self._share, self._seed = lines, t, share, seed
 
     def fit(self, chunks: Iterable[tuple[int, int]], stored: StoredMatrix) -> Regression:
-        """Train the trees on stored matrices of some chunks.
+        """Train the regression trees on stored matrices of some chunks, and return this object.
 
         The trees learn the payoff divided by half the pot, minus the all-in equity.
 
@@ -188,7 +191,11 @@ class Regression:
         return self
 
     def __call__(self, t: int, b: int, r: int) -> Floats:
-        """Estimate the payoffs of the chunk that line r enters on board b of round t."""
+        """Estimate the payoffs of the chunk that line r enters on board b of round t, which must be the trained round.
+
+        Returns:
+            Payoffs ``[row of player 0, row of player 1]``.
+        """
         share = self._share(t, b)
         gain = self._model.predict(self._inputs(b, r)).reshape(share.shape)
         out: Floats = self._lines.stake(t, r) * (share + gain)
@@ -201,7 +208,11 @@ class Regression:
         return HistGradientBoostingRegressor(max_iter=150, random_state=self._seed)
 
     def _inputs(self, b: int, r: int) -> Floats:
-        """Return the features ``[pair of rows, feature]`` of all pairs of rows in a chunk."""
+        """Return the features of all pairs of rows in a chunk, from which the payoff is predicted.
+
+        Returns:
+            Features ``[pair of rows, feature]``; the pairs are in the order of a flattened payoff matrix.
+        """
         share, bets = self._share(self._t, b), self._lines.bets(self._t, r)
         k, m = share.shape
         own, other = share.mean(axis=1)[:, None], share.mean(axis=0)[None]
@@ -211,10 +222,10 @@ class Regression:
 
 
 class Bets(NamedTuple):
-    """The bets of a line before it enters a round.
+    """The bets and raises in a betting line before it enters a round.
 
     Attributes:
-        counts: number of bets and raises of each player.
+        counts: number of bets and raises of each player in the line.
         aggressor: who bet or raised last in the previous round: 1 for player 0, -1 for player 1, 0 for nobody.
     """
 
@@ -242,7 +253,7 @@ class Lines:
         return self._pot / 2 + float(min(self._betting[t].chunks[r].nodes[0].put_in))
 
     def bets(self, t: int, r: int) -> Bets:
-        """The bets of line r before it enters round t."""
+        """Count the bets and raises in line r before it enters round t, and find the last aggressor."""
         line, counts, aggressor, at = self._betting[t].chunks[r].line, [0, 0], 0, ""
         for token in re.findall(r"[fc/]|r\d*", line):
             if token == "/":
@@ -255,19 +266,23 @@ class Lines:
         return Bets((counts[0], counts[1]), aggressor)
 
     def shape(self, t: int, r: int) -> bytes:
-        """Bytes that are equal for two chunks if their betting trees differ only in bet sizes."""
+        """Return a key for the betting tree after line r of round t; trees that differ only in bet sizes share it."""
         a = self._betting[t].chunks[r].forest.arrays
         return bytes(np.stack([a.kind, a.player, a.n_actions]).astype(np.int8).tobytes())
 
     @cached_property
     def _players(self) -> dict[str, int]:
-        """Player to act after each line that leads to a decision."""
+        """The player to act after each betting line that leads to a decision, by line."""
         nodes = [node for bets in self._betting for node in bets.nodes]
         return {node.line: node.player for node in nodes if node.player is not None and node.actions}
 
 
 class _TrainedOnStore:
-    """A regression for each round, which is trained before the 1st, 8th, 64th, 512th estimate and so on."""
+    """Estimates payoffs by a regression for each round, trained on the payoff matrices that visits have stored.
+
+    A round's regression is trained again before its 1st, 8th, 64th, 512th estimate and so on. Until matrices are
+    stored, the estimates are all-in equities.
+    """
 
     def __init__(self, layout: Layout, lines: Lines, stored: StoredMatrix, plain: NoMoreBetting) -> None:
         self._layout, self._lines, self._stored, self._plain = layout, lines, stored, plain
@@ -283,17 +298,20 @@ class _TrainedOnStore:
         return self._models[t](t, b, r)[None] if t in self._models else self._plain(t, b, r)
 
     def _train(self, t: int) -> None:
-        """Train the regression of round t on stored matrices; without stored matrices nothing changes."""
+        """Train the regression of round t on stored matrices; if none are stored, change nothing."""
         chunks = list(self._layout.chunks(t))
         order = np.random.default_rng(0).permutation(len(chunks))[:MOST_CHUNKS]
 
-        def first_view(t: int, b: int, r: int) -> Floats | None:
-            """Read the payoff matrix that a chunk has stored for player 0's regrets; None if no matrix is stored."""
+        def first_matrix(t: int, b: int, r: int) -> Floats | None:
+            """Read the first payoff matrix that the chunk of round t, board b and line r has stored; None if none is.
+
+            If the chunk has a matrix for each player's regrets, this is player 0's matrix.
+            """
             stored = self._stored(t, b, r)
             return None if stored is None else stored[0]
 
         try:
             regression = Regression(self._lines, t, self._plain.share)
-            self._models[t] = regression.fit((chunks[i] for i in order.tolist()), first_view)
+            self._models[t] = regression.fit((chunks[i] for i in order.tolist()), first_matrix)
         except InputError:
             return  # nothing is stored yet

@@ -1,4 +1,4 @@
-"""Looks up the board buckets of the flop, and which later buckets follow from each of them."""
+"""Count the flops of an abstraction, and look up the flop bucket from which each turn or river bucket follows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNTED = 1 << 15
 
 
 def n_flop_boards(abstraction: Abstraction) -> int:
-    """Number of flops up to suits."""
+    """Count the flops of an abstraction's game, where flops that are equal up to suits count as one."""
     first = abstraction.first
     start = int(abstraction.arrays["starts"][first, 0])
     end = start + math.comb(len(abstraction.deck), abstraction.board_sizes[first])
@@ -28,12 +28,12 @@ def owner_of(abstraction: Abstraction, seed: int, t: int) -> Ints:
     """Look up the flop bucket from which each board bucket of round t follows.
 
     Args:
-        abstraction: board buckets of the game, which remember the bucket of the flop.
+        abstraction: board buckets of the game; boards with different flop buckets never share a later bucket.
         seed: seed of the deals.
-        t: the flop or a later round.
+        t: number of the round, the flop or a later round.
 
     Returns:
-        Number of the flop bucket, by number of the bucket of round t.
+        For each board bucket of round t, the number of its flop bucket (an array ``[board bucket]``).
     """
     first, n = abstraction.first, abstraction.n_board_buckets
     if t <= first:

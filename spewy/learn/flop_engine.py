@@ -1,9 +1,9 @@
-"""Solves a whole game on a cluster: each worker owns some board buckets of the flop, with all later turns and rivers.
+"""Solve a whole game on a cluster: each worker owns some board buckets of the flop, with all later turns and rivers.
 
-Board buckets of later rounds remember the bucket of the flop. So a turn or river bucket belongs to one worker, and
+Boards with different flop buckets never share a later bucket. So a turn or river bucket belongs to one worker, and
 workers need not exchange anything about it. Deals are made in intervals. The sequence of deals is the same as in a
 solve by a single process; each worker makes those deals whose flop it owns. The rounds before the flop have one board
-bucket, which all workers update. After each interval their updates are averaged (`spewy.learn.flop_parts.averaged`).
+bucket each, which all workers update; `spewy.learn.flop_parts.averaged` merges the updates after each interval.
 
 Workers keep regrets and strategy sums in memory. Before a save they send what has changed since the previous save. If a
 worker leaves, another worker takes over its flops, starts from the state that this process fetched last, and repeats
@@ -43,20 +43,20 @@ if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
 
 SECONDS = 1.5
-"""Aimed duration of an interval in seconds; the first intervals are shorter."""
+"""Target duration of an interval in seconds; the first intervals are shorter."""
 STEP = 1.0
-"""Limit on the number of deals in an interval, as a factor of the square root of the number of all deals so far.
+"""Limit on the number of deals in an interval: this factor times the square root of the number of deals so far.
 
 Within an interval a worker updates the round before the flop by its own flops only. If the interval has no more deals
 than the game has flops, the resulting error is no larger than the noise of equally many random deals
 (docs/how-to/scale.md).
 """
 MOST_BYTES = 32 << 20
-"""Largest number of bytes of regrets and sums in a message."""
+"""Largest size in bytes of the regrets and sums in a message between this process and a worker."""
 
 
 class FlopEngine(SampledEngine):
-    """Engine that deals boards on a cluster; continues from the regrets and strategy sums in a store.
+    """Engine that deals boards on a cluster; it continues from the regrets and strategy sums in a store.
 
     Args:
         game, rounds, abstraction, seed, short, cfr_br, opened, check_flops: arguments of the base class
@@ -102,9 +102,9 @@ class FlopEngine(SampledEngine):
         self._owners = np.zeros(0, dtype=np.int64)
         self._flops_of: list[Ints] = []
         self._stands: dict[int, int] = {}
-        """By share, the number of deals that are included in the worker's state."""
+        """Number of deals that the regrets and strategy sums in the worker include, by share."""
         self._gathered: dict[int, int] = {}
-        """By share, the number of deals that are included in this process's state."""
+        """Number of deals that this process's copy of the regrets and strategy sums includes, by share."""
         self._stop: Stop | None = None
 
     @property
@@ -145,7 +145,7 @@ class FlopEngine(SampledEngine):
         self._cfr.iteration += n
 
     def next_portion(self, n: int, seconds: float) -> int:
-        """Number of deals in the next interval, if ``n`` deals took ``seconds``."""
+        """Return the number of deals for the next interval, if the last ``n`` deals took ``seconds``."""
         shares = max(1, len(self._workers))
         most = min(self._n_flop_boards, max(shares, math.ceil(STEP * math.sqrt(self.done + 1))))
         if self._interval is not None:
@@ -162,7 +162,7 @@ class FlopEngine(SampledEngine):
                 self._close_shares()  # workers came or left: the next deal divides the flops among all of them
 
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
-        """Measure each flop in the worker that owns it; return the exploitability, or None if ``stop`` was set.
+        """Measure exploitability on random flops, each in the worker that owns it; return None if ``stop`` was set.
 
         Args:
             flops: number of flops to draw.
@@ -212,7 +212,7 @@ class FlopEngine(SampledEngine):
         self._cluster.close()
 
     def _before(self) -> list[Part]:
-        """Copy the regrets and strategy sums of the rounds before the flop."""
+        """Return a copy of the regrets and strategy sums of the rounds before the flop."""
         return [part_of(self.numbers, t, np.zeros(1, dtype=np.int64)) for t in range(self._flop_round)]
 
     def _assign(self, stop: Stop) -> bool:
@@ -263,7 +263,7 @@ class FlopEngine(SampledEngine):
         return True
 
     def _repair(self, share: int, attempts: Attempts) -> None:
-        """Move a share to another worker, which repeats the deals that this process's state does not include.
+        """Move a share to another worker, which repeats the deals that this process's copy of the share lacks.
 
         Raises:
             PeerError: the scheduler has gone, no worker answers, or the solve was told to stop while there was no
@@ -281,9 +281,9 @@ class FlopEngine(SampledEngine):
             attempts.ended(fruitful=False)
 
     def _deal_again(self, share: int, n_deals: int) -> bool:
-        """Let a worker repeat the deals of a share until its state includes ``n_deals`` deals; return whether it did.
+        """Let a worker repeat the deals of a share, up to ``n_deals`` in all; return False if it left before the end.
 
-        Changes of the rounds before the flop are discarded, since this process has them already.
+        The worker's updates of the rounds before the flop are discarded, since this process has them already.
         """
         while (first := self._stands[share]) < n_deals:
             n = min(n_deals - first, max(1, self._portion))
@@ -300,14 +300,14 @@ class FlopEngine(SampledEngine):
         work: str,
         stop: Stop | None = None,
     ) -> dict[int, Any]:
-        """Call a function for some shares, each in its worker, and return the answers by share.
+        """Call a function for some shares, in the workers that have these shares, and return the answers by share.
 
         If a worker leaves, another worker takes over its share.
 
         Args:
             function: a function of `spewy.learn.flop_share`.
-            orders: by share, the arguments that follow the first three (name of the solve, number of the share, number
-                of deals in the share's state).
+            orders: for each share, the arguments of the function after the first three (name of the solve, number of
+                the share, number of deals that the share's regrets include).
             work: noun phrase for the work, for error messages.
             stop: once set, waiting for answers ends.
 
@@ -342,7 +342,7 @@ class FlopEngine(SampledEngine):
     def _gather(self) -> None:
         """Fetch regrets and strategy sums that have changed in the workers since the last call of this method.
 
-        If a worker leaves meanwhile, none of its changes are kept.
+        If a worker leaves before it has sent all changes, none of these changes are kept.
         """
         for share in [s for s, done in self._stands.items() if self._gathered[s] != done]:
             parts: list[Part] = []
@@ -378,7 +378,7 @@ class FlopEngine(SampledEngine):
 
 
 def require_learnt(answer: Any, share: int, before: Sequence[Part], numbers: Numbers, worker: str) -> None:
-    """Check a worker's answer about an interval of deals; ``before`` is the state before the interval.
+    """Check a worker's answer after an interval; ``before`` has the rounds before the flop before the interval.
 
     Raises:
         PeerError: the answer is not a `Learnt` for this share, has other board buckets, or has numbers that are not
@@ -396,5 +396,5 @@ def require_learnt(answer: Any, share: int, before: Sequence[Part], numbers: Num
 
 
 def nonsense(worker: str, expected: str, answer: Any) -> PeerError:
-    """Make the error for an invalid answer of a worker."""
+    """Make the error for an invalid answer of a worker; ``expected`` names what the answer should have been."""
     return PeerError(f"Dask worker {worker}: expected {expected}, found {shown(answer)}")

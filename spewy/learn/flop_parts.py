@@ -34,7 +34,7 @@ class Part(NamedTuple):
 
 
 def part_of(numbers: Numbers, t: int, buckets: Ints) -> Part:
-    """Copy the regrets and strategy sums of some board buckets of round t."""
+    """Return a copy of the regrets and strategy sums of some board buckets of round t."""
     (r0, r1), (s0, s1) = (
         tuple(_by_bucket(whole, numbers, t)[buckets] for whole in pair)
         for pair in (numbers.regrets[t], numbers.sums[t])
@@ -43,7 +43,7 @@ def part_of(numbers: Numbers, t: int, buckets: Ints) -> Part:
 
 
 def put(numbers: Numbers, part: Part) -> None:
-    """Copy the regrets, strategy sums and visits in ``part`` into ``numbers``."""
+    """Write the regrets, strategy sums and visits of ``part`` into ``numbers``, the arrays of the whole game."""
     wholes = (*numbers.regrets[part.t], *numbers.sums[part.t])
     for whole, values in zip(wholes, (*part.regrets, *part.sums), strict=True):
         _by_bucket(whole, numbers, part.t)[part.buckets] = values
@@ -100,11 +100,13 @@ def averaged(before: Part, after: Sequence[Part], gamma: float) -> Part:
 
 
 def _added(before: np.ndarray, after: Sequence[np.ndarray], visits: Ints) -> np.ndarray:
-    """Merge the regrets of several shares: a negative mean stays a mean, otherwise the changes are added.
+    """Merge the regrets of several shares by the rule of `averaged`.
+
+    A regret whose mean over the shares is negative becomes this mean; to any other, all shares' changes are added.
 
     Args:
         before: the regrets before the updates.
-        after: the regrets after the updates of each share.
+        after: for each share, the regrets after its updates.
         visits: number of visits that each share made.
     """
     total = visits.sum()
@@ -118,7 +120,7 @@ def _added(before: np.ndarray, after: Sequence[np.ndarray], visits: Ints) -> np.
 
 
 def weight_left(visits: Ints, more: Ints, gamma: float) -> np.ndarray:
-    """Weight that the average of the first ``visits`` visits keeps after ``more`` further visits; 0 for no visits.
+    """Return the weight that the average of the first ``visits`` visits keeps after ``more`` visits; 0 for no visits.
 
     The first n visits together have the weight ``n (n + 1) .. (n + gamma)``, see `solvers.sampled.passes.share`.
     """
@@ -127,7 +129,7 @@ def weight_left(visits: Ints, more: Ints, gamma: float) -> np.ndarray:
 
 
 def is_part(part: Any, numbers: Numbers) -> bool:
-    """Whether a value is a `Part` of this game, with finite numbers and no bucket twice."""
+    """Whether a value is a `Part` that fits the game of ``numbers``, with finite numbers and no bucket twice."""
     n_buckets = [visits.shape[1] for visits in numbers.visits]
     if not isinstance(part, Part) or part.t not in range(len(n_buckets)):
         return False

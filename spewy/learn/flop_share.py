@@ -1,7 +1,8 @@
-"""The worker's side of a solve on a cluster: a share has some board buckets of the flop, with later turns and rivers.
+"""The worker's side of a solve on a cluster, in which each worker owns a share of the flops.
 
-Each turn or river bucket belongs to one share, and only that share updates it. The rounds before the flop have a single
-board bucket each, which all shares update; `spewy.learn.flop_engine` averages the updates.
+A share has some board buckets of the flop and all turn and river buckets that follow from them. Only this share updates
+them. The rounds before the flop have a single board bucket each, which all shares update;
+`spewy.learn.flop_engine` averages the updates.
 """
 
 from __future__ import annotations
@@ -76,8 +77,8 @@ class FlopShare(SampledEngine):
         done: number of deals that are included in the regrets that `take` will load.
 
     Attributes:
-        stands: number of deals that are included in the regrets.
-        ended: set to stop measurements.
+        stands: number of deals that the regrets include, counting those of all shares.
+        ended: an event; once it is set, measurements stop.
     """
 
     def __init__(self, setup: Setup, share: int, owners: Ints, threads: int, done: int) -> None:
@@ -98,13 +99,13 @@ class FlopShare(SampledEngine):
         self._sent = [visits.copy() for visits in self.numbers.visits]
 
     def take(self, parts: Sequence[Part]) -> None:
-        """Load the regrets and strategy sums of board buckets that this share owns."""
+        """Load regrets and strategy sums of board buckets that this share owns, replacing the present ones."""
         for part in parts:
             put(self.numbers, part)
             self._sent[part.t][:, part.buckets] = part.visits
 
     def learn(self, before: Sequence[Part], first: int, n: int) -> Learnt:
-        """Make those of the deals ``first`` to ``first + n - 1`` whose flop this share owns.
+        """Make an interval's deals: those of the deals ``first`` to ``first + n - 1`` whose flop this share owns.
 
         Args:
             before: regrets and strategy sums of the rounds before the flop.
@@ -123,10 +124,10 @@ class FlopShare(SampledEngine):
         return Learnt(self._share, parts, time.perf_counter() - begun)
 
     def changed(self, most_bytes: int) -> list[Part]:
-        """Return some board buckets that changed since they were last returned; [] if no bucket changed.
+        """Return some of the board buckets that changed since this method last returned them; [] if none changed.
 
         Args:
-            most_bytes: limit on the size of the answer, unless a single bucket is larger.
+            most_bytes: limit on the size of the result, unless a single bucket is larger.
         """
         for t in range(self._flop_round, len(self._sent)):
             visits, sent = self.numbers.visits[t], self._sent[t]
@@ -189,7 +190,16 @@ def open_share(setup: Setup, share: int, owners: Ints, threads: int, done: int) 
 
 
 def give(solve: str, share: int, parts: Sequence[Part]) -> bool | None:
-    """Load regrets and strategy sums into a share; return None if this worker lacks the share."""
+    """Load regrets and strategy sums into a share of this worker.
+
+    Args:
+        solve: unique name of the solve.
+        share: number of the share.
+        parts: regrets and strategy sums of board buckets that the share owns.
+
+    Returns:
+        True, or None if this worker lacks the share.
+    """
     flop_share = _shares.get((solve, share))
     if flop_share is not None:
         flop_share.take(parts)
@@ -198,6 +208,14 @@ def give(solve: str, share: int, parts: Sequence[Part]) -> bool | None:
 
 def learn(solve: str, share: int, stands: int, before: Sequence[Part], first: int, n: int) -> Learnt | None:
     """Make those of the deals ``first`` to ``first + n - 1`` whose flop a share owns.
+
+    Args:
+        solve: unique name of the solve.
+        share: number of the share.
+        stands: number of deals that the share's regrets must include.
+        before: regrets and strategy sums of the rounds before the flop.
+        first: number of the first deal.
+        n: number of deals, including those whose flop other shares own.
 
     Returns:
         The result, or None if this worker lacks the share, or if the share's regrets include another number of deals
@@ -208,11 +226,17 @@ def learn(solve: str, share: int, stands: int, before: Sequence[Part], first: in
 
 
 def changed(solve: str, share: int, stands: int, most_bytes: int) -> list[Part] | None:
-    """Return some board buckets of a share that changed since they were last returned; [] if no bucket changed.
+    """Return some board buckets of a share that changed since this function last returned them.
+
+    Args:
+        solve: unique name of the solve.
+        share: number of the share.
+        stands: number of deals that the share's regrets must include.
+        most_bytes: limit on the size of the result, unless a single bucket is larger.
 
     Returns:
-        The buckets, or None if this worker lacks the share, or if the share's regrets include another number of deals
-        than ``stands``.
+        The buckets, [] if none changed; or None if this worker lacks the share, or if the share's regrets include
+        another number of deals than ``stands``.
     """
     flop_share = _share(solve, share, stands)
     return None if flop_share is None else flop_share.changed(most_bytes)
@@ -221,7 +245,14 @@ def changed(solve: str, share: int, stands: int, most_bytes: int) -> list[Part] 
 def flops(
     solve: str, share: int, stands: int, before: Sequence[Part], firsts: Sequence[int]
 ) -> list[FlopFinding] | None:
-    """Measure best responses on some flops of a share, given the rounds before the flop.
+    """Measure best responses on some flops of a share.
+
+    Args:
+        solve: unique name of the solve.
+        share: number of the share.
+        stands: number of deals that the share's regrets must include.
+        before: regrets and strategy sums of the rounds before the flop.
+        firsts: numbers of the flops.
 
     Returns:
         The measurements, or None if this worker lacks the share, or if the share's regrets include another number of
@@ -239,7 +270,7 @@ def stop_measuring(solve: str) -> None:
 
 
 def close_share(solve: str, share: int | None = None) -> None:
-    """Delete a share from this worker; without a number, all shares of the solve."""
+    """Delete a share of a solve from this worker; if ``share`` is None, delete all shares of the solve."""
     for key in [key for key in _shares if key[0] == solve and share in (None, key[1])]:
         _shares.pop(key).close()
 

@@ -32,17 +32,17 @@ from spewy.learn.chunk_matrices import Payoffs, build_chunk, per_pair, root_payo
 from spewy.records.chunks import Chunks, Kind
 
 Arrays = Mapping[bytes, Mapping[Kind, ChunkStrategy]]
-"""Regrets, strategy sums or predictions: by the chunk's key, then by kind, for each player ``[slot, row]``.
+"""Regrets, strategy sums and maybe predictions of chunks: for each chunk (by its key) and kind, both players' arrays.
 
-There is one slot for each action of each of the player's decisions.
+An array is ``[slot, row]``, with one slot for each action of each of the player's decisions.
 """
 
 
 class LeafEvaluator(Protocol):
-    """Evaluates the chance leaves of chunks."""
+    """Finds the values of chunks' chance leaves while visits improve the chunks."""
 
     def enter(self, t: int, b: int, r: int, ranges: Sequence[Floats]) -> EnteredChunk:
-        """Begin a visit of a chunk.
+        """Begin a visit of a chunk, and return an object that iterates on the chunk.
 
         Args:
             t: round of the chunk.
@@ -65,25 +65,28 @@ class EnteredChunk(Protocol):
         ...
 
     def root_payoffs(self, views: int) -> Floats:
-        """Compute the payoffs at the chunk's root under the current strategies.
+        """Compute the payoff matrices at the chunk's root under the current strategies.
+
+        A payoff matrix has the chips that player 0 wins, averaged over the hands of two rows. In matrix p, player p's
+        hands weigh as in the initial range and the opponent's hands by reach, as updates of p's regrets need it.
 
         Args:
-            views: 2 for one matrix for the regrets of each player, 1 for a single matrix.
+            views: number of matrices: 2 for one matrix for each player's regrets, 1 for player 0's matrix alone.
 
         Returns:
-            Chips that player 0 wins, ``[matrix, row of player 0, row of player 1]``.
+            Payoffs ``[matrix, row of player 0, row of player 1]``.
         """
         ...
 
 
 class MatrixLeaves:
-    """Evaluates chance leaves by payoff matrices of the chunks below; a visit improves one chunk.
+    """Evaluates chance leaves by payoff matrices of the chunks below; a visit improves only the visited chunk.
 
     Args:
         layout: boards and betting of the problem.
         store: the store with regrets and strategy sums.
         schedule: the variant of CFR.
-        payoffs: payoff matrices of the chunks below.
+        payoffs: reads or estimates the payoff matrices of the chunks below.
     """
 
     def __init__(self, layout: Layout, store: Reads, schedule: Variant, payoffs: Payoffs) -> None:
@@ -91,7 +94,7 @@ class MatrixLeaves:
         self._chunks = {kind: Chunks(layout, store, kind) for kind in kinds(schedule)}
 
     def enter(self, t: int, b: int, r: int, ranges: Sequence[Floats]) -> EnteredChunk:
-        """Build the chunk with its leaf matrices, and read its regrets and strategy sums."""
+        """Begin a visit: build the chunk with its leaf matrices, and read its regrets and strategy sums."""
         layout = self._layout
         chunk = build_chunk(layout, t, b, r, two_views(layout, t, b, ranges), self._payoffs)
         stored = {kind: chunks.get(t, b, r) or chunk.zeros() for kind, chunks in self._chunks.items()}
@@ -122,10 +125,10 @@ class _MatrixChunk:
 
 
 class LiveLeaves:
-    """Evaluates chance leaves by entering the chunks below; a visit improves the whole subgame.
+    """Evaluates chance leaves by iterating on the chunks below as well; a visit improves the chunk's whole subgame.
 
     Args:
-        subgames: cache of subgames, which several visits use.
+        subgames: cache of subgames, which visits share.
         store: the store with regrets and strategy sums.
         schedule: the variant of CFR.
         threads: number of threads, which divide the boards of a subgame among themselves.
@@ -135,7 +138,7 @@ class LiveLeaves:
         self._subgames, self._store, self._schedule, self._threads = subgames, store, schedule, threads
 
     def enter(self, t: int, b: int, r: int, ranges: Sequence[Floats]) -> EnteredChunk:
-        """Read the regrets and strategy sums of all chunks in the chunk's subgame."""
+        """Begin a visit: make the chunk's subgame, and read the regrets and strategy sums of all its chunks."""
         subgame = self._subgames.of(t, b, r)
         game = with_ranges(subgame.live, (ranges[0][None], ranges[1][None]))
         cfr = Cfr(game, self._schedule, threads=self._threads)
@@ -184,7 +187,7 @@ class _LiveChunk:
         return np.array(out)
 
     def whole(self) -> Mapping[Kind, Strategies]:
-        """Return the arrays of each kind for the whole live game."""
+        """Return the arrays of the whole subgame by kind: regrets, strategy sums and maybe predictions."""
         cfr = self.cfr
         guesses = {} if cfr.guesses is None else {Kind.GUESSES: cfr.guesses}
         return {Kind.REGRETS: cfr.regrets, Kind.SUMS: cfr.sums, **guesses}

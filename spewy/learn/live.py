@@ -1,4 +1,4 @@
-"""Solves a game by CFR with all chunks in memory, and saves to lockers.
+"""Solve a game by CFR with all chunks in memory, and save to lockers.
 
 There are two solvers. `solvers.reference.cfr.Cfr` solves any game. All chunks are saved in one transaction, which also
 counts their visits. `solvers.exact.ExactCfr` solves games with one row for each hand. Its chunks are saved in single
@@ -29,11 +29,11 @@ AT_ONCE = 64 << 20
 BOARDS_AT_ONCE = 16
 """Number of boards in a transaction if the state is larger than `AT_ONCE`."""
 SECONDS_AT_ONCE = 0.5
-"""Aimed seconds of sweeps between two checks for Ctrl-C."""
+"""Target duration in seconds of the sweeps between two tests for Ctrl-C."""
 SPRINT_SECONDS = 0.25
-"""One call makes several checks if these checks, with the sweeps between them, take at most this many seconds."""
+"""Largest duration in seconds of several checks, with the sweeps between them, that one call of the solver makes."""
 FIRST_SPRINT = 32
-"""Largest number of checks in the first call that makes several; the limit doubles with each such call."""
+"""Largest number of checks in the first call of the solver that makes several; the limit doubles with each call."""
 STATE_SPEED = 1e9
 """Assumed speed of the exact solver before the first sweep: bytes of regrets and sums that it updates in a second."""
 
@@ -90,7 +90,11 @@ class LiveEngine:
         return self.solver.iteration
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Make sweeps for about half a second, at most up to the next check; very short sweeps include checks."""
+        """Make sweeps for about half a second, at most up to the next check; if they are very short, also the checks.
+
+        Returns:
+            The checks that were made; empty unless sweeps are very short.
+        """
         checks = self._sprint(goal)
         if not checks:
             n_left = goal.left(self.done)
@@ -104,7 +108,7 @@ class LiveEngine:
     def measure(
         self, stop: Stop | None = None, tell: Callable[[int, int], object] = lambda done, of: None
     ) -> Check:
-        """Measure exploitability, even if ``stop`` is set: this engine saves strategies only after a measurement."""
+        """Measure exploitability, even if ``stop`` is set, because this engine saves only after a measurement."""
         timer = Timer()
         measured = self.solver.exploitability()
         return Check.of(self.done, *timer.times(), measured)
@@ -114,7 +118,7 @@ class LiveEngine:
         return self.solver.expected_values()
 
     def spread(self) -> tuple[Spread, ...] | None:
-        """No statistics of visits (None), since every sweep visits all boards."""
+        """Return None: visits are not counted by board bucket, since every sweep visits all boards."""
         return None
 
     def saved(self) -> int:
@@ -122,7 +126,7 @@ class LiveEngine:
         return self._saved
 
     def save(self, seconds: float = 0.0, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Save regrets, strategy sums and the values of chance leaves, unless no sweep is new.
+        """Save regrets, strategy sums and the values of chance leaves, if sweeps were made since the last save.
 
         Args:
             seconds: ignored; the seconds are saved with the checks.
@@ -139,7 +143,7 @@ class LiveEngine:
         timer = Timer()
         if not self.solver.finite():
             raise SolveError(
-                f"sweep {self.done}: regrets or strategy sums are infinite or not numbers, so nothing of it is saved; "
+                f"sweep {self.done}: regrets or strategy sums are infinite or not numbers, so the sweep is not saved; "
                 'try solve.precision = "double"'
             )
         save_boards(
@@ -162,7 +166,11 @@ class LiveEngine:
         self.solver.close()
 
     def _sprint(self, goal: Goal) -> list[Check]:
-        """Make very short sweeps with several checks in one call of the solver; do nothing if sweeps are longer."""
+        """Make several checks and the sweeps between them in one call of the solver, if sweeps are short enough.
+
+        Returns:
+            The checks; empty if nothing was done, because sweeps are too long or ``goal`` does not allow it.
+        """
         done, every = self.done, goal.every
         if not goal.together or every is None or goal.last is None or done % every:
             return []
@@ -178,7 +186,11 @@ class LiveEngine:
         return [Check.of(m.iteration, started + m.seconds, m.took, m.exploitability) for m in measured]
 
     def _portions(self, dropping: int | None) -> Iterator[list[tuple[int, int]]]:
-        """Yield lists of boards (round, number), one for each transaction; release mapped memory between them."""
+        """Yield the boards (round, number) of each transaction of a save; release mapped memory between transactions.
+
+        Args:
+            dropping: first round of the game that is not saved; None: all rounds are saved.
+        """
         rounds = self.layout.boards
         boards = [
             (t, b) for t, b in self.layout.every_board() if dropping is None or rounds[t].round < dropping
@@ -206,7 +218,7 @@ class LiveEngine:
         return numbers
 
     def _load(self, kind: Kind) -> None:
-        """Load arrays of a kind from the store into the solver."""
+        """Load the stored arrays of one kind, such as the regrets of all chunks, into the solver."""
         stored, part = Chunks(self.layout, self.store, kind), PARTS[kind]
         for t, b in self.layout.every_board():
             chunks, numbers = self.layout.betting[t].chunks, self.solver.read(part, t, b)

@@ -1,4 +1,4 @@
-"""Engine that solves a whole small game as one linear program, in a single sweep.
+"""Solve a whole small game as one linear program, in a single sweep.
 
 The LP solver HiGHS cannot be interrupted. So it runs in another process, which Ctrl-C kills. The optimal strategies are
 saved in the same form as the strategy sums of other engines, weighted by the player's own reach.
@@ -52,7 +52,7 @@ class LpEngine:
         return self._done
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Solve the linear program; if ``stop`` is set before the end, nothing changes.
+        """Solve the linear program; if ``stop`` is set before it is solved, give up without a change.
 
         Raises:
             SolverError: HiGHS found no optimum.
@@ -77,7 +77,7 @@ class LpEngine:
         return self._judge.expected_values(self._plans)
 
     def spread(self) -> tuple[Spread, ...] | None:
-        """No statistics of visits (None), since the only sweep visits all boards."""
+        """Return None: visits are not counted by board bucket, since the only sweep visits all boards."""
         return None
 
     def saved(self) -> int:
@@ -85,7 +85,7 @@ class LpEngine:
         return self._saved
 
     def save(self, seconds: float = 0.0, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Save the optimal strategies of all rounds, unless they are saved already; all arguments are ignored.
+        """Save the optimal strategies of all rounds, unless they are saved already; the arguments have no effect.
 
         Raises:
             SpewyError: another process has saved to this folder meanwhile.

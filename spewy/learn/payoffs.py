@@ -1,6 +1,6 @@
-"""Payoff matrices of the chunks below a chance leaf, from stored visits, estimates or average strategies.
+"""Get the payoff matrices of the chunks below a chance leaf: stored by visits, estimated, or from average strategies.
 
-A payoff is the number of chips that player 0 wins in the whole hand.
+A payoff is the net number of chips that player 0 wins in the whole hand.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class StoredPayoffs:
         estimate: estimator of payoff matrices; None for all-in equity.
 
     Attributes:
-        estimated: whether any payoff matrix was estimated, except for chunks without decisions and chance leaves, where
-            all-in equity is exact.
+        estimated: whether a payoff matrix was estimated since this object was made. Chunks without decisions and chance
+            leaves do not count, because their all-in equity is exact.
     """
 
     def __init__(self, layout: Layout, store: Reads, estimate: Payoffs | None = None) -> None:
@@ -44,8 +44,8 @@ class StoredPayoffs:
             r: number of the betting line that enters the chunk.
 
         Returns:
-            ``[player, row of player 0, row of player 1]``, one matrix for the regrets of each player, or a single
-            matrix for both.
+            Payoffs ``[matrix, row of player 0, row of player 1]``: two matrices, for the regrets of player 0 and of
+            player 1, or a single matrix for both.
         """
         stored = read_payoffs(self._layout, self._store, t, b, r)
         if stored is not None:

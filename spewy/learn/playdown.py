@@ -1,4 +1,4 @@
-"""Computes both ranges at a chunk's root from the initial ranges and the strategies of earlier rounds.
+"""Compute both ranges at a chunk's root from the initial ranges and the strategies of earlier rounds.
 
 The weight of a hand is its initial weight, times the frequency of each action that its player took on the way to the
 chunk. The opponent's actions and the probabilities of cards are not included.
@@ -15,7 +15,10 @@ from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 
 Reader = Callable[[int, int, int], tuple[Floats, Floats] | None]
-"""Maps (round, board, entering line) of a chunk to both players' regrets or sums; None for the uniform strategy."""
+"""Function of a chunk's (round, board, entering line) that returns both players' regrets or strategy sums.
+
+Each array is ``[slot, row]``; None stands for the uniform strategy.
+"""
 
 
 class PlayDown:
@@ -38,7 +41,7 @@ class PlayDown:
         """Return both ranges at the roots of all chunks on board b of round t.
 
         Returns:
-            For each player ``[line, hand]``, with the betting lines that enter the round.
+            For each player an array ``[line, hand]``, with a row for each betting line that enters the round.
         """
         if (t, b) not in self._ranges:
             self._ranges[t, b] = self._compute(t, b)

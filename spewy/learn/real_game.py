@@ -1,4 +1,4 @@
-"""Measures exploitability in the real game, where best responses distinguish all hands and all boards.
+"""Measure exploitability in the real game, where best responses distinguish all hands and all boards.
 
 The measurement goes flop by flop. (A *flop* here is a board of the first round that has public cards, in any game.)
 Best responses on all boards that can follow a flop (`spewy.learn.board_trees`) are exact.
@@ -7,7 +7,7 @@ Best responses on all boards that can follow a flop (`spewy.learn.board_trees`) 
 If only a sample of flops is measured, they are drawn with replacement, with probabilities as in the real deck. A larger
 sample with the same seed begins with the flops of a smaller one. The draws are stratified: similar flops are next to
 each other in a list, and draws are spread evenly over this list (by multiples of the golden ratio from a random start).
-This reduces the error. The reported standard error does not take account of it, and so is rather too large.
+This reduces the error. The reported standard error ignores this, so it is too large rather than too small.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SEED = 0
 GOLDEN = (5**0.5 - 1) / 2
 
 Draw = Mapping[int, int]
-"""How often each flop was drawn, by number of the flop."""
+"""How often each flop of a sample was drawn, by the number of the flop."""
 
 
 class RealGame:
@@ -101,7 +101,7 @@ class RealGame:
         return self._first_betting().n_pairs
 
     def desk(self) -> Buffers:
-        """Make buffers for the measurements of one thread."""
+        """Allocate the buffers with which one thread measures flops."""
         return self._judge.buffers()
 
     def drawn(self, flops: int | None, seed: int) -> Draw | None:
@@ -157,7 +157,7 @@ class RealGame:
         return FlopFinding(np.array(best), float(values.own.sum()), time.thread_time() - start)
 
     def later(self, first: int, desk: Buffers) -> Floats:
-        """Measure, for each later round, best responses that follow the average strategy until this round.
+        """Measure best responses that follow the average strategy up to some round, for each round after the first.
 
         Args:
             first: number of the flop.
@@ -227,10 +227,10 @@ class RealGame:
         return self.combined(findings, draw)
 
     def combined(self, findings: Mapping[int, FlopFinding], draw: Draw | None) -> Finding:
-        """Combine measurements of single flops.
+        """Combine measurements of single flops into the exploitability of the whole game.
 
         Args:
-            findings: measurements by number of the flop.
+            findings: measurements of flops, by number of the flop.
             draw: how often each flop was drawn; None if all flops were measured.
         """
         trees = self.trees
@@ -251,7 +251,7 @@ class RealGame:
 
 
 def _looks(history: History) -> tuple[list[int], list[int], list[int]]:
-    """Sort key of a flop, which puts similar flops next to each other.
+    """Return the sort key of a flop; it puts similar flops next to each other.
 
     Returns:
         The number of cards in each suit, the number of cards in each rank, and the ranks, each in descending order.

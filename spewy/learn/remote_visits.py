@@ -1,4 +1,4 @@
-"""Visits by a cluster's workers, which cannot open the lockers.
+"""Let a cluster's workers make visits, although they cannot open the lockers.
 
 A task has all arrays that its visits read; the answer has all arrays to write. The solve's own process writes the
 answers to the lockers, visit by visit, as if it had made the visits itself. So a worker that vanishes during a task has
@@ -59,7 +59,7 @@ class RemoteVisits:
     """Makes tasks for a cluster's workers, and writes their answers to the lockers.
 
     Args:
-        parts: cache of subgames of the layout.
+        parts: cache of subgames, which also has the layout.
         store: the lockers.
         settings: how chunks are solved.
     """
@@ -70,7 +70,15 @@ class RemoteVisits:
         self._known: dict[tuple[int, Place], Shapes] = {}
 
     def portions(self, t: int, sweep: int, workers: int) -> Iterator[list[Place]]:
-        """Divide the chunks of round t that a sweep has not visited yet into lists, about four for each worker."""
+        """Divide the chunks of round t that a sweep has not visited yet into lists, one for each task.
+
+        There are about four tasks for each worker, more if the arrays of a task would exceed `MOST_BYTES`.
+
+        Args:
+            t: the round.
+            sweep: number of the sweep.
+            workers: number of workers.
+        """
         places = [place for place in self._layout.chunks(t) if self._seen(t, place)[1] < sweep]
         most, portion, size = -(-len(places) // (4 * workers)), list[Place](), 0
         for place in places:
@@ -99,7 +107,7 @@ class RemoteVisits:
             task: the task.
             sweep: number of the sweep.
             answer: the worker's answer.
-            who: the worker, for error messages.
+            who: name of the worker, with which error messages begin.
 
         Returns:
             Number of visits that were written; other processes may have made some of the visits before.
@@ -136,7 +144,10 @@ class RemoteVisits:
         return [(entry.child, root) for entry in layout.board(t, b).entries for root in exits]
 
     def _shapes(self, t: int, place: Place) -> Shapes:
-        """Return the shapes of the arrays that a visit of a chunk improves: its own, and those of live chunks below."""
+        """Return the shapes of all arrays that a visit of a chunk of round t improves.
+
+        They are the chunk's own arrays and those of the live chunks below it.
+        """
         shapes = self._known.get((t, place))
         if shapes is None:
             layout, (b, r) = self._layout, place
@@ -150,7 +161,7 @@ class RemoteVisits:
         return shapes
 
     def _weight(self, t: int, place: Place) -> int:
-        """Number of bytes that a visit of a chunk reads, without the strategies of earlier rounds."""
+        """Compute how many bytes a visit of a chunk of round t reads, not counting strategies of earlier rounds."""
         layout, settings = self._layout, self._settings
         arrays = sum(x * y for shapes in self._shapes(t, place).values() for x, y in shapes)
         matrices = 0
@@ -160,7 +171,11 @@ class RemoteVisits:
         return ITEMSIZE * (len(settings.kept) * arrays + matrices)
 
     def _require(self, task: RemoteTask, shapes: Sequence[Shapes], answer: Any, who: str) -> None:
-        """Check that an answer has finite arrays of the expected shapes for each chunk of a task."""
+        """Check that a worker's answer has finite arrays of the expected shapes for each chunk of a task.
+
+        Raises:
+            PeerError: the answer has another form.
+        """
         layout, t, settings = self._layout, task.t, self._settings
         subject = (
             f"{who}, {len(task.places):,} visits from chunk {layout.key(t, *task.places[0]).decode()} on"
@@ -185,7 +200,14 @@ def _shapes(layout: Layout, t: int, b: int, r: int) -> tuple[Shape, Shape]:
 
 
 def _is_whole(visit: Visit, shapes: Shapes, kept: set[Any], payoffs: tuple[int, ...] | None) -> bool:
-    """Whether a visit's result has finite arrays of the expected kinds, and payoffs of the expected shape."""
+    """Whether a visit's result has finite arrays of the expected kinds, and payoffs of the expected shape.
+
+    Args:
+        visit: the result of the visit.
+        shapes: expected shapes of the arrays, by the chunk's key.
+        kept: expected kinds of the arrays.
+        payoffs: expected shape of the payoffs; None: the visit has no payoffs.
+    """
     try:
         arrays: list[tuple[Any, Any]] = [
             (array, shape)
@@ -214,11 +236,11 @@ _cache = threading.local()
 
 
 def kept_parts(token: str, layout: Callable[[], Layout]) -> Subgames:
-    """Return the cache of subgames of a layout; each thread keeps the cache of the last solve.
+    """Return this thread's cache of subgames for a solve; a thread keeps only the cache of its last solve.
 
     Args:
         token: unique name of the solve.
-        layout: makes the layout if the cache lacks it.
+        layout: function that makes the solve's layout; it is called if the thread has no cache for the solve.
     """
     if getattr(_cache, "token", None) != token:
         _cache.parts, _cache.token = Subgames(layout()), token

@@ -1,4 +1,4 @@
-"""Engine that solves a whole game in memory by dealing boards at random."""
+"""Solve a whole game in memory by dealing boards at random."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 PORTION_SECONDS = 0.3
-"""Aimed duration of one call of `SampledEngine.run` in seconds."""
+"""Target duration of one call of `SampledEngine.run` in seconds."""
 
 
 class SampledEngine(Closing):
-    """Engine that deals boards at random; continues from the regrets and strategy sums in a store.
+    """Engine that deals boards at random; it continues from the regrets and strategy sums in a store.
 
     Args:
         game: the rules of the game.
@@ -128,12 +128,12 @@ class SampledEngine(Closing):
 
     @property
     def settled(self) -> bool:
-        """Always True: regrets and strategy sums include exactly the finished deals."""
+        """True, since the regrets and strategy sums always include exactly the finished deals."""
         return True
 
     @property
     def seconds_before(self) -> float:
-        """Seconds of work in earlier runs, including the solve that `start_from` has read."""
+        """Seconds of work in earlier runs, including those of the solve from which `start_from` has started."""
         return self.earlier.seconds + self._inherited
 
     @property
@@ -156,7 +156,7 @@ class SampledEngine(Closing):
             self._cfr.run(n)
 
     def next_portion(self, n: int, seconds: float) -> int:
-        """Number of deals that take about `PORTION_SECONDS`, if the last ``n`` deals took ``seconds``."""
+        """Return how many deals should take `PORTION_SECONDS`, if the last ``n`` deals took ``seconds``."""
         return max(1, min(2 * n, int(n * PORTION_SECONDS / seconds)))
 
     def start_from(
@@ -194,7 +194,7 @@ class SampledEngine(Closing):
         visits = numbers.visits[t][:, board_bucket].copy()
 
         def both(pair: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-            """Copy the bucket's part of both players' arrays."""
+            """Copy the board bucket's numbers from the arrays of both players."""
             n_board_buckets = len(numbers.visits[t][0])
             first, second = (whole.reshape(n_board_buckets, -1)[board_bucket].copy() for whole in pair)
             return first, second
@@ -230,7 +230,7 @@ class SampledEngine(Closing):
         return [v - ahead for v, ahead in zip(self.numbers.visits, self.numbers.ahead, strict=True)]
 
     def spread(self) -> tuple[Spread, ...]:
-        """Statistics of the visits of board buckets, for each round."""
+        """Return how evenly the board buckets of each round were visited."""
         return tuple(
             Spread(int(counts[0].min()), float(np.median(counts[0]))) for counts in self.numbers.visits
         )
@@ -258,7 +258,7 @@ class SampledEngine(Closing):
         return self._real_game.judge(flops, threads=self.threads, stop=stop, tell=tell)
 
     def expected_values(self) -> tuple[float, float] | None:
-        """None, since only `measure` computes expected values."""
+        """Return None, since this engine computes expected values only in `measure`."""
         return None
 
     def save_to(self, store: Opener, play: Opener) -> None:
@@ -282,7 +282,13 @@ class SampledEngine(Closing):
         return self._saving.saved.deals
 
     def save(self, seconds: float, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Save new regrets and sums; in the background if ``wait`` is False. `save_to` must be called before."""
+        """Save new regrets and sums to the lockers that `save_to` has set.
+
+        Args:
+            seconds: seconds of work in all runs of this solve.
+            dropping: ignored.
+            wait: whether to return only after everything is saved; otherwise the save runs in the background.
+        """
         assert self._saving is not None, "save_to comes first"
         mark = Mark(self.done, seconds)
         if wait:

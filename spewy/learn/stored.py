@@ -1,6 +1,6 @@
-"""Engine that visits stored chunks one by one; the last rounds may be live.
+"""Solve a game by visiting its stored chunks one by one; the last rounds may be live.
 
-Local processes open the lockers themselves. Workers of a cluster get the arrays that they need with each task.
+Local processes open the lockers themselves. A cluster's workers get the arrays that they need with each task.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class StoredEngine:
         return self._judge.expected_values(Chunks(self.layout, self.store).whole())
 
     def spread(self) -> tuple[Spread, ...] | None:
-        """No statistics of visits (None), since every sweep visits all boards."""
+        """Return None: visits are not counted by board bucket, since every sweep visits all boards."""
         return None
 
     def saved(self) -> int:
@@ -144,7 +144,7 @@ class StoredEngine:
         return self._sweeps
 
     def save(self, seconds: float = 0.0, dropping: int | None = None, *, wait: bool = True) -> None:
-        """Flush the store to disk; visits are saved when they are made. All arguments are ignored."""
+        """Flush the store to disk, since each visit was saved when it was made; the arguments have no effect."""
         timer = Timer()
         self.store.flush()
         _, self.save_took = timer.times()
@@ -158,8 +158,13 @@ class StoredEngine:
     def _steps(self, levels: range, number: int, stop: Stop) -> Iterator[Generator[int, None, None]]:
         """Yield the steps of a sweep; each step is a generator that makes visits and yields how many it has made.
 
-        A step visits all chunks of a round. Only the first top-down sweep with an estimator other than "no-betting" is
-        a single step.
+        A step visits all chunks of a round. But a first top-down sweep with an estimator other than "no-betting" is a
+        single step, which visits the chunks depth first.
+
+        Args:
+            levels: the rounds whose chunks are visited.
+            number: number of the sweep.
+            stop: once set, waiting for absent workers of a cluster ends.
         """
         if not self._sweeps and self.settings.estimate != "no-betting" and self.order == "top-down":
             yield self._visit_in_depth(levels, number)
@@ -168,9 +173,16 @@ class StoredEngine:
             yield self._visit(t, number, stop)
 
     def _visit_in_depth(self, levels: range, number: int) -> Generator[int, None, None]:
-        """Visit all chunks depth first, each before the chunks below it.
+        """Visit the chunks of some rounds depth first, each chunk before the chunks below it.
 
-        In this order an estimator can use chunks that were visited before in the same sweep.
+        In this order an estimator can learn from chunks that were visited earlier in the same sweep.
+
+        Args:
+            levels: the rounds whose chunks are visited.
+            number: number of the sweep.
+
+        Yields:
+            1 after each visit.
         """
         layout = self.layout
         estimate = estimator(self.settings.estimate, layout, self.store)
@@ -270,7 +282,7 @@ class StoredEngine:
             cluster: the cluster.
             t: the round.
             portions: the chunks of each task.
-            sent: gets the tasks, by number.
+            sent: a dictionary to which each task is added, by its number.
             stop: once set, waiting for absent workers ends, and no more tasks are made.
         """
         for i, portion in enumerate(portions):
@@ -311,7 +323,7 @@ def _visit_portion(
         chunks: pairs (number of the board, number of the entering line).
 
     Returns:
-        Number of chunks.
+        Number of chunks in ``chunks``.
     """
     parts = kept_parts(token, lambda: Layout.of(problem))
     visitor = Visitor(parts.layout, store, settings, parts)

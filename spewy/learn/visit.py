@@ -1,4 +1,4 @@
-"""Visits: a visit reads a chunk's arrays, improves the chunk, and stores the result in one transaction.
+"""Visit chunks: a visit reads a chunk's arrays, improves the chunk, and stores the result in one transaction.
 
 There are two methods:
 
@@ -54,14 +54,14 @@ class VisitSettings:
 
     @property
     def played(self) -> Kind:
-        """Kind of the arrays that give a chunk's strategies when another chunk is visited."""
+        """Kind of the arrays from which a visit computes the strategies of earlier chunks."""
         if self.integrate == "average":
             return Kind.SUMS
         return Kind.GUESSES if variant(self.variant).predictive else Kind.REGRETS
 
     @property
     def kept(self) -> tuple[Kind, ...]:
-        """Kinds of the arrays of a chunk that a visit to the chunk reads and writes."""
+        """Kinds of arrays that a visit reads and writes in the chunk that it improves."""
         return (Kind.SUMS,) if self.integrate == "average" else kinds(variant(self.variant))
 
     def enters_live(self, layout: Layout, t: int) -> bool:
@@ -69,16 +69,19 @@ class VisitSettings:
         return layout.boards[t].round + 1 == self.first_live
 
     def views(self, layout: Layout, t: int) -> int:
-        """Number of payoff matrices that a chunk of round t stores: one for each player's regrets, or one for both.
+        """Number of payoff matrices that a chunk of round t stores: 2, one for each player's regrets, or 1 for both.
 
-        One matrix is enough if rows are single hands, because then the weight of a hand cancels out.
+        One matrix is enough if rows are single hands, because then the weight of a hand cancels out. It is also enough
+        for "average", which weighs hands in one way for both players.
         """
         one_matrix = self.integrate == "average" or layout.problem.rows[layout.boards[t].round] is None
         return 1 if one_matrix else 2
 
 
 class Improver:
-    """Computes the results of visits to chunks of one round in one sweep; strategies of earlier rounds are read once.
+    """Computes the results of visits to chunks of one round in one sweep, without writing them.
+
+    The strategies of earlier rounds are read once and cached, so later sweeps need a new object.
 
     Args:
         layout: boards and betting of the problem.
@@ -86,7 +89,7 @@ class Improver:
         settings: how chunks are solved.
         subgames: cache of subgames of the layout; None for a new cache.
         threads: number of threads for a visit that also improves later rounds.
-        estimate: estimator of payoff matrices, to use one for several objects; None for a new estimator.
+        estimate: estimator of payoff matrices that several objects share; None: make the one that ``settings`` names.
     """
 
     def __init__(
@@ -109,7 +112,7 @@ class Improver:
         self._play_down = PlayDown(layout, Chunks(layout, store, settings.played).get)
 
     def visit(self, t: int, b: int, r: int, number: int) -> Visit:
-        """Compute the result of a visit.
+        """Compute the result of a visit: the chunk's new arrays, and after the first round its payoff matrices.
 
         Args:
             t: round of the chunk.
@@ -121,7 +124,7 @@ class Improver:
         return improve(t, b, r, number)
 
     def _regret(self, t: int, b: int, r: int, number: int) -> Visit:
-        """Improve a chunk by CFR; discounts depend on the number of visits to the chunk, not on the sweep."""
+        """Improve a chunk by CFR iterations, whose discounts depend on the number of visits and not on the sweep."""
         layout, iterations = self.layout, self.settings.iterations
         live = self.settings.enters_live(layout, t)
         leaves: LeafEvaluator = self._live if live else self._matrices
@@ -156,7 +159,7 @@ class Visitor:
         settings: how chunks are solved.
         subgames: cache of subgames of the layout; None for a new cache.
         threads: number of threads for a visit that also improves later rounds.
-        estimate: estimator of payoff matrices, to use one for several objects; None for a new estimator.
+        estimate: estimator of payoff matrices that several objects share; None: make the one that ``settings`` names.
     """
 
     def __init__(
@@ -194,7 +197,7 @@ class Visitor:
 
 
 def local_optimum(chunk: Chunk, settings: VisitSettings, number: int) -> ChunkStrategy:
-    """Compute both players' optimal strategies in a chunk, exactly by "lp" or approximately by "cfr".
+    """Compute both players' optimal strategies in a chunk, exactly by linear programming or approximately by CFR.
 
     Args:
         chunk: the chunk.

@@ -1,4 +1,4 @@
-"""Exact exploitability and expected values, computed over all boards and betting that follow a board."""
+"""Compute exploitability and expected values exactly, over all boards and betting that can follow a board."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spewy.records.leaves import Pair, known_leaves
 
 
 class Judge:
-    """Measures average strategies in the full game, without any abstraction.
+    """Measures the exploitability and the value of average strategies in the full game, without any abstraction.
 
     Args:
         layout: boards and betting of the game.
@@ -53,7 +53,7 @@ class Judge:
 
 
 def walked_leaves(layout: Layout, store: Reads, ranges: tuple[Floats, Floats], threads: int) -> Pair:
-    """Compute the values of the chance leaves on a board under the stored average strategies.
+    """Compute the hands' values at the chance leaves of a board's chunks under the stored average strategies.
 
     Args:
         layout: the board, as root of the layout, and everything that follows it.
@@ -63,7 +63,7 @@ def walked_leaves(layout: Layout, store: Reads, ranges: tuple[Floats, Floats], t
         threads: number of threads, which divide the boards among themselves.
 
     Returns:
-        For each player ``[chance leaf, hand]``.
+        Counterfactual values in chips, for each player ``[chance leaf, hand]``.
     """
     known = known_leaves(layout, store, 0), known_leaves(layout, store, 1)
     with closing(Walker(with_ranges(layout.live, ranges), threads)) as walker:

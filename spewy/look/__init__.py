@@ -1,4 +1,4 @@
-"""Solutions: decisions, reports, comparisons, exports, exploitability.
+"""Look at solved games: decisions, reports, comparisons, exports, exploitability.
 
 >>> from spewy.look import BoardBuckets
 >>> BoardBuckets.of("Ks 7d 2c", rows=40).n_rows

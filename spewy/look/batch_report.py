@@ -1,4 +1,4 @@
-"""Reports over the boards of a batch as pages show them: the betting around a line, and a row for each board."""
+"""Report a line over the boards of a batch for a web page: the betting around the line, and a row for each board."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def batch_place(solution: Solution, line: str = "") -> dict[str, Any]:
 
     Args:
         solution: the solve of one of the boards.
-        line: betting since the root; if it ends the first round, the place is the decision after the next card.
+        line: betting since the root; if it ends the first round, the result describes the decision after the next card.
 
     Returns:
-        ``line`` and ``words``; ``kind`` of the node, and the ``player`` who acts; ``path``, the decisions before, each
-        with its ``line``, its ``player`` and the words of the action that was ``taken``; ``steps``, the actions that
-        can follow, each with its ``name``, ``words``, ``line``, ``colour`` and ``kind``; and ``deals``, whether the
-        place comes after a deal, so that a report takes the mean over all cards.
+        ``line`` and ``words`` of the node after the line, its ``kind``, and the ``player`` who acts; ``path``, the
+        decisions before the node, each with its ``line``, its ``player`` and the words of the action that was
+        ``taken``; ``steps``, the actions that can follow, each with its ``name``, ``words``, ``line``, ``colour`` and
+        ``kind``; and ``deals``, whether the node comes after a deal, so that a report takes the mean over all cards.
 
     Raises:
         InputError: the line does not exist, or goes beyond the second round.
@@ -56,8 +56,8 @@ def batch_report(
 ) -> dict[str, Any]:
     """Report a line over the boards of a batch, as a JSON object.
 
-    It has the keys of ``spewy report --json``, with names of folders as ``not_solved``; the keys that
-    `spewy.look.runouts.report_json` adds; and ``notes``, lines of text about boards that are missing.
+    The object has the keys of `spewy.look.runouts.report_json`, with names of folders as ``not_solved``; and ``notes``,
+    lines of text about boards that are missing.
 
     Args:
         folder: folder of the batch.
@@ -77,7 +77,7 @@ def batch_report(
 
 
 def _path(solution: Solution, end: Node) -> Iterator[dict[str, Any]]:
-    """Yield the decisions before a node, from the root on."""
+    """Yield the decisions before a node as JSON objects, from the root on, each with the action that was taken."""
     root = solution.problem.tree.entered(entry_line(end.line))
     for node, taken in path_to(root, end.line):
         if node.kind == "decision":
@@ -89,7 +89,7 @@ def _path(solution: Solution, end: Node) -> Iterator[dict[str, Any]]:
 
 
 def _steps(solution: Solution, node: Node) -> Iterator[dict[str, Any]]:
-    """Yield the actions at a decision; none at the end of a hand."""
+    """Yield the actions at a node as JSON objects; none if the hand is over."""
     labels = [action.label for action in node.actions]
     for label, child, colour in zip(labels, node.children, action_colours(labels), strict=False):
         yield {

@@ -1,4 +1,4 @@
-"""The board bucket of a board in a whole game: other boards in it, and the rows of hands that it shares with them."""
+"""Describe the board bucket of a board in a whole game: other boards of the bucket, and the row of each hand."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from spewy.look.solution import Solution
 from spewy.records.bucket_policy import BucketPolicy
 
 DEALS_AT_ONCE = 4096
-"""Number of random deals that are searched at a time."""
+"""Number of random deals that are searched for other boards in one step."""
 MOST_DEALS = 100_000
 """Largest number of random deals that are searched for other boards of a bucket."""
 MOST_BOARDS = 12
-"""Largest number of other boards."""
+"""Largest number of other boards that are listed for a bucket."""
 
 
 def board_bucket(
@@ -28,12 +28,12 @@ def board_bucket(
     Args:
         solution: the solve of a whole game with board buckets.
         line: betting since the root of the solve.
-        board: all public cards; None for none.
+        board: all public cards; None if there are none.
 
     Returns:
-        ``bucket``, the number of the board bucket, and the number ``of`` board buckets in its round; ``boards``, other
-        boards of the bucket that are not equal up to suits, from random deals; and ``row_of``, the number of the row of
-        each hand by its name.
+        ``bucket``, the number of the board bucket; ``of``, the number of board buckets in its round; ``boards``, names
+        of other boards of the bucket, found by random deals and different by more than suits; and ``row_of``, the
+        number of each hand's row by the name of the hand.
 
     Raises:
         InputError: the solve has no board buckets, or the board is impossible after the line.

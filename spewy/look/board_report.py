@@ -1,4 +1,4 @@
-"""Reports over boards: frequencies, EVs and equities of both ranges after one line, for each board and on average.
+"""Report one line over several boards: frequencies, EVs and equities of both ranges on each board and on average.
 
 The weight of board f is ``n_f W_f / Σ_f n_f W_f``. Here ``n_f`` is the number of boards that f stands for: it is in
 the file of weights (`spewy.look.boards.WEIGHTS_FILE`), or else it is the number of boards that equal f up to suits.
@@ -22,7 +22,7 @@ from spewy.look.report import BoardSolve, CardRow, Report, average, line_totals
 from spewy.look.solution import Solution
 
 MUST_AGREE = ("unit", "game", "pot", "stack", "oop", "ip", "rake", "bets", "tree")
-"""Keys of a job that must be equal in all solves of a report."""
+"""Keys of the job file that must be equal in all solves of a report."""
 
 
 def report_boards(
@@ -38,9 +38,9 @@ def report_boards(
 
     Args:
         paths: folders of solves, or folders that contain them.
-        line: line of a decision in the first round; or a line that a deal follows, and then a board's row is the mean
-            over all cards of the deal.
-        target: accuracy to which dropped rounds are re-solved.
+        line: line of a decision in the first round; or a line with one deal, and then a board's row in the report is
+            the mean over all cards of the deal.
+        target: accuracy to which dropped rounds are re-solved; None for the target of each solve's last run.
         note: called with a line of text for each re-solved subgame, and for boards that are missing or not solved yet.
         progress: called with the number of boards that are done, and the number of all boards.
 
@@ -106,20 +106,19 @@ def report_boards(
 
 
 def alike_boards(job: Job) -> int:
-    """Number of boards that equal the board of a job up to suits, itself included."""
+    """Count the boards that equal the board of a job up to suits, including the board itself."""
     perms = suit_permutations(job.rules.deck)
     return len({tuple(sorted(permute_cards(job.board, perm).tolist())) for perm in perms})
 
 
 def _unit(solution: Solution) -> float:
-    """Factor from the weight of a pair of hands in the solve to its weight in the ranges of the job."""
+    """Return the factor that converts a weight of a pair of hands in the solve to a weight in the ranges of the job."""
     problem = solution.problem
     if problem.units is None:
         return 1.0
     positive = (units[weights > 0] for units, weights in zip(problem.units, problem.ranges, strict=True))
-    return float(
-        np.prod([units.min() for units in positive])
-    )  # larger for a hand that no opposing hand is compatible with
+    # The minimum, since only hands that no opposing hand is compatible with have larger factors.
+    return float(np.prod([units.min() for units in positive]))
 
 
 def require_same(job: Job, folder: Path, first_job: Job, first: Path) -> None:

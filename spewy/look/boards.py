@@ -16,7 +16,7 @@ from spewy.look.folder import stored_job, strategy_folder
 from spewy.system.textfile import as_path, read_text
 
 WEIGHTS_FILE = "boards.csv"
-"""Name of the file of weights in a batch's folder: a line ``board,weight``, then a line for each board."""
+"""Name of the file with the boards' weights in a batch's folder: a header ``board,weight``, and a line per board."""
 
 MOST_NAMED = 5
 """Largest number of boards that an error message lists."""
@@ -27,9 +27,9 @@ class BoardFolders:
     """Folders of solves, and the weights of their boards.
 
     Attributes:
-        folders: folders of solves, in the order of the paths; the folders of a batch are sorted by name.
-        weights: weights from files of weights, by the cards of a board in ascending order. A board without an entry
-            counts as the number of boards that equal it up to suits.
+        folders: folders of solves, in the order in which the user gave them; those of a batch are sorted by name.
+        weights: weights from files of weights, by the cards of a board in ascending order. The weight of a board
+            without an entry is the number of boards that equal it up to suits.
         missing: names of boards that have a weight and no folder.
     """
 
@@ -39,7 +39,7 @@ class BoardFolders:
 
 
 def find_boards(paths: Sequence[str | Path]) -> BoardFolders:
-    """Find the solves in some folders, each the folder of a solve or a folder that contains such folders.
+    """Find the solves in some folders; each is the folder of a solve, or contains the folders of several solves.
 
     Raises:
         InputError: a folder contains no solve, or its file of weights cannot be read.
@@ -81,11 +81,11 @@ def batch_folders(folder: str | Path) -> BoardFolders | None:
 
 
 def board_folder(folder: str | Path, board: str | None) -> Path:
-    """Find the folder of the solve for a board.
+    """Find the folder of the solve for a board in a batch.
 
     Args:
-        folder: folder of a batch, or of a single solve, which is returned.
-        board: public cards, which may have cards of later rounds than the board of the solve.
+        folder: folder of a batch, or of a single solve, which is returned unchanged.
+        board: public cards, which may include cards of later rounds; None is valid only for a single solve.
 
     Raises:
         InputError: the batch has no solve for the board.
@@ -110,7 +110,7 @@ def board_folder(folder: str | Path, board: str | None) -> Path:
 
 
 def require_one_solve(folder: str | Path) -> None:
-    """Refuse the folder of a batch, for work that needs the folder of a single solve.
+    """Check that a folder is not that of a batch, for work that needs the folder of a single solve.
 
     Raises:
         InputError: the folder is that of a batch; the message names its solves.
@@ -127,7 +127,12 @@ def require_one_solve(folder: str | Path) -> None:
 
 
 def write_weights(folder: Path, weights: Mapping[str, int]) -> None:
-    """Write a batch's file of weights, from weights by the name of the board."""
+    """Write a batch's file of weights.
+
+    Args:
+        folder: folder of the batch, which is created if it is missing.
+        weights: weight of each board, by the name of the board.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     lines = ["board,weight", *(f"{board},{weight}" for board, weight in weights.items())]
     (folder / WEIGHTS_FILE).write_text("\n".join(lines) + "\n", encoding="ascii")

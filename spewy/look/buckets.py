@@ -99,20 +99,23 @@ class BoardBuckets:
         return len(self.curves)
 
     def members(self, row: int) -> list[str]:
-        """Names of the hands in bucket ``row``, the strongest first."""
+        """Return the names of the hands in bucket ``row``, the strongest first."""
         members = np.flatnonzero(self.labels == row)
         strongest = members[np.argsort(-self.outcomes[members].mean(axis=1), kind="stable")]
         combos = hands(Deck(), 2)
         return [hand_name(combos[h]) for h in strongest]
 
     def histogram(self, row: int) -> NDArray[np.float64]:
-        """Share of a bucket's outcomes in each of ten intervals from 0 to 1; all its hands weigh 1."""
+        """Return the share of the outcomes in bucket ``row`` that lie in each tenth of the interval from 0 to 1.
+
+        All hands of the bucket weigh 1.
+        """
         members = self.outcomes[self.labels == row]
         counts, _ = np.histogram(members, bins=BINS, range=(0.0, 1.0))
         return np.asarray(counts / counts.sum(), dtype=np.float64)
 
     def spread(self, row: int) -> float:
-        """Standard deviation of the outcomes in a bucket, over all its hands and run-outs."""
+        """Return the standard deviation of the outcomes in bucket ``row``, over all its hands and run-outs."""
         return float(self.outcomes[self.labels == row].std())
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One chunk on one board under the average strategies: reach, EV and equity of every hand at every decision.
+"""Compute reach, EV and equity of every hand at every decision of one chunk on one board, under average strategies.
 
 EV is a player's expected share of the pot from a node on: the chips that the player will win from the middle minus the
 chips that the player will still put in. At the root of a spot both EVs sum to the pot, less the rake; a fold has EV 0.
@@ -38,14 +38,14 @@ Cards = tuple[int, ...]
 LEAST_MASS = 1e-9
 """Smallest share of the opponent's range that must be compatible with a hand, so that its EV is computed."""
 NOTHING = 1e-13
-"""A node counts as unreached if compatible pairs have a smaller share of all pairs of hands: a rounding error."""
+"""Smallest share of the weight of all pairs of hands that counts: compatible pairs with less are a rounding error."""
 CHUNKS, BOARDS, VIEWS = 128, 4, 4
 """Number of cached chunks, number of boards with cached matrices of pairs of hands (some megabytes each), and number of
 cached views, each with the values at all nodes of a chunk."""
 
 
 class ChunkReads(Closing):
-    """Reads chunks of a solve, and caches the last ones.
+    """Reads chunks of a solve, and caches those that were read last.
 
     Both ranges at a chunk are computed from the strategies of all earlier chunks on its line.
 
@@ -87,7 +87,7 @@ class ChunkReads(Closing):
         return ChunkView(play, ranges, config, self.pairs(cards, equity), self.leaf_values(line, cards, play))
 
     def require(self, line: str, cards: Cards) -> None:
-        """Prepare a chunk for reading; a subclass re-solves dropped chunks here."""
+        """Prepare a chunk for reading: do nothing here; a subclass re-solves dropped chunks."""
 
     def leaf_values(self, line: str, cards: Cards, play: ChunkPlay) -> Pair | None:
         """Return the counterfactual values at a chunk's chance leaves.
@@ -110,11 +110,11 @@ class ChunkReads(Closing):
             cached.cache_clear()
 
     def close(self) -> None:
-        """Close the policy."""
+        """Close the stored strategies."""
         self.policy.close()
 
     def _ranges(self, line: str, cards: Cards) -> tuple[Floats, Floats]:
-        """Each player's range ``[hand]`` at the root of the chunk that a line enters."""
+        """Compute each player's range ``[hand]`` at the root of the chunk that a line enters."""
         hands, problem = self.hands(cards), self.policy.problem
         if not line:
             return problem.ranges[0][hands[0]], problem.ranges[1][hands[1]]
@@ -127,7 +127,7 @@ class ChunkReads(Closing):
         return first, second
 
     def _hands(self, cards: Cards) -> tuple[Ints, Ints]:
-        """Numbers of each player's hands that a board does not block, ascending."""
+        """Return, for each player, the numbers of the hands in the initial range that a board does not block."""
         problem = self.policy.problem
         free = ~blocked(problem.hands, cards)
         first, second = (np.flatnonzero(free & (weights > 0)) for weights in problem.ranges)
@@ -146,8 +146,8 @@ class NodeArrays:
     Attributes:
         reach: ``[hand]``, weight of each hand in the player's range at the decision.
         strategy: ``[action, hand]``, frequency of each action.
-        ev: ``[hand]``, expected share of the pot.
-        action_ev: ``[action, hand]``, EV if the hand takes the action.
+        ev: ``[hand]``, expected share of the pot, in chips.
+        action_ev: ``[action, hand]``, EV if the hand takes the action, in chips.
         equity: ``[hand]``, chance to win without further betting.
     """
 
@@ -166,7 +166,8 @@ class NodeTotals:
         weight: weight of all pairs of compatible hands, ``W = Σ_{i, j} r0[i] r1[j] compat(i, j)`` with the ranges
             ``r0`` and ``r1`` at the node; ``compat`` is 1 for two hands without a common card, else 0.
         frequencies: ``[action]``, share of the acting range that takes each action.
-        ev: each player's expected share of the pot, averaged over all pairs of hands; NaN if no pair reaches the node.
+        ev: each player's expected share of the pot, in chips unless converted by `in_unit`, averaged over all pairs of
+            hands; NaN if no pair reaches the node.
         equity: each player's chance to win without further betting, averaged over all pairs of hands; NaN if no pair
             reaches the node.
     """
@@ -204,17 +205,20 @@ class ChunkView:
         self.reach = reaches(play, ranges)
 
     def at(self, line: str) -> Node:
-        """Node of the chunk after a line."""
+        """Return the chunk's node after a line."""
         return next(node for node in self.play.nodes if node.line == line)
 
     def node(self, line: str) -> NodeArrays:
-        """Figures of the player who acts at the decision after a line."""
+        """Return the figures of all hands of the player who acts at the decision after a line."""
         node = self.at(line)
         assert node.player is not None
         return self._arrays(node, node.player, self.play.frequencies[line], node.children)
 
     def waiting(self, line: str) -> NodeArrays:
-        """Figures of the player who waits at the decision after a line; the strategy has no actions."""
+        """Return the figures of all hands of the player who waits at the decision after a line.
+
+        The arrays of actions are empty.
+        """
         node = self.at(line)
         assert node.player is not None
         p = 1 - node.player
@@ -241,7 +245,7 @@ class ChunkView:
         return NodeArrays(own, frequencies, ev, action_ev, equity)
 
     def totals(self, line: str) -> NodeTotals:
-        """Figures of both whole ranges at the node after a line."""
+        """Return the figures of both whole ranges at the node after a line."""
         assert self._pairs is not None
         node, here, nothing = self.at(line), self.reach[line], (np.nan, np.nan)
         weight = float(here[0] @ self._pairs.compatible @ here[1])
@@ -259,7 +263,10 @@ class ChunkView:
         return NodeTotals(weight, frequencies, ev, equity)
 
     def frequencies(self, node: Node) -> Floats:
-        """Share of the acting range that takes each action of a node; an empty array if nobody acts there."""
+        """Return the share of the acting range that takes each action of a node: an array ``[action]``.
+
+        It is empty if nobody acts at the node, and NaN if no hand reaches the node.
+        """
         p = node.player
         if p is None or node.kind != "decision":
             return np.empty(0)
@@ -282,10 +289,15 @@ class ChunkView:
         return values
 
     def _mean(self, node: Node, p: int, values: dict[str, tuple[Floats, Floats]]) -> Floats:
-        """Player p's values ``[hand]`` at a decision, from those of its children in ``values``.
+        """Compute player p's counterfactual values ``[hand]`` at a decision from the values at its child nodes.
 
-        If p acts, they are the mean under p's strategy. Else they are the sum, since counterfactual values already
-        contain the opponent's frequencies.
+        If p acts, the result is the mean of the children's values under p's strategy. Else it is their sum, since
+        counterfactual values already contain the opponent's frequencies.
+
+        Args:
+            node: the decision.
+            p: the player.
+            values: both players' values at the child nodes, by line.
         """
         below = np.stack([values[child.line][p] for child in node.children])
         if node.player == p:
@@ -294,7 +306,7 @@ class ChunkView:
         return total
 
     def _paid(self, ends: Sequence[Node], p: int) -> list[Floats]:
-        """Player p's values ``[hand]`` at some folds and showdowns.
+        """Compute player p's counterfactual values ``[hand]`` at each of some folds and showdowns.
 
         All nodes share one product with each matrix of pairs, which is several times as fast as a product per node.
         """
@@ -313,7 +325,7 @@ class ChunkView:
         return values
 
     def _reaching(self, nodes: Sequence[Node], p: int) -> Floats:
-        """Player p's ranges at some nodes, ``[hand, node]``."""
+        """Return player p's ranges at some nodes: an array ``[hand, node]``."""
         out = np.empty((len(self.reach[self.play.nodes[0].line][p]), len(nodes)))
         for number, node in enumerate(nodes):
             out[:, number] = self.reach[node.line][p]
@@ -341,7 +353,7 @@ def reaches(play: ChunkPlay, ranges: tuple[Floats, Floats]) -> dict[str, tuple[F
 
 
 def ratio(total: Floats, mass: Floats, whole: Floats | float) -> Floats:
-    """Return ``total / mass``; NaN where ``mass`` is a tiny share of ``whole``, since it may be a rounding error."""
+    """Return ``total / mass``; NaN where ``mass`` is so small a share of ``whole`` that it may be a rounding error."""
     out = np.full(np.broadcast_shapes(total.shape, mass.shape), np.nan)
     np.divide(total, mass, out=out, where=mass > LEAST_MASS * whole)
     return out

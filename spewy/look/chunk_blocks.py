@@ -1,4 +1,4 @@
-"""Payoff matrices of a chunk in blocks: rows in order of their equity, with the mean payoff of each pair of blocks.
+"""Condense the payoff matrices of a chunk into blocks of rows with similar equity, and the mean payoff of two blocks.
 
 A matrix of a thousand rows is too large for a picture. So the rows of each player that are in the range are sorted by
 equity and divided into at most `MOST_BLOCKS` blocks of equally many rows. With the weight ``w[i, j]`` of all compatible
@@ -23,21 +23,24 @@ from spewy.look.solution import Solution
 from spewy.system.plain import plain
 
 MOST_BLOCKS = 60
-"""Largest number of blocks of each player."""
+"""Largest number of blocks into which a player's rows are divided."""
 MOST_NAMED = 12
 """Largest number of hands that a block names."""
 ROOT = ""
-"""Name of the root among the leaves: its payoffs are those of the average strategies."""
+"""Name that stands for the chunk's root beside the names of its leaves.
+
+The payoffs of the root are those of the average strategies.
+"""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Rows of one player whose equities are neighbours.
+    """Consecutive rows of one player, when the rows are sorted by equity.
 
     Attributes:
-        hands: names of the hands, those with the least equity first; at most `MOST_NAMED`.
-        count: number of the hands.
-        weight: share of the range.
+        hands: names of the rows' hands, those with the least equity first; at most `MOST_NAMED`.
+        count: number of all hands in the rows.
+        weight: share of the player's range that the rows hold, from 0 to 1.
         equity: smallest and largest equity of the rows.
     """
 
@@ -53,16 +56,16 @@ class ChunkBlocks:
 
     Attributes:
         line: line that enters the chunk, in the unit of the job.
-        pot: what lies in the middle at the root of the chunk, in the unit of the job.
+        pot: size of the pot at the root of the chunk, in the unit of the job.
         unit: unit of amounts.
         rows: numbers of rows of oop and ip in the matrix game.
         estimated: whether the payoffs of a chance leaf were estimated, since none were stored.
-        value: what oop wins on average, net.
+        value: net amount that oop wins on average from the root of the chunk, in the unit of the job.
         blocks: blocks of oop and ip, those with the least equity first.
         leaves: for each leaf, and for the root under the name `ROOT`, its line in the unit of the job, its words and
             its kind.
-        payoffs: ``[block of oop, block of ip]`` by the name of the leaf: what oop wins on average, net, in the unit of
-            the job; NaN for blocks without two compatible hands.
+        payoffs: by the name of the leaf, the net amount that oop wins on average ``[block of oop, block of ip]``, in
+            the unit of the job; NaN for blocks without two compatible hands.
         row_of: for oop and ip, the row of each hand by its name.
     """
 
@@ -78,7 +81,10 @@ class ChunkBlocks:
     row_of: tuple[Mapping[str, int], Mapping[str, int]]
 
     def to_json(self, leaf: str = ROOT) -> dict[str, Any]:
-        """Return the payoffs of a leaf with everything to read them, as a JSON object.
+        """Return the payoffs of a leaf, with the blocks and all other attributes, as a JSON object.
+
+        Args:
+            leaf: name of the leaf; `ROOT` for the root of the chunk.
 
         Raises:
             InputError: the chunk has no such leaf.
@@ -107,7 +113,7 @@ def chunk_blocks(
     board: str | Sequence[int] | None = None,
     payoffs: Below = "average",
 ) -> ChunkBlocks:
-    """Compute the payoff matrices of the chunk in which a decision lies.
+    """Compute the payoff matrices of the chunk in which a decision lies, with the rows joined to blocks.
 
     Args:
         solution: the solve.
@@ -152,7 +158,11 @@ def chunk_blocks(
 
 
 def _sorted_rows(view: NodeView, chunk: OneChunk, p: int) -> tuple[Ints, Floats]:
-    """Return the rows of a player that are in the range, by their equity, and the equity of each row."""
+    """Sort the rows of player p that are in the range by equity.
+
+    Returns:
+        The numbers of these rows, the one with the least equity first; and ``[row]``, the equity of each row.
+    """
     row_of, n_rows = _rows_of(chunk, p), len(chunk.hands[p])
     rows = np.array([row_of[hand] for hand in view.hands], dtype=np.int64)
     known = ~np.isnan(view.equity) & (view.reach > 0)
@@ -168,7 +178,14 @@ def _rows_of(chunk: OneChunk, p: int) -> dict[str, int]:
 
 
 def _blocks(chunk: OneChunk, p: int, groups: Sequence[Ints], equity: Floats) -> tuple[Block, ...]:
-    """Describe the blocks of a player."""
+    """Describe the blocks of player p.
+
+    Args:
+        chunk: the chunk.
+        p: the player.
+        groups: numbers of the rows in each block.
+        equity: ``[row]``, the equity of each row.
+    """
     total = chunk.ranges[p].sum()
     found = []
     for rows in groups:
@@ -180,7 +197,13 @@ def _blocks(chunk: OneChunk, p: int, groups: Sequence[Ints], equity: Floats) -> 
 
 
 def _means(matrix: Floats, weights: Floats, groups: Sequence[Sequence[Ints]]) -> Floats:
-    """Average a matrix ``[row, row]`` over pairs of blocks, with the weights of the pairs of rows."""
+    """Average a matrix over pairs of blocks: ``[block of oop, block of ip]``.
+
+    Args:
+        matrix: ``[row of oop, row of ip]``, the values; NaN counts as 0.
+        weights: ``[row of oop, row of ip]``, the weights of the pairs of rows.
+        groups: for oop and ip, the numbers of the rows in each block.
+    """
     chosen = [_members(side, n) for side, n in zip(groups, weights.shape, strict=True)]
     mass = chosen[0] @ weights @ chosen[1].T
     total = chosen[0] @ np.where(weights > 0, weights * np.nan_to_num(matrix), 0.0) @ chosen[1].T
@@ -189,7 +212,12 @@ def _means(matrix: Floats, weights: Floats, groups: Sequence[Sequence[Ints]]) ->
 
 
 def _members(groups: Sequence[Ints], n_rows: int) -> Floats:
-    """Return whether each block has each row, as an array ``[block, row]`` of zeros and ones."""
+    """Return an array ``[block, row]``: 1 if the block has the row, else 0.
+
+    Args:
+        groups: numbers of the rows in each block.
+        n_rows: number of rows.
+    """
     out = np.zeros((len(groups), n_rows))
     for block, rows in enumerate(groups):
         out[block, rows] = 1.0

@@ -1,4 +1,4 @@
-"""One chunk of a job as a matrix game with named rows, as in Figure 1 of the paper.
+"""Build the matrix game of one chunk of a job, with named rows, as in Figure 1 of the paper.
 
 The inputs are a range for each player at the root of the chunk and a payoff matrix for each leaf. The outputs are a
 strategy for each player and the payoff matrix of the root. The ranges at the root are computed with the average
@@ -38,7 +38,7 @@ from spewy.records.chunks import Chunks
 from spewy.run.session import Session
 
 Below = Literal["average", "stored"]
-"""How payoffs at chance leaves are found: computed from the average strategies, or as the last visits stored them."""
+"""Source of the payoffs at chance leaves: computed from the average strategies, or as stored by the last visits."""
 
 MOST_BELOW = 20_000
 """Largest number of later chunks for which payoffs are computed; each takes some milliseconds."""
@@ -80,7 +80,7 @@ def stored_chunk(
     board: str | Sequence[int] | None,
     payoffs: Below,
 ) -> OneChunk:
-    """Build the matrix game of a chunk in a read-only store: see `spewy.Solution.chunk`.
+    """Build the matrix game of a chunk of a solve, without writing to its store: see `spewy.Solution.chunk`.
 
     Args:
         job: job that the store was made for.
@@ -88,7 +88,7 @@ def stored_chunk(
         reads: reads the store.
         line: line that enters the chunk, ``""`` or ending in ``/``.
         board: public cards, the root's first; None for the root's.
-        payoffs: whether payoffs at chance leaves are computed or stored.
+        payoffs: whether payoffs at chance leaves are computed ("average") or read from the store ("stored").
 
     Raises:
         InputError: `one_chunk` would refuse the line, the board or the job; or payoffs cannot be computed, since later
@@ -124,11 +124,11 @@ def _build(
 
     Args:
         layout: boards and betting of the solve or of a subgame.
-        place: the chunk, as its round t, board b and root r in the layout.
+        place: numbers of the chunk in the layout: round t, board b and entering line r.
         perm: suit permutation that maps the requested board to the layout's board.
-        play_down: reads strategies, and computes ranges at chunks.
+        play_down: reads strategies, and computes the ranges at the chunk's root.
         below: reads, computes or estimates payoffs at chance leaves.
-        tremble: weight of the initial range that is added to each player's range.
+        tremble: fraction of the initial range that is added to each player's range.
     """
     t, b, r = place
     first, second = (side[r] for side in play_down.ranges(t, b))
@@ -147,9 +147,14 @@ def _build(
 
 
 def _names(layout: Layout, t: int, b: int, p: int, back: Ints) -> tuple[tuple[str, ...], ...]:
-    """Names of the hands in each row of player p, those with the largest weight first.
+    """Return the names of the hands in each row of player p, those with the largest weight first.
 
-    ``back`` is the suit permutation that maps board b of round t to the requested board.
+    Args:
+        layout: boards and betting of the solve or of a subgame.
+        t: the round.
+        b: number of the board.
+        p: the player.
+        back: suit permutation that maps the layout's board to the requested board.
     """
     rows = layout.board(t, b).hands[p]
     names = [hand_name(permute_cards(hand, back)) for hand in layout.problem.hands[rows.numbers]]
@@ -167,7 +172,11 @@ def _require_zero_sum(job: Job) -> None:
 
 
 def _require_computable(job: Job, subgame: Layout, reads: StoreReads, node: Node) -> None:
-    """Refuse to compute payoffs from dropped strategies, or from so many chunks that it would take hours."""
+    """Check that payoffs at a chunk's chance leaves can be computed from later rounds.
+
+    Raises:
+        InputError: later rounds were dropped, or have so many chunks that it would take hours.
+    """
     hint = 'payoffs="stored" takes payoffs that visits have stored, or estimates'
     first = reads.store.first
     if first is not None and node.round < first and subgame.n_rounds > 1:

@@ -24,7 +24,7 @@ UNUSED: Colour = (236, 236, 236)
 
 
 def action_colours(labels: Sequence[str]) -> list[Colour]:
-    """Choose a colour for each action, from the labels of the actions.
+    """Choose a colour for each action by its label; larger bets are darker.
 
     >>> action_colours(("Fold", "Call", "Raise(250)")) == [FOLD, PASSIVE, BETS[1]]
     True

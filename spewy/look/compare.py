@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Two: TypeAlias = tuple[float, float]
-"""A number of solve A and a number of solve B."""
+"""A pair of numbers: one of solve A, one of solve B."""
 
 SIDES = ("a", "b")
 MOST_LINES = 200
@@ -100,12 +100,15 @@ class Comparison:
 
     @property
     def moved(self) -> Floats:
-        """Share of each hand that plays differently in A and in B (an array ``[hand]``)."""
+        """Share of each hand that plays differently in A and in B: an array ``[hand]`` of numbers from 0 to 1.
+
+        A share is half the sum, over all actions, of the absolute differences of the frequencies.
+        """
         return _moved(self.strategy)
 
     @property
     def ev_difference(self) -> Floats:
-        """EV of each hand in B minus its EV in A (an array ``[hand]``)."""
+        """EV of each hand in B minus its EV in A: an array ``[hand]``."""
         difference: Floats = self.ev[1] - self.ev[0]
         return difference
 
@@ -136,7 +139,7 @@ class Comparison:
         return [int(h) for h in order]
 
     def frame(self) -> pd.DataFrame:
-        """Return a frame with a row for each hand, in the columns of ``spewy compare --csv``."""
+        """Return a data frame with a row for each hand, with the columns of ``spewy compare --csv``."""
         import pandas as pd
 
         columns: dict[str, Any] = {"hand": np.array(self.hands, dtype=object)}
@@ -225,7 +228,14 @@ def compare(a: SolveView, b: SolveView, line: str = "", board: str | None = None
 
 @dataclass(frozen=True)
 class _Aligned:
-    """Arrays ``[solve, ...]`` of one decision in two solves, with their common hands and all their actions."""
+    """Figures of one decision in two solves, for the hands that both solves have and the actions of either solve.
+
+    Attributes:
+        hands: names of the common hands.
+        reach: ``[solve, hand]``, weight of each hand in the acting range.
+        strategy: ``[solve, action, hand]``, frequency of each action.
+        ev: ``[solve, hand]``, expected share of the pot.
+    """
 
     hands: tuple[str, ...]
     reach: Floats
@@ -247,7 +257,13 @@ def _aligned(a: NodeView, b: NodeView, actions: Sequence[str]) -> _Aligned:
 
 
 def _spread(values: Floats, of: Sequence[str], actions: Sequence[str]) -> Floats:
-    """Copy values ``[action, ...]`` of the actions ``of`` into an array of all ``actions``, with 0 for the rest."""
+    """Extend an array to more actions, with 0 for the actions that are new.
+
+    Args:
+        values: ``[action, ...]``, with an entry for each action in ``of``.
+        of: labels of the actions that ``values`` has.
+        actions: labels of the actions that the result has, including all of ``of``.
+    """
     out = np.zeros((len(actions), *values.shape[1:]))
     out[[actions.index(action) for action in of]] = values
     return out
@@ -259,7 +275,12 @@ def _moved(strategy: Floats) -> Floats:
 
 
 def _mean_moved(reach: Floats, strategy: Floats) -> float:
-    """Share of the acting range that plays differently in two solves; 0 if no hand reaches the decision."""
+    """Return the share of the acting range that plays differently in two solves; 0 if no hand reaches the decision.
+
+    Args:
+        reach: ``[solve, hand]``, weight of each hand in the acting range.
+        strategy: ``[solve, action, hand]``, frequency of each action.
+    """
     weight = reach.sum(axis=0)
     return float(weight @ _moved(strategy) / weight.sum()) if weight.any() else 0.0
 
@@ -296,7 +317,13 @@ def _changes(a: SolveView, b: SolveView, nodes: Sequence[Node], board: str | Non
 
 
 def _only(a: SolveView, b: SolveView, nodes: Sequence[Node]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Lines of later decisions in the round of two nodes: those that only A has, and those that only B has."""
+    """Return the lines of decisions later in the round that only A has, and those that only B has.
+
+    Args:
+        a: solve A.
+        b: solve B.
+        nodes: node of the compared decision in A and in B.
+    """
     first, second = (
         [solution.job.amounts.line_text(line) for line in _following(node)]
         for solution, node in zip((a, b), nodes, strict=True)
@@ -305,7 +332,7 @@ def _only(a: SolveView, b: SolveView, nodes: Sequence[Node]) -> tuple[tuple[str,
 
 
 def _following(node: Node) -> list[str]:
-    """Lines of a decision and of all later decisions of its round."""
+    """Return the lines of a decision and of all later decisions of its round."""
     out, stack = [], [node]
     while stack:
         here = stack.pop()

@@ -1,4 +1,4 @@
-"""Compare two batches, A and B, at one decision: on each board that both have, and on average."""
+"""Compare two batches (jobs solved on many boards), A and B, at a decision: on each common board and on average."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BoardChange:
     Attributes:
         board: public cards.
         stands_for: number of boards that this board represents.
-        frequencies: ``[solve, action]``, share of the acting range that takes each action.
+        frequencies: ``[batch, action]``, share of the acting range that takes each action, in A and in B.
         moved: share of the acting range that plays differently in A and in B.
         ev: EV of the player who acts, in A and in B.
     """
@@ -73,7 +73,7 @@ class BoardsComparison:
         return BoardChange((), total, frequencies, float(moved), (float(ev[0]), float(ev[1])))
 
     def frame(self) -> pd.DataFrame:
-        """Return a frame with a row for each board."""
+        """Return a data frame with a row for each board."""
         import pandas as pd
 
         columns: dict[str, Any] = {
@@ -115,7 +115,7 @@ def compare_boards(
         a: folder of batch A.
         b: folder of batch B.
         line: betting since the root of each solve.
-        target: accuracy to which dropped rounds are re-solved.
+        target: accuracy to which dropped rounds are re-solved; None for the target of each solve's last run.
         note: called with a line of text for each board that is left out.
         progress: called with the number of boards that are done, and the number of all boards.
 
@@ -162,7 +162,12 @@ def compare_boards(
 
 
 def _by_board(folder: Path, note: Note) -> dict[tuple[int, ...], Path]:
-    """Folders of a batch that hold saved strategies, by the cards of their boards in ascending order."""
+    """Find the folders of a batch that hold saved strategies, by the cards of their boards in ascending order.
+
+    Args:
+        folder: folder of the batch.
+        note: called with a line of text for each folder without saved strategies.
+    """
     out = {}
     for solve in find_boards([folder]).folders:
         try:

@@ -1,7 +1,7 @@
-"""Curves of range against range: both players' hands in order of their equity, EV or realisation.
+"""Curves that compare both ranges: each player's hands in ascending order of equity, EV or equity realisation.
 
-The x axis of a curve is the share of the range, on which each hand is as wide as its weight in the range. So the curve
-of equity of a range with a quarter of strong hands is high in its last quarter.
+The x axis of a curve is the share of the range; each hand takes a width in proportion to its weight. So if a quarter of
+a range is strong, its curve of equity is high in the last quarter.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from solvers.tree import Floats
 from spewy.look.node import NodeView
 
 MEASURES = ("equity", "EV", "realisation")
-"""Quantities that have curves."""
+"""Names of the quantities for which `curves` makes curves."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,12 @@ class Curve:
 
     @classmethod
     def of(cls, view: NodeView, value: Floats) -> Curve:
-        """Sort the hands of a player by a quantity, an array ``[hand]``."""
+        """Sort a player's hands by a quantity.
+
+        Args:
+            view: the player's hands at a decision.
+            value: ``[hand]``, the quantity; NaN if it is unknown.
+        """
         known = np.flatnonzero((view.reach > 0) & ~np.isnan(value))
         order = known[np.argsort(value[known], kind="stable")]
         total = np.cumsum(view.reach[order])
@@ -59,8 +64,8 @@ def curves(views: Sequence[NodeView], pot: float) -> dict[str, tuple[Curve, ...]
     """Return the curves of both players at a decision, by the name of the quantity.
 
     Args:
-        views: the decision as each player sees it.
-        pot: chips in the middle, in the unit of the EVs.
+        views: for each player, the player's hands at the decision.
+        pot: size of the pot, in the unit of the EVs.
     """
     by_measure = {
         "equity": [view.equity for view in views],
@@ -74,6 +79,14 @@ def curves(views: Sequence[NodeView], pot: float) -> dict[str, tuple[Curve, ...]
 
 
 def realisation(view: NodeView, pot: float) -> Floats:
-    """Share of its equity that each hand turns into EV, ``EV / (equity · pot)``; NaN for hands without equity."""
+    """Compute the equity realisation of each hand, ``EV / (equity · pot)``; NaN for hands without equity.
+
+    Args:
+        view: a player's hands at a decision.
+        pot: size of the pot, in the unit of the EVs.
+
+    Returns:
+        An array ``[hand]``.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(view.equity > 0, view.ev / (view.equity * pot), np.nan)

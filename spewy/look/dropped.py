@@ -1,4 +1,4 @@
-"""Re-solve dropped rounds of a store when a decision in them is requested; the store is not written.
+"""Re-solve the dropped rounds of a solve when a decision in them is requested, without writing to the store.
 
 The subgame from a chunk of the first dropped round on is a game of its own, with the ranges, pot, stacks and betting of
 the solve. It is solved with a row for each hand until its own exploitability reaches a target, and kept in memory. Its
@@ -97,8 +97,8 @@ class StoreReads(ChunkReads):
 
         Args:
             line: line that enters the chunk.
-            number: round of the game.
-            history: public cards of the stored board that equals the requested board up to suits.
+            number: number of the round of the game that begins with the chunk.
+            history: public cards of the solved board that equals the requested board up to suits.
 
         Returns:
             The layout of the subgame, and both ranges at its root, per player ``[hand of the layout]``.
@@ -110,7 +110,13 @@ class StoreReads(ChunkReads):
         return subgame, (oop, ip)
 
     def leaf_values(self, line: str, cards: Cards, play: ChunkPlay) -> Pair | None:
-        """Read or compute both players' counterfactual values ``[chance leaf, hand]`` in a chunk."""
+        """Read or compute both players' counterfactual values ``[chance leaf, hand]`` at the chance leaves of a chunk.
+
+        Args:
+            line: line that enters the chunk.
+            cards: public cards, the root's first.
+            play: strategies of the chunk.
+        """
         n_leaves, n_hands = len(play.chance_leaves), (len(play.hands[0]), len(play.hands[1]))
         if not n_leaves:
             return super().leaf_values(line, cards, play)
@@ -128,4 +134,4 @@ class StoreReads(ChunkReads):
 
 
 def _silence(text: str) -> None:
-    """Ignore a line of text."""
+    """Ignore a line of text for the user."""

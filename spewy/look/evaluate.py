@@ -1,4 +1,4 @@
-"""EVs of stored strategies against each other, with other play at locked decisions; nothing is solved again.
+"""Compute EVs of stored strategies that play against each other, with locked decisions and without solving again.
 
 Each player follows a stored strategy, except at the decisions that are locked. The strategies of both players may come
 from two solves of the same game, such as a solve with a node lock and one without. The EVs are exact: one traversal of
@@ -45,7 +45,8 @@ class HandEvs:
         hands: names of the hands.
         reach: ``[hand]``, weight of each hand in the range.
         stored: ``[hand]``, EV when both players follow the stored strategies of the first solve.
-        ev: ``[hand]``, EV in the evaluated play. Both EVs are NaN for a hand that no hand of the opponent can meet.
+        ev: ``[hand]``, EV in the evaluated play. Both EVs are NaN for a hand that shares a card with every hand of the
+            opponent's range.
     """
 
     hands: tuple[str, ...]
@@ -55,14 +56,14 @@ class HandEvs:
 
     @property
     def order(self) -> list[int]:
-        """Numbers of the hands, first the hand that loses most against its stored EV; hands without EVs are last."""
+        """Numbers of the hands, sorted by EV minus stored EV, the smallest first; hands without EVs come last."""
         changes = (self.ev - self.stored).tolist()
         return sorted(
             range(len(changes)), key=lambda h: (changes[h] != changes[h], changes[h], self.hands[h])
         )
 
     def frame(self) -> pd.DataFrame:
-        """Return a frame with a row for each hand, in the order of `order`."""
+        """Return a data frame with a row for each hand, in the order of `order`."""
         import pandas as pd
 
         columns = {"reach": self.reach, "ev_stored": self.stored, "ev": self.ev}
@@ -93,11 +94,15 @@ class Evaluation:
 
     @property
     def difference(self) -> tuple[float, float]:
-        """Return how much more each player wins than with the stored strategies."""
+        """EV of each player minus the EV with the stored strategies of the first solve."""
         return self.ev[0] - self.stored[0], self.ev[1] - self.stored[1]
 
     def to_json(self, player: int | None = None) -> dict[str, Any]:
-        """Return the evaluation as a JSON object, with the hands of a player, or without hands."""
+        """Return the evaluation as a JSON object.
+
+        Args:
+            player: player whose hands are included; None: no hands are included.
+        """
         found: dict[str, Any] = {
             "plays": list(self.plays),
             "ev": list(self.ev),
@@ -166,7 +171,7 @@ SeatEvs = tuple[float, Floats]
 
 
 class _Play:
-    """The game of a solve with locked decisions, in which two strategies are played.
+    """Computes the EVs of two strategies in the game of a solve, with some locked decisions.
 
     Args:
         layout: boards and betting, with a row for each hand.
@@ -180,7 +185,7 @@ class _Play:
         self._solution = solution
 
     def values(self, strategies: Strategies) -> tuple[SeatEvs, SeatEvs]:
-        """Return the EVs of both players, in the unit of the job; a spot's are shares of the pot."""
+        """Return both players' EVs in the unit of the job: shares of the pot in a spot, net amounts in a whole game."""
         walker = Walker(self._game, self._solution.job.solve.threads)
         try:
             return self._of(walker, 0, strategies), self._of(walker, 1, strategies)
@@ -198,7 +203,14 @@ class _Play:
 def _hand_evs(
     solution: SolveView, layout: Layout, stored: tuple[SeatEvs, SeatEvs], found: tuple[SeatEvs, SeatEvs]
 ) -> tuple[HandEvs, HandEvs]:
-    """Join the EVs of both players' hands with their names and weights."""
+    """Join the EVs of both players' hands with the hands' names and weights.
+
+    Args:
+        solution: a solve of the game.
+        layout: boards and betting, with a row for each hand.
+        stored: EVs of both players if both follow the stored strategies.
+        found: EVs of both players in the evaluated play.
+    """
     problem, sides = solution.problem, []
     for p, held in enumerate(layout.board(0, 0).hands):
         names = tuple(hand_name(cards) for cards in problem.hands[held.numbers])
@@ -220,7 +232,12 @@ def _locks(solution: SolveView, texts: Sequence[str]) -> tuple[NodeLock, ...]:
 
 
 def _layout(solves: Sequence[SolveView], locks: tuple[NodeLock, ...]) -> Layout:
-    """Return the boards on which all strategies and locks are equal up to suits, with a row for each hand."""
+    """Make a layout with a row for each hand, whose suit symmetries leave the locks of all solves unchanged.
+
+    Args:
+        solves: the solves whose strategies are played.
+        locks: more locks that the symmetries must leave unchanged.
+    """
     problem = replace(solves[0].problem, rows=(None,) * len(solves[0].problem.rows), locks=())
     every = (*locks, *(lock for solve in solves for lock in solve.problem.locks))
     symmetry = all(solve.problem.symmetry for solve in solves)
@@ -259,7 +276,7 @@ def _strategies(solve: SolveView, layout: Layout) -> Strategies:
 
 
 def _require_same_game(first: SolveView, second: SolveView) -> None:
-    """Refuse two solves whose strategies cannot play against each other.
+    """Check that the strategies of two solves can play against each other.
 
     Raises:
         InputError: the betting, the board or the ranges differ.
@@ -275,12 +292,16 @@ def _require_same_game(first: SolveView, second: SolveView) -> None:
     ):
         if not same:
             raise InputError(
-                f"evaluate: expected the same {what} in {first.job.name} and {second.job.name}, found others"
+                f"evaluate: expected the same {what} in {first.job.name} and {second.job.name}, found different ones"
             )
 
 
 def _require_memory(layout: Layout, n_strategies: int) -> None:
-    """Refuse a game whose strategies do not fit into the available memory.
+    """Check that the strategies of all boards fit into the available memory.
+
+    Args:
+        layout: boards and betting of the game.
+        n_strategies: number of solves whose strategies are loaded.
 
     Raises:
         InputError: the strategies need more memory.

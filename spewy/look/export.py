@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROWS_AT_ONCE = 200_000
-"""Number of rows that are written at once; small writes are slow, and bad for Parquet files."""
+"""Smallest number of rows that are written at once, since small writes are slow and bad for Parquet files."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """Condition for the decisions to export; None selects all.
+    """Conditions for the decisions to export, and the form of the table; a condition that is None selects everything.
 
     Attributes:
         line: line of the decision.
@@ -51,7 +51,7 @@ class Query:
     wide: bool = False
 
     def select(self, solution: Solution, board: str | None) -> Selection:
-        """Select the decisions of a solution on a board; None for all boards."""
+        """Select the decisions of a solution that fulfil the conditions, on ``board``; None for all boards."""
         return solution.select(self.line, board, self.round_name, self.player)
 
 
@@ -60,7 +60,7 @@ class Export(Closing):
 
     Args:
         parts: pairs of a solution and the decisions to export from it; `close` closes the solutions.
-        query: condition that selected the decisions.
+        query: conditions that selected the decisions, and the form of the table.
     """
 
     def __init__(self, parts: Sequence[tuple[Solution, Selection]], query: Query) -> None:
@@ -74,8 +74,8 @@ class Export(Closing):
 
         Args:
             folder: the folder.
-            query: condition that selects the decisions.
-            target: accuracy to which dropped chunks are re-solved.
+            query: conditions that select the decisions, and the form of the table.
+            target: accuracy to which dropped chunks are re-solved; None for the target of the last run.
             note: called with a line of text before and after each re-solve.
 
         Raises:
@@ -104,7 +104,7 @@ class Export(Closing):
 
     @property
     def n_frames(self) -> int:
-        """Number of frames that `frames` yields."""
+        """Number of data frames that `frames` yields."""
         return sum(
             _n_buckets(solution, selection) if self._by_bucket(solution) else len(selection)
             for solution, selection in self._parts
@@ -112,7 +112,7 @@ class Export(Closing):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of all frames."""
+        """Number of rows of all data frames together."""
         return sum(
             _n_bucket_rows(solution, selection, self._query.wide)
             if self._by_bucket(solution)
@@ -121,7 +121,7 @@ class Export(Closing):
         )
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """Yield the frames of all solutions, one for each decision and board, or for each board bucket and round.
+        """Yield the data frames to export, one for each decision and board, or for each board bucket and round.
 
         Raises:
             InputError: decisions of a dropped round are selected, and no board is given.
@@ -141,12 +141,12 @@ class Export(Closing):
         progress: Callable[[], None] = lambda: None,
         digits: int | None = None,
     ) -> int:
-        """Write all frames to a file, and return the number of rows.
+        """Write all data frames to one file, and return the number of rows.
 
         Args:
             file: path of the file.
             suffix: kind of file, one of `spewy.look.table_files.SUFFIXES`.
-            progress: called after each frame.
+            progress: called after each data frame.
             digits: number of decimals that numbers are rounded to; None: exact numbers.
 
         Raises:
@@ -174,9 +174,12 @@ class Export(Closing):
 def _bucket_frames(
     solution: Solution, selection: Selection, wide: Sequence[str] | None
 ) -> Iterator[pd.DataFrame]:
-    """Yield a frame for each round and board bucket, with the strategies of its hand rows.
+    """Yield a data frame for each round and board bucket, with the strategies of its hand rows.
 
-    ``wide`` has the actions that get columns; None gives each action a row of its own.
+    Args:
+        solution: a whole game with board buckets.
+        selection: decisions to export.
+        wide: actions that get columns; None: each action gets a row of its own.
     """
     import pandas as pd
 
@@ -228,7 +231,7 @@ def _n_bucket_rows(solution: Solution, selection: Selection, wide: bool) -> int:
 
 
 def _joined(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Join small frames into frames of `ROWS_AT_ONCE` rows or more."""
+    """Join small data frames into data frames of at least `ROWS_AT_ONCE` rows, except for the last."""
     import pandas as pd
 
     waiting: list[pd.DataFrame] = []

@@ -46,7 +46,7 @@ def open_policy(folder: str | Path) -> Policy:
 
 
 def open_strategies(folder: str | Path) -> Store:
-    """Open the store that holds a solve's strategies, for reading.
+    """Open, for reading only, the store that holds a solve's strategies.
 
     Raises:
         lockers.LockerError: the folder holds no lockers (the message names solves near it), or damaged ones.
@@ -56,10 +56,10 @@ def open_strategies(folder: str | Path) -> Store:
 
 
 def require_solve(folder: str | Path) -> None:
-    """Refuse a missing folder, and a folder without lockers; the message names solves near it.
+    """Check that a folder exists and holds the lockers of a solve.
 
     Raises:
-        lockers.LockerError: the folder is missing, or holds no lockers.
+        lockers.LockerError: the folder is missing, or holds no lockers; the message names solves near it.
     """
     path = as_path(folder, "folder")
     store = strategy_folder(path)
@@ -112,7 +112,7 @@ def require_solved(saved: int, folder: str | Path) -> None:
 
 
 def strategy_folder(folder: str | Path) -> Path:
-    """Folder of the store that holds a solve's strategies: its strategy locker if it has one, else ``folder``."""
+    """Return the folder with a solve's strategies: its strategy locker if it has one, else ``folder`` itself."""
     path = as_path(folder, "folder")
     return path / FOLDER if holds_store(path / FOLDER) else path
 
@@ -132,7 +132,7 @@ def has_board_buckets(folder: str | Path) -> bool:
 
 
 def _no_solve(path: Path) -> str:
-    """Write the error message for a folder without a solve; it names the solve with the most similar name."""
+    """Return the error message for a folder that holds no solve; it names solves that the user may have meant."""
     subject = f"folder {path_text(path)}"
     inside = _solves_in(path)
     if inside:

@@ -178,7 +178,7 @@ def class_means(names: Sequence[str], reach: Floats, values: Floats) -> Floats:
 
 
 def class_name(row: int, column: int) -> str:
-    """Name of the hand class in a row and column of the grid.
+    """Return the name of the hand class in a row and column of the grid.
 
     >>> class_name(0, 1), class_name(1, 0)
     ('AKs', 'AKo')
@@ -210,7 +210,7 @@ def _numbers(names: tuple[str, ...]) -> NDArray[np.int64]:
 
 
 def _by_class(weights: np.ndarray) -> Floats:
-    """Sum the weights of all 1,326 hands by hand class (an array ``[row, column]``)."""
+    """Sum the weights of all 1,326 hands by hand class: an array ``[row, column]`` of the grid."""
     sums = np.bincount(preflop_classes()[0], weights, SIZE * SIZE)
     return sums.astype(np.float64).reshape(SIZE, SIZE)
 
@@ -255,7 +255,7 @@ def _cell(cell: Cell, actions: tuple[str, ...], colours: list[Colour]) -> str:
 
 
 def _bands(mix: Floats, colours: list[Colour]) -> str:
-    """CSS background of vertical stripes, as wide as the frequencies of the actions."""
+    """Return the CSS background of a cell: vertical stripes in the actions' colours, as wide as their frequencies."""
     ends = 100 * np.cumsum(mix)
     stops = [
         f"{hex_colour(colour)} {end - 100 * share:.1f}% {end:.1f}%"
@@ -266,5 +266,5 @@ def _bands(mix: Floats, colours: list[Colour]) -> str:
 
 
 def _ink(colour: Colour) -> str:
-    """CSS style with a background colour, and black or white text for more contrast."""
+    """Return a CSS style with a background colour, and with black or white text, whichever has more contrast."""
     return f"background: {hex_colour(colour)}; color: {'#000' if lightness(colour) > 0.5 else '#fff'}"

@@ -45,7 +45,12 @@ def filter_names() -> tuple[str, ...]:
 
 
 def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
-    """Return a decision with only those hands that pass all filters.
+    """Return a player's hands at a decision, without the hands that fail one of the filters.
+
+    Args:
+        game: rules of the game.
+        view: the player's hands at the decision.
+        filters: texts of filters; empty: return all hands.
 
     Raises:
         InputError: the game is not hold'em, or a filter is invalid.
@@ -60,7 +65,7 @@ def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
 
 
 def chosen(kinds: HandKinds, numbers: Ints, text: str) -> Bools:
-    """Whether a filter selects each hand (an array ``[hand]``).
+    """Find the hands that a filter selects: an array ``[hand]``, True for selected hands.
 
     Args:
         kinds: made hands, draws and blockers of the hands.
@@ -81,7 +86,11 @@ def chosen(kinds: HandKinds, numbers: Ints, text: str) -> Bools:
 
 
 def _having(kinds: HandKinds, text: str) -> Bools:
-    """Whether each hand is of the kind that a word of a filter names (an array ``[hand]``)."""
+    """Find the hands of the kind that a word of a filter names, such as ``set`` or ``pair+``.
+
+    Returns:
+        An array ``[hand]``, True for hands of the kind.
+    """
     names = _named(text.removesuffix("+"))
     better = text.endswith("+")
     selected = np.zeros(len(kinds.made), dtype=np.bool_)
@@ -100,7 +109,11 @@ def _having(kinds: HandKinds, text: str) -> Bools:
 
 
 def _named(text: str) -> tuple[str, ...]:
-    """Names of the made hands, draws or blockers that a word of a filter stands for."""
+    """Return the names of the made hands, draws or blockers that a word of a filter stands for.
+
+    Raises:
+        InputError: the word is unknown.
+    """
     known: dict[str, tuple[str, ...]] = {_plain(name): (name,) for name in (*MADE, *DRAWS, *BLOCKERS)}
     known |= {_plain(name): names for name, names in GROUPS.items()}
     known |= {_plain(name): (meant,) for name, meant in SHORT.items()}

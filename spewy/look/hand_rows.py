@@ -43,8 +43,8 @@ def hand_rows(view: NodeView, row_of: Mapping[str, int]) -> tuple[HandRow, ...]:
     """Group the hands of a player at a decision by their rows, the row with the least equity first.
 
     Args:
-        view: the decision as the player sees it.
-        row_of: number of the row of each hand, by its name.
+        view: the player's hands at the decision.
+        row_of: number of each hand's row, by the name of the hand.
     """
     numbers = np.array([row_of[hand] for hand in view.hands], dtype=np.int64)
     rows = [_row(view, int(number), numbers == number) for number in np.unique(numbers)]

@@ -49,7 +49,7 @@ def judge_folder(
 
     Args:
         folder: folder of a solve, or a copy of its strategy locker.
-        report: listener to progress; None for no listener.
+        report: object that is told about the progress; None: nobody is told.
         flops: number of flops to draw; None for all. Small games are always measured on all flops.
         seed: seed of the draw.
         workers: number of processes; None for one on each core.
@@ -116,7 +116,13 @@ def judge_in_memory(job: Job, store: Store, *, flops: int | None, seed: int) -> 
 
 
 def _result(job: Job, deals: int, finding: Finding) -> ExploitResult:
-    """Make the result from the best responses: convert chips to the job's unit and to mbb per hand."""
+    """Make the result of a measurement, with amounts in the job's unit and in mbb per hand.
+
+    Args:
+        job: job of the solve.
+        deals: number of deals that the strategies average.
+        finding: the measurement, in chips per deal.
+    """
     mbb = job.problem.in_units(1.0)[1]
     assert mbb is not None  # a whole game
 
@@ -147,10 +153,9 @@ def _result(job: Job, deals: int, finding: Finding) -> ExploitResult:
 
 
 class _Work:
-    """The task that computes best responses on a first board, for local processes or for the workers of a cluster.
+    """The function and arguments with which a worker computes best responses on a first board.
 
-    Local processes read the strategies from files; a cluster's workers get a `Parcel` with the game and its
-    strategies.
+    Local processes read the strategies from files. A cluster's workers get a `Parcel` with the game and its strategies.
 
     Args:
         play: folder of the strategy locker.
@@ -176,7 +181,16 @@ class _Work:
 def _findings(
     pool: WorkerPool, work: _Work, missing: Sequence[int]
 ) -> Generator[tuple[int, FlopFinding], None, None]:
-    """Yield the best responses on first boards as workers finish them, until a signal arrives."""
+    """Yield the number of each first board with its best responses, as workers finish them.
+
+    Args:
+        pool: pool of workers.
+        work: function and arguments of the tasks.
+        missing: numbers of the first boards.
+
+    Raises:
+        KeyboardInterrupt: the user interrupted.
+    """
     with interruptible() as stop, closing(pool):
         for message in pool.results(work.function, [work.arguments(first) for first in missing]):
             if message is not None:
@@ -206,7 +220,7 @@ _unpacked: dict[str, RealGame] = {}
 
 @lru_cache(maxsize=1)
 def _opened(play: Path, decoded: Path) -> tuple[RealGame, Buffers]:
-    """Open the game in a local process, and allocate the arrays of a computation; later tasks use both again."""
+    """Open the game and allocate the arrays for best responses; later tasks of the same process use both again."""
     with StrategyLocker.open(play) as averages:
         game = Decoder.of(averages, play).game(decoded)
     return game, game.desk()

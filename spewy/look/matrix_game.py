@@ -1,6 +1,7 @@
-"""A chunk as a matrix game with named rows and nodes, and solutions of this game by CFR and by linear programming.
+"""Treat a chunk as a game by itself, with named rows and nodes, and solve it by CFR or by linear programming.
 
-`spewy.look.chunk_game` builds these games from jobs and folders.
+Such a *matrix game* has fixed ranges at the root and a payoff matrix at each leaf. `spewy.look.chunk_game` builds it
+from a job or from the folder of a solve.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class ChunkSolution:
 
 @dataclass(frozen=True)
 class OneChunk:
-    """A chunk as a matrix game with named rows and nodes; `spewy.look.one_chunk` builds it.
+    """A chunk as a game by itself, with fixed ranges and a payoff matrix at each leaf; made by `spewy.look.one_chunk`.
 
     Attributes:
         board: public cards.
@@ -84,13 +85,13 @@ class OneChunk:
 
     @property
     def joint_weight(self) -> Floats:
-        """Weight of all compatible pairs of hands of two rows (an array ``[row of player 0, row of player 1]``)."""
+        """Total weight of the compatible pairs of hands of two rows: ``[row of player 0, row of player 1]``."""
         weights: Floats = self.chunk.matrices[0][FOLD_OPERATOR]
         return weights
 
     @property
     def total_weight(self) -> float:
-        """Weight of all compatible pairs of hands in both ranges."""
+        """Total weight of the compatible pairs of hands in both ranges."""
         return float(self.chunk.entering[0] @ self.joint_weight @ self.chunk.entering[1])
 
     @property
@@ -100,7 +101,7 @@ class OneChunk:
 
     @property
     def leaves(self) -> tuple[int, ...]:
-        """Numbers of the leaves: folds, and showdowns or chance nodes."""
+        """Numbers of the leaf nodes: folds, showdowns and chance leaves."""
         return tuple(int(n) for n in np.flatnonzero(self.chunk.forest.arrays.kind != DECISION))
 
     def find(self, line: str) -> int:
@@ -115,14 +116,25 @@ class OneChunk:
         raise InputError(f"line {line!r}: it leads to no node of the chunk that {self.line!r} enters")
 
     def leaf_payoffs(self, n: int) -> Floats:
-        """Return the payoffs ``[row of player 0, row of player 1]`` at leaf n, in chips of player 0."""
+        """Return the payoffs at the leaf with number n, in chips that player 0 wins.
+
+        Returns:
+            ``[row of player 0, row of player 1]``; NaN for rows without two compatible hands.
+
+        Raises:
+            InputError: node n is a decision.
+        """
         k = int(self.chunk.operator[n])
         if k < 0:
             raise InputError(f"node {n} ({self.tree.nodes[n].line!r}): expected a leaf, found a decision")
         return self._per_pair(self.chunk.scale[n] * self.chunk.matrices[0][k])
 
     def strategy_at(self, solution: ChunkSolution, n: int) -> Floats:
-        """Return the frequencies ``[action, row]`` at decision n in a solution."""
+        """Return the frequencies ``[action, row]`` that a solution has at the decision with number n.
+
+        Raises:
+            InputError: node n is a leaf.
+        """
         a = self.chunk.forest.arrays
         if a.kind[n] != DECISION:
             raise InputError(f"node {n} ({self.tree.nodes[n].line!r}): expected a decision, found a leaf")
@@ -136,12 +148,12 @@ class OneChunk:
 
     @cached_property
     def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Name of each row of each player: its only hand, or its number and its heaviest hand."""
+        """Name of each row of each player: its only hand; or its number, its heaviest hand and how many more it has."""
         first, second = (tuple(map(_label, range(len(rows)), rows)) for rows in self.hands)
         return first, second
 
     def payoff_frame(self, line: str | None = None, solution: ChunkSolution | None = None) -> pd.DataFrame:
-        """Return a payoff matrix in chips of player 0 as a frame, with a column for each row of player 1.
+        """Return a payoff matrix in chips of player 0 as a data frame, with a column for each row of player 1.
 
         Args:
             line: line of a leaf; None for the payoff matrix of the root.
@@ -197,14 +209,14 @@ class OneChunk:
 
         Args:
             method: solver of the linear program.
-            dense: whether HiGHS gets dense arrays and not sparse ones.
+            dense: whether to pass dense arrays to HiGHS instead of sparse arrays.
         """
         answer = solve_lp(chunk_form(self.chunk), method, dense=dense)
         strategy = normalise(self.chunk, chunk_strategy(self.chunk, answer))
         return self.judge(strategy, method, answer.iterations)
 
     def judge(self, strategy: ChunkStrategy, method: str = "given", iterations: int = 0) -> ChunkSolution:
-        """Compute the value and the local exploitability of two strategies.
+        """Compute the value and the local exploitability of both players' strategies in the chunk.
 
         Args:
             strategy: per player ``[slot, row]``.

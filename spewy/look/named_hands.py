@@ -1,4 +1,4 @@
-"""Sets of hands that a filter names by their cards: ``AhKh``, ``AK``, ``AKs``, ``Axs``, ``QQ+``, ``Ah``, ``hh``."""
+"""Find the hands that a filter names by their cards: ``AhKh``, ``AK``, ``AKs``, ``Axs``, ``QQ+``, ``Ah``, ``hh``."""
 
 from __future__ import annotations
 
@@ -21,10 +21,14 @@ _SUITS = re.compile(f"[{SUITS}]{{1,2}}", re.IGNORECASE)
 
 
 def named_hands(text: str) -> Bools | None:
-    """Whether a text names each hand of hold'em by its cards (an array ``[hand]``); None if it names no hands.
+    """Find the hold'em hands that a text names by their cards.
 
     ``x`` in ``Axs`` is every rank but the ace. ``Ah`` names the hands with this card, ``hh`` the hands with two hearts,
-    ``hd`` those with a heart and a diamond, and ``h`` those with a heart. Other texts are groups of a range.
+    ``hd`` those with a heart and a diamond, and ``h`` those with a heart. Other texts, such as ``QQ+``, are read as in
+    the text of a range.
+
+    Returns:
+        An array ``[hand of the deck]``, True for the named hands; None if the text names no hands.
 
     >>> [int(named_hands(text).sum()) for text in ("AhKh", "AK", "Axs", "QQ+", "Ah", "hh", "hd")]
     [1, 16, 48, 18, 51, 78, 169]

@@ -1,4 +1,4 @@
-"""One decision with the figures of each hand, as JSON, as a frame and as a grid of hand classes."""
+"""One decision with the figures of each hand, as JSON, as a data frame and as a grid of hand classes."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 LARGE = 100
-"""EV from which a grid leaves out decimals, since a cell has room for five characters."""
+"""Absolute EV from which a heat map omits decimals, since a cell has room for five characters."""
 
 
 @dataclass(frozen=True)
 class NodeView:
     """Reach, strategy, EV and equity of each hand of one player at one decision.
 
-    The player is the one who acts, or the one who waits, for whom there are no actions.
+    The player either acts at the decision, or waits; then ``actions`` is empty.
 
     Attributes:
         player: player to whom the hands belong.
@@ -112,7 +112,7 @@ class NodeView:
         """Average a quantity over each hand class of hold'em.
 
         Args:
-            what: ``"EV"``, ``"equity"``, ``"reach"``, or the label of an action for the EV of the action.
+            what: name of the quantity: ``"EV"``, ``"equity"``, ``"reach"``, or the label of an action for its EV.
 
         Raises:
             InputError: ``what`` is unknown, no hand has a value of it at this decision, or the game is not hold'em.
@@ -172,7 +172,7 @@ class NodeView:
         )
 
     def frame(self) -> pd.DataFrame:
-        """Return a frame with a row for each hand and action, in the columns of ``spewy export``."""
+        """Return a data frame with a row for each hand and action, with the columns of ``spewy export``."""
         import pandas as pd
 
         n_actions, n_hands = self.strategy.shape
@@ -193,7 +193,7 @@ class NodeView:
         )
 
     def wide_frame(self, actions: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return a frame with a row for each hand, and columns for the frequency and the EV of each action.
+        """Return a data frame with a row for each hand, and columns for the frequency and the EV of each action.
 
         Args:
             actions: actions that get columns, which are NaN if the decision lacks the action; None for the actions of
@@ -219,7 +219,10 @@ class NodeView:
         return pd.DataFrame(columns)
 
     def _kind_names(self) -> dict[str, NDArray[np.object_]]:
-        """Columns of a frame with each hand's made hand, draws and blockers; empty if the game is not hold'em."""
+        """Return columns of a data frame with each hand's made hand, draws and blockers.
+
+        There are none if the game is not hold'em.
+        """
         if self.kinds is None:
             return {}
         names = (self.kinds.made_names, self.kinds.draw_names, self.kinds.blocker_names)
@@ -227,7 +230,11 @@ class NodeView:
         return {column: np.array(texts, dtype=object) for column, texts in columns}
 
     def _quantity(self, what: str) -> str:
-        """Return the name of a heat map's quantity with the right capital letters."""
+        """Return the proper name of the quantity that ``what`` names; capital letters in ``what`` make no difference.
+
+        Raises:
+            InputError: there is no such quantity at this decision.
+        """
         names = ("EV", "equity", "reach", *self.actions)
         spelled = {name.lower(): name for name in names}
         quantity = spelled.get(what.strip().lower())
@@ -321,7 +328,7 @@ class Step:
 
 @lru_cache(maxsize=64)
 def _kinds(board: tuple[int, ...], hands: tuple[str, ...]) -> HandKinds:
-    """Find the kinds of hands on a board; they are the same at all decisions on the board."""
+    """Find the made hand, draws and blockers of each hand on a board; cached, since they depend only on the board."""
     return kinds_of(board, [parse_hand(name) for name in hands])
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from solvers.tree import Floats
 
 NAMES = {"kuhn": "kuhn_poker", "leduc": "leduc_poker"}
-"""Names in OpenSpiel of games that Spewy ships; it builds other games from their rules, as ``universal_poker``."""
+"""Names in OpenSpiel of two games that Spewy ships; OpenSpiel builds other games from rules, as ``universal_poker``."""
 MOST_SETS = 100_000
 """Largest number of information sets, since OpenSpiel enumerates dozens of states for each of them."""
 
@@ -117,13 +117,17 @@ def require_spiel(subject: str) -> None:
 
 @lru_cache
 def _own_name(game: Game) -> str | None:
-    """Name of a game in OpenSpiel; None if it must be built from its rules."""
+    """Return the name of a game in OpenSpiel; None if OpenSpiel must build it from its rules."""
     same = (theirs for name, theirs in NAMES.items() if game == replace(load_game(name), name=game.name))
     return next(same, None)
 
 
 def _require_same_showdown(game: Game) -> None:
-    """Refuse games with three cards at the showdown, where OpenSpiel has neither straights nor flushes."""
+    """Check that OpenSpiel ranks hands at the showdown as Spewy does.
+
+    Raises:
+        InputError: three cards count at the showdown; of these OpenSpiel makes neither straights nor flushes.
+    """
     if game.num_hole_cards + sum(game.num_board_cards) == 3:
         raise InputError(
             f"game {game.name}: OpenSpiel ranks three cards at the showdown by other rules; "
@@ -132,10 +136,13 @@ def _require_same_showdown(game: Game) -> None:
 
 
 def _require_same_stacks(tree: BettingTree) -> None:
-    """Refuse stacks with which OpenSpiel allows other bets than Spewy.
+    """Check that OpenSpiel allows the same bets as Spewy with the stacks of the game.
 
     In OpenSpiel, players of limit games can put in more than their stacks, and players with uneven stacks can bet more
     than the opponent can call.
+
+    Raises:
+        InputError: the stacks are uneven, or smaller than the bets of a limit game.
     """
     game = tree.config.game
     if game.stacks is None:
@@ -155,7 +162,7 @@ def _require_same_stacks(tree: BettingTree) -> None:
 
 
 def _lines(tree: BettingTree) -> set[tuple[str, str, tuple[int, int]]]:
-    """Line, kind and chips put in for every node of a betting tree."""
+    """Return the line, the kind and the chips put in of every node of a betting tree, to compare two trees."""
     return {(node.line, node.kind, node.put_in) for node in tree.nodes()}
 
 
@@ -175,7 +182,7 @@ def _require_small(tree: BettingTree) -> None:
 
 
 def _parameters(game: Game) -> dict[str, str | int]:
-    """Parameters with which OpenSpiel's ``universal_poker`` plays a game."""
+    """Return the parameters with which OpenSpiel's ``universal_poker`` plays a game."""
 
     def listed(values: tuple[int, ...]) -> str:
         return " ".join(map(str, values))
@@ -199,7 +206,11 @@ def _parameters(game: Game) -> dict[str, str | int]:
 
 
 def _place(tree: BettingTree, history: list[int]) -> tuple[Node, tuple[str, str], tuple[int, ...]]:
-    """Find the decision, the names of both players' hands and the public cards after a history of OpenSpiel."""
+    """Find the position after a history of OpenSpiel.
+
+    Returns:
+        The decision, the names of player 0's and player 1's hands, and the public cards.
+    """
     game = tree.config.game
     hole, cards = game.num_hole_cards, game.deck.cards
     first, second = (
@@ -220,7 +231,7 @@ def _place(tree: BettingTree, history: list[int]) -> tuple[Node, tuple[str, str]
 
 
 def _numbers(game: Game, node: Node) -> list[int]:
-    """Number in OpenSpiel of each action at a decision."""
+    """Return the number that OpenSpiel gives to each action at a decision."""
     assert node.player is not None
     if _own_name(game) == "kuhn_poker":
         facing = any(action.kind == "fold" for action in node.actions)

@@ -1,4 +1,4 @@
-"""Pairs of both players' hands on a board: card removal, and how often one hand beats the other.
+"""Compare all pairs of both players' hands on a board: which share a card, and how often one hand beats the other.
 
 Two matrices ``[hand of player 0, hand of player 1]`` suffice to compute EVs and equities on a board. They are computed
 with NumPy alone, so that showing a decision loads no machine code; hold'em's wins before the flop come from a file. A
@@ -59,7 +59,7 @@ class Pairs:
 def pairs(
     game: Game, deck: Ints, board: Sequence[int], hands: tuple[Ints, Ints], most_boards: int | None = None
 ) -> Pairs:
-    """Compute for each pair of both players' hands whether they share a card, and who wins how often on a board.
+    """Compute, for each pair of both players' hands, whether they share a card and how often each of them wins.
 
     Args:
         game: rules of the game.
@@ -98,13 +98,13 @@ def compatible(deck: Ints, hands: tuple[Ints, Ints]) -> Floats:
 
 
 def _is_holdem_deal(game: Game, board: Sequence[int]) -> bool:
-    """Whether the state is hold'em before the flop, with 52 cards."""
+    """Whether a game is hold'em with 52 cards and no public cards are dealt yet."""
     return not board and (game.deck, game.num_hole_cards, _missing(game, board)) == (Deck(), 2, 5)
 
 
 @lru_cache(maxsize=1)
 def _preflop_counts() -> NDArray[np.int32]:
-    """``[hand, other hand]`` of all hands: number of hold'em's final boards on which the first hand beats the second.
+    """Return, for all hold'em hands, on how many final boards the first beats the second: ``[hand, other hand]``.
 
     Spewy ships a file with the numbers for one hand of each of the 169 hand classes; suits are renamed to get all
     hands.
@@ -124,11 +124,20 @@ def _missing(game: Game, board: Sequence[int]) -> int:
 
 
 def count_wins(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> NDArray[np.int32]:
-    """Count the final boards on which the first hand beats the second (an array ``[hand, other hand]``).
+    """Count, for each pair of hands, the final boards on which the first hand beats the second.
 
     Only one of all final boards that are equal up to suits is evaluated. Let W be its matrix of wins, and k the number
     of equal boards. Together they have ``k / |G| · Σ_g W[g i, g j]`` wins of hand i over hand j, where the sum runs
     over the set G of all suit permutations g that fix the board and the set of hands.
+
+    Args:
+        game: rules of the game.
+        deck: ``[hand, hole card]``, the cards of all hands of the deck.
+        every: numbers in ``deck`` of the hands to compare, ascending.
+        board: public cards.
+
+    Returns:
+        Counts ``[hand, other hand]``.
     """
     perms = _symmetries(game, deck, every, board)
     total = np.zeros((len(every), len(every)), dtype=np.int32)
@@ -142,7 +151,7 @@ def count_wins(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> NDA
 
 
 def _symmetries(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> Perms:
-    """Suit permutations that fix the board and the set of hands."""
+    """Return the suit permutations that leave the board and the set of hands ``every`` unchanged."""
     in_set = np.zeros(len(deck), dtype=np.bool_)
     in_set[every] = True
     keeping = stabilizer((tuple(sorted(board)),), suit_permutations(game.deck))
@@ -150,14 +159,20 @@ def _symmetries(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> Pe
 
 
 def _renamed(game: Game, perm: Perms) -> Ints:
-    """Number of the hand into which a suit permutation turns each hand (an array ``[hand of the deck]``)."""
+    """Return, for each hand of the deck, the number of the hand into which a suit permutation turns it."""
     return hand_permutation(game.deck, game.num_hole_cards, perm)
 
 
 def _final_boards(game: Game, board: Sequence[int], perms: Perms) -> dict[int, list[list[int]]]:
-    """List one of all final boards that are equal up to suits, by the number of equal boards.
+    """List the final boards that can follow a board; of boards that are equal up to suits, only one is listed.
 
-    ``perms`` are the suit permutations that fix the board.
+    Args:
+        game: rules of the game.
+        board: public cards.
+        perms: the suit permutations that fix the board.
+
+    Returns:
+        The listed boards, by the number of boards that each of them represents.
     """
     missing, boards = _missing(game, board), defaultdict[int, list[list[int]]](list)
     if not missing:
@@ -168,7 +183,15 @@ def _final_boards(game: Game, board: Sequence[int], perms: Perms) -> dict[int, l
 
 
 def _wins_on(boards: Sequence[Sequence[int]], hands: Ints) -> NDArray[np.int32]:
-    """Count the boards of a list on which the first hand beats the second (an array ``[hand, other hand]``)."""
+    """Count, for each pair of hands, the boards of a list on which the first hand beats the second.
+
+    Args:
+        boards: final boards.
+        hands: ``[hand, hole card]``, the cards of the hands.
+
+    Returns:
+        Counts ``[hand, other hand]``.
+    """
     n = len(hands)
     total, few = np.zeros((n, n), dtype=np.int32), np.zeros((n, n), dtype=np.int8)
     stronger = np.empty((n, n), dtype=np.bool_)

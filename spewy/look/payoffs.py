@@ -39,7 +39,7 @@ from spewy.system.worker import Parent
 from spewy.system.worker_pool import WorkerPool
 
 CLASSES = 64
-"""Number of board buckets with matrices in a worker's cache."""
+"""Number of board buckets whose payoff matrices a worker caches."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class PayoffReporter(Protocol):
     """Listens to the progress of computing payoff matrices."""
 
     def begin(self, name: str, cost: PayoffCost) -> None:
-        """Called before the first board bucket."""
+        """Called before the first board bucket, with the name of the job and the cost of the run."""
 
     def made(self, round_name: str, done: int, total: int, seconds_left: float) -> None:
         """Called after each board bucket.
@@ -114,8 +114,9 @@ def make_payoffs(
 
     Args:
         folder: folder of a solve.
-        report: listener to progress.
-        first: name of the round; None for the second round with public cards, or the only one.
+        report: object that is told about the progress.
+        first: name of the first round that gets matrices; None for the second round with public cards, or for the only
+            round with public cards.
         boards: number of boards drawn from each board bucket.
         seed: seed of the draws.
         workers: number of processes; None for one on each core.
@@ -151,13 +152,21 @@ def make_payoffs(
 
 
 def _payoffs_home(folder: str | Path) -> Path:
-    """Folder in which to store payoff matrices: the solve's folder, or the folder of a copied strategy locker."""
+    """Return the folder in which to store payoff matrices: that of the solve, or of a copied strategy locker."""
     play = strategy_folder(folder)
     return play.parent if play.name == STRATEGIES else as_path(folder, "folder")
 
 
 def _rounds(game: BucketGame, name: str | None) -> list[int]:
-    """Numbers of the rounds that get payoff matrices, the last first; ``name`` is the first of them."""
+    """Return the numbers of the rounds that get payoff matrices, the last round first.
+
+    Args:
+        game: the whole game.
+        name: name of the earliest of these rounds; None for the second round with public cards, or for the only one.
+
+    Raises:
+        InputError: the game has no public cards, or no round with public cards has the name.
+    """
     sizes, last = game.problem.game.board_sizes, game.n_rounds - 1
     with_cards = [t for t in range(game.n_rounds) if sizes[t]]
     if not with_cards:
@@ -187,7 +196,15 @@ def _cost(work: Work, rounds: Sequence[int], boards: int, missing: int, processe
 def _made(
     pool: WorkerPool, tasks: Sequence[tuple[Path, Path, int, int, Drawn]]
 ) -> Generator[tuple[int, Floats], None, None]:
-    """Yield the number of each task with its payoff matrices as processes finish them, until a signal arrives."""
+    """Yield the number of each task with its payoff matrices, as worker processes finish them.
+
+    Args:
+        pool: pool of worker processes.
+        tasks: arguments of `_task` for each task, without the parent process.
+
+    Raises:
+        KeyboardInterrupt: the user interrupted.
+    """
     with interruptible() as stop, closing(pool.results(_task, tasks)) as messages:
         for message in messages:
             if message is not None:
@@ -249,7 +266,7 @@ class Work:
             raise
 
     def shape(self, t: int) -> tuple[int, int, int]:
-        """Shape of a board bucket's array of payoff matrices in round t: lines, rows of player 0, rows of player 1."""
+        """Return the shape of a board bucket's payoffs in round t: lines, rows of player 0, rows of player 1."""
         k = self.game.n_rows[t]
         return len(self.game.betting[t].chunks), k, k
 

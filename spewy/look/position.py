@@ -1,4 +1,4 @@
-"""Everything that a page shows at one place of a solution: the way there, both players' hands, and what can follow.
+"""Collect what a web page shows at one position of a solution: the line, both players' hands, and the next actions.
 
 A position is a decision, a deal of cards or the end of a hand. Its JSON is made of the objects of
 `spewy.look.node.NodeView.to_json`, `spewy.look.grid.Grid.to_json` and `spewy.look.node.Step.to_json`, so a page shows
@@ -27,7 +27,7 @@ from spewy.look.node import NodeView, Step
 from spewy.look.solution import Solution
 
 HEATS = ("EV", "equity", "realisation", "regret")
-"""Quantities of a position's heat maps, besides the reach and the frequencies of its grid."""
+"""Quantities for which a position has heat maps, besides the reach and the frequencies of its grid."""
 
 
 def position(
@@ -137,7 +137,7 @@ def _path(solution: Solution, node: Node, cards: Cards) -> Iterator[dict[str, An
 
 
 def _steps(node: Node, steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """Return the steps that can follow a node as JSON objects; actions get words and a colour."""
+    """Return the actions or deals that can follow a node as JSON objects; actions get words and a colour."""
     out = [step.to_json() for step in steps]
     if node.kind == "decision":
         colours = action_colours([step.name for step in steps])
@@ -149,9 +149,13 @@ def _steps(node: Node, steps: Sequence[Step]) -> list[dict[str, Any]]:
 def _view(view: NodeView, pot: float) -> dict[str, Any]:
     """Return one player's hands at a decision as a JSON object.
 
-    It has the keys of `NodeView.to_json`, and ``shares`` of the whole range that take each action. For hold'em it also
-    has the ``grid`` of hand classes, means over hand classes by name of the quantity as ``heat``, and for each hand
-    its ``kinds``: made hand and draws.
+    The object has the keys of `NodeView.to_json`, and ``shares``, the share of the whole range that takes each action.
+    For hold'em it also has ``grid``, the grid of hand classes; ``heat``, the means over hand classes by the name of the
+    quantity; and ``kinds``, the made hand and draws of each hand.
+
+    Args:
+        view: the player's hands at the decision.
+        pot: size of the pot, in the unit of the EVs.
     """
     found = view.to_json()
     found["colours"] = [hex_colour(c) for c in action_colours(view.actions) or [SEATS[view.player]]]
@@ -179,7 +183,7 @@ def _view(view: NodeView, pot: float) -> dict[str, Any]:
 
 
 def _hand_figures(view: NodeView, pot: float) -> dict[str, Floats]:
-    """Return quantities of each hand that follow from its EVs and equity.
+    """Compute two quantities of each hand from its EVs and equity, as arrays ``[hand]`` by name.
 
     ``realisation`` is ``EV / (equity · pot)``. ``regret`` is the EV of the hand's best action minus its EV, if the
     strategy is followed afterwards; NaN for the player who waits.
@@ -190,7 +194,7 @@ def _hand_figures(view: NodeView, pot: float) -> dict[str, Floats]:
 
 
 def _totals(solution: Solution, node: Node, cards: Cards, pot: float) -> dict[str, Any] | None:
-    """EVs, equities and their realisation of both whole ranges; None if a solve does not know them."""
+    """Return EV, equity and equity realisation of both whole ranges; None if the solve lacks the values for them."""
     try:
         totals = solution.totals(Line(node.line), cards)
     except NotSolvedError:

@@ -1,4 +1,7 @@
-"""Ranges at a decision as text that this and other programs read: whole, and as far as they take each action."""
+"""Write ranges at a decision as text that Spewy and other programs read: the whole range, and a range for each action.
+
+The range of an action has each hand with its weight times the frequency with which it takes the action.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,11 @@ DIGITS = 3
 
 @dataclass(frozen=True)
 class RangeText:
-    """A range at a decision as text.
+    """A player's range at a decision as text: the whole range, or the part that takes one action.
 
     Attributes:
         player: player to whom the range belongs.
-        action: label of the action that the range takes; empty for the whole range.
+        action: label of the action; empty for the whole range.
         words: the action in words; ``"whole range"`` for the whole range.
         text: groups of hands with weights, such as ``AKs:0.5,QQ``; empty if no hand has weight.
         combos: sum of the weights.
@@ -69,7 +72,12 @@ def range_texts(view: NodeView) -> tuple[RangeText, ...]:
 
 
 def hands_text(view: NodeView, names: Sequence[str]) -> str:
-    """Write some hands of a decision as a range, or as a list of names if the game is not hold'em."""
+    """Write some of a player's hands as the text of a range, or as a list of names if the game is not hold'em.
+
+    Args:
+        view: the player's hands at a decision.
+        names: names of the hands to write.
+    """
     if not view.holdem:
         return ", ".join(names)
     numbers = np.array([hand_index(Deck(), parse_hand(name)) for name in names], dtype=np.int64)

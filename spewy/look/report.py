@@ -1,4 +1,4 @@
-"""Reports over all next cards: frequencies, EVs and equities of both ranges after a line, card by card and on average.
+"""Report a line over all next cards: frequencies, EVs and equities of both ranges for each card and on average.
 
 EV is the expected share of the pot from the decision on, as in `spewy.look.chunk`. Equity is the chance to win without
 further betting, with half of the ties. ``realisation = EV / (equity · pot)`` says which share of the equity becomes EV.
@@ -31,13 +31,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Pair: TypeAlias = tuple[float, float]
-"""A number for oop and a number for ip."""
+"""A pair of numbers: one for oop, one for ip."""
 
 MOST_COMPARED = 60
-"""Largest number of deals for which equities are computed with board buckets; each flop takes tenths of a second."""
+"""Largest number of deals for which a report on a game with board buckets computes equities.
+
+The equities of one flop take some tenths of a second.
+"""
 
 AVERAGE = "all"
-"""Name of the row of averages."""
+"""Name of the report's row with the averages."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,15 @@ class CardRow:
         pot: float,
         solve: BoardSolve | None = None,
     ) -> CardRow:
-        """Make a row from the figures of both ranges, and compute their realisation."""
+        """Make a row from the figures of both ranges, and compute the ranges' equity realisation.
+
+        Args:
+            cards: the dealt cards or the board; empty for the average.
+            weight: weight of the row in the average.
+            totals: figures of both ranges at the decision.
+            pot: size of the pot, in the unit of the EVs.
+            solve: facts about the solve of a board; None for a deal and for the average.
+        """
         shares = zip(totals.ev, totals.equity, strict=True)
         earned = [e / (share * pot) if share * pot > 0 else np.nan for e, share in shares]
         frequencies = tuple(float(share) for share in totals.frequencies)
@@ -100,7 +111,7 @@ class CardRow:
         return cards_name(self.cards) or AVERAGE
 
     def weighing(self, weight: float) -> CardRow:
-        """Return the row with another weight."""
+        """Return a copy of the row with another weight in the average."""
         return replace(self, weight=weight)
 
     def to_json(self) -> dict[str, Any]:
@@ -156,7 +167,7 @@ class Report:
 
     @property
     def columns(self) -> dict[str, list[Any]]:
-        """Columns of `frame` by which rows can be sorted; a column that is equal in all rows is left out."""
+        """Columns of `frame` by which the rows can be sorted, without those that have one value for all rows."""
         return {name: values[:-1] for name, values in self._columns().items() if isinstance(values, list)}
 
     def sorted(self, column: str, *, ascending: bool = False) -> Report:
@@ -175,7 +186,7 @@ class Report:
         return replace(self, rows=tuple(self.rows[i] for i in order))
 
     def frame(self) -> pd.DataFrame:
-        """Return a frame with a row for each card or board, and the averages in the last row.
+        """Return a data frame with a row for each card or board, and the averages in the last row.
 
         The columns are those of ``spewy report --csv``.
         """
@@ -311,7 +322,11 @@ def _deals(
 
 
 def _after_deal(solution: SolveView, line: str) -> Node:
-    """Find the node of a report: the node after ``line``, or after the deal that follows the line."""
+    """Find the node of a report: the node after ``line`` or, if cards are dealt after the line, after the deal.
+
+    Raises:
+        InputError: the line does not exist, or no deal comes before the node.
+    """
     problem = solution.problem
     line = read_line(problem.tree, line)
     node = problem.tree.alone(line)
@@ -336,7 +351,12 @@ def _after_deal(solution: SolveView, line: str) -> Node:
 
 
 def average(rows: Sequence[CardRow], pot: float) -> CardRow:
-    """Weighted mean of some rows at a pot; NaN if no row has weight."""
+    """Average some rows of a report by their weights; the result has NaN if no row has weight.
+
+    Args:
+        rows: the rows, at least one.
+        pot: size of the pot at the decision, for the equity realisation.
+    """
     weighted = [row for row in rows if row.weight > 0]
     if not weighted:
         nothing = (np.nan, np.nan)

@@ -28,7 +28,7 @@ from spewy.run.warmup import warm_up
 
 CHECK_EVERY = 10
 MAX_ITERATIONS = 2000
-"""Largest number of iterations, since a solve in single precision may never reach a small target."""
+"""Largest number of iterations of a re-solve, since a solve in single precision may never reach a small target."""
 
 
 class Resolve:
@@ -48,7 +48,7 @@ class Resolve:
         self._subject = f"{name} {cards_name(board)} after {line}"
 
     def run(self, ranges: tuple[Floats, Floats], patched: PatchedReads) -> None:
-        """Re-solve the subgame, and put its strategies and its values at chance leaves into ``patched``.
+        """Re-solve the subgame, and add its strategies and its values at chance leaves to ``patched``.
 
         Args:
             ranges: ranges at the root of the chunk, per player ``[hand of the layout]``.
@@ -82,12 +82,14 @@ class Resolve:
                 for (t, b), (oop_values, ip_values) in solver.leaf_values().items():
                     patched.put_leaves(part, t, b, (oop_values * largest[1], ip_values * largest[0]))
                 return
-        raise SolveError(f"{subject}, which was dropped: expected finite numbers, found others")
+        raise SolveError(
+            f"{subject}, which was dropped: its solve gave infinite numbers, also in double precision"
+        )
 
     def _solvers(self, game: LiveGame) -> Iterator[Solver]:
-        """Yield a solver in single precision if it supports the game, then one in double precision.
+        """Yield a solver in single precision if it supports the game, then a solver in double precision.
 
-        The second is for numbers that overflow in single precision.
+        The caller asks for the second solver only if numbers overflow in single precision.
         """
         threads, n_rounds = self._job.solve.threads, self._part.n_rounds
         if supports(game, variant(EXACT_VARIANT)):
@@ -99,7 +101,11 @@ class Resolve:
         yield Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
 
     def _solve(self, solver: Solver) -> bool:
-        """Solve to the target, and tell the user the result; return False if a number became infinite or NaN."""
+        """Run a solver until the subgame reaches the target, and tell the user the result.
+
+        Returns:
+            True, or False if a number became infinite or NaN.
+        """
         amount, unit = parse_target(self._target)
         pot = self._part.problem.pot + sum(self._part.tree(0, 0).nodes[0].put_in)
         chips = pot / 100 if unit == "%" else unit_chips(self._job.rules, self._job.pot, unit)

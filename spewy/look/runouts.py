@@ -1,4 +1,4 @@
-"""Reports over next cards as pages show them: which reports a place in a solution has, and their JSON."""
+"""Report over next cards for a web page: list the reports that can be made after a line, and return them as JSON."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from spewy.records.progress import first_dropped
 from spewy.system.plain import plain
 
 QUIET = ("check", "call")
-"""Kinds of actions that neither put in more than the opponent nor give up."""
+"""Kinds of actions that neither raise nor fold."""
 
 
 @dataclass(frozen=True)
 class ReportPlace:
-    """A report over next cards that a place in a solution has.
+    """A report over next cards that can be made after a line of a solution.
 
     Attributes:
         id: ``"next"`` for the cards that are dealt next, if both players only check and call until the round ends;
@@ -44,14 +44,14 @@ class ReportPlace:
     slow: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the place as a JSON object."""
+        """Return the attributes as a JSON object."""
         return asdict(self)
 
 
 def report_places(
     solution: SolveView, line: str = "", board: str | Sequence[int] | None = None
 ) -> tuple[ReportPlace, ...]:
-    """List the reports over next cards after a line, and of the decision itself on other cards.
+    """List the reports that can be made after a line: over the cards of the next deal, and over those of the last deal.
 
     Args:
         solution: the solve.
@@ -90,8 +90,8 @@ def card_report(
 ) -> dict[str, Any]:
     """Report both ranges after a line, for every card that can be dealt, as a JSON object.
 
-    It has the keys of `report_json`, but of several cards that are dealt at once, one deal stands for all that are
-    equal up to suits; ``count`` says for how many.
+    The object has the keys of `report_json`. If several cards are dealt at once, deals that are equal up to suits share
+    one entry in ``cards``, whose ``count`` is the number of these deals.
 
     Args:
         solution: the solve.
@@ -125,11 +125,14 @@ def report_json(found: Report) -> dict[str, Any]:
 
 
 def alike(solution: SolveView, found: Report) -> Iterator[tuple[CardRow, int]]:
-    """Yield one row for all deals that are equal up to suits, with their common weight, and the number of these deals.
+    """Merge the rows of a report for deals that are equal up to suits.
 
     Args:
         solution: the solve.
         found: a report over deals, whose rows are equal for deals that are equal up to suits.
+
+    Yields:
+        A row with the total weight of such deals, and their number; the highest cards first.
     """
     t = solution.problem.tree.alone(read_line(solution.problem.tree, found.line)).round - 1
     history, perm = solved_board(solution.problem, t, found.board)
@@ -143,7 +146,7 @@ def alike(solution: SolveView, found: Report) -> Iterator[tuple[CardRow, int]]:
 
 
 def _slow(solution: SolveView, t: int) -> str:
-    """Say why a report over the cards that round t deals takes minutes; an empty text if it takes seconds."""
+    """Return why a report over the cards that round t deals takes minutes; an empty text if it takes seconds."""
     first = first_dropped(solution.store)
     if first is not None and t >= first:
         return f"the {ROUND_NAMES[first]} is solved again for each card, since its strategies were not kept"

@@ -27,7 +27,7 @@ class Selection:
 
     Attributes:
         problem: game or spot of the solve.
-        chunks: selected decisions, grouped by chunk, by round of the game.
+        chunks: by round of the game, the selected decisions of each chunk.
         only: public cards of the single selected board; None if all boards are selected.
     """
 
@@ -98,14 +98,14 @@ class Selection:
         return {t: _solved_boards(self.problem, t) for t in self.chunks}
 
     def places(self) -> Iterator[tuple[Cards, tuple[Node, ...]]]:
-        """Yield each board together with the selected decisions of each chunk on it, round by round."""
+        """Yield pairs of a board and the selected decisions of one chunk on this board, round by round."""
         for t, chunks in self.chunks.items():
             for cards in self.boards[t]:
                 for nodes in chunks:
                     yield cards, nodes
 
     def __len__(self) -> int:
-        """Number of all combinations of a selected decision and a board."""
+        """Number of pairs of a selected decision and a board."""
         return sum(len(self.boards[t]) * len(list(self._nodes(t))) for t in self.chunks)
 
     def n_rows(self, *, wide: bool) -> int:
@@ -127,7 +127,7 @@ class Selection:
 
 
 def _decisions(problem: Problem, rounds: set[int]) -> dict[int, list[tuple[Node, ...]]]:
-    """All decisions of some rounds, grouped by chunk, by round of the game."""
+    """List the decisions of some rounds: by round of the game, the decisions of each chunk."""
     roots = problem.tree.rounds
     return {
         t: [
@@ -138,7 +138,7 @@ def _decisions(problem: Problem, rounds: set[int]) -> dict[int, list[tuple[Node,
 
 
 def _solved_boards(problem: Problem, t: int) -> list[Cards]:
-    """Boards of a round of the game, one of all that are equal up to suits."""
+    """List the boards of round t of the game; of boards that are equal up to suits, only one is listed."""
     game = problem.game
     sizes = game.num_board_cards[problem.first_round + 1 : t + 1]
     *_, boards = board_levels(game.deck, sizes, problem.symmetries, problem.history)
@@ -153,7 +153,11 @@ def _round_number(problem: Problem, name: str) -> int:
 
 
 def _one_board(problem: Problem, board: str, rounds: set[int]) -> tuple[int, Cards]:
-    """Read the selected board, and find its round: the first of ``rounds`` that has as many public cards."""
+    """Read the selected board, and find its round: the first of ``rounds`` with this number of public cards.
+
+    Raises:
+        InputError: the text is not a board that can be dealt in such a round.
+    """
     n_cards = len(read_cards("board", "Qs Jh 2h", board))
     possible = sorted(rounds) or [problem.first_round]
     t = next((k for k in possible if sum(problem.game.num_board_cards[: k + 1]) == n_cards), possible[0])

@@ -1,4 +1,4 @@
-"""A comparison of two solves as pages show it: both grids, and differences by hand and by hand class."""
+"""Compare two solves for a web page: both grids of hand classes, and differences by hand and by hand class."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spewy.look.solution import Solution
 from spewy.system.plain import plain
 
 MOST_LINES = 12
-"""Largest number of lines that get words."""
+"""Largest number of lines that are also written in words."""
 
 
 def side_by_side(a: Solution, b: Solution, line: str = "", board: str | None = None) -> dict[str, Any]:
@@ -28,14 +28,15 @@ def side_by_side(a: Solution, b: Solution, line: str = "", board: str | None = N
         a: solve A.
         b: solve B.
         line: betting since the root of each solve.
-        board: all public cards; None, or the board of A's root, for the board of each solve's root.
+        board: all public cards, the same in A and B. None, or the board of A's root: each solve has the board of its
+            own root.
 
     Returns:
         The keys of ``spewy compare --json``; the ``words`` of the line, the ``unit``, and the ``action_words`` and
         ``colours`` of the actions; ``range_moved``, the share of the range that plays differently; ``order``, the names
-        of the hands with the largest difference in EV first; ``line_words``, words of the lines that differ most; for
-        each of A and B its ``progress``; and for hold'em ``sides``, with a ``grid`` for each of ``a`` and ``b``, and
-        ``maps`` of the differences by hand class.
+        of the hands, the largest difference in EV first; ``line_words``, the lines that differ most, in words;
+        ``progress`` of A and of B; and for hold'em ``sides``, with a ``grid`` for each of ``a`` and ``b``, and ``maps``
+        of the differences by hand class.
 
     Raises:
         InputError: the games differ, a solve lacks the line, different players act, or no hand is in both ranges.
@@ -62,7 +63,7 @@ def side_by_side(a: Solution, b: Solution, line: str = "", board: str | None = N
 
 
 def comparable_key(folder: Path) -> tuple[object, ...]:
-    """Return what solves must have in common to be compared: the game, the unit, and the number of public cards.
+    """Return a key that is equal for solves that can be compared: the game, the unit and the number of public cards.
 
     Raises:
         lockers.LockerError: the folder holds no lockers, or damaged ones.

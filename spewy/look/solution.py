@@ -1,4 +1,4 @@
-"""`Solution`: decisions, reports, comparisons and exploitability of a solve.
+"""The class `Solution`: decisions, reports, comparisons and exploitability of a solve.
 
 >>> from spewy import Solution
 >>> solution = Solution.open("results/T1")  # doctest: +SKIP
@@ -57,7 +57,7 @@ class Solution(SolveView):
         return SolveResult.of_json(stored).in_unit(self.job.amounts)
 
     def trace(self) -> pd.DataFrame:
-        """Return a frame of the checks of all runs of the solve.
+        """Return a data frame with a row for each check of exploitability, over all runs of the solve.
 
         Returns:
             Columns ``sweeps`` (number of sweeps or deals), ``seconds``, and ``exploitability`` in the job's unit; for a
@@ -127,7 +127,7 @@ class Solution(SolveView):
             flops: in a whole game with board buckets, number of flops drawn at random; None for all.
             seed: seed of the draw; None for 0.
             workers: number of processes that compute best responses on flops; None for one on each core.
-            reporter: listener to progress from flop to flop.
+            reporter: object that is told about the progress from flop to flop; None: nobody is told.
 
         Raises:
             InputError: rounds were dropped, or ``flops`` or ``seed`` is given for a solve without board buckets.
@@ -230,7 +230,14 @@ class Solution(SolveView):
         return spiel_policy(self.job.betting_tree, partial(self.node, ev=False))
 
     def _node_view(self, chunk: ChunkView, node: Node, player: int, cards: Cards) -> NodeView:
-        """Return the figures of a player's hands at a decision, with a `Step` for each action."""
+        """Return a player's hands at a decision with their figures, extended by a `Step` for each action.
+
+        Args:
+            chunk: chunk of the decision.
+            node: the decision.
+            player: the player, who acts or waits.
+            cards: public cards.
+        """
         shown = super()._node_view(chunk, node, player, cards)
         return replace(shown, follow=partial(children, self, Line(node.line), cards))
 

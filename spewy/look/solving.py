@@ -23,7 +23,7 @@ def solve(
     Args:
         job: the job, or the path of its file.
         folder: folder for the lockers of the job, which is created if it is missing; None keeps them in memory.
-        reporter: listener to progress.
+        reporter: object that is told about the progress; None: nobody is told.
 
     Returns:
         The solution, with the result of the solve in ``solution.result``.

@@ -77,7 +77,7 @@ def progress_of(folder: str | Path) -> Progress:
 
 
 def disk_bytes(folder: Path) -> int:
-    """Disk space of all files in a folder, in bytes."""
+    """Return the disk space of all files in a folder and its subfolders, in bytes."""
     total = 0
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):  # raised for a file that was deleted meanwhile
@@ -86,7 +86,12 @@ def disk_bytes(folder: Path) -> int:
 
 
 def _of_play(job: Job, folder: Path) -> Status:
-    """Status of a solve of which only the strategy locker is there, such as a copy."""
+    """Make the status of a solve from its strategy locker alone, for a folder that has no status file.
+
+    Args:
+        job: job of the solve.
+        folder: folder of the strategy locker, such as a copy.
+    """
     with StrategyLocker.open(folder) as averages:
         saved = found_saved(averages.store)
     deals, at = (0, None) if saved is None else (saved.deals, saved.saved_at)

@@ -1,4 +1,4 @@
-"""Write tables to CSV, Parquet and Excel files (.xlsx), frame by frame."""
+"""Write tables to CSV, Parquet and Excel files (.xlsx), one data frame after another."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     ".xlsx": ("pandas", "openpyxl"),
     ".parquet": ("pandas", "pyarrow"),
 }
-"""Python packages that write each kind of table, by the suffix of the file."""
+"""Python packages that are needed to write each kind of table, by the suffix of the file."""
 SUFFIXES = tuple(PACKAGES)
 SPREADSHEET_ROWS = 1_048_576
 """Largest number of rows, header included, that common spreadsheet programs open."""
 SHARES = ("frequency", "equity", "realisation", "moved")
-"""Beginnings of the names of columns that a spreadsheet shows in percent."""
+"""Columns whose names begin with these words are shown in percent by a spreadsheet."""
 DIGITS = 3
 """Default number of decimals that a spreadsheet shows; shares in percent have two less."""
 MEASURED_ROWS = 500
-"""Number of rows that the width of a spreadsheet's column of numbers depends on."""
+"""Number of first rows from which the width of a spreadsheet's column of numbers is computed."""
 WIDEST = 40
 """Largest width of a spreadsheet's column, in characters."""
 
 
 def write_table(path: Path, suffix: str, frames: Iterable[pd.DataFrame], digits: int | None = None) -> int:
-    """Write frames with equal columns to a file, and return the number of rows.
+    """Write data frames with equal columns one below another to a file, and return the number of rows.
 
     Args:
         path: the file.
         suffix: kind of file, one of `SUFFIXES`; the path may have another suffix.
-        frames: the frames, at least one.
+        frames: the data frames, at least one.
         digits: number of decimals that numbers are rounded to; None: exact numbers, which a spreadsheet shows with
             `DIGITS` decimals.
 
@@ -53,7 +53,7 @@ def write_table(path: Path, suffix: str, frames: Iterable[pd.DataFrame], digits:
 
 
 def require_rows(rows: int) -> None:
-    """Refuse more rows than a spreadsheet holds.
+    """Check that a spreadsheet has room for a number of rows and a header.
 
     Raises:
         InputError: there are too many rows.
@@ -89,7 +89,7 @@ def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> int:
 
 
 def _parquet_type(frame: pd.DataFrame, column: str) -> Any:
-    """Return the type of a column, which does not depend on the values in the first frame."""
+    """Return the Parquet type of a column, the same for every frame of a table whatever values the frame has."""
     import pyarrow as pa
 
     if column == "player":
@@ -118,7 +118,7 @@ def _write_xlsx(path: Path, frames: Iterable[pd.DataFrame], digits: int) -> int:
         sheet.column_dimensions[get_column_letter(number + 1)].width = _width(first, name, digits)
 
     def cell(value: Any, number_format: str | None = None, *, bold: bool = False) -> Any:
-        """Make a cell; a text is never read as a formula."""
+        """Make a cell of the spreadsheet; a text that looks like a formula stays a text."""
         made = WriteOnlyCell(sheet, visible(value) if isinstance(value, str) else value)
         if isinstance(value, str):
             made.data_type = "s"
@@ -153,14 +153,14 @@ def _rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
 
 
 def _number_format(name: str, digits: int) -> str:
-    """Return a spreadsheet's format for the numbers of a column: percent for shares, else a number of decimals."""
+    """Return the spreadsheet's format of a column's numbers: percent for shares, else with ``digits`` decimals."""
     if name.startswith(SHARES):
         return f"0.{'0' * max(digits - 2, 0)}%".replace("0.%", "0%")
     return f"0.{'0' * digits}" if digits else "0"
 
 
 def _width(frame: pd.DataFrame, name: str, digits: int) -> float:
-    """Return the width of a column in characters, with room for the button of the filter."""
+    """Return the width of a spreadsheet's column in characters, with room for the filter button in its header."""
     column = frame[name]
     values = (column.head(MEASURED_ROWS) if column.dtype.kind in "if" else column.drop_duplicates()).tolist()
     texts = [f"{value:.{digits}f}" if isinstance(value, float) else str(value) for value in values]

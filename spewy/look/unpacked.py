@@ -1,4 +1,7 @@
-"""Decode all strategies of a strategy locker into files that several processes map into memory, or into a parcel."""
+"""Decode all strategies of a strategy locker, to compute best responses to them in several processes.
+
+Processes on this machine map files with the decoded strategies into memory; workers on other machines get a `Parcel`.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,11 @@ class Decoder:
 
     @classmethod
     def of(cls, averages: StrategyLocker, folder: Path) -> Decoder:
-        """Make a decoder for a strategy locker; ``folder`` is its folder, for errors.
+        """Make a decoder for a strategy locker, and read the job of the solve from the locker.
+
+        Args:
+            averages: the strategy locker.
+            folder: its folder, for error messages.
 
         Raises:
             InputError: the locker is not that of a solve.
@@ -59,7 +66,7 @@ class Decoder:
         return sum(self._size(t, p) for t in range(len(self.forests)) for p in (0, 1)) * self._dtype.itemsize
 
     def write(self, folder: Path) -> str:
-        """Write the decoded strategies to files in a folder, and return a hash that identifies them.
+        """Write the decoded strategies to files in a folder, and return a hash of the strategies.
 
         Raises:
             InputError: nothing is stored for a board bucket.
@@ -108,13 +115,13 @@ class Decoder:
         )
 
     def _bytes(self, t: int, p: int) -> Bytes:
-        """Strategies of player p in round t as bytes (an array ``[board bucket, byte]``)."""
+        """Return the encoded strategies of player p in round t: an array ``[board bucket, byte]``."""
         board_buckets = range(self.strategies.saved.board_buckets[t])
         return np.stack([self.strategies.bucket_bytes(t, board_bucket, p) for board_bucket in board_buckets])
 
     @property
     def _dtype(self) -> np.dtype[np.floating]:
-        """Number type of the decoded strategies: the type of the solve's sums, for which kernels are compiled."""
+        """Number type of the decoded strategies: that of the solve's strategy sums, for which kernels are compiled."""
         return np.dtype(np.float16 if self.job.solve.short else np.float32)
 
     def _mapped(self, folder: Path, t: int, p: int) -> np.ndarray:
@@ -127,7 +134,7 @@ class Decoder:
 
 @dataclass(frozen=True, eq=False)
 class Parcel:
-    """A game with strategies as bytes, which can be pickled and sent to other machines.
+    """A game with its encoded strategies, which can be pickled and sent to workers on other machines.
 
     Attributes:
         rules: rules of the game.
@@ -136,7 +143,7 @@ class Parcel:
         board_buckets: number of board buckets of each round.
         rows: number of hand rows of each round.
         dtype: number type of decoded strategies.
-        packed: strategies of each round and player, ``[board bucket, byte]``.
+        packed: encoded strategies of each round and player, ``[board bucket, byte]``.
     """
 
     rules: Game
@@ -153,7 +160,11 @@ class Parcel:
         return line_batches(self.forests)
 
     def game(self, sums: tuple[Pair, ...] | None = None) -> RealGame:
-        """Return the game for measuring exploitability; ``sums`` are the decoded strategies, if they exist already."""
+        """Return the game with decoded strategies, for measuring exploitability.
+
+        Args:
+            sums: strategies of each round and player that are decoded already; None: decode ``packed``.
+        """
         board_buckets, symmetric = (
             board_abstraction(self.rules, self.arrays),
             not rows_know_suits(self.arrays),

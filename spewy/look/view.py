@@ -173,7 +173,7 @@ class SolveView(Closing):
         return node, self._cards(node, board)
 
     def pot_at(self, node: Node) -> float:
-        """Return what lies in the middle at a node, in the unit of the job."""
+        """Return the size of the pot at a node, in the unit of the job."""
         return (self.problem.pot + sum(node.put_in)) / self.job.amounts.chips
 
     def words(self, node: Node) -> str:
@@ -181,7 +181,7 @@ class SolveView(Closing):
         return line_words(self.problem.tree.entered(entry_line(node.line)), node.line)
 
     def chunk_view(self, line: str, cards: Cards, *, ev: bool = True, equity: bool = True) -> ChunkView:
-        """Return the chunk of a node on a board, with amounts in chips; a dropped chunk is re-solved.
+        """Return the values at all nodes of the chunk that contains a node, in chips; re-solve a dropped chunk.
 
         Args:
             line: ACPC betting string from the root of the solve to the node.
@@ -206,10 +206,10 @@ class SolveView(Closing):
         return Selection.of(self.problem, line=line, board=board, round_name=round_name, player=player)
 
     def views(self, selection: Selection) -> Iterator[NodeView]:
-        """Yield the selected decisions, round by round and board by board.
+        """Yield the selected decisions, each with the hands of the player who acts, round by round and board by board.
 
         Raises:
-            InputError: the selection has all boards, and a round of it was dropped or the solve has board buckets.
+            InputError: all boards are selected, but a selected round was dropped or the solve has board buckets.
         """
         first = first_dropped(self.store)
         if selection.only is None:
@@ -220,7 +220,7 @@ class SolveView(Closing):
         return self._views_of(selection)
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """Yield a frame for each decision on each canonical board, round by round.
+        """Yield a data frame for each decision on each canonical board, round by round.
 
         Raises:
             InputError: rounds were dropped, or the solve has board buckets.
@@ -241,7 +241,7 @@ class SolveView(Closing):
     def _decision(
         self, line: str, board: str | Sequence[int] | None, ev: bool
     ) -> tuple[ChunkView, Node, Cards]:
-        """Return the chunk of a decision, the decision and its public cards."""
+        """Find a decision by its line and board; return the chunk in which it lies, its node and its public cards."""
         node = self.reads.policy.node(line, board)
         cards = self._cards(node, board)
         return self.chunk_view(node.line, cards, ev=ev), node, cards
@@ -250,7 +250,14 @@ class SolveView(Closing):
         return board_cards(self.problem, node.round, self.job.board if board is None else board)
 
     def _node_view(self, chunk: ChunkView, node: Node, player: int, cards: Cards) -> NodeView:
-        """Return the figures of a player's hands at a decision, sorted by reach, the largest first."""
+        """Return a player's hands at a decision with their figures, sorted by reach, the largest first.
+
+        Args:
+            chunk: chunk of the decision.
+            node: the decision.
+            player: the player, who acts or waits.
+            cards: public cards.
+        """
         acts = player == node.player
         arrays = chunk.node(node.line) if acts else chunk.waiting(node.line)
         hands, units = chunk.play.hands[player], self.problem.units
@@ -273,7 +280,10 @@ class SolveView(Closing):
         ).in_unit(self.job.amounts)
 
     def _require_walked(self, subject: str) -> None:
-        """Check that the solve has no board buckets; ``subject`` begins the error.
+        """Check that the solve has no board buckets.
+
+        Args:
+            subject: name of what needs such a solve, for the error message.
 
         Raises:
             InputError: the solve has board buckets.

@@ -1,4 +1,4 @@
-"""Find the actions or cards that can follow a node of a solve, each with its frequency.
+"""Find the actions or cards that can follow a node of a solve's betting tree, each with its frequency.
 
 The frequency of card c is its probability given both ranges at the node: ``W_c / Σ_c W_c``. Here
 ``W_c = Σ_{i, j} r0[i] r1[j] compat(i, j)`` with the ranges ``r0`` and ``r1``, summed over all hands without card c;
@@ -92,7 +92,7 @@ def _possible(solution: SolveView, t: int, cards: Cards) -> Iterator[tuple[Cards
 def _weights(
     solution: SolveView, reach: tuple[Floats, Floats], hands: tuple[Any, Any], deals: Sequence[Cards]
 ) -> Floats:
-    """Weight of all pairs of compatible hands without a card of the deal (an array ``[deal]``).
+    """Sum the weights of all pairs of compatible hands that have no card of a deal: an array ``[deal]``.
 
     Args:
         solution: the solve.
@@ -116,7 +116,15 @@ def _weights(
 
 
 def _by_cards(cards: Ints, reach: Floats, n_cards: int) -> Floats:
-    """Return ``[card, card]``: the reach of the hand of two cards; of a hand of one card, on the diagonal."""
+    """Arrange a range as a symmetric array ``[card, card]``: each hand's reach by its two cards.
+
+    Hands of one card are on the diagonal.
+
+    Args:
+        cards: ``[hand, hole card]``, the cards of the hands.
+        reach: ``[hand]``, the reach of the hands.
+        n_cards: length of both axes.
+    """
     table = np.zeros((n_cards, n_cards))
     table[cards[:, 0], cards[:, -1]] = table[cards[:, -1], cards[:, 0]] = reach
     return table

@@ -1,4 +1,4 @@
-"""Matches: tables, entrants, opponents, scores without luck."""
+"""Matches between bots or against a person, and scores with and without luck."""
 
 from typing import TYPE_CHECKING
 
@@ -25,5 +25,5 @@ if not TYPE_CHECKING:  # with this function a type checker would accept any name
 
 
 def __dir__() -> list[str]:
-    """Public names of the package, whether their modules are imported yet or not."""
+    """Return the public names of the package, whether their modules are imported yet or not."""
     return sorted(__all__)

@@ -54,7 +54,7 @@ class MatchState:
         return self.hand.to_act == self.position
 
     def reply(self, action: str) -> str:
-        """The line with which a client answers this state by a legal action.
+        """Return the line with which a client answers this state by a legal action.
 
         Raises:
             InputError: the action is not legal.
@@ -69,7 +69,7 @@ def is_comment(line: bytes) -> bool:
 
 
 def parse_version(line: bytes) -> str:
-    """Read a client's first line.
+    """Read the version of the protocol in a client's first line.
 
     Raises:
         InputError: the line has no version of the form a.b.c.
@@ -90,7 +90,7 @@ def is_spoken(version: str) -> bool:
 
 
 def parse_state(game: Game, line: bytes | str) -> MatchState:
-    """Read a dealer's line.
+    """Read a ``MATCHSTATE`` line, by which a dealer sends the state of a hand.
 
     >>> from spewy.game.gamefile import load_game
     >>> game = load_game("holdem.limit.2p.reverse_blinds")
@@ -118,7 +118,7 @@ def parse_state(game: Game, line: bytes | str) -> MatchState:
 
 
 def state_text(hand: Hand, position: int, number: int) -> str:
-    """The line with the state of a hand that a dealer sends to the player in ``position``."""
+    """Return the line by which a dealer sends the state of hand ``number`` to the player in ``position``."""
     return f"MATCHSTATE:{position}:{number}:{hand.betting.line}:{cards_text(hand.seen_by(position))}"
 
 
@@ -212,7 +212,7 @@ class LoggedHand:
 
     @property
     def text(self) -> str:
-        """The hand's line in the log."""
+        """The hand's line in the log: ``STATE:hand:betting:cards:values:names``."""
         values = "|".join(str(chips) for chips in self.hand.net())
         cards = cards_text(self.hand)
         return f"STATE:{self.number}:{self.hand.betting.line}:{cards}:{values}:{'|'.join(self.names)}"
@@ -245,7 +245,7 @@ def parse_logged(game: Game, line: bytes | str) -> LoggedHand:
 
 @dataclass(frozen=True)
 class FinalScore:
-    """The last line of a match's log.
+    """The last line of a match's log: the chips that each player won in the match.
 
     Attributes:
         totals: chips that each player has won in the match, in the order of the seats.
@@ -257,12 +257,12 @@ class FinalScore:
 
     @property
     def text(self) -> str:
-        """The line, with up to six decimals."""
+        """The log's line ``SCORE:value|value:name|name``, with up to six decimals."""
         return f"SCORE:{'|'.join(map(_value_text, self.totals))}:{'|'.join(self.names)}"
 
 
 def parse_score(line: bytes | str) -> FinalScore:
-    """Read a ``SCORE`` line.
+    """Read a ``SCORE`` line of a match's log.
 
     >>> parse_score("SCORE:-120|120:Alice|Bob").totals
     (-120.0, 120.0)

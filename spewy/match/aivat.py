@@ -35,14 +35,14 @@ from spewy.match.table import Played, Step
 
 
 def estimate(played: Played, known: tuple[bool, bool]) -> float:
-    """Estimate the chips that player 0 won without luck.
+    """Estimate by AIVAT the chips that player 0 won in a hand, with luck removed.
 
     If a player who reveals its strategy has taken an action that the strategy never takes, or had a fault, the estimate
     is the chips won. Faults of a player who reveals no strategy do not matter: AIVAT allows this player any decision.
 
     Args:
         played: the hand with all cards, and the revealed strategies at the decisions.
-        known: for each player whether it reveals its strategy.
+        known: whether player 0, and whether player 1, reveals its strategy.
     """
     failed = any(known[fault.player] for fault in played.faults)
     if failed or not all(_fits(step, played.hand) for step in played.steps if known[step.player]):
@@ -51,7 +51,7 @@ def estimate(played: Played, known: tuple[bool, bool]) -> float:
 
 
 def _fits(step: Step, hand: Hand) -> bool:
-    """Whether the revealed strategy plays the chosen action with the player's cards."""
+    """Whether the revealed strategy ever takes the chosen action with the player's cards."""
     mix, cards = step.mix, hand.hole[step.player]
     assert cards is not None
     if mix is None or step.action not in mix.actions:
@@ -65,10 +65,10 @@ def _row(mix: Mix, action: str) -> Floats:
 
 
 class _Estimate:
-    """The estimate for one hand, summed along the play.
+    """Computes AIVAT's estimate for one hand, step by step along the play.
 
     Args:
-        played: the hand.
+        played: the finished hand with all cards, and the revealed strategies.
         known: which players reveal their strategies.
     """
 
@@ -84,7 +84,7 @@ class _Estimate:
         return hands(self.game.deck, self.game.num_hole_cards)
 
     def chips(self) -> float:
-        """Number of chips that player 0 won, without luck."""
+        """Return the estimate: the chips that player 0 won, with luck removed."""
         total = 0.0
         if not all(self.known):
             # The mean of this value over all deals is 0, since both players are dealt the same hands equally often.
@@ -96,7 +96,11 @@ class _Estimate:
         return total + self._value(self.hand.betting, self.ranges, {}) / self._mass(self.ranges)
 
     def _first_range(self, player: int) -> Floats:
-        """``[hand of the deck]``: all hands of a player who reveals its strategy, else the actual hand."""
+        """Return the range to begin with: all hands if the player reveals its strategy, else the actual hand.
+
+        Returns:
+            Weights ``[hand of the deck]``, 0 or 1.
+        """
         out = np.ones(len(self.deck))
         if not self.known[player]:
             cards = self.hand.hole[player]
@@ -110,21 +114,24 @@ class _Estimate:
         return board_odds(self.game, self.board)
 
     def _mass(self, ranges: tuple[Floats, Floats]) -> float:
-        """Weight of all pairs of hands that share no card with each other or the board."""
+        """Return the total weight of all pairs of hands that share no card with each other or the board."""
         return float(ranges[0] @ self._odds.met(ranges[1]))
 
     def _even(self, betting: Betting) -> float:
-        """Player 0's chips if both players check and call from now on."""
+        """Return player 0's mean chips over both ranges if both players check and call from now on."""
         lead = float(self.ranges[0] @ self._odds.ahead(self.ranges[1]))
         return stake(betting) * lead / self._mass(self.ranges)
 
     def _value(self, betting: Betting, ranges: tuple[Floats, Floats], ahead: Mapping[str, Mix]) -> float:
-        """V after a betting: player 0's chips, summed over all pairs of hands times their weights.
+        """Return AIVAT's value function V after some betting, as a weighted sum over all pairs of hands.
 
         Args:
-            betting: the betting.
+            betting: the betting so far.
             ranges: both ranges after the betting.
             ahead: strategies that the players follow at later states, by line; elsewhere they check and call.
+
+        Returns:
+            The chips that player 0 wins; divide by `_mass` of the ranges for the mean.
         """
         if betting.folded is not None:
             chips = -betting.spent[0] if betting.folded == 0 else betting.spent[1]
@@ -140,7 +147,7 @@ class _Estimate:
         )
 
     def _passive(self, betting: Betting, ranges: tuple[Floats, Floats]) -> float:
-        """`_value` if both players check and call, except that hands that lose more by a call fold to an open bet."""
+        """Return `_value` if both players check and call, but fold a hand to a bet if calling loses more."""
         player = betting.to_act if betting.can_fold else 0
         assert player is not None
         opponent = ranges[1 - player]
@@ -151,7 +158,15 @@ class _Estimate:
         return total if player == 0 else -total
 
     def _deal(self, betting: Betting, board: tuple[int, ...]) -> float:
-        """Follow new public cards, if any; return AIVAT's correction: the value before, minus the value after them."""
+        """Remove from both ranges the hands that new public cards block; return AIVAT's correction for the cards.
+
+        Args:
+            betting: the betting so far.
+            board: all public cards after the deal.
+
+        Returns:
+            V before the cards minus V after them, in chips; 0 if there are no new cards.
+        """
         if board == self.board:
             return 0.0
         before = self._even(betting)
@@ -161,7 +176,12 @@ class _Estimate:
         return before - self._even(betting)
 
     def _decide(self, step: Step) -> float:
-        """Follow a decision; return its correction: mean value over all actions, minus the value of the played one."""
+        """Update the range of the player who acted; return AIVAT's correction for the decision.
+
+        Returns:
+            The mean of V over the strategy's actions minus V after the played action, in chips; 0 if the player
+            does not reveal its strategy.
+        """
         player, mix = step.player, step.mix
         if not self.known[player] or mix is None:
             return 0.0
@@ -180,12 +200,12 @@ class _Estimate:
     def _after(
         self, ranges: tuple[Floats, Floats], player: int, mix: Mix, action: str
     ) -> tuple[Floats, Floats]:
-        """Return both ranges after an action of a player."""
+        """Return both ranges after a player with strategy ``mix`` has taken an action."""
         own = np.zeros(len(self.deck))
         own[mix.hands] = ranges[player][mix.hands] * _row(mix, action)
         return (own, ranges[1]) if player == 0 else (ranges[0], own)
 
 
 def stake(betting: Betting) -> int:
-    """Chips that change hands at the showdown if every bet is called and nobody bets again."""
+    """Return the chips that the loser of the showdown pays if every bet is called and nobody bets again."""
     return min(max(betting.spent), betting.stack(0), betting.stack(1))

@@ -42,7 +42,7 @@ def deals(game: Game, seed: int) -> Iterator[Dealt]:
 
 
 def hand_seed(seed: int, number: int) -> int:
-    """Seed of a bot's random choices in hand ``number`` of a match with this seed."""
+    """Return the seed of a bot's random choices in hand ``number`` of a match that has the seed ``seed``."""
     return seed << 32 | number
 
 

@@ -55,16 +55,16 @@ class Channel(Closing):
 
     @property
     def end_text(self) -> str:
-        """End of an error message that says how the peer's side ended."""
+        """Words that end an error message: how the connection to the peer ended."""
         return "the connection closed"
 
     def leave(self, seconds: float) -> bool:
-        """Wait for the peer's end and close the channel; return whether the peer ended by itself within the seconds."""
+        """Give the peer some seconds to end, then close the channel; return whether the peer ended in time."""
         self.close()
         return True
 
     def gone(self, expected: str) -> PeerError:
-        """Make the error that the peer ended before it sent what was ``expected``."""
+        """Return the error for a peer that ended before it sent ``expected``, such as "an answer"."""
         return PeerError(f"{self.peer}: expected {expected}, found {self.end_text}")
 
 
@@ -104,5 +104,5 @@ class LocalChannel(Channel):
         return self._answers.popleft().encode() if self._answers else None
 
     def close(self) -> None:
-        """Close the player."""
+        """Call ``on_close``, which closes the player."""
         self._on_close()

@@ -95,7 +95,7 @@ class Connection(Channel):
         return line
 
     def read_available(self) -> int:
-        """Read once without waiting; return the number of complete lines in the buffer."""
+        """Read bytes that have arrived, without waiting; return the number of lines that `receive` can return now."""
         if not self.ended and self._is_ready(self._source, select.POLLIN, 0.0):
             self._read()
         return self._held.count(b"\n") + (self.ended and len(self._held) > 0)
@@ -152,7 +152,7 @@ class Connection(Channel):
 
 
 def wait_for_any(channels: Sequence[Channel], deadline: float) -> None:
-    """Wait until a line may have arrived on one of some channels, or until a deadline."""
+    """Wait until a line may have arrived on any of the channels, or until a deadline of `time.monotonic`."""
     files = [channel.file for channel in channels]
     waiting = [file for file in files if file is not None]
     if waiting and len(waiting) == len(files):
@@ -209,11 +209,16 @@ class Listener(Closing):
 
     @property
     def ports(self) -> tuple[int, ...]:
-        """Numbers of the ports."""
+        """Number of each seat's port; a port that was given as 0 has the number that the system chose."""
         return tuple(each.getsockname()[1] for each in self._sockets)
 
     def accept(self, seat: int, peer: str, deadline: float | None = None) -> Connection:
-        """Wait for the player of a seat.
+        """Wait until a program connects to the port of a seat, and return the connection.
+
+        Args:
+            seat: number of the seat.
+            peer: name of the program in messages.
+            deadline: time of `time.monotonic` at which to give up; None: wait without limit.
 
         Raises:
             PeerError: nobody connected before the deadline.

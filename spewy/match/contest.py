@@ -1,6 +1,6 @@
-"""A `Contest` is a game against a stored strategy: it deals the cards, plays the strategy, and judges decisions.
+"""A `Contest` is a person's game against a stored strategy: it deals, plays the strategy, and reviews decisions.
 
-`GameContest` is a bot that plays a whole game; `spewy.match.spot_contest` is a solved spot.
+`GameContest` is a game against a bot for a whole game; `spewy.match.spot_contest` has games in solved spots.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from spewy.match.words import HELP, action_text, parse_words, words_text
 
 @dataclass(frozen=True)
 class Choices:
-    """The actions that a person can choose at a decision.
+    """The actions that a person can take at a decision.
 
     Attributes:
-        actions: legal ACPC actions to offer, without a size twice.
+        actions: legal ACPC actions to offer, each bet size once.
         texts: the actions in words, such as ``raise to 300``.
         prompt: the actions and the range of other sizes in words, as a terminal shows them.
         bounds: smallest and largest total of a bet of any size; None: only `actions` can be played.
@@ -44,11 +44,11 @@ class Choices:
 
 @dataclass(frozen=True)
 class Judged:
-    """A finished hand, judged by the strategy; all amounts are chips.
+    """The review of a person's finished hand by the strategy that the person played against; amounts are chips.
 
     Attributes:
-        decisions: the person's decisions.
-        opponent_range: weight of each hand of the deck in the opponent's range at the end of the hand.
+        decisions: the person's decisions, compared with the strategy.
+        opponent_range: weight of each hand of the deck in the strategy's range at the end of the hand.
         without_luck: estimate of the chips that the person won without luck; None if there is no estimate.
         expected: chips that the strategy itself wins on average from the person's seat; None if this is unknown.
     """
@@ -60,15 +60,15 @@ class Judged:
 
 
 class Contest(Protocol):
-    """A game against a stored strategy.
+    """A person's game against a stored strategy.
 
-    The calls of a hand are `new_hand`, then `act` whenever the strategy has to act, then `judge`. Between them a caller
-    may ask for `choices` and `read` words.
+    A caller plays a hand with `new_hand`, `act` whenever the strategy has to act, `judge` after the last action, and
+    `end`. On the person's turn it may ask for `choices`, convert words by `read`, and `check` an action.
     """
 
     @property
     def unit(self) -> Unit:
-        """Unit of amounts that people read and write."""
+        """Unit of the amounts that the person reads and types."""
         ...
 
     @property
@@ -78,27 +78,35 @@ class Contest(Protocol):
 
     @property
     def help(self) -> str:
-        """The words that a person can type."""
+        """Help text about the words that a person can type."""
         ...
 
     def new_hand(self, number: int, person: int) -> tuple[Table, str]:
-        """Deal hand ``number``, in which the person is a player, and describe it in words."""
+        """Deal a hand.
+
+        Args:
+            number: number of the hand.
+            person: number of the player that the person is.
+
+        Returns:
+            The table at which the hand is played, and the person's position and cards in words.
+        """
         ...
 
     def round_name(self, t: int) -> str:
-        """Name of a round of the table's game."""
+        """Return the name of the table's round ``t``, such as "turn"."""
         ...
 
     def in_order(self, board: tuple[int, ...]) -> tuple[int, ...]:
-        """Sort the public cards of each round of the real game, as the names of boards do."""
+        """Return the public cards in the order of board names: the cards of each round are sorted."""
         ...
 
     def act(self, hand: Hand) -> str:
-        """Return the strategy's action; ``hand`` is what the strategy's player sees."""
+        """Return the strategy's action; ``hand`` is the hand as the strategy's player sees it."""
         ...
 
     def choices(self, hand: Hand) -> Choices:
-        """Return what the person, who has to act, can do."""
+        """Return the actions that the person can take now."""
         ...
 
     def read(self, hand: Hand, text: str) -> str:
@@ -122,35 +130,35 @@ class Contest(Protocol):
         ...
 
     def won(self, hand: Hand, person: int) -> float:
-        """Chips that the person has won in a finished hand."""
+        """Return the chips that the person, who is player ``person``, has won in a finished hand."""
         ...
 
     def judge(self, hand: Hand, person: int, *, failed: bool) -> Judged:
-        """Judge the person's decisions in a finished hand.
+        """Compare the person's decisions in a finished hand with the strategy.
 
         Args:
             hand: the hand with all cards.
-            person: the person's player.
+            person: number of the player that the person was.
             failed: whether the strategy failed at a decision, and another action was played in its place.
         """
         ...
 
     def end(self, hand: Hand, person: int) -> None:
-        """End the hand."""
+        """Tell the strategy that the hand is over; ``person`` is the person's player number."""
         ...
 
 
 @runtime_checkable
 class Offering(Protocol):
-    """A bot that knows the actions of its betting tree without computing a strategy."""
+    """A bot that can list the actions of its betting tree without computing a strategy."""
 
     def actions(self, hand: Hand) -> tuple[str, ...]:
-        """Return the ACPC actions of the betting tree that holds the strategy at a state."""
+        """Return the ACPC actions that the bot's betting tree has at a state of a hand."""
         ...
 
 
 class GameContest:
-    """A contest against a bot that plays a whole game.
+    """A person's game against a bot that plays a whole game.
 
     Args:
         bot: the bot; the caller closes it.
@@ -169,11 +177,11 @@ class GameContest:
 
     @property
     def game(self) -> Game:
-        """The rules."""
+        """The rules of the game that the bot plays."""
         return self._bot.game
 
     def new_hand(self, number: int, person: int) -> tuple[Table, str]:
-        """Deal the next hand."""
+        """Deal the next hand; return its table, and the person's position and cards in words."""
         dealt = next(self._deals)
         self._hand_seed, self._revealed = hand_seed(self._seed, number), {}
         table = Table(self.game, dealt)
@@ -182,11 +190,11 @@ class GameContest:
         return table, f"{place}, with {cards_name(dealt.hole[person])}"
 
     def round_name(self, t: int) -> str:
-        """Name of a round."""
+        """Return the name of round ``t``."""
         return self.game.round_names[t]
 
     def in_order(self, board: tuple[int, ...]) -> tuple[int, ...]:
-        """Sort the public cards of each round."""
+        """Return the public cards with the cards of each round sorted."""
         return self.game.board_order(board)
 
     def act(self, hand: Hand) -> str:
@@ -197,7 +205,7 @@ class GameContest:
         return self._bot.act(hand)
 
     def choices(self, hand: Hand) -> Choices:
-        """Offer the bets of the bot's betting tree and all-in; every legal size can be played."""
+        """Return the actions to offer: those of the bot's betting tree, and all-in; any legal size can be played."""
         betting = hand.betting
         actions = self._offered(hand)
         texts = tuple(_infinitive(betting, action) for action in actions)
@@ -205,23 +213,23 @@ class GameContest:
         return Choices(actions, texts, words_text(betting), bounds)
 
     def read(self, hand: Hand, text: str) -> str:
-        """Convert words: see `spewy.match.words`."""
+        """Convert a person's words to an ACPC action by `spewy.match.words.parse_words`."""
         return parse_words(hand.betting, text)
 
     def check(self, hand: Hand, action: str) -> None:
-        """Check that an action is legal."""
+        """Raise an `InputError` if an ACPC action is not legal."""
         hand.apply(action)
 
     def told(self, hand: Hand, action: str) -> str:
-        """Describe an action: see `spewy.match.words`."""
+        """Describe an action by `spewy.match.words.action_text`."""
         return action_text(hand.betting, action)
 
     def won(self, hand: Hand, person: int) -> float:
-        """Chips that the person has won."""
+        """Return the chips that the person has won in a finished hand; a loss is negative."""
         return hand.net()[person]
 
     def judge(self, hand: Hand, person: int, *, failed: bool) -> Judged:
-        """Review the person's decisions (`spewy.match.hand_review`), and estimate the result by AIVAT."""
+        """Review the person's decisions (`spewy.match.hand_review`), and estimate the winnings by AIVAT."""
         review = review_player(self._bot, hand, person, self._hand_seed)
         steps = [
             Step(public, action, *self._revealed.get(public.betting.line, (None, {})))
@@ -237,7 +245,10 @@ class GameContest:
         self._bot.hand_over(hand.seen_by(1 - person))
 
     def _strategies(self, public: Hand, person: int) -> tuple[Mix | None, dict[str, Mix]]:
-        """Return the bot's strategy at a decision and at states that may follow; nothing if the bot fails."""
+        """Return the bot's strategy at a decision, and its strategies at states that may follow, by line.
+
+        If the bot fails, the strategy is None, and there are no further strategies.
+        """
         try:
             mix = self._bot.strategy(public)
             return mix, look_ahead(self._seats[person], public, mix)

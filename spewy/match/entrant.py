@@ -1,4 +1,4 @@
-"""Bots that a user specifies by a word, in matches, competitions and tournaments.
+"""Bots that a user specifies by one word, such as ``call`` or a folder, in matches, competitions and tournaments.
 
 ``NAME=`` before the word names the bot in tables and logs.
 
@@ -61,7 +61,7 @@ class Entrant:
     """The specification of a bot in a match, which other processes can open too.
 
     Attributes:
-        kind: kind of the bot.
+        kind: form of the word that specifies the bot.
         value: name of a rule, path, LBR setting, command or port, depending on the kind.
         settings: keywords of the function that opens the bot, such as `spewy.open_bot`.
         called: the name that the user gave to the bot; empty if the user gave none.
@@ -109,9 +109,9 @@ class Entrant:
 
         Args:
             game: the game to play.
-            other: the other bot, if it is open already.
+            other: the opponent, if it is open already.
             begun: number of hands of the run that were played before.
-            seconds: time limit of a program's answer; None: no limit.
+            seconds: seconds that a program may take for each answer; None: no limit.
             log: file to which a program's stderr is appended.
 
         Raises:
@@ -128,7 +128,7 @@ class Entrant:
         return RemoteBot(game, self.name, command, port, seconds, begun, log)
 
     def game(self) -> Game:
-        """The game of the strategy in the bot's folder.
+        """Return the game of the strategy in the bot's folder.
 
         Raises:
             InputError: the folder holds a batch, or no strategy of a whole game.
@@ -143,7 +143,7 @@ class Entrant:
 
     @property
     def _own_name(self) -> str:
-        """Name of a bot to which the user gave no name."""
+        """The name of a bot to which the user gave no name; it follows from the word that specifies the bot."""
         match self.kind:
             case "folder":
                 return plain_name(Path(self.value).resolve().name or "folder")
@@ -194,7 +194,7 @@ def parse_entrant(
     """Read the word that specifies a bot, optionally with ``NAME=`` before it.
 
     Args:
-        text: the word.
+        text: the word, with ``NAME=`` or without.
         settings: keywords of the function that opens the bot.
         rules: names of the rules that are allowed.
         kinds: other kinds of bots that are allowed.

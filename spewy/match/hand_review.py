@@ -30,13 +30,14 @@ class Decided:
 
     Attributes:
         player: the player who acted.
-        line: the betting before the decision.
+        line: ACPC betting string before the decision.
         board: public cards, in `Game.board_order`.
         action: the action that was played.
         actions: the strategy's actions.
         frequencies: frequency of each action in the strategy of the player's cards; None if the cards are unknown.
-        values: mean chips that each action wins in the whole hand; None if the cards are unknown.
-        cost: cost of the action in chips; None if the cards are unknown.
+        values: mean chips that each of `actions` wins in the whole hand; None if the cards are unknown.
+        cost: EV of the strategy's own frequencies less EV of the played action, in chips; None if the cards are
+            unknown.
         opponent_range: weight of each hand of the deck in the opponent's range at the decision, without hands that
             share a card with the player's; None if the player's cards are unknown.
     """
@@ -53,7 +54,7 @@ class Decided:
 
     @property
     def loss(self) -> float | None:
-        """Value of the best action less the value of the played action; None if the cards are unknown."""
+        """Value in chips of the best action less the value of the played action; None for unknown cards."""
         if self.values is None or self.frequencies is None or self.cost is None:
             return None
         return max(self.values) - float(np.dot(self.frequencies, self.values)) + self.cost
@@ -134,7 +135,10 @@ class _Hand:
         self.ranges: list[Floats] = [np.ones(len(self.deck)), np.ones(len(self.deck))]
 
     def decisions(self, players: Sequence[int]) -> Iterator[Decided]:
-        """Yield the reviews of some players' decisions; `ranges` are then both ranges after the last decision."""
+        """Yield the reviews of some players' decisions.
+
+        Afterwards `ranges` holds both ranges after the last decision of the hand.
+        """
         first, ranges = self._enter()
         self.ranges = ranges
         for public, action in list(decisions(self.hand))[first:]:
@@ -145,7 +149,12 @@ class _Hand:
             ranges[player] = ranges[player] * self.frequencies(public).get(action, 0.0)
 
     def _enter(self) -> tuple[int, list[Floats]]:
-        """Number of the hand's decisions before the spot of the strategy, and both ranges at the spot's root."""
+        """Find where the strategy begins to cover the hand.
+
+        Returns:
+            The number of the hand's decisions before the strategy's spot (0 for a whole game), and both ranges
+            ``[hand of the deck]`` at this point.
+        """
         if isinstance(self.strategy, SpotStrategy):
             first, ranges = self.strategy.enter(self.hand)
             return first, list(ranges)
@@ -155,13 +164,13 @@ class _Hand:
         return 0, [np.ones(len(self.deck)), np.ones(len(self.deck))]
 
     def decided(self, public: Hand, action: str, player: int, other: Floats) -> Decided:
-        """Review one decision.
+        """Compare one decision with the strategy.
 
         Args:
             public: the hand before the decision, without hole cards.
             action: the action that was played.
             player: the player who acted.
-            other: the opponent's range (an array ``[hand]``).
+            other: the opponent's range, ``[hand of the deck]``.
         """
         mix, own = self.mix(public), self.hand.hole[player]
         line, board = public.betting.line, public.game.board_order(public.board)
@@ -198,7 +207,7 @@ class _Hand:
         return self.mixes[key]
 
     def frequencies(self, public: Hand) -> Mapping[str, Floats]:
-        """Frequencies of each action at a decision (an array ``[hand]`` for each)."""
+        """Return the frequencies of each action at a decision, as an array ``[hand of the deck]``."""
         return by_action(self.mix(public), len(self.deck))
 
 
@@ -219,7 +228,7 @@ class _Pairs:
         self.margin: Floats = np.nan_to_num(2 * shares(game, own, board, reviewed.seed) - 1)
 
     def after(self, public: Hand, action: str) -> Floats:
-        """Chips that an action wins in the whole hand, against each hand of the opponent (an array)."""
+        """Return the chips that an action wins in the whole hand, ``[opponent's hand of the deck]``."""
         betting = acted(public.betting, action)
         if betting.folded is not None:
             lost = betting.spent[betting.folded]
@@ -231,9 +240,10 @@ class _Pairs:
         return self.of(replace(public, betting=betting))
 
     def of(self, public: Hand) -> Floats:
-        """Chips won in the whole hand if both players follow the strategy from a decision on (an array).
+        """Return the chips won in the whole hand if both players follow the strategy from a decision on.
 
-        The array has a number for each hand of the opponent.
+        Returns:
+            Chips ``[opponent's hand of the deck]``.
         """
         is_own = public.to_act == self.player
         out = np.zeros(len(self.margin))

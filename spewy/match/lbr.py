@@ -65,7 +65,7 @@ SETTINGS = {
 
 
 def lbr_setting(name: str) -> Setting:
-    """The setting with a name.
+    """Return the LBR setting with a name, such as "fcpa".
 
     Raises:
         InputError: no setting has this name.
@@ -79,8 +79,8 @@ class Lbr:
     """Local Best Response as a bot: a `spewy.bot.bot.Reveals`.
 
     Args:
-        other: the opponent at the same table.
-        setting: actions that are allowed.
+        other: the opponent, which reveals its strategy.
+        setting: the actions that LBR may take.
 
     Attributes:
         asks_answers: True, since each decision asks the opponent for its answers to all bets.
@@ -105,21 +105,21 @@ class Lbr:
         self._seat, self._ranges, self._known = seat, {}, {}
 
     def act(self, hand: Hand) -> str:
-        """Return the action with the highest value."""
+        """Return the action with the highest value for LBR's own cards."""
         own = hand.hole[self._seat]
         assert own is not None
         mix = self.strategy(replace(hand, hole=(None, None)))
         return mix.actions[int(np.argmax(mix.of(self.game.hand_number(own))))]
 
     def strategy(self, hand: Hand) -> Mix:
-        """Return the action with the highest value of each hand, as a strategy with frequencies 0 and 1."""
+        """Return the best action for each hand, as a strategy with frequencies 0 and 1."""
         state = hand.betting.line, hand.board
         if state not in self._known:
             self._known[state] = self._best(hand)
         return self._known[state]
 
     def is_cheap(self, hand: Hand) -> bool:
-        """Whether `strategy` takes only milliseconds; it asks the opponent for its answers to LBR's bets, if any."""
+        """Whether computing `strategy` takes only milliseconds: LBR cannot bet, or the opponent answers quickly."""
         bets = any(action.startswith("r") for action in self._actions(hand.betting))
         return not bets or is_cheap(self.other, hand)
 
@@ -181,7 +181,7 @@ class Lbr:
         return (odds.ahead(weights) * (pot + asked) + odds.met(weights) * (pot - asked)) / 2
 
     def _actions(self, betting: Betting) -> Iterator[str]:
-        """Actions that both the setting and the rules allow; always a call."""
+        """Yield the actions that both the setting and the rules allow, first a call, which is always allowed."""
         letters = self.setting.allowed(betting.round)
         yield "c"
         if "f" in letters and betting.can_fold:
@@ -208,5 +208,5 @@ def _totals(letters: str, betting: Betting, bounds: tuple[int, int]) -> Iterator
 
 
 def _called(betting: Betting) -> int:
-    """Total chips that a player has put in after a call."""
+    """Return the total chips that a player has put in after a call."""
     return min(max(betting.spent), betting.stack(0), betting.stack(1))

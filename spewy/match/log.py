@@ -3,7 +3,7 @@
 Lines that begin with ``#`` are comments. The comments about a hand come before its ``STATE`` line, so a hand is
 complete as soon as the log has its ``STATE`` line:
 
-- ``# aivat HAND:VALUE``: player 0's chips without luck;
+- ``# aivat HAND:VALUE``: AIVAT's estimate of the chips that player 0 won, without luck;
 - ``# fault HAND:PLAYER:TEXT``: something that a player did wrong;
 - ``# sources HAND:PLAYER:SOURCE TIMES, ...``: number of a player's decisions by source;
 - ``# spent HAND:PLAYER:ROUND SECONDS STAGE SECONDS ..., ...``: time of a player's decisions (`spewy.bot.spent`);
@@ -58,7 +58,7 @@ def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator
 
 @dataclass(frozen=True)
 class Note:
-    """A fault of a player.
+    """A ``# fault`` comment of a log: something that a player did wrong in a hand.
 
     Attributes:
         number: number of the hand.
@@ -73,12 +73,12 @@ class Note:
 
 @dataclass(frozen=True)
 class HandTally:
-    """Decisions by source, their time, and failures, of one player in one hand.
+    """One comment of a log about a player's decisions in a hand: their sources, their times, or a failure.
 
     Attributes:
         number: number of the hand.
         player: number of the player in the hand.
-        tally: a part of the decisions, times and failures.
+        tally: a tally that holds only what this comment says.
     """
 
     number: int
@@ -91,10 +91,10 @@ class RunRead:
     """The content of a run's log.
 
     Attributes:
-        records: the hands.
-        aivat: player 0's chips without luck in each hand; None for a hand without an estimate.
+        records: the finished hands, in the order of play.
+        aivat: for each hand AIVAT's estimate of the chips that player 0 won; None for a hand without an estimate.
         notes: faults of both players.
-        tallies: decisions by source, and failures, of each player in each hand.
+        tallies: the comments about sources, times and failures of decisions, in the order of the log.
     """
 
     records: tuple[LoggedHand, ...]
@@ -113,7 +113,7 @@ class RunLog:
         hands: number of hands in the whole run.
         seed: seed of the cards.
         names: names of the bots, by seat.
-        aivat: whether hands are estimated without luck.
+        aivat: whether the log has AIVAT's estimates.
     """
 
     path: Path
@@ -124,7 +124,10 @@ class RunLog:
     aivat: bool
 
     def begin(self) -> int:
-        """Write the head of a new log, or remove an incomplete hand from the log; return the number of hands.
+        """Start a new log, or remove an incomplete hand from the end of an existing log.
+
+        Returns:
+            The number of hands in the log.
 
         Raises:
             InputError: the log belongs to another run.
@@ -134,13 +137,13 @@ class RunLog:
         return len(_WHOLE.findall(text))
 
     def add(self, number: int, played: Played, names: tuple[str, str], aivat: float | None) -> None:
-        """Append a hand.
+        """Append a finished hand to the log, with its comments.
 
         Args:
             number: number of the hand.
-            played: the hand.
+            played: the hand with its faults and tallies.
             names: names of the bots, in the order of the players of this hand.
-            aivat: player 0's chips without luck; None: there is no estimate.
+            aivat: AIVAT's estimate of the chips that player 0 won; None: there is no estimate.
         """
         lines = [f"# fault {number}:{fault.player}:{one_line(fault.text)}" for fault in played.faults]
         for player, tally in enumerate(played.tallies):
@@ -166,7 +169,7 @@ class RunLog:
         self._append(f"SCORE:{totals[0]}|{totals[1]}:{'|'.join(self.names)}\n")
 
     def count(self) -> int:
-        """Number of complete hands in the log.
+        """Return the number of complete hands in the log.
 
         Raises:
             InputError: the log belongs to another run.
@@ -175,7 +178,7 @@ class RunLog:
 
     @property
     def ended(self) -> bool:
-        """Whether the log is complete."""
+        """Whether the log has its last line, the score."""
         return _SCORE.search(self._text()) is not None
 
     def read(self) -> RunRead:
@@ -215,7 +218,11 @@ class RunLog:
         return read_text(self.path, f"log {path_text(self.path)}") if exists(self.path) else ""
 
     def _whole(self) -> str:
-        """Text of the log up to its last complete hand; empty if the log does not exist or has an incomplete head."""
+        """Return the log up to its last complete hand; empty if it is missing, or ends within its first two lines.
+
+        Raises:
+            InputError: the log belongs to another run.
+        """
         text, head = self._text(), self._head
         if not text.startswith(head):
             if head.startswith(text):

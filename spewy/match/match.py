@@ -1,4 +1,4 @@
-"""Duplicate matches: each seed's cards are played twice, with the bots' seats swapped.
+"""Play duplicate matches: each seed's cards are played twice, with the bots' seats swapped.
 
 A *run* is the sequence of hands with the cards of one seed and fixed seats. It has a log, to which each finished hand
 is appended. The seed, the number of the hand and the bot's position determine all random choices of a bot in the hand.
@@ -41,12 +41,12 @@ class Match:
     """A specification of a match.
 
     Attributes:
-        game: the rules.
+        game: rules of the game to play.
         entrants: specifications of the two bots, which each process opens itself.
         hands: number of hands in each run.
         seeds: seeds of the cards.
         aivat: whether to estimate the chips won without luck, if a bot reveals its strategy.
-        seconds: time limit of an answer; None: no limit.
+        seconds: seconds that a bot may take for each answer; None: no limit.
     """
 
     game: Game
@@ -85,7 +85,7 @@ class Match:
 
 @dataclass(frozen=True)
 class Run:
-    """The hands with the cards of one seed and fixed seats.
+    """A run of a match: the hands with the cards of one seed, in which each bot keeps its seat.
 
     Attributes:
         seed: seed of the cards.
@@ -105,7 +105,7 @@ class Run:
         return 1 - entrant if self.swapped else entrant
 
     def position(self, entrant: int, number: int) -> int:
-        """Player that a bot is in hand ``number``; the players swap positions after each hand."""
+        """Player that bot ``entrant`` (0 or 1) is in hand ``number``; positions swap after each hand."""
         return (self.seat(entrant) + number) % 2
 
     def entrant(self, player: int, number: int) -> int:
@@ -136,7 +136,7 @@ def play_match(
         seeds: seeds of the cards.
         folder: folder of the logs, from which an interrupted match continues; None: keep no logs.
         aivat: whether to estimate the score also without luck, if a bot reveals its strategy.
-        seconds: time limit of an answer; None: no limit.
+        seconds: seconds that a bot may take for each answer; None: no limit.
         workers: number of processes; None: one for each core.
         how: keywords of `spewy.open_bot` for bots from folders, such as ``resolve``.
 
@@ -193,7 +193,7 @@ def run_match(
 
 
 def runs_to_play(match: Match, folder: Path) -> list[Run]:
-    """Runs of a match whose logs are incomplete."""
+    """Return the runs of a match whose logs are incomplete."""
     return [run for run in match.runs if not _log(match, run, folder).ended]
 
 
@@ -246,7 +246,7 @@ def play_run(match: Match, run: Run, folder: Path) -> Generator[int]:
 
 
 class _Seats:
-    """The two opened bots of a run."""
+    """The two bots of a run, opened and each in its seat."""
 
     def __init__(self, match: Match, run: Run, folder: Path, begun: int) -> None:
         self._match, self._run = match, run
@@ -284,7 +284,7 @@ def _opened(match: Match, folder: Path, begun: int) -> tuple[Bot, Bot]:
     """Open both bots of a run, first the bot whose strategy the other bot needs.
 
     Args:
-        match: the match.
+        match: specification of the match.
         folder: folder of the logs, to which programs write their stderr.
         begun: number of hands of the run that were played before.
     """

@@ -42,20 +42,20 @@ Cards = tuple[int, ...]
 def shares(
     game: Game, hand: Sequence[int], board: Sequence[int], seed: int = 0, most: int = MOST_BOARDS
 ) -> Floats:
-    """Share of the pot that a hand wins against each other hand without further betting.
+    """Return the share of the pot that a hand wins against each other hand without further betting.
 
     The share against another hand is the mean over the final boards that block neither hand: 1 on a board where the
     hand wins, 1/2 on a board where both tie.
 
     Args:
-        game: the game.
+        game: rules with the deck and the numbers of cards.
         hand: cards of the hand.
         board: the public cards so far.
         seed: seed of the random final boards; the mean over many seeds is the exact share.
         most: largest number of final boards; if more are possible, this number of random boards is used.
 
     Returns:
-        Share against each hand of the deck (an array); NaN for hands that share a card with the hand or the board.
+        Shares ``[hand of the deck]``; NaN for hands that share a card with the hand or the board.
     """
     deck, n_board = game.deck, sum(game.num_board_cards)
     many = comb(len(deck) - len(board), n_board - len(board)) > most
@@ -73,13 +73,13 @@ def shares(
 
 
 class BoardOdds:
-    """Sums over an opponent's range for each hand of the deck on a board: all hands, and the hands that it beats.
+    """Compares each hand of the deck with an opponent's range on a board.
 
-    The methods serve both players. A sum leaves out the opponent's hands that share a card with the player's hand or
-    the board. Hands that the board blocks get 0.
+    The methods return sums of the range's weights, ``[hand of the deck]``, and serve both players. A sum leaves out the
+    opponent's hands that share a card with the player's hand or the board. Hands that the board blocks get 0.
 
     Args:
-        game: the game.
+        game: rules with the deck and the numbers of cards.
         board: the public cards so far.
     """
 
@@ -92,7 +92,7 @@ class BoardOdds:
         self._lead = on_board.lead.astype(np.float32)
 
     def met(self, weights: Floats) -> Floats:
-        """Return for each hand of the deck the weight of the opponent's hands that share no card with it.
+        """Return the total weight of the opponent's hands that share no card with each hand of the deck.
 
         Args:
             weights: weights of the opponent's range, ``[hand of the deck]``.
@@ -108,7 +108,9 @@ class BoardOdds:
         return out
 
     def ahead(self, weights: Floats) -> Floats:
-        """Return for each hand the opponent's weight that it beats minus that which beats it, a mean over final boards.
+        """Return for each hand the opponent's weight that it beats minus the opponent's weight that beats it.
+
+        Both weights are means over all final boards.
 
         Args:
             weights: weights of the opponent's range, ``[hand of the deck]``.
@@ -120,7 +122,7 @@ class BoardOdds:
 
 @lru_cache(maxsize=8)
 def board_odds(game: Game, board: tuple[int, ...]) -> BoardOdds:
-    """The odds on a board; the last boards stay in memory."""
+    """Return the `BoardOdds` of a board; those of the last eight boards stay in memory."""
     return BoardOdds(game, board)
 
 
@@ -128,7 +130,7 @@ class HandOdds:
     """Equities and percentiles of single hands in one game against all other hands, each with the same weight.
 
     Args:
-        game: the game.
+        game: rules with the deck and the numbers of cards.
     """
 
     def __init__(self, game: Game) -> None:
@@ -139,7 +141,7 @@ class HandOdds:
         self.percentile = lru_cache(_KEPT)(self._percentile)
 
     def _equity(self, hole: Cards, board: Cards) -> float:
-        """Mean share of the pot that a hand wins against all other hands without further betting."""
+        """Return the mean share of the pot that a hand wins against all other hands without further betting."""
         if not board:
             return float(self._first[self._game.hand_number(hole)])
         samples = _samples(self._game.deck, len(board), self._n_board, SAMPLES)
@@ -152,9 +154,9 @@ class HandOdds:
         return float(won / np.count_nonzero(met))
 
     def _percentile(self, hole: Cards, board: Cards) -> float:
-        """Share of the other hands that a hand beats on the board so far; a tie counts half.
+        """Return the share of the other hands that a hand beats on the board so far; a tie counts half.
 
-        Before any public card a hand beats the hands with a lower equity.
+        Before any public card, a hand beats the hands with a lower equity.
         """
         others = self._others(hole, board)
         if board and len(hole) + len(board) in CARD_COUNTS:
@@ -172,7 +174,13 @@ class HandOdds:
 
 @lru_cache(maxsize=8)
 def first_equities(deck: Deck, num_hole_cards: int, n_board: int) -> Floats:
-    """Equities of all hands before any public card (an array ``[hand]``); hands that differ in suits only are equal."""
+    """Return the equities ``[hand of the deck]`` before any public card, equal for hands that differ only in suits.
+
+    Args:
+        deck: all cards of the game.
+        num_hole_cards: number of hole cards of a hand.
+        n_board: number of public cards of a final board.
+    """
     every = hands(deck, num_hole_cards)
     samples = _samples(deck, 0, n_board, FIRST_SAMPLES)
     estimates = equities((), every, np.ones(len(every)), deck, n_board, samples=samples)
@@ -182,7 +190,14 @@ def first_equities(deck: Deck, num_hole_cards: int, n_board: int) -> Floats:
 
 
 def _samples(deck: Deck, n_cards: int, n_board: int, most: int) -> int | None:
-    """Number of random final boards to use, given the number of known public cards; None: use all final boards."""
+    """Return the number of random final boards to use, or None to use all final boards.
+
+    Args:
+        deck: all cards of the game.
+        n_cards: number of known public cards.
+        n_board: number of public cards of a final board.
+        most: number of random boards to use if there are more final boards.
+    """
     return most if comb(len(deck) - n_cards, n_board - n_cards) > most else None
 
 

@@ -34,7 +34,7 @@ class Opponent:
 
     Args:
         game: the game to play.
-        rule: the rule.
+        rule: returns an action, given the hand, the player's own cards and the seed of the hand.
     """
 
     def __init__(self, game: Game, rule: Rule) -> None:
@@ -44,7 +44,7 @@ class Opponent:
         self._seed = 0
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Begin a hand.
+        """Remember the player's own cards and the seed of a new hand.
 
         Raises:
             InputError: the player's own cards are unknown.
@@ -55,18 +55,18 @@ class Opponent:
         self._cards, self._seed = tuple(sorted(cards)), seed
 
     def act(self, hand: Hand) -> str:
-        """Return a legal action."""
+        """Return the action of the rule at a state of the hand."""
         return self._rule(hand, self._cards, self._seed)
 
     def hand_over(self, hand: Hand) -> None:
         """Ignore the end of a hand."""
 
     def close(self) -> None:
-        """Release nothing."""
+        """Do nothing: the bot holds no files and no processes."""
 
 
 def opponent(name: str, game: Game) -> Opponent:
-    """Make the opponent with a name.
+    """Make the opponent with a name, such as "call".
 
     >>> from spewy.game.gamefile import load_game
     >>> opponent("raise", load_game("kuhn")).act(Hand.start(load_game("kuhn")))
@@ -110,7 +110,7 @@ def _fold(game: Game) -> Rule:
 
 
 def _places(raising: float, calling: float) -> Callable[[Game], Rule]:
-    """Return a maker of a rule that raises with the best hands, calls with good hands, and else checks or folds.
+    """Return a function that makes a rule: raise with the best hands, call with good hands, else check or fold.
 
     Hands are ranked among all hands: by equity before the first public card, then by their strength on the board. Each
     raise of the round halves the share of hands that raise, and reduces the share of hands that call to four fifths.
@@ -136,7 +136,7 @@ def _places(raising: float, calling: float) -> Callable[[Game], Rule]:
 
 
 def _equity(game: Game) -> Rule:
-    """Make the rule that calls if the equity against all hands pays for the call, and raises with a high equity."""
+    """Make the rule that raises with a high equity against all hands, and calls if the equity pays for the call."""
     odds = _odds(game)
 
     def rule(hand: Hand, cards: Cards, seed: int) -> str:
@@ -161,19 +161,19 @@ OPPONENTS: Mapping[str, Callable[[Game], Rule]] = {
 
 
 def raised(betting: Betting) -> str:
-    """Return a raise by the pot, or a call if no raise is legal."""
+    """Return the ACPC action of a raise by the pot, or of a call if no raise is legal."""
     if betting.raise_bounds() is None:
         return "c"
     return "r" if betting.game.limit else f"r{pot_raise(betting, 1.0)}"
 
 
 def given_up(betting: Betting) -> str:
-    """Return a fold, or a check if checking is free."""
+    """Return the ACPC action of a fold, or of a check if checking is free."""
     return "f" if betting.can_fold else "c"
 
 
 def call_price(betting: Betting) -> float:
-    """Equity at which a call breaks even if nobody bets again."""
+    """Return the equity at which a call breaks even if nobody bets again, from 0 to 1."""
     player = betting.to_act
     if player is None:
         return 0.0
@@ -182,7 +182,9 @@ def call_price(betting: Betting) -> float:
 
 
 def pot_raise(betting: Betting, share: float) -> int:
-    """Total of a raise by a share of the pot after a call, within the legal bounds.
+    """Return the chips that a player has put into the pot after a raise by a share of the pot.
+
+    The pot includes the call. A raise that is too small or too large becomes the nearest legal raise.
 
     Raises:
         InputError: no raise is legal.
@@ -195,7 +197,7 @@ def pot_raise(betting: Betting, share: float) -> int:
 
 
 def _odds(game: Game) -> HandOdds:
-    """Make the odds of a game; the import is here because it loads the kernels for equities."""
+    """Return the equities and percentiles of a game's hands; the import is here because it loads kernels."""
     from spewy.match.odds import HandOdds
 
     return HandOdds(game)

@@ -1,7 +1,7 @@
 """The Poker Hand History format (J. Kim, 2024): TOML with a table for each hand, numbered in files of several hands.
 
 In heads-up hands the format's player 1 is the big blind, which is player 0 here; yet the list of blinds begins with the
-small blind. The amount of a bet is what the player has then put in during the round.
+small blind. The amount of a bet is the player's total in the round after the bet.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SHOWN = re.compile(r"p([12]) sm(?: (\S+))?")
 
 
 def phh_text(records: Iterable[LoggedHand]) -> str:
-    """Write hands as the text of a file.
+    """Format hands as the text of a Poker Hand History file.
 
     Raises:
         InputError: the game has no name in this format.
@@ -41,7 +41,7 @@ def phh_text(records: Iterable[LoggedHand]) -> str:
 
 
 def variant(game: Game) -> str:
-    """Code of a game in the format.
+    """Return the code of a game in the Poker Hand History format: FT for limit, NT for no-limit hold'em.
 
     Raises:
         InputError: the game has no name in this format.
@@ -58,7 +58,7 @@ def variant(game: Game) -> str:
 def read_phh(
     game: Game, text: str, subject: str = "hand history", *, own_stakes: bool = False
 ) -> Iterator[LoggedHand]:
-    """Read the hands in the text of a file.
+    """Read the hands in the text of a Poker Hand History file.
 
     Args:
         game: the game that was played.
@@ -98,7 +98,7 @@ def _two_amounts(value: Any) -> tuple[int, int] | None:
 
 
 def _stacks(game: Game) -> tuple[int, int]:
-    """Stacks at the deal; for a game without stacks, more chips than a player can bet in it."""
+    """Return the stacks at the deal; in a game without stacks, more chips than a player can bet."""
     if game.stacks is not None:
         return game.stacks[0], game.stacks[1]
     most = game.big_blind + sum(
@@ -120,7 +120,7 @@ def _fields(record: LoggedHand) -> dict[str, Any]:
 
 
 def _bets(game: Game) -> dict[str, int]:
-    """Fields with the sizes of bets."""
+    """Return the fields of a Poker Hand History that state the bet sizes of a game."""
     if game.limit:
         return {"small_bet": game.raise_sizes[0], "big_bet": game.raise_sizes[2]}
     return {"min_bet": game.big_blind}

@@ -77,7 +77,7 @@ class Program(Connection):
 
     @property
     def end_text(self) -> str:
-        """The program's exit code in words."""
+        """How the program ended, as the end of an error message: its exit code, or that its stdout closed."""
         with suppress(subprocess.TimeoutExpired):
             return f"that it ended with exit code {self._process.wait(END_SECONDS)}"
         return "its stdout closed"
@@ -87,12 +87,12 @@ class Program(Connection):
         return Usage(_cpu_seconds(self._process.pid), _peak_mib(self._process.pid))
 
     def wait(self, deadline: float) -> None:
-        """Wait for the program's end until a deadline."""
+        """Wait for the program's end, at most until a deadline of `time.monotonic`."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(max(deadline - time.monotonic(), 0.0))
 
     def leave(self, seconds: float) -> bool:
-        """Wait for the program's end, and close; return whether the program ended by itself within the seconds."""
+        """Give the program some seconds to end, then kill it; return whether it ended by itself in time."""
         self.wait(time.monotonic() + seconds)
         ended = self._process.poll() is not None
         self.close()

@@ -40,7 +40,7 @@ class RemoteBot(Closing):
         name: name of the client in messages.
         command: command that starts the client; host and port are appended. Empty: the user starts the client.
         port: port to listen at; 0 means any free port.
-        seconds: time limit of an answer; None: no limit.
+        seconds: seconds that the client may take for each answer; None: no limit.
         begun: number of hands that were played before, which is the number of the client's first hand.
         log: file to which the client's stderr is appended; None: its stderr is discarded.
 
@@ -79,11 +79,11 @@ class RemoteBot(Closing):
             raise
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Begin a hand; the client draws its own random numbers."""
+        """Begin a hand; the seed is ignored, since the client draws its own random numbers."""
         self._number, self._seat, self._sent = self._number + 1, seat, 0
 
     def act(self, hand: Hand) -> str:
-        """Return the client's answer.
+        """Send the client the states of the hand up to its decision, and return its answer.
 
         Raises:
             BotGoneError: the client does not answer in time, or the connection is closed.
@@ -100,7 +100,7 @@ class RemoteBot(Closing):
             raise
 
     def hand_over(self, hand: Hand) -> None:
-        """Send the client the end of a hand.
+        """Send the client the states up to the end of a hand.
 
         Raises:
             BotGoneError: the client does not read the message.
@@ -111,7 +111,7 @@ class RemoteBot(Closing):
             raise BotGoneError(str(error)) from None
 
     def take_faults(self) -> list[str]:
-        """Return faults about the client's stray lines since the last call."""
+        """Return fault texts about the client's lines since the last call that answered no question."""
         more = self._n_strays - len(self._strays)
         faults = [*self._strays, *([f"ignored {more:,} more lines"] if more else [])]
         self._strays, self._n_strays = [], 0
@@ -202,9 +202,9 @@ def _last_words(log: Path | None) -> str:
 
 
 def _end(process: Outsider, patience: float) -> None:
-    """Wait ``patience`` seconds for a process, then kill the process with its child processes.
+    """Give a process ``patience`` seconds to end, then kill it and its child processes.
 
-    They are killed even if the wait is interrupted.
+    The processes are killed even if the wait is interrupted.
     """
     try:
         with suppress(subprocess.TimeoutExpired):

@@ -112,7 +112,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Review:
-    """Result of reviewing hands.
+    """The comparison of several hands with a stored strategy.
 
     Attributes:
         hands: the hands that the stored strategy covers at least in part.
@@ -127,13 +127,13 @@ class Review:
 
 @dataclass(frozen=True)
 class Total:
-    """Summary of all decisions of one player.
+    """Summary of one player's reviewed hands.
 
     Attributes:
-        hands: number of hands.
+        hands: number of the player's hands.
         decisions: number of decisions with a known cost.
-        cost: sum of the costs in mbb per hand; None without such decisions.
-        won: winnings in mbb per hand, over hands with a known result; None without such hands.
+        cost: cost of all these decisions in mbb per hand; None if no cost is known.
+        won: mean winnings in mbb per hand over the hands with a known result; None if no result is known.
     """
 
     hands: int
@@ -149,7 +149,7 @@ def review_hands(
 
     Args:
         strategy: the strategy to compare with.
-        played: the hands.
+        played: the finished hands to review.
         name: name of the player to review; None: review all players.
 
     Raises:
@@ -179,10 +179,10 @@ def review_hands(
 
 
 def summary(review: Review, name: str | None = None) -> dict[str, Total]:
-    """Compute the totals of each player, by name; chips are converted to mbb with the big blind of each hand.
+    """Return each player's summary by name; chips are converted to mbb with the big blind of each hand.
 
     Args:
-        review: the review.
+        review: the reviewed hands.
         name: name of the only player to include; None: include all players.
     """
     known = sorted({each for logged in review.hands for each in logged.names})

@@ -14,16 +14,17 @@ from spewy.match.score import Mean
 
 @dataclass(frozen=True)
 class RunningScore:
-    """Means over the finished hands, in an amount for each hand.
+    """A person's winnings against a stored strategy: the total, and means per hand with and without luck.
 
     Attributes:
         hands: number of finished hands.
-        total: what the person has won in all hands together.
-        won: mean of what the person won.
-        without_luck: estimate of this mean without luck, with its 95 % interval; None before the first estimate.
-        expected: mean of what the strategy itself would win in the same seats; None if this is unknown.
-        cost: mean of the costs of all decisions of a hand; None before the first hand whose costs are known.
-        unit: unit of the amounts.
+        total: the person's winnings in all finished hands together.
+        won: the person's mean winnings per hand, with a 95 % interval.
+        without_luck: estimate of the mean winnings with luck removed, with a 95 % interval; None without an estimate.
+        expected: mean winnings per hand of the strategy itself in the same seats; None if this is unknown.
+        cost: mean over hands of the summed cost of the person's decisions; None before the first hand whose costs are
+            known.
+        unit: name of the unit of all amounts.
     """
 
     hands: int
@@ -36,14 +37,14 @@ class RunningScore:
 
     @classmethod
     def of(cls, won: Sequence[float], judged: Sequence[Judged | None], unit: Unit) -> RunningScore:
-        """Compute the score.
+        """Compute the score from all finished hands.
 
-        If the strategy's own expected result is known, the interval of `without_luck` is that of the difference from
-        it, so that the spread of the expected results themselves does not count.
+        If the strategy's own expected winnings in each hand are known, the interval of `without_luck` is computed from
+        the differences to them. So the interval does not widen if these expected winnings differ from hand to hand.
 
         Args:
             won: chips that the person won in each hand.
-            judged: each hand, judged; None for a hand whose judgement failed.
+            judged: review of each hand; None if the review failed.
             unit: unit of the score.
         """
         known = [each for each in judged if each is not None]

@@ -1,7 +1,7 @@
 """Play several runs in parallel.
 
-A run is a generator that plays hands or matches, and yields their number after each of them. It can be interrupted
-after each hand or match; a new generator continues from the run's log.
+A run is a generator that plays hands or matches. After each hand or match it yields how many it has played, and can be
+interrupted; a new generator continues from the run's log.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ def play_runs(
     """Play runs to their ends; Ctrl-C ends them after the current hands or matches.
 
     Args:
-        run: called with the arguments of each task.
+        run: makes a run, given the arguments of a task.
         tasks: arguments of each run.
-        watcher: called as hands or matches are played.
-        total: number of hands or matches in all runs.
+        watcher: called with the number of hands or matches played so far, and with ``total``.
+        total: number of hands or matches in all runs, including finished runs.
         workers: number of processes; None: one for each core.
-        done: number of hands or matches that were played before, for each task; then for each run that is finished.
+        done: number of hands or matches that were played before in the run of each task, followed by those of runs
+            that are finished already; empty: none.
 
     Raises:
         KeyboardInterrupt: the runs were interrupted.
@@ -61,9 +62,9 @@ def side_by_side(
     """Play runs in this process or in parallel.
 
     Args:
-        run: called with the arguments of each task.
+        run: makes a run, given the arguments of a task.
         tasks: arguments of each run.
-        stop: ends all runs after the hands or matches that are being played.
+        stop: once set, all runs end after the hands or matches that are being played.
         workers: number of processes; 1: this process.
 
     Yields:
@@ -108,7 +109,11 @@ def _there(run: Run, tasks: Sequence[tuple[Any, ...]], stop: Stop, workers: int)
 
 
 def run_in_worker(parent: Parent, run: Run, *arguments: Any) -> int:
-    """Play a run in a worker; return the last number that the run yielded."""
+    """Play a run in a worker process, and tell ``parent`` how many hands or matches are played after each.
+
+    Returns:
+        The number of hands or matches in the run so far.
+    """
     number = 0
     with closing(run(*arguments)) as numbers:
         for number in numbers:

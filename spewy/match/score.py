@@ -46,12 +46,12 @@ class Mean:
 
     @classmethod
     def of(cls, values: Sequence[float] | Floats, big_blind: float) -> Mean:
-        """Mean in mbb of values in chips."""
+        """Return the mean and interval in mbb of values in chips."""
         return cls.plain(np.asarray(values, dtype=np.float64) * MBB / big_blind)
 
     @classmethod
     def plain(cls, values: Sequence[float] | Floats) -> Mean:
-        """Mean of values in their own unit."""
+        """Return the mean and interval of values, in the unit of the values."""
         array = np.asarray(values, dtype=np.float64)
         n = len(array)
         half = NORMAL_95 * float(array.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
@@ -86,7 +86,7 @@ class Score:
         big_blind: the big blind in chips.
         results: the hands that were played.
         complete: whether these are all hands of the match.
-        faults: faults of each bot, in order.
+        faults: texts of each bot's faults, in the order of play.
         tallies: each bot's decisions by source, and its failures.
     """
 
@@ -99,24 +99,27 @@ class Score:
 
     @cached_property
     def plain(self) -> Mean:
-        """Mean of all hands."""
+        """Mean winnings of the first bot over all hands, in mbb per hand."""
         return Mean.of([each.chips for each in self.results], self.big_blind)
 
     @cached_property
     def duplicate(self) -> Mean:
-        """Mean over pairs of hands with the same cards and swapped seats; single hands do not count."""
+        """Mean winnings over pairs of hands with the same cards and swapped seats, in mbb per hand.
+
+        Hands whose partner is missing do not count.
+        """
         values = {(each.seed, each.number, each.swapped): each.chips for each in self.results}
         return Mean.of(pair_means(values), self.big_blind)
 
     @cached_property
     def aivat(self) -> Mean | None:
-        """Mean of the estimates without luck; None if any hand has no estimate."""
+        """Mean of the AIVAT estimates of all hands, in mbb per hand; None if any hand has no estimate."""
         values = self._without_luck
         return None if values is None else Mean.of(list(values.values()), self.big_blind)
 
     @cached_property
     def aivat_duplicate(self) -> Mean | None:
-        """Mean over pairs of hands of the estimates without luck; None if any hand has no estimate."""
+        """Mean of the AIVAT estimates over pairs of hands, in mbb per hand; None if any hand has no estimate."""
         values = self._without_luck
         return None if values is None else Mean.of(pair_means(values), self.big_blind)
 
@@ -141,7 +144,7 @@ class Score:
         )
 
     def rows(self) -> Mapping[str, Mean]:
-        """Means by name, first the mean with the narrowest valid interval; unknown means are left out."""
+        """Return the known means by name, first the mean with the narrowest valid interval."""
         return {self.narrowest: self._means[self.narrowest]} | self._means
 
     @property
@@ -150,12 +153,12 @@ class Score:
         return {name: mean for name, mean in means.items() if mean is not None}
 
     def to_json(self) -> dict[str, Any]:
-        """The means by name, as dicts for JSON; None for a mean that is unknown."""
+        """Return the means by name, as dicts for JSON; an unknown mean is None."""
         means = self._means
         return {name: asdict(means[name]) if name in means else None for name in NAMES}
 
     def frame(self) -> pd.DataFrame:
-        """The hands as a frame with the columns seed, swapped, number, chips and aivat."""
+        """Return the hands as a pandas frame with the columns seed, swapped, number, chips and aivat."""
         import pandas as pd
 
         return pd.DataFrame([asdict(each) for each in self.results], columns=[*Result.__dataclass_fields__])
@@ -171,7 +174,7 @@ class Score:
 
 
 def pair_means(values: Mapping[Any, float], *, singles: bool = False) -> list[float]:
-    """Means of pairs of matches or hands with the same cards and swapped seats.
+    """Return the mean of each pair of matches or hands with the same cards and swapped seats.
 
     Args:
         values: a value for each match or hand; the last item of a key says whether the seats were swapped.
@@ -200,7 +203,7 @@ def expected_score(rating: float, other: float) -> float:
 
 
 def rated(ratings: tuple[float, float], score: float, k: float = K) -> tuple[float, float]:
-    """Both players' Elo ratings after a game.
+    """Return both players' Elo ratings after a game.
 
     Args:
         ratings: both ratings before the game.

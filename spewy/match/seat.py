@@ -52,7 +52,8 @@ class Seat:
 
     Args:
         bot: the bot that plays.
-        seconds: time limit of an answer, which is enforced in the main thread of a process only; None: no limit.
+        seconds: seconds that the bot may take for each answer; None: no limit. The limit is enforced in the main
+            thread of a process only.
         name: the bot's name in messages.
     """
 
@@ -73,11 +74,17 @@ class Seat:
         return bool(getattr(self.bot, "asks_answers", False))
 
     def is_cheap(self, hand: Hand) -> bool:
-        """Whether the bot's strategy at a public state takes only milliseconds."""
+        """Whether computing the bot's strategy at a public state takes only milliseconds."""
         return is_cheap(self.bot, hand)
 
     def new_hand(self, hand: Hand, player: int, seed: int) -> None:
-        """Begin a hand."""
+        """Tell the bot that a hand begins.
+
+        Args:
+            hand: the hand as the bot sees it.
+            player: number of the player that the bot is.
+            seed: seed of the bot's random choices in the hand.
+        """
         self._ask("new_hand", lambda: self.bot.new_hand(hand, player, seed))
 
     def act(self, hand: Hand) -> str:
@@ -93,7 +100,7 @@ class Seat:
         return action
 
     def strategy(self, hand: Hand) -> Mix | None:
-        """Return the bot's frequencies for each hand; None if the bot does not reveal them."""
+        """Return the bot's action frequencies for each hand; None if the bot does not reveal them, or fails."""
         if not self.reveals:
             return None
         return self._ask("strategy", lambda: cast("Reveals", self.bot).strategy(hand))
@@ -108,12 +115,12 @@ class Seat:
         self._ask("close", self.bot.close)
 
     def take_faults(self) -> list[str]:
-        """Return the faults since the last call, including those that the bot reports."""
+        """Return the texts of all faults since the last call, including those that the bot reports itself."""
         taken, self._faults = self._faults, []
         return taken + (self.bot.take_faults() if isinstance(self.bot, Reporting) else [])
 
     def take_tally(self) -> Tally:
-        """Return the bot's counts since the last call; an empty tally if the bot does not count."""
+        """Return the tally of the bot's decisions since the last call; empty for a bot that keeps no tally."""
         return tally_of(self.bot).take()
 
     def _ask(self, name: str, function: Callable[[], Answer]) -> Answer | None:
@@ -121,7 +128,7 @@ class Seat:
 
         Args:
             name: name of the function in faults.
-            function: the function.
+            function: calls the bot.
 
         Raises:
             BotError: the bot raised an unexpected exception.
@@ -145,7 +152,11 @@ class Seat:
 
 
 def _within(seconds: float | None, function: Callable[[], Answer]) -> Answer:
-    """Call a function, and interrupt the call after ``seconds``."""
+    """Call a function in at most ``seconds``; None: without limit.
+
+    Raises:
+        _OutOfTimeError: the function took longer, and was interrupted.
+    """
     if seconds is None or threading.current_thread() is not threading.main_thread():
         return function()
 

@@ -2,7 +2,7 @@
 
 A `Sitting` is a step machine, so a terminal, a web page and a test can drive it alike. `Sitting.deal` begins a hand.
 `Sitting.advance` makes one step: a card, an action of the strategy, the result, or a verdict about a decision. It
-returns None when the person has to act (`Sitting.act`), or when the hand is over and judged.
+returns None when the person has to act (`Sitting.act`), or when the hand is over and reviewed.
 
 >>> from spewy.game.gamefile import load_game
 >>> from spewy.match.contest import GameContest
@@ -33,7 +33,7 @@ EventKind = Literal["hand", "action", "board", "warning", "result", "verdict", "
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened in a hand.
+    """Something that happened in a person's hand, such as an action or new public cards.
 
     Attributes:
         kind: "hand", a new hand; "action"; "board", new public cards; "warning"; "result"; "verdict", the review of a
@@ -57,12 +57,12 @@ class Event:
 
 @dataclass(frozen=True)
 class Turn:
-    """A decision of the person.
+    """A decision that waits for the person: the pot, the price of a call, and the possible actions.
 
     Attributes:
         pot: chips in the middle, with all bets.
         to_call: chips that a call costs; 0 if checking is free.
-        choices: what the person can do.
+        choices: the actions that the person can take.
         unit: unit in which people read amounts.
     """
 
@@ -93,11 +93,11 @@ class Turn:
 
 @dataclass(frozen=True)
 class HandReport:
-    """A finished hand.
+    """The result and the review of a person's finished hand.
 
     Attributes:
         number: number of the hand, from 0.
-        won: what the person has won, in the sitting's unit.
+        won: the person's winnings in the unit of the contest; a loss is negative.
         decisions: the person's decisions, compared with the strategy; empty if the review failed.
         opponent_range: the strategy's range at the end of the hand; None if the review failed.
         opponent_hand: the strategy's cards, if they were shown; else None.
@@ -127,15 +127,15 @@ class Sitting:
     """A person's hands against one strategy.
 
     Args:
-        contest: deals the cards, plays the strategy, and judges.
+        contest: deals the cards, plays the strategy, and reviews the person's decisions.
         seat: the person's player in every hand; None: the person has the button in the first hand, and the players
             swap positions after each hand.
         log: called with the line of each finished hand in an ACPC log.
 
     Attributes:
         hands: number of finished hands.
-        report: the last hand that was finished and judged; None before the first.
-        events: what has happened in the current hand.
+        report: result and review of the last finished hand; None before the first review.
+        events: all events of the current hand so far.
     """
 
     def __init__(
@@ -158,32 +158,32 @@ class Sitting:
 
     @property
     def total(self) -> float:
-        """Amount that the person has won in all finished hands, in the unit of the contest."""
+        """The person's winnings in all finished hands together, in the unit of the contest."""
         return sum(self._won) / self._contest.unit.chips
 
     @property
     def score(self) -> RunningScore:
-        """The score over all judged hands."""
+        """The person's score over all finished hands."""
         return RunningScore.of(self._won, self._judged, self._contest.unit)
 
     @property
     def help(self) -> str:
-        """The words that the person can type."""
+        """Help text about the words that the person can type."""
         return self._contest.help
 
     @property
     def line(self) -> str:
-        """Betting of the current or last hand, in the unit of the contest."""
+        """Betting string of the current or last hand in the contest's unit; empty before the first hand."""
         return "" if self._table is None else self._contest.unit.line_text(self._table.hand.betting.line)
 
     @property
     def in_play(self) -> bool:
-        """Whether a hand has begun and is not judged yet."""
+        """Whether a hand has begun, and is not finished or not reviewed yet."""
         return self._table is not None and len(self._judged) <= self._number
 
     @property
     def turn(self) -> Turn | None:
-        """The person's decision; None if the person need not act now."""
+        """The decision that waits for the person; None if it is not the person's turn."""
         table = self._table
         if table is None or not self._asks(table):
             return None
@@ -193,10 +193,10 @@ class Sitting:
         return Turn(pot, due, self._contest.choices(table.view(self._person)), self._contest.unit)
 
     def deal(self) -> Event:
-        """Begin a hand.
+        """Begin the next hand, and return its first event.
 
         Raises:
-            InputError: a hand is in play.
+            InputError: the last hand is not finished, or not reviewed yet.
         """
         if self.in_play:
             raise InputError(f"hand {self._number + 1} is not over yet; finish it before the next one")
@@ -210,7 +210,7 @@ class Sitting:
         return self._next()
 
     def act(self, action: str) -> Event:
-        """Play an ACPC action of the person.
+        """Play an ACPC action of the person, and return its event.
 
         Raises:
             InputError: it is not the person's turn, or the action cannot be played.
@@ -220,7 +220,7 @@ class Sitting:
         return self._played(table, "You", action)
 
     def say(self, words: str) -> Event:
-        """Play an action of the person that is given in words, such as ``raise to 300``.
+        """Play the person's action, given in words such as ``raise to 300``, and return its event.
 
         Raises:
             InputError: it is not the person's turn, or the words mean no action that can be played.
@@ -229,7 +229,7 @@ class Sitting:
         return self.act(self._contest.read(table.view(self._person), words))
 
     def advance(self) -> Event | None:
-        """Make the next step that is not the person's; None if the person must act, or no hand is in play."""
+        """Make the next step and return its event; None if the person must act, or no hand is in play."""
         if self._waiting:
             return self._next()
         table = self._table
@@ -242,7 +242,7 @@ class Sitting:
         return self._judge(table.hand)
 
     def play_on(self) -> Iterator[Event]:
-        """Make all steps up to the person's next decision or the end of the hand."""
+        """Make all steps up to the person's next decision or the end of the hand, and yield their events."""
         while (event := self.advance()) is not None:
             yield event
 
@@ -261,7 +261,7 @@ class Sitting:
         }
 
     def _shown_hand(self) -> dict[str, Any]:
-        """Cards and chips that the person sees, for JSON; null before the first hand."""
+        """Return the cards and chips that the person sees, for JSON; all are None before the first hand."""
         if self._table is None:
             return dict.fromkeys(("hole", "board", "pot", "put_in", "behind"))
         unit, hand = self._contest.unit, self._table.view(self._person)
@@ -295,7 +295,7 @@ class Sitting:
         return self._played(table, "The bot", action)
 
     def _played(self, table: Table, who: str, action: str) -> Event:
-        """Play a legal action, and queue the public cards that follow."""
+        """Play a legal action of ``who`` ("You" or "The bot"), queue its events, and return the first."""
         player, told = table.to_act, self._contest.told(table.hand, action)
         self._waiting.append(Event("action", f"{who}: {told}", player, action))
         self._waiting.extend(map(self._board, table.step(action)))
@@ -313,7 +313,7 @@ class Sitting:
         return Event("board", f"{name}: {cards}, pot {self._contest.unit.text(pot)}", cards=cards)
 
     def _ended(self, hand: Hand) -> Event:
-        """Count a hand that is over, log it, and describe its result."""
+        """Add a finished hand to the score and the log, and return the event of its result."""
         chips, unit = self._contest.won(hand, self._person), self._contest.unit
         self._won.append(chips)
         names = ("You", "Bot") if self._person == 0 else ("Bot", "You")
@@ -326,12 +326,12 @@ class Sitting:
         return self._next()
 
     def _shown(self, hand: Hand) -> str | None:
-        """Names of the strategy's cards, if the hand ended in a showdown."""
+        """Return the names of the strategy's cards if the hand ended in a showdown, else None."""
         cards = hand.hole[1 - self._person]
         return None if hand.betting.folded is not None or cards is None else cards_name(cards)
 
     def _judge(self, hand: Hand) -> Event:
-        """Judge a hand that is over, and queue the verdicts and the score."""
+        """Review the person's decisions in a finished hand, queue the review's events, and return the first."""
         contest, person = self._contest, self._person
         judged, reports, opponent_range = None, tuple[DecisionReport, ...](), None
         try:

@@ -1,8 +1,8 @@
-"""A contest in solved spots: both hands come from the spot's ranges, and the opponent plays the average strategy.
+"""A person's game in solved spots: hands come from the spot's ranges, and the opponent plays the average strategy.
 
-The person can play the bets of the spot's betting tree only: a bet of another size is refused. It could be translated
-to the nearest size of the tree, but then the strategy would answer a bet that was not made, the chips of later rounds
-would differ from those of the tree, and no EV would be known any more.
+The person can play the bets of the spot's betting tree only. A bet of another size could be translated to the nearest
+size of the tree, but then the strategy would answer a bet that was not made, the chips of later rounds would differ
+from those of the tree, and the EVs of the solve would not apply.
 
 The solve knows the EV of every action of every hand exactly. So the cost of a decision is the EV of the hand's own mix
 less the EV of the played action, without an estimate. The result without luck is AIVAT's (`spewy.match.aivat`) with
@@ -37,7 +37,7 @@ Only the bets of the solved tree can be played."""
 
 
 class SpotContest:
-    """A contest in the solved spots of a folder.
+    """A person's game in the solved spots of a folder.
 
     Args:
         spots: the spots; the caller closes them.
@@ -63,16 +63,20 @@ class SpotContest:
 
     @property
     def unit(self) -> Unit:
-        """Unit of the spot's job."""
+        """Unit of amounts in the job of the current spot."""
         return self._spot.unit
 
     @property
     def pot(self) -> int:
-        """Chips in the middle at the root."""
+        """Chips in the middle at the root of the current spot."""
         return self._spot.pot
 
     def new_hand(self, number: int, person: int) -> tuple[Table, str]:
-        """Draw a board, both hands and the cards of later rounds; the seed and the number determine them."""
+        """Draw a board, both hands and the cards of later rounds, which follow from the seed and the number.
+
+        Returns:
+            The table at which the hand is played, and the person's position, cards and stack in words.
+        """
         self._number = number
         rng = np.random.default_rng([self._seed, number])
         self._spot = self._spots.draw(rng)
@@ -85,16 +89,16 @@ class SpotContest:
         return table, f"{place}, with {cards_name(cards)}{behind}"
 
     def round_name(self, t: int) -> str:
-        """Name of a round; the table's first round is the spot's."""
+        """Return the name of the table's round ``t``; round 0 is the round in which the spot begins."""
         problem = self._spot.problem
         return problem.game.round_names[problem.first_round + t]
 
     def in_order(self, board: tuple[int, ...]) -> tuple[int, ...]:
-        """Sort the public cards of each round of hold'em."""
+        """Return the public cards with the cards of each round of hold'em sorted."""
         return self._spot.in_order(board)
 
     def act(self, hand: Hand) -> str:
-        """Draw an action with the frequencies of the strategy's hand."""
+        """Draw an action at random, with the frequencies of the strategy for its own hand."""
         assert hand.to_act is not None
         cards = hand.hole[hand.to_act]
         assert cards is not None
@@ -104,13 +108,13 @@ class SpotContest:
         return actions[min(int(np.searchsorted(cuts, draw, side="right")), len(actions) - 1)].acpc
 
     def choices(self, hand: Hand) -> Choices:
-        """Offer the actions of the spot's tree."""
+        """Return the actions of the spot's betting tree; no other sizes can be played."""
         node = self._spot.node(hand)
         texts = _texts(node)
         return Choices(tuple(action.acpc for action in node.actions), texts, ", ".join(texts))
 
     def read(self, hand: Hand, text: str) -> str:
-        """Convert words in any spelling that `spewy.game.lines` reads."""
+        """Convert a person's words, in any spelling that `spewy.game.lines` reads, to an ACPC action."""
         node = self._spot.node(hand)
         if not text.strip() and not hand.betting.can_fold:
             return "c"
@@ -124,7 +128,7 @@ class SpotContest:
             raise InputError(expected + other) from None
 
     def check(self, hand: Hand, action: str) -> None:
-        """Check that the spot's tree has an action."""
+        """Raise an `InputError` if the spot's tree does not have an action."""
         node = self._spot.node(hand)
         if all(action != each.acpc for each in node.actions):
             names = ", ".join(
@@ -138,11 +142,11 @@ class SpotContest:
         return label_text(next(each.label for each in node.actions if each.acpc == action))
 
     def won(self, hand: Hand, person: int) -> float:
-        """Share of the pot that the person has won: chips from the middle, less those put in since the root."""
+        """Return the chips that the person has won from the middle, less those put in since the spot's root."""
         return self._spot.won(hand, person)
 
     def judge(self, hand: Hand, person: int, *, failed: bool) -> Judged:
-        """Compare the person's decisions with the solve."""
+        """Compare the person's decisions in a finished hand with the solved strategy."""
         own = hand.hole[person]
         assert own is not None
         decided = tuple(
@@ -158,10 +162,17 @@ class SpotContest:
         return Judged(decided, self._spot.range_of(hand, 1 - person, own), without_luck, expected)
 
     def end(self, hand: Hand, person: int) -> None:
-        """Do nothing."""
+        """Do nothing: a stored strategy need not know that a hand is over."""
 
     def _decided(self, public: Hand, action: str, person: int, own: tuple[int, ...]) -> Decided:
-        """Compare one decision with the solve."""
+        """Compare one decision of the person with the solved strategy.
+
+        Args:
+            public: the hand before the decision, without hole cards.
+            action: the ACPC action that the person took.
+            person: number of the player that the person is.
+            own: the person's cards.
+        """
         found = self._spot.hand_values(public, own)
         actions = tuple(each.acpc for each in found.actions)
         is_known = bool(np.isfinite(found.ev) and np.isfinite(found.action_ev).all())

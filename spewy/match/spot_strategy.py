@@ -28,7 +28,7 @@ class NotInSpotError(InputError):
 
 
 class SpotStrategy(Closing):
-    """Strategies for the decisions of a hand, from one or more solved spots.
+    """The strategies of one or more solved spots, applied to the hands of a whole game.
 
     Args:
         policies: stored strategies of spots of the same game; `close` closes them.
@@ -64,7 +64,7 @@ class SpotStrategy(Closing):
         raise reason
 
     def strategy(self, hand: Hand) -> Mix:
-        """Action frequencies of the hands in the range of the player to act.
+        """Return the action frequencies of the hands in the range of the player to act.
 
         Raises:
             NotInSpotError: the betting has left the spot's tree.
@@ -124,5 +124,5 @@ class SpotStrategy(Closing):
         return Line(line)
 
     def _of_hand(self, acpc: str) -> str:
-        """Translate an action of the spot's tree to the hand's chips."""
+        """Convert the amount of an ACPC action from the spot's chips to the hand's chips."""
         return f"r{self._root + round(int(acpc[1:]) / self._scale)}" if acpc[1:] else acpc

@@ -1,9 +1,9 @@
-"""Solved spots to play in: deals from both ranges, the strategy's actions, ranges along a line, and results.
+"""Play hands in solved spots: deals from both ranges, the strategy's actions, ranges along a line, and results.
 
 A hand in a spot is a `spewy.game.hand.Hand` of the game `Spot.game`: its first round is the spot's, with all public
-cards of the root, and its betting string is the line since the root. Results and values are shares of the pot: the
-chips that a player wins from the middle, less those that the player has put in since the root. This is the convention
-of EVs, so that the mean result of both strategies is the EV at the root.
+cards of the root, and its betting string is the line since the root. Results and EVs are the chips that a player wins
+from the middle, less those that the player has put in since the root. So the mean result of a player of the solved
+strategy is the player's EV at the root.
 """
 
 from __future__ import annotations
@@ -66,13 +66,15 @@ def holds_spots(folder: str | Path) -> bool:
 
 @dataclass(frozen=True)
 class HandValues:
-    """The strategy and the EVs of one hand at a decision; EVs are shares of the pot in chips.
+    """The strategy and the EVs of one hand at a decision.
+
+    EVs are the mean chips that the hand wins from the middle, less those put in since the root.
 
     Attributes:
-        actions: the actions.
+        actions: the actions of the decision.
         frequencies: ``[action]``, frequency of each action.
         ev: EV of the hand; NaN if no hand of the opponent's range is compatible with it.
-        action_ev: ``[action]``, EV of the hand after each action; NaN in the same case.
+        action_ev: ``[action]``, EV of the hand after each action; NaN if `ev` is NaN.
     """
 
     actions: tuple[Action, ...]
@@ -112,7 +114,7 @@ class Spot:
         return self.solution.job.board
 
     def in_order(self, board: Sequence[int]) -> tuple[int, ...]:
-        """Sort the public cards of each round of the real game; those of `game` have one round for the root."""
+        """Return the public cards with the cards of each round sorted: the flop, the turn and the river."""
         return self.problem.game.board_order(board)
 
     @property
@@ -127,7 +129,7 @@ class Spot:
 
     @cached_property
     def weight(self) -> float:
-        """Weight of all pairs of hands that can be dealt, as a share of the same ranges without a board."""
+        """Weight of all pairs of hands that can be dealt on the board, as a share of all pairs without a board."""
         job = self.solution.job
         assert isinstance(job, SpotJob)
         with_board = (each.weights for each in job.ranges)
@@ -152,7 +154,7 @@ class Spot:
         return Dealt((hole[0], hole[1]), (*self.board, *later))
 
     def table(self, dealt: Dealt) -> Table:
-        """Return the table of a hand."""
+        """Return a table at which a dealt hand can be played step by step."""
         return Table(self.game, dealt)
 
     def node(self, hand: Hand) -> Node:
@@ -161,7 +163,7 @@ class Spot:
         return chunk.at(line)
 
     def strategy(self, hand: Hand, cards: Sequence[int]) -> tuple[tuple[Action, ...], Floats]:
-        """Return the actions at a decision, and the frequencies ``[action]`` with which a hand takes them.
+        """Return the actions at a decision, and the frequencies ``[action]`` with which one hand takes them.
 
         Raises:
             InputError: the player to act cannot have the hand.
@@ -173,7 +175,7 @@ class Spot:
         return node.actions, frequencies
 
     def hand_values(self, hand: Hand, cards: Sequence[int]) -> HandValues:
-        """Return the strategy and EVs of one hand at a decision: the numbers of ``spewy show``, in chips.
+        """Return the strategy and EVs of one hand at a decision, in chips: the numbers of ``spewy show``.
 
         Raises:
             InputError: the player to act cannot have the hand.
@@ -192,7 +194,7 @@ class Spot:
 
         Args:
             hand: a hand, which may be over.
-            player: the player.
+            player: number of the player whose range is wanted.
             dead: cards that the player cannot have.
         """
         line, chunk = self._reached(hand)
@@ -204,7 +206,7 @@ class Spot:
         return out
 
     def won(self, hand: Hand, player: int) -> float:
-        """Share of the pot that a player has won in a finished hand, in chips.
+        """Return the chips that a player has won from the middle, less those put in since the root.
 
         Raises:
             InputError: the hand is not over, or hole cards at its showdown are unknown.
@@ -226,7 +228,13 @@ class Spot:
         self.solution.reads.forget()
 
     def _chunk(self, line: str, board: Sequence[int], *, ev: bool = True) -> ChunkView:
-        """Return the chunk in which a line ends, on a board that may have cards of later rounds."""
+        """Return the strategies and EVs of the chunk in which a line ends.
+
+        Args:
+            line: the betting line since the root.
+            board: the public cards, which may include cards of rounds after the line.
+            ev: whether EVs are needed besides the strategies.
+        """
         t = line.count("/")
         cards = board[: self.game.board_sizes[t]]
         cards = board_cards(self.problem, self.problem.first_round + t, cards)
@@ -240,7 +248,11 @@ class Spot:
         return line, self._chunk(line, hand.board, ev=False)
 
     def _place(self, chunk: ChunkView, player: int, cards: Sequence[int]) -> int:
-        """Position of a hand among the hands of a player in a chunk."""
+        """Return the position of a hand among the hands of a player in a chunk.
+
+        Raises:
+            InputError: the hand is not in the player's range.
+        """
         numbers = chunk.play.hands[player]
         number = self.game.hand_number(cards)
         place = int(np.searchsorted(numbers, number))
@@ -250,7 +262,11 @@ class Spot:
 
     @cached_property
     def _marginal(self) -> tuple[Floats, tuple[np.ndarray, np.ndarray], Floats]:
-        """Probability of each hand of player 0, both players' hands, and ``r1[j] compat(i, j)``."""
+        """Arrays from which `deal` draws both hands.
+
+        The probability ``[i]`` of each hand of player 0; the numbers of both players' hands in the deck; and the
+        weights ``[i, j]`` of player 1's hands if player 0 has hand i, 0 for two hands that share a card.
+        """
         hands = self._chunk("", self.board, ev=False).play.hands
         first, second = (self.problem.ranges[p][hands[p]] for p in (0, 1))
         together = compatible(self.problem.hands, hands) * second
@@ -264,14 +280,14 @@ class Spot:
 
 
 class Spots(Closing):
-    """The solved spots of a folder: a single spot, or a batch, of which a board is drawn at random for each hand.
+    """The solved spots of a folder: a single spot, or a batch from which a board is drawn at random for each hand.
 
     The probability of a board is proportional to the number of boards that it stands for (`spewy.look.board_report`)
     times the weight of all pairs of hands that can be dealt with it. Boards that are not solved yet are left out.
 
     Args:
         folder: folder of a spot or of a batch.
-        note: called with a line of text before dropped rounds are solved again, and after it.
+        note: called with a line of text before and after dropped rounds are solved again.
 
     Raises:
         NotSolvedError: nothing was saved yet.
@@ -297,7 +313,7 @@ class Spots(Closing):
         return len(self._folders)
 
     def draw(self, rng: np.random.Generator) -> Spot:
-        """Draw a board.
+        """Draw a board at random, and return its spot.
 
         Raises:
             InputError: no board can be drawn, since all are unsolved or have no weight.

@@ -1,4 +1,4 @@
-"""A hand that is played step by step: the caller asks the player to act for an action, and passes it to the table.
+"""Play a hand step by step: the caller asks the player to act for an action, and passes the action to the table.
 
 The players can be people or programs of any kind. `play_hand` plays a hand between two bots.
 """
@@ -61,7 +61,7 @@ class Table:
 
     @property
     def legal(self) -> tuple[str, ...]:
-        """Legal actions of the player to act, as ACPC letters; of no-limit raises only the smallest and the largest."""
+        """Legal ACPC actions of the player to act; of all no-limit raises only the smallest and the largest."""
         betting = self.hand.betting
         if betting.to_act is None:
             return ()
@@ -74,7 +74,7 @@ class Table:
 
     @property
     def result(self) -> tuple[int, int]:
-        """Chips that each player has won.
+        """Net chips that each player has won; a loss is negative.
 
         Raises:
             InputError: the hand is not over.
@@ -109,10 +109,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of a bot.
+    """Something that a bot did wrong in a hand, such as an illegal answer, or no answer in time.
 
     Attributes:
-        player: number of the bot's player.
+        player: number of the player that the bot is.
         text: description of the fault.
     """
 
@@ -147,13 +147,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Played:
-    """A finished hand.
+    """A finished hand with its decisions, and with the faults and tallies of both bots.
 
     Attributes:
         hand: the hand with all cards.
-        steps: the decisions.
+        steps: the decisions in the order of play.
         faults: illegal or missing answers, and lines that answered no question.
-        tallies: decisions by source, and failures, of each player.
+        tallies: for each player, the decisions by source, their times, and the failures.
     """
 
     hand: Hand
@@ -194,11 +194,11 @@ def play_hand(
 
 
 def look_ahead(seats: tuple[Seat, Seat], public: Hand, mix: Mix) -> dict[str, Mix]:
-    """Ask for the strategies at states that may follow a decision in its round.
+    """Ask the bots for their strategies at states that may follow a decision in the same round.
 
-    At the states directly after the decision, bots are asked in any case if the player to act asks for these answers
-    itself, as Local Best Response does. Otherwise a bot is asked only where its strategy takes milliseconds: first at
-    the states directly after the decision, then at those that follow them, up to `MOST_AHEAD` states.
+    A bot is asked only where computing its strategy takes milliseconds: first at the states directly after the
+    decision, then at the states after those, and so on, for at most `MOST_AHEAD` states. The states directly after the
+    decision have no such limits if the player to act asks for these strategies anyway, as Local Best Response does.
 
     Args:
         seats: players 0 and 1.
@@ -206,7 +206,7 @@ def look_ahead(seats: tuple[Seat, Seat], public: Hand, mix: Mix) -> dict[str, Mi
         mix: the strategy of the player to act.
 
     Returns:
-        The strategies by line.
+        The strategies by betting line.
     """
     found: dict[str, Mix] = {}
     states = list(_following(public, mix))
@@ -248,10 +248,10 @@ def acted(betting: Betting, action: str) -> Betting:
 
 
 def by_action(mix: Mix, n_hands: int) -> dict[str, Floats]:
-    """Frequencies of each action (an array ``[hand]`` for each); 0 for hands that the strategy does not have.
+    """Return the frequencies of each action, ``[hand of the deck]``; 0 for hands that the strategy lacks.
 
     Args:
-        mix: the strategy.
+        mix: a player's strategy at a decision.
         n_hands: number of hands of the deck.
     """
     out: dict[str, Floats] = {}

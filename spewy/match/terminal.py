@@ -17,10 +17,10 @@ Ask = Callable[[str], str | None]
 
 
 def play_in_words(sitting: Sitting, ask: Ask, tell: Tell, hands: int | None = None) -> None:
-    """Play a number of hands, or until the end of input; an unfinished hand does not count.
+    """Let a person play a number of hands, or until the end of input; an unfinished hand does not count.
 
     Args:
-        sitting: the sitting.
+        sitting: the game in which the person plays.
         ask: asks the person for a line.
         tell: prints a text for the person.
         hands: number of hands; None: until the end of input.
@@ -38,7 +38,11 @@ def play_in_words(sitting: Sitting, ask: Ask, tell: Tell, hands: int | None = No
 
 
 def _asked(sitting: Sitting, ask: Ask, tell: Tell) -> Event | None:
-    """Ask the person for an action until it can be played; None at the end of input."""
+    """Ask the person for words until they mean a possible action; play it and return its event.
+
+    Returns:
+        The event of the action; None at the end of input.
+    """
     turn = sitting.turn
     assert turn is not None
     while (line := ask(f"{turn.prompt} > ")) is not None:

@@ -24,7 +24,7 @@ from spewy.match.cards import MOST_SEED
 from spewy.match.spots import HandValues, Spot, Spots
 
 MOST_DECISIONS = 8
-"""Number of a player's decisions in a hand that can be asked; later ones never are, but hardly any tree has more."""
+"""Number of a player's decisions in a hand that can be asked; hardly any betting tree has more of them."""
 MOST_HANDS = 20_000
 """Number of hands that are played in search of a question before the search is given up."""
 OFTEN = 0.05
@@ -33,7 +33,7 @@ OFTEN = 0.05
 
 @dataclass(frozen=True)
 class Question:
-    """A decision of one hand; amounts are in the unit of the solve.
+    """A question to the user: what to do with one hand at a decision. Amounts are in the unit of the solve.
 
     Attributes:
         number: number of the question, from 0.
@@ -45,9 +45,9 @@ class Question:
         words: the betting in words.
         pot: chips in the middle, with all bets.
         to_call: chips that a call costs.
-        actions: labels of the actions.
+        actions: labels of the possible actions, such as ``Bet(120)``.
         texts: the actions in words.
-        unit: name of the unit.
+        unit: name of the unit of amounts, such as "chips".
     """
 
     number: int
@@ -79,15 +79,15 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """The score of an answer.
+    """An answer to a question, and how much EV it loses; values and losses are in the unit of the solve.
 
     Attributes:
-        question: the question.
+        question: the question that was answered.
         action: label of the action that was chosen.
         frequencies: ``[action]``, how often the strategy takes each action with the hand.
-        values: ``[action]``, EV of each action with the hand, in the unit of the solve.
+        values: ``[action]``, EV of each action with the hand.
         lost: EV of the best action less the EV of the chosen action.
-        lost_pct: this loss in % of the pot at the decision.
+        lost_pct: `lost` in % of the pot at the decision.
         cost: EV of the strategy's own mix less the EV of the chosen action.
     """
 
@@ -120,7 +120,7 @@ class Answer:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the answer as a JSON object."""
+        """Return the question, the answer and its score as a JSON object."""
         return {
             "question": self.question.to_json(),
             "action": self.action,
@@ -137,7 +137,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class TrainerScore:
-    """The score of all answers.
+    """The mean score of a user's answers to the trainer's questions.
 
     Attributes:
         decisions: number of answers.
@@ -183,7 +183,7 @@ class TrainerScore:
 
 
 class Trainer:
-    """Asks decisions of solved spots.
+    """Asks questions about decisions in solved spots, and scores the answers.
 
     Args:
         spots: the spots; the caller closes them.
@@ -220,7 +220,7 @@ class Trainer:
         return TrainerScore.of(self.answers, self._spots.first.unit.name)
 
     def deal(self) -> Question:
-        """Draw a question; a question that waits for an answer is dropped.
+        """Draw the next question; an earlier question that still waits for an answer is dropped.
 
         Raises:
             InputError: the player never has a choice in the spots.
@@ -243,7 +243,7 @@ class Trainer:
         """Score an answer to the question, which then no longer waits.
 
         Args:
-            text: an action's label, such as ``Bet(120)``, or any other spelling of the action.
+            text: the chosen action as a label, such as ``Bet(120)``, or in any other spelling.
 
         Raises:
             InputError: no question waits, or the text names no action of the decision.
@@ -274,8 +274,8 @@ def _decision(spot: Spot, seat: int, number: int, rng: np.random.Generator) -> H
     """Play a hand with both strategies up to a player's decision.
 
     Args:
-        spot: the spot.
-        seat: the player.
+        spot: the solved spot in which the hand is played.
+        seat: number of the player whose decision is wanted.
         number: number of the decision, from 1, among the player's decisions with more than one action.
         rng: source of random numbers.
 
@@ -326,7 +326,7 @@ def _values(spot: Spot, hand: Hand) -> HandValues:
 
 
 def _chosen(spot: Spot, node: Node, text: str) -> int:
-    """Return the number of the action that an answer names."""
+    """Return the number of the action that an answer names, among the actions of the decision."""
     try:
         return read_action(spot.config, node, text, "answer")
     except InputError:

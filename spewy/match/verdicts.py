@@ -1,4 +1,4 @@
-"""Verdicts about a person's decisions, in words and as JSON: what the strategy plays there, and what they cost."""
+"""Reports on a person's decisions, in words and as JSON: what the strategy plays, and what the decision cost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spewy.match.hand_review import Decided
 from spewy.match.table import decisions
 
 LEAST_TOLD = 0.005
-"""Smallest frequency of an action that a verdict mentions; the played action is always mentioned."""
+"""Smallest frequency of an action that a report mentions; it always mentions the played action."""
 DIGITS = 6
 """Number of digits of the weights of a range in JSON."""
 
@@ -49,7 +49,7 @@ class RangeReport:
         return {hand_name(deck[number]): float(self.weights[number]) for number in numbers}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the range as a JSON object, for hold'em with its grid of hand classes (`Grid.to_json`)."""
+        """Return the range as a JSON object; in hold'em with the grid of hand classes (`Grid.to_json`)."""
         weights = self.hands
         found: dict[str, Any] = {
             "player": self.player,
@@ -66,7 +66,7 @@ class RangeReport:
 
 @dataclass(frozen=True)
 class DecisionReport:
-    """A decision of a person, compared with the strategy; amounts are in a unit for people.
+    """A decision of a person, compared with the strategy; values and costs are in the unit named by ``unit``.
 
     Attributes:
         round: name of the round.
@@ -76,13 +76,13 @@ class DecisionReport:
         action: ACPC action that was played.
         played: the action in words.
         actions: ACPC actions of the strategy.
-        words: these actions in words.
-        frequencies: frequency of each action in the strategy of the person's hand; None if it is unknown.
-        values: what each action wins on average; None if this is unknown.
+        words: the strategy's actions in words.
+        frequencies: frequency with which the strategy takes each action with the person's hand; None if unknown.
+        values: EV of each of the strategy's actions; None if unknown.
         cost: value of the strategy's own mix less the value of the played action; None if it is unknown.
         loss: value of the best action less the value of the played action; None if it is unknown.
         opponent_range: the opponent's range at the decision; None if it is unknown.
-        unit: name of the unit.
+        unit: name of the unit, such as "chips".
     """
 
     round: str
@@ -105,9 +105,9 @@ class DecisionReport:
         """Describe a decision of a finished hand.
 
         Args:
-            contest: what the hand was played against.
-            hand: the hand.
-            decided: the decision.
+            contest: the game in which the person played the hand.
+            hand: the finished hand.
+            decided: the decision, compared with the strategy.
         """
         states = list(decisions(hand))
         number = next(i for i, (state, _) in enumerate(states) if state.betting.line == decided.line)
@@ -136,7 +136,7 @@ class DecisionReport:
 
     @property
     def text(self) -> str:
-        """The verdict in words."""
+        """The report in words: the played action, what the strategy plays, and the cost."""
         where = f"{self.round} {self.line or '(first)'}: {self.played}"
         if self.frequencies is None:
             return where
@@ -146,7 +146,7 @@ class DecisionReport:
         return f"{where}{other}; the strategy {plays}{cost}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the verdict as a JSON object; a number that is not known is null."""
+        """Return the report as a JSON object; a number that is not known is null."""
         return {
             "round": self.round,
             "line": self.line,

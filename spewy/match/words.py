@@ -55,7 +55,7 @@ def parse_words(betting: Betting, text: str) -> str:
 
 
 def words_text(betting: Betting) -> str:
-    """List the words that the player to act may use."""
+    """Return the words that the player to act may use, such as ``fold, call, raise 200 to 20000``."""
     parts = ["fold", "call"] if betting.can_fold else ["check"]
     bounds = betting.raise_bounds()
     if bounds is not None:
@@ -64,7 +64,7 @@ def words_text(betting: Betting) -> str:
 
 
 def action_text(before: Betting, action: str) -> str:
-    """Describe an action at a state of the betting.
+    """Describe in words an action at a state of the betting.
 
     >>> from spewy.game.gamefile import load_game
     >>> start = Betting.start(load_game("holdem.nolimit.2p.reverse_blinds"))

@@ -181,7 +181,7 @@ def _side_by_side(count: int, title: str, size: str, stretch: float = STRETCH) -
 
 
 def _limits(maps: Sequence[Floats]) -> tuple[float, float]:
-    """Smallest and largest number in some heat maps."""
+    """Return the smallest and the largest number in some heat maps, the common limits of their colours."""
     known = np.concatenate([values[~np.isnan(values)] for values in maps])
     return (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
 

@@ -201,7 +201,7 @@ class _Chart:
         (self.ax.axvline if self.horizontal else self.ax.axhline)(value, color="black", linewidth=0.8)
 
     def limits(self) -> tuple[float, float]:
-        """Limits of the value axis."""
+        """Smallest and largest value that the value axis shows."""
         limits: tuple[float, float] = self.ax.get_xlim() if self.horizontal else self.ax.get_ylim()
         return limits
 

@@ -44,7 +44,15 @@ Pair = tuple[np.ndarray, np.ndarray]
 
 
 class BucketNumbers(NamedTuple):
-    """Regrets, strategy sums and numbers of visits of one board bucket, for each player."""
+    """Regrets, strategy sums and numbers of visits of one board bucket.
+
+    Attributes:
+        t: round of the game.
+        board_bucket: number of the board bucket in the round.
+        regrets: each player's regrets, as a flat array.
+        sums: each player's strategy sums, as a flat array.
+        visits: ``[player]``, how often the deals have visited the board bucket.
+    """
 
     t: int
     board_bucket: int
@@ -75,7 +83,7 @@ class Mark:
 
 
 def read_mark(store: Reads) -> Mark:
-    """Number of deals and seconds of work of the last finished save; 0 before the first save."""
+    """Read the number of deals and the seconds of work of the last finished save; 0 before the first save."""
     seconds = store.get(META, SECONDS_KEY)
     return Mark(saved_sweeps(store), 0.0 if seconds is None else float(seconds))
 
@@ -167,7 +175,7 @@ def read_buckets(opened: Callable[[], AbstractContextManager[Store]], numbers: N
 def drop_numbers(store: Store) -> None:
     """Delete regrets, strategy sums and visits; if the process is killed, the next call finishes the work.
 
-    The store is marked first as one that cannot be continued, so that no solve continues with half of the arrays.
+    First a mark in the store says that no solve can continue from it, so that none continues with half of the arrays.
     """
     store.transact(lambda txn: txn.put(META, NUMBERS_KEY, np.array(1)))
     store.flush()
@@ -229,7 +237,15 @@ def _read_ahead(store: Reads, deals: int, numbers: Numbers) -> None:
 def _read_player(
     store: Reads, locker: str, place: tuple[int, int], board_buckets: Sequence[int], whole: Array
 ) -> None:
-    """Read one player's arrays of some board buckets into the rows of ``whole``, ``[board bucket, index]``."""
+    """Read one player's arrays of some board buckets from a locker.
+
+    Args:
+        store: the store to read.
+        locker: name of the locker: regrets or strategy sums.
+        place: round and player.
+        board_buckets: numbers of the board buckets to read.
+        whole: ``[board bucket, index]``, filled in the rows of these board buckets.
+    """
     if not whole.shape[1]:
         return
     for c in board_buckets:
@@ -253,7 +269,7 @@ def _key(t: int, board_bucket: int, p: int) -> bytes:
 
 
 def _marked_key(t: int) -> bytes:
-    """Key of the visits of all board buckets of round t at the last finished save."""
+    """Return the key of the numbers of visits of all board buckets of round t at the last finished save."""
     return f"{t}|".encode()
 
 

@@ -22,9 +22,9 @@ FOLDER = "payoffs"
 class BucketPayoffs(MarkedStore):
     """Payoff matrices of each round and board bucket, under the average strategies of the solve.
 
-    The array of a board bucket is ``[line, row of player 0, row of player 1]``, in net chips of player 0. The lines are
-    all that enter the round, in the order of the betting tree. A hash (the mark of the store) identifies the
-    strategies.
+    The array of a board bucket is ``[line, row of player 0, row of player 1]``, in net chips of player 0. Its lines are
+    all betting lines that enter the round, in the order of the betting tree. A hash (the mark of the store) identifies
+    the strategies.
     """
 
     @classmethod
@@ -52,11 +52,11 @@ class BucketPayoffs(MarkedStore):
         return cls.open(folder / FOLDER, PAYOFF)
 
     def done(self, t: int) -> set[int]:
-        """Board buckets of round t whose matrices are stored."""
+        """Return the numbers of the board buckets of round t whose matrices are stored."""
         return {int(name.partition(".")[2]) for name in self.names(f"{t}.")}
 
     def keep(self, t: int, bucket: int, matrices: Floats) -> None:
-        """Store the matrices of a board bucket of round t.
+        """Store the matrices ``[line, row of player 0, row of player 1]`` of a board bucket of round t.
 
         Raises:
             SolveError: a number is not finite.

@@ -65,7 +65,7 @@ class BucketPolicy(Policy):
             InputError: nothing was saved yet.
             lockers.DamagedLockerError: the locker lacks its board buckets or rows.
         """
-        strategies.saved  # noqa: B018 - which refuses a locker with nothing in it
+        strategies.saved  # noqa: B018 - which raises an error for a locker without a save
         return cls(problem, strategies, board_abstraction(problem.game, strategies.arrays()))
 
     @property
@@ -86,7 +86,7 @@ class BucketPolicy(Policy):
         return Decision(node.line, cards, player, node.actions, deck, hands, by_row[:, rows[hands]])
 
     def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
-        """Read all strategies of a chunk on a board, once for each player: see `Policy.chunk`."""
+        """Read all strategies of a chunk on a board, with one read for each player: see `Policy.chunk`."""
         root = self._root(line)
         bucket, rows = self._rows(root.round, board_cards(self.problem, root.round, board))
         hands = np.flatnonzero(rows >= 0)
@@ -105,14 +105,14 @@ class BucketPolicy(Policy):
         return ChunkPlay(chunk_nodes(root), (hands, hands), by_line)
 
     def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> Stacked:
-        """Read several decisions of one board bucket at once: see `Policy.stacked`."""
+        """Read one player's strategies at several decisions on a board at once: see `Policy.stacked`."""
         nodes, player, wanted = self._wanted(tuple(lines))
         cards = board_cards(self.problem, nodes[0].round, board)
         bucket, rows = self._rows(nodes[0].round, cards)
         return Stacked(self.strategies.many_frequencies(nodes[0].round, bucket, player, wanted), rows)
 
     def bucket_frequencies(self, t: int, bucket: int, lines: Sequence[str]) -> list[Floats]:
-        """Read strategies in a board bucket of round t.
+        """Read one player's strategies at several decisions in a board bucket.
 
         Args:
             t: round of the game.
@@ -132,7 +132,7 @@ class BucketPolicy(Policy):
         return self.rows_on(t, board_cards(self.problem, t, board))[0]
 
     def rows_on(self, t: int, cards: tuple[int, ...]) -> tuple[int, Ints]:
-        """Return the board bucket of a board of round t, and the row of each hand of the deck, -1 if it is blocked."""
+        """Return the board bucket of a board of round t, and the row of each hand of the deck (-1 if blocked)."""
         return self._rows(t, cards)
 
     def close(self) -> None:
@@ -140,20 +140,23 @@ class BucketPolicy(Policy):
         self.strategies.close()
 
     def _several(self, lines: tuple[str, ...]) -> tuple[list[Node], int, list[tuple[str, int, int]]]:
-        """Decisions after some lines, the player who acts there, and where the strategy of each decision lies.
+        """Find the decisions after some lines, and where the locker stores their strategies.
 
-        The place of a strategy is a triple: the line that enters the decision's chunk, the number of the decision's
-        first action among those that the locker stores for the chunk, and the number of the decision's actions.
+        Returns:
+            The decisions; the player who acts at all of them; and for each decision a triple: the line that enters its
+            chunk, the number of its first action among the player's stored actions of the chunk, and the number of its
+            actions.
         """
         slots = [self._slot(line) for line in lines]
         wanted = [(entry_line(node.line), free, len(node.actions)) for node, free, _ in slots]
         return [node for node, _, _ in slots], slots[0][2], wanted
 
     def _slot(self, line: str, board: str | Sequence[int] | None = None) -> tuple[Node, int, int]:
-        """Decision after a line, its place in its chunk, and the player who acts.
+        """Find the decision after a line, and where the locker stores its strategy.
 
-        The place is the number of the decision's first action among the player's actions in the chunk, if the last
-        action of each decision does not count (the locker does not store it).
+        Returns:
+            The decision; the number of its first action among the player's stored actions of its chunk; and the
+            player who acts. The locker stores all actions of a decision but the last.
         """
         node, first, _ = self._node(line, board)
         player = node.player
@@ -165,7 +168,7 @@ class BucketPolicy(Policy):
         return node, first - before, player
 
     def _on_board(self, t: int, cards: tuple[int, ...]) -> tuple[int, Ints]:
-        """Board bucket of a board of round t, and the row of each hand of the deck, -1 for hands that it blocks."""
+        """Return the board bucket of a board of round t, and the row of each hand of the deck (-1 if blocked)."""
         game = self.problem.game
         try:
             history = check_history(game.cut(cards), game.deck)
@@ -177,7 +180,11 @@ class BucketPolicy(Policy):
 
 
 def board_abstraction(game: Game, arrays: Mapping[str, np.ndarray]) -> Abstraction:
-    """Make the map from boards to board buckets and from hands to rows from the arrays of a strategy locker.
+    """Build the map from boards to board buckets, and from hands to rows, that a strategy locker stores.
+
+    Args:
+        game: the game that was solved.
+        arrays: arrays of the locker by name, from `StrategyLocker.arrays`.
 
     Raises:
         lockers.DamagedLockerError: an array is missing.

@@ -50,7 +50,7 @@ class ChunkPolicy(Policy):
     def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
         """Return the decision after ``line`` on ``board`` for all hands: see `Policy.decision`.
 
-        The store has one board of all that are equal up to suits; its strategies are mapped onto ``board``.
+        Among boards that are equal up to suits, the store has strategies for one; they are mapped onto ``board``.
         """
         node, first, slots = self._node(line, board)
         player = node.player
@@ -79,7 +79,7 @@ class ChunkPolicy(Policy):
         Before the first finished sweep all strategies are uniform.
 
         Raises:
-            InputError: the line enters no chunk, the board cannot follow, or the chunk was dropped.
+            InputError: the line enters no chunk, the board is impossible after it, or the chunk was dropped.
         """
         root = self._root(line)
         on_board = self._hands(root.round, board_cards(self.problem, root.round, board))
@@ -99,7 +99,14 @@ class ChunkPolicy(Policy):
         self.store.close()
 
     def _frequencies(self, node: Node, first: int, on_board: _Board, sums: tuple[Floats, Floats]) -> Floats:
-        """Frequencies ``[action, hand]`` at a decision, from the strategy sums of its chunk."""
+        """Return the frequencies ``[action, hand]`` at a decision.
+
+        Args:
+            node: node of the decision in the betting tree.
+            first: number of its first slot among the player's slots in the chunk.
+            on_board: both players' hands on the board.
+            sums: strategy sums of the chunk, ``[slot, row]`` for each player.
+        """
         assert node.player is not None
         player_hands = on_board.players[node.player]
         taken = sums[node.player][first : first + len(node.actions)].astype(np.float64)

@@ -44,7 +44,7 @@ DELETED_AT_ONCE = 1000
 
 
 class Kind(StrEnum):
-    """Kind of a chunk's stored array, by the name of its locker."""
+    """The kinds of arrays that are stored for a chunk; the value of each kind is the name of its locker."""
 
     REGRETS = REGRET
     SUMS = STRATEGY
@@ -164,14 +164,14 @@ def read_payoffs(layout: Layout, store: Reads, t: int, b: int, r: int) -> Floats
 
     The chunk is given by its round t, its board b and its root r in the layout.
 
-    The array is ``[matrix, row of player 0, row of player 1]``. A chunk has either one matrix for both players, or one
-    for each player, whose own hands then weigh as in the initial range.
+    The array is ``[matrix, row of player 0, row of player 1]``. A chunk has either one matrix for both players, or two:
+    in the matrix for a player, the player's own hands weigh as in the initial range.
     """
     return store.get(PAYOFF, layout.key(t, b, r))
 
 
 def visits(layout: Layout, store: Store, t: int, b: int, r: int) -> tuple[int, int]:
-    """Number of visits of a chunk, and number of the sweep of its last visit.
+    """Return the number of visits of a chunk, and the number of the sweep of its last visit.
 
     The chunk is given by its round t, its board b and its root r in the layout.
     """

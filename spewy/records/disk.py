@@ -76,7 +76,9 @@ def with_bucket_numbers(size: DiskSize, t: int, n_board_buckets: int, n_bytes: S
 
 
 def judged_size(n_boards: int, lines: int, kinds: int) -> DiskSize:
-    """Size of the cache of best responses on first boards (flops in hold'em); see `spewy.records.response_cache`.
+    """Return the disk space of the cached best responses on first boards (`spewy.records.response_cache`).
+
+    A first board is the public cards of the first round that deals any: in hold'em a flop.
 
     Args:
         n_boards: number of first boards.

@@ -41,6 +41,12 @@ def are_kept(store: Reads, t: int) -> bool:
 def read_leaves(store: Reads, key: bytes, n_exits: int, n_hands: tuple[int, int]) -> Pair:
     """Read the values at a chunk's chance leaves, which are stored if `are_kept` is true for the round.
 
+    Args:
+        store: the store to read.
+        key: key of the chunk.
+        n_exits: number of chance leaves.
+        n_hands: number of hands of each player.
+
     Raises:
         SpewyError: the values are missing, or have another size.
     """
@@ -97,7 +103,7 @@ def known_leaves(layout: Layout, store: Reads, p: int) -> Known | None:
 
 
 def hands_on(layout: Layout, t: int, b: int) -> tuple[int, int]:
-    """Number of hands of each player on board b of round t."""
+    """Return the number of hands of each player on board b of round t."""
     rows = layout.board(t, b).hands
     return len(rows[0].numbers), len(rows[1].numbers)
 

@@ -47,7 +47,7 @@ class LineIndex:
 
     @cached_property
     def place(self) -> Mapping[str, tuple[int, int]]:
-        """Number of the batch of 16 lines with each line, and number of the line in the batch."""
+        """Batch and lane of each line: the number of its batch of 16 lines, and its number in the batch."""
         used = np.argwhere(self.lanes >= 0).tolist()
         return {self.names[int(self.lanes[batch, lane])]: (batch, lane) for batch, lane in used}
 
@@ -57,7 +57,7 @@ class LineIndex:
         return self._cut(0), self._cut(1)
 
     def sizes(self, p: int) -> Ints:
-        """Size of each batch of player p in bytes (an array ``[batch]``)."""
+        """Return the size ``[batch]`` in bytes of player p's strategies in each batch of lines."""
         out: Ints = LANES * self.n_rows * self.free[p]
         return out
 

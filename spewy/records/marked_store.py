@@ -92,7 +92,7 @@ class MarkedStore(Closing):
         self._store.transact(write)
 
     def names(self, start: str = "") -> list[str]:
-        """Names of the cached arrays that begin with ``start``."""
+        """Return the names of all cached arrays whose name begins with ``start``."""
         first = self._key("")
         keys = self._store.keys(self._locker, self._key(start))
         return [key.removeprefix(first).decode() for key in keys]

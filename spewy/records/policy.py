@@ -111,7 +111,7 @@ class ChunkPlay:
 
 
 class Stacked(NamedTuple):
-    """Strategies at several decisions of one player in one round on one board.
+    """One player's strategies at several decisions of one round, on one board.
 
     Attributes:
         frequencies: ``[action, row]``, with the actions of the first decision, then of the second, and so on.
@@ -123,7 +123,7 @@ class Stacked(NamedTuple):
 
     @classmethod
     def by_hand(cls, frequencies: Floats) -> Stacked:
-        """Make the object from frequencies ``[action, hand of the deck]``, with a row for each hand."""
+        """Make a `Stacked` from frequencies ``[action, hand of the deck]``; each hand has its own row."""
         return cls(frequencies, np.arange(frequencies.shape[1]))
 
     def of(self, hands: Ints | Shorts) -> Floats:
@@ -217,7 +217,7 @@ class Policy(Closing):
         return self._node(line, board)[0]
 
     def entered(self, t: int) -> tuple[Node, ...]:
-        """Return the first nodes of round t, one for each line that enters it, also after an all-in."""
+        """Return the first nodes of round t, one for each line that enters the round, also after an all-in."""
         if t == self.problem.first_round:
             return (self._root(""),)
         return tuple(

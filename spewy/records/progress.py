@@ -18,13 +18,13 @@ Trace = list[tuple[int, float, float]]
 
 
 def saved_sweeps(store: Reads) -> int:
-    """Number of finished sweeps in a store."""
+    """Read the number of finished sweeps (or deals) that a store records; 0 before the first save."""
     array = store.get(META, SWEEP_KEY)
     return 0 if array is None else int(array)
 
 
 def finish_sweep(store: Store, sweeps: int) -> None:
-    """Record the number of finished sweeps, after the lockers have all visits of the last one."""
+    """Record the number of finished sweeps; the lockers must have all visits of the last sweep already."""
     store.transact(lambda txn: txn.put(META, SWEEP_KEY, np.array(sweeps)))
 
 
@@ -49,7 +49,7 @@ def require_sweeps(txn: Transaction, expected: int, sweeps: int) -> None:
 
 
 def read_trace(store: Reads) -> Trace:
-    """Read the checks of a solve; empty if there are none."""
+    """Read the checks of a solve: sweeps, seconds of work, and exploitability in chips at each check."""
     array = store.get(META, TRACE_KEY)
     return [] if array is None else [(int(n), float(s), float(e)) for n, s, e in array]
 
@@ -66,7 +66,7 @@ def write_trace(store: Store, trace: Trace, target: str) -> None:
 
 
 def saved_seconds(store: Reads) -> float:
-    """Seconds of work up to the last check that the saved strategies include; 0 without a check."""
+    """Return the seconds of work up to the last check that the saved strategies include; 0 without a check."""
     sweeps = saved_sweeps(store)
     return next((seconds for done, seconds, _ in reversed(read_trace(store)) if done <= sweeps), 0.0)
 
@@ -92,7 +92,7 @@ def write_result(store: Store, result: Mapping[str, Any]) -> None:
 
 
 def forget_result(store: Store) -> None:
-    """Delete the stored result, before the strategies change."""
+    """Delete the stored result; called before the strategies change."""
     if store.get(META, RESULT_KEY) is not None:
         store.transact(lambda txn: txn.delete(META, RESULT_KEY))
         store.flush()
@@ -105,12 +105,12 @@ def first_dropped(store: Reads) -> int | None:
 
 
 def mark_dropped(store: Store, first: int) -> None:
-    """Mark round ``first`` and all later rounds as dropped, before their arrays are deleted."""
+    """Mark round ``first`` and all later rounds as dropped; called before their arrays are deleted."""
     store.transact(lambda txn: txn.put(META, DROPPED_KEY, np.array(first)))
 
 
 def dropped_names(first: int, n_rounds: int) -> tuple[str, ...]:
-    """Names of the rounds from number ``first`` to the last of ``n_rounds``.
+    """Return the names of the rounds from number ``first`` to the last of ``n_rounds``.
 
     >>> dropped_names(2, 4)
     ('turn', 'river')
@@ -122,7 +122,7 @@ def require_whole(store: Reads, n_rounds: int, subject: str) -> None:
     """Check that no round of a store was dropped.
 
     Args:
-        store: the store.
+        store: the lockers of the solve.
         n_rounds: number of rounds of the game.
         subject: beginning of the error.
 
@@ -135,7 +135,7 @@ def require_whole(store: Reads, n_rounds: int, subject: str) -> None:
 
 
 def dropped_error(expected: str, first: int, n_rounds: int) -> InputError:
-    """Make the error that round ``first`` and later rounds were dropped; its text begins with ``expected``."""
+    """Return an error whose text says what was ``expected``, and that round ``first`` and later ones were dropped."""
     names = dropped_names(first, n_rounds)
     return InputError(
         f"{expected}, found {' and '.join(names)} dropped; "

@@ -23,7 +23,7 @@ FOLDER = "judged"
 
 @dataclass(frozen=True)
 class FlopFinding:
-    """Values of both players' best responses on one first board, such as a flop.
+    """Values of both players' best responses on one first board: in hold'em a flop.
 
     Attributes:
         best: ``[player, line, hand class]``, counterfactual values of a player's best response after each line that
@@ -44,7 +44,7 @@ class ResponseCache(MarkedStore):
 
     @classmethod
     def of(cls, folder: Path, manifest: Mapping[str, Any]) -> ResponseCache:
-        """Open the cache of a solve; it is kept in memory if the folder is read-only.
+        """Open the cache of a solve; if the folder is read-only, make a cache in memory.
 
         Args:
             folder: folder of the solve.

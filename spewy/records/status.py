@@ -2,7 +2,8 @@
 
 A new status replaces the file in one step, so no process reads half of one. A process that solves in a folder holds the
 folder's lock (`spewy.system.folder_lock`) until it ends, so `running` looks at the lock. `last_word` reads from the
-last line of the log why the last run ended: on a full disk, a line can mostly still be written when a file cannot.
+last line of the log why the last run ended. The reason is in the log and not in the status file, since a full disk
+mostly has room for another line, but not for a new file.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ class Judged:
 
     Attributes:
         exploitability: amount in ``unit``, which is "mbb" per hand, "%" of the pot or "chips".
-        stderr: standard error, if a sample of flops was measured.
-        flops: number of flops in the sample.
+        stderr: standard error in ``unit``; None unless a sample of flops was measured.
+        flops: number of flops in the sample; None unless a sample was measured.
         deals: number of deals or sweeps that the measured strategies include.
         at: time of the measurement in seconds since 1970; None if it was not recorded.
         seconds: duration of the measurement; None if it was not recorded.
@@ -55,7 +56,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Status:
-    """Status of a solve.
+    """The progress of a solve, as its status file records it.
 
     Attributes:
         name: name of the job.
@@ -91,7 +92,7 @@ class Status:
 
 
 def judged_by(problem: Problem, trace: Trace) -> Judged | None:
-    """Return the last check of a solve by sweeps; None if ``trace`` is empty."""
+    """Return the exploitability at the last check of a solve by sweeps; None if ``trace`` holds no check."""
     if not trace:
         return None
     sweeps, _, chips = trace[-1]
@@ -172,7 +173,7 @@ def running(folder: Path) -> bool | None:
 
 
 def last_word(folder: Path) -> str | None:
-    """Reason why the last run in a folder ended, from the last line of its log; None if the line has no reason.
+    """Read from the last line of a folder's log why the last run ended; None if the line gives no reason.
 
     Raises:
         InputError: the log cannot be read.

@@ -99,7 +99,7 @@ class StrategyLocker(Closing):
             line: line that enters the chunk.
             p: player who acts.
             decisions: first free slot and number of actions of each decision. Free slots number the player's actions in
-                the chunk, breadth first; the last action of each decision has none.
+                the chunk, breadth first, without the last action of each decision, which is not stored.
 
         Returns:
             Frequencies ``[action, row]`` at each decision.
@@ -125,8 +125,8 @@ class StrategyLocker(Closing):
             bucket: board bucket of the round.
             line: line that enters the decision's chunk.
             p: player who acts.
-            first_free: number of the decision's first action among the player's actions in the chunk, breadth first, if
-                the last action of each decision does not count.
+            first_free: number of the decision's first action among the player's stored actions in the chunk, breadth
+                first; the last action of each decision is not stored.
             n_actions: number of actions.
 
         Raises:
@@ -145,8 +145,8 @@ class StrategyLocker(Closing):
             board_bucket: board bucket of the round.
             p: player who acts.
             decisions: for each decision, the line that enters its chunk, its first free slot in the chunk, and its
-                number of actions. Free slots number the player's actions, breadth first; a decision's last action has
-                none.
+                number of actions. Free slots number the player's actions in the chunk, breadth first, without the last
+                action of each decision, which is not stored.
 
         Returns:
             Bytes ``[row, action]`` of each decision, without its last action.
@@ -173,8 +173,8 @@ class StrategyLocker(Closing):
             board_bucket: board bucket of the round.
             p: player who acts.
             decisions: for each decision, the line that enters its chunk, its first free slot in the chunk, and its
-                number of actions. Free slots number the player's actions, breadth first; a decision's last action has
-                none.
+                number of actions. Free slots number the player's actions in the chunk, breadth first, without the last
+                action of each decision, which is not stored.
 
         Returns:
             Frequencies ``[action, row]``, with the actions of the first decision, then of the second, and so on.
@@ -338,7 +338,11 @@ def _read_lines(store: Reads, t: int, n_rows: int) -> LineIndex:
 
 
 def _batch_and_lane(lines: LineIndex, t: int, line: str) -> tuple[int, int]:
-    """Number of the batch of 16 lines with a line that enters round t, and number of the line in the batch."""
+    """Return the number of the batch of 16 lines with a line that enters round t, and the line's number in it.
+
+    Raises:
+        InputError: the line does not enter the round.
+    """
     if line not in lines.place:
         raise InputError(f"line {line!r}: it does not enter round {t} of this game")
     return lines.place[line]

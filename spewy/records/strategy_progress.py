@@ -1,4 +1,4 @@
-"""Size and progress of a strategy locker: the record that each save of the strategies replaces."""
+"""Size and progress of a strategy locker, which each save of the strategies writes anew."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Saved:
     saved_at: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as it is stored."""
+        """Return the size and the progress as the JSON object that the store holds."""
         return {
             "classes": self.board_buckets,
             "rows": self.rows,
@@ -61,7 +61,7 @@ def found_saved(store: Reads) -> Saved | None:
 
 
 def saved_deals(store: Reads) -> int:
-    """Number of deals that the strategies in a strategy locker average; 0 if nothing was saved yet."""
+    """Return the number of deals that the strategies in a strategy locker average; 0 before the first save."""
     saved = found_saved(store)
     return 0 if saved is None else saved.deals
 

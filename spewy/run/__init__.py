@@ -1,1 +1,1 @@
-"""A solve from its plan and cost to its result."""
+"""A run of a solve: its plan, estimated cost, engine, saves, checks and result."""

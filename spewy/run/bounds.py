@@ -1,4 +1,4 @@
-"""Lower bounds on the cost of a solve, computed from counts, so that far too large jobs are refused at once.
+"""Compute lower bounds on the cost of a solve from counts, so that far too large jobs are refused at once.
 
 Suit symmetry merges boards that a permutation of the suits maps to each other. So the number of boards after merging,
 and the number of hands on all of them, are at least the numbers before merging divided by the number of permutations
@@ -26,7 +26,7 @@ LOCKERS = 2  # regrets and strategy sums; some variants also store predictions
 
 @dataclass(frozen=True)
 class Bounds:
-    """Lower bounds on a `spewy.run.walked_cost.WalkedCost`.
+    """Lower bounds on the cost of a job (`spewy.run.walked_cost.WalkedCost`).
 
     Attributes:
         boards, chunks: numbers of boards and chunks per round, from the round of the root on.
@@ -43,7 +43,7 @@ def lower_bounds(job: Job) -> Bounds:
     """Compute lower bounds on the cost of a job that walks through all boards.
 
     Raises:
-        InputError: the job deals boards.
+        InputError: the job samples boards.
     """
     job.require_walked(f"job {job.name}")
     count, (boards, rows, most) = job.tree_count, _boards_and_rows(job)
@@ -64,7 +64,7 @@ def lower_bounds(job: Job) -> Bounds:
 
 
 def number_of_cells(job: Job) -> float:
-    """Rough number of regrets of a job with a row for each hand: the actions of all hands at all decisions."""
+    """Estimate the number of regrets of a job with a row for each hand: one for each action of each hand."""
     _, rows, _ = _boards_and_rows(job)
     return float(
         sum(
@@ -76,7 +76,7 @@ def number_of_cells(job: Job) -> float:
 
 
 def thread_bytes(job: Job) -> int:
-    """Lower bound in bytes on the buffers of one thread; 0 if the exact engine does not solve the job."""
+    """Return a lower bound in bytes on one thread's buffers; 0 if the exact engine does not solve the job."""
     return _buffers(job.tree_count, _boards_and_rows(job)[2]) if is_exact(job) else 0
 
 
@@ -116,7 +116,7 @@ def _boards_and_rows(job: Job) -> tuple[tuple[int, ...], list[tuple[int, int]], 
 
 
 def _buffers(count: TreeCount, most: list[int]) -> int:
-    """Lower bound in bytes on the buffers of one thread of the exact engine.
+    """Return a lower bound in bytes on the buffers of one thread of the exact engine.
 
     The buffers have a reach and a value for each hand and each fold or showdown.
 
@@ -135,7 +135,7 @@ def _may_stream(job: Job) -> bool:
 
 
 def _bytes_of_a_cell(job: Job) -> int:
-    """Bytes in memory for one action of one row."""
+    """Return the bytes in memory for the regret and the strategy sum of one action of one row."""
     if not job.live:
         return 8  # a strategy sum, while exploitability is measured
     if job.solve.short:

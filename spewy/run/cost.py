@@ -1,6 +1,6 @@
-"""The estimated cost of a solve before it starts: the sizes that all jobs have.
+"""The cost of a solve, estimated before it starts: the sizes that all jobs have.
 
-`spewy.run.walked_cost` estimates jobs that walk through all boards, `spewy.run.sampled_cost` jobs that deal boards.
+`spewy.run.walked_cost` estimates jobs that walk through all boards, `spewy.run.sampled_cost` jobs that sample boards.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Cost:
         table_bytes: betting tree, cards, hand strengths, maps of hands between rounds, and buffers of threads.
         memory_bytes: memory of the main process, without interpreter and libraries.
         process_bytes: memory of the main process, with interpreter and libraries.
-        disk_bytes: the folder after the first save; for a job that deals boards, with the results of a measurement on
+        disk_bytes: the folder after the first save; for a job that samples boards, with the results of a measurement on
             all flops.
         most_disk_bytes: upper bound on the folder during later saves, when it holds two saves at the same time.
     """
@@ -36,5 +36,5 @@ class Cost:
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """Numbers that describe the size of the game, with their nouns."""
+        """Numbers that describe the size of the game, each with its noun in the singular and in the plural."""
         return ((self.information_sets, "information set", "information sets"),)

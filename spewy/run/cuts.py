@@ -1,4 +1,4 @@
-"""Changes of a job with which it needs much less memory, for jobs that exceed ``solve.memory``.
+"""Suggest changes that save much memory, for a job that exceeds ``solve.memory``.
 
 The memory of a changed job is an estimate that takes milliseconds: the memory of the job, scaled by the number of
 regrets, which is counted without building a tree.
@@ -45,7 +45,7 @@ class Cut:
     memory_bytes: int
 
     def __str__(self) -> str:
-        """Describe the cut with the option of the command line that makes it."""
+        """Describe the change of the job, with the command-line option that makes it."""
         setting = f"{self.key}={self.value}"
         quoted = f'"{setting}"' if " " in setting or not self.value else setting
         return f"about {size_text(self.memory_bytes)} {self.words} (--set {quoted})"
@@ -55,8 +55,8 @@ def cuts(job: Job, memory_bytes: int) -> tuple[Cut, ...]:
     """Return the changes that save most memory, the best first; none for a betting tree that is too large to count.
 
     Args:
-        job: the job.
-        memory_bytes: the job's memory; a lower bound gives lower bounds.
+        job: the job that exceeds its memory.
+        memory_bytes: the job's memory; if it is a lower bound, so is the memory of each changed job.
     """
     if not job.tree_count.complete:  # the numbers of regrets are not known
         return ()
@@ -83,7 +83,7 @@ def cuts(job: Job, memory_bytes: int) -> tuple[Cut, ...]:
 
 
 def cuts_text(job: Job, memory_bytes: int) -> str:
-    """Write the best cuts as the end of an error message; an empty text if there are none."""
+    """Return the changes that save most memory as the end of an error message; empty if there are none."""
     found = cuts(job, memory_bytes)[:MOST_IN_ERROR]
     return f"; it needs {', '.join(map(str, found))}" if found else ""
 
@@ -93,7 +93,12 @@ Change = tuple[str, str, str, str | None, dict[str, Any]]
 
 
 def _changes(data: dict[str, Any], job: Job) -> Iterator[Change]:
-    """Yield the changes of bet sizes, and limits of the number of raises."""
+    """Yield the changes of a job that may save memory: without a bet size, or with a limit of the number of raises.
+
+    Args:
+        data: the job as nested dictionaries.
+        job: the same job as an object.
+    """
     yield from _smaller(data)
     tree = data.get("tree", {})
     limit = tree.get("max_raises")
@@ -107,7 +112,7 @@ def _changes(data: dict[str, Any], job: Job) -> Iterator[Change]:
 
 
 def _smaller(data: dict[str, Any]) -> Iterator[Change]:
-    """Yield the removal of each bet size that is not the only one of its key."""
+    """Yield a change for each bet size of a job that can be removed, since its key has other sizes, too."""
     for name, section in data.get("bets", {}).items():
         for seat in (None, *SEAT_NAMES):
             own = section if seat is None else section.get(seat) or {}

@@ -35,7 +35,7 @@ Progress = Callable[[int, int], None]
 
 
 def round_number(job: Job, name: str) -> int:
-    """Number of the round with a name, if the round may be dropped.
+    """Return the number of a round that may be dropped, given its name, such as "river".
 
     Raises:
         InputError: the game has no such round, or the round does not come after the round of the root.
@@ -56,7 +56,8 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
         job: the job that the store was made for.
         store: lockers of the solve, which no other process may have open.
         first: number of a round of the game after the round of the root.
-        progress: called with the number of boards whose leaf values are stored, and the number of all boards.
+        progress: called with the number of boards on which the values of the chance leaves above the dropped rounds
+            are stored, and with the number of all such boards.
 
     Raises:
         InputError: no sweep was finished.
@@ -89,7 +90,7 @@ def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
         store: the solve's lockers, which no other process may have open.
 
     Raises:
-        InputError: the job does not deal boards, the folder is a copy of a strategy locker, or the strategy locker in
+        InputError: the job does not sample boards, the folder is a copy of a strategy locker, or the strategy locker in
             the folder is missing or lacks some deals.
         lockers.LockerError: another process has the store open, or the lockers are damaged.
     """
@@ -111,7 +112,7 @@ def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
 
 
 def require_more_than_strategies(folder: Path) -> None:
-    """Refuse a folder that has a strategy locker and no other lockers of a solve.
+    """Check that a folder has more lockers of a solve than the strategy locker.
 
     Raises:
         InputError: the folder has no regrets and strategy sums.

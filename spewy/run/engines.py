@@ -1,4 +1,4 @@
-"""Make the engine of a plan, which continues from the stores of the solve and saves to them."""
+"""Make the engine that solves a planned job; it continues from the stores of the solve, and saves to them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def walked_engine(plan: WalkedPlan, store: Store, folder: Path | None, note: Not
 
     Args:
         plan: plan of the job.
-        store: the lockers.
+        store: the solve's lockers, open for writing.
         folder: folder of the store; None: the store is in memory.
         note: called with a text when a worker of a cluster connects or disconnects.
 
@@ -85,7 +85,7 @@ def sampled_engine(
     note: Note,
     progress: Callable[[int, int], object],
 ) -> Engine:
-    """Make the engine of a job that deals boards; create its strategy locker if it is missing.
+    """Make the engine of a job that samples boards; create its strategy locker if it is missing.
 
     Args:
         plan: plan of the job.
@@ -140,7 +140,7 @@ def visit_settings(solve: SolveSection, variant_name: str, first_live: int | Non
 def _dealing_engine(
     plan: SampledPlan, stores: Stores, board_buckets: Abstraction, note: Note
 ) -> SampledEngine:
-    """Make the engine of a job that deals boards, with threads on this machine or with the workers of a cluster."""
+    """Make the engine of a job that samples boards, with threads on this machine or with a cluster's workers."""
     job, dealing = plan.job, plan.dealing
     if job.solve.workers != "dask":
         from spewy.learn.sampled import SampledEngine

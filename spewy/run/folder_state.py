@@ -20,7 +20,7 @@ from spewy.run.result import SolveResult
 
 @dataclass(frozen=True)
 class Stored:
-    """The state of a solve.
+    """The sweeps, checks and result of a solve, read from its folder.
 
     Attributes:
         sweeps: number of finished sweeps.
@@ -34,7 +34,7 @@ class Stored:
 
 
 def look(job: Job, folder: Path) -> Stored:
-    """Read the state of a job's solve from its folder; for a missing folder it has no sweeps.
+    """Read the sweeps, checks and result of a job's solve from its folder; a missing folder has no sweeps.
 
     Raises:
         lockers.ManifestMismatchError: the folder holds another job.
@@ -47,7 +47,7 @@ def look(job: Job, folder: Path) -> Stored:
 
 
 def held(store: Store) -> Stored:
-    """Read the state of a solve from an open store."""
+    """Read the sweeps, checks and result of a solve from its open store."""
     sweeps = saved_sweeps(store)
     trace = tuple(row for row in read_trace(store) if row[0] <= sweeps)
     stored = read_result(store)
@@ -59,7 +59,7 @@ def start_again(job: Job, folder: Path) -> None:
     """Remove a job's data from its folder, so that a solve begins from scratch.
 
     Args:
-        job: the job.
+        job: the job whose data is removed.
         folder: the folder of the solve, whose lock this process holds.
 
     Raises:

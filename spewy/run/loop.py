@@ -21,10 +21,10 @@ Log = Callable[[str, str], None]
 
 
 class Loop:
-    """One run of an engine.
+    """One run of an engine: it works in steps, and saves, measures and reports between them, until the run ends.
 
     Args:
-        job: the job.
+        job: the job that is solved.
         stopping: the target and the limits of the job.
         engine: the engine, which continues from the stores.
         stores: the stores of the solve.
@@ -101,7 +101,7 @@ class Loop:
         return ended
 
     def _resume(self) -> None:
-        """Measure the strategies from which the run continues; for a job that deals boards, read the last check."""
+        """Measure the strategies from which the run continues; for a job that samples boards, read the last check."""
         if self._engine.counted == "sweeps":
             self._status.tell(self.seconds)  # raises an error if the file cannot be written
             if self._engine.done:
@@ -115,10 +115,10 @@ class Loop:
             self.check = Check(done, self._started, judged.seconds or 0.0, chips, net)
 
     def _ended(self) -> str | None:
-        """Reason to end the run, in words; None if the run continues.
+        """Return the reason to end the run, in words; None if the run continues.
 
         The current strategies are measured before the run ends. If an interruption ends the run, they are measured only
-        for an engine that saves after checks only.
+        if the engine can save only after a check.
         """
         while True:
             check = self.current
@@ -172,7 +172,7 @@ class Loop:
             self._log("save", f"{self._saving.saved} {self._engine.counted}")
 
     def _measure(self, *, record: bool = True) -> bool:
-        """Measure the current strategies; return False if that was interrupted."""
+        """Measure the exploitability of the current strategies; return False if an interruption prevented it."""
         background = self._engine.saves == "in background"
         if background:
             self._saving.begin(self.seconds)  # a check takes minutes, in which the process may be killed

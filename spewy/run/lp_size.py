@@ -47,7 +47,7 @@ class LpSize:
 
     @property
     def memory_bytes(self) -> int:
-        """Approximate memory for building and solving the program."""
+        """Approximate bytes of memory for building and solving the program."""
         columns = self.variables + self.constraints
         return PROCESS_BYTES + BYTES_PER_NONZERO * self.nonzeros + BYTES_PER_COLUMN * columns
 
@@ -109,17 +109,17 @@ def _time(minutes: float) -> str:
 
 
 def _boards(problem: Problem, last: int, held: int) -> int:
-    """Number of boards of round ``last`` that are possible if ``held`` hole cards are known."""
+    """Count the boards of round ``last`` that are possible if ``held`` hole cards are known."""
     left = len(problem.game.deck) - sum(len(group) for group in problem.history) - held
     dealt = problem.game.num_board_cards[problem.first_round + 1 : last + 1]
     return prod(comb(left - sum(dealt[:i]), cards) for i, cards in enumerate(dealt))
 
 
 def _pairs(problem: Problem, held: list[np.ndarray]) -> int:
-    """Number of pairs of the players' hands that share no card, for hands of one or two cards.
+    """Count the pairs of both players' hands that share no card, for hands of one or two cards.
 
     Args:
-        problem: the problem.
+        problem: the game, with the hands of the deck.
         held: per player whether the range has each hand (a bool array ``[hand]``).
     """
     first, second = (problem.hands[of_player] for of_player in held)
@@ -133,7 +133,7 @@ def _plan(betting: list[BettingRound], p: int, rows: list[int]) -> tuple[int, in
 
     Args:
         betting: the betting of each round.
-        p: the player.
+        p: number of the player.
         rows: number of the player's hands on all boards together, per round.
     """
     variables = lines = entries = 0

@@ -12,7 +12,7 @@ from spewy.errors import size_text
 
 
 def peak_rss_mib() -> float:
-    """Peak memory of this process in MiB; ``ru_maxrss`` would include the parent process's peak."""
+    """Return the peak memory of this process in MiB; ``ru_maxrss`` would include the parent process's peak."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -25,7 +25,11 @@ CLUSTERING_BYTES = 150 * 2**20
 
 
 def memory_at_once(sizes: Sequence[int], n: int) -> int:
-    """Memory in bytes of the ``n`` largest jobs together, including their processes.
+    """Return the memory in bytes of the ``n`` largest jobs together, including their processes.
+
+    Args:
+        sizes: bytes of memory of each job, without its process.
+        n: number of jobs that run at the same time.
 
     >>> memory_at_once([5, 1, 7], 2) - 2 * PROCESS_BYTES
     12
@@ -46,7 +50,7 @@ def require_address_space(kind: Literal["spots", "deals"], memory_bytes: int, th
     Without this check, LLVM or the C library would end the process without a message.
 
     Args:
-        kind: "deals" for a job that deals boards, "spots" for any other job.
+        kind: "deals" for a job that samples boards, "spots" for any other job.
         memory_bytes: the solve's estimated memory.
         threads: number of threads that the solve starts.
 
@@ -65,17 +69,17 @@ def require_address_space(kind: Literal["spots", "deals"], memory_bytes: int, th
 
 
 def _address_space() -> int:
-    """Bytes of address space that this process uses; 0 if the system provides no figure."""
+    """Return the bytes of address space that this process uses; 0 if the system provides no figure."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     return 0
 
 
 def available_memory() -> int | None:
-    """Bytes of memory that are available on the machine and within the limit of this process's control group.
+    """Return the bytes of memory that are available on the machine, or within the limit of the control group.
 
     Returns:
-        The smaller number; None if the system provides no figures.
+        The smaller of both numbers; None if the system provides no figures.
     """
     bounds = []
     with suppress(OSError, ValueError, IndexError):

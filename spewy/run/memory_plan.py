@@ -57,7 +57,7 @@ class MemoryPlan:
 
 
 def last_state(layout: Layout, itemsize: int) -> int:
-    """Bytes of the regrets and strategy sums on all boards of the last round; 0 if the layout has one round only."""
+    """Return the bytes of the regrets and strategy sums on all boards of the last round; 0 for a single round."""
     if layout.n_rounds == 1:
         return 0
     slots = layout.betting[-1].forest.n_slots
@@ -67,5 +67,5 @@ def last_state(layout: Layout, itemsize: int) -> int:
 
 
 def _n_tasks(layout: Layout) -> int:
-    """Number of parts into which the exact engine divides the boards for its threads."""
+    """Return the number of parts into which the exact engine divides the boards for its threads."""
     return n_tasks(layout.n_rounds, len(layout.boards[1].boards)) if layout.n_rounds > 1 else 1

@@ -14,10 +14,10 @@ from spewy.run.cost import Cost
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(ABC):
-    """The plan of a run; `spewy.run.walked_plan` and `spewy.run.sampled_plan` make plans.
+    """The plan of a solve's run; `spewy.run.walked_plan` and `spewy.run.sampled_plan` make plans.
 
     Attributes:
-        job: the job.
+        job: the job to solve.
         cost: estimated cost of a run.
         refusal: error message that the job exceeds its memory; None: the job fits.
     """
@@ -40,7 +40,8 @@ class Plan(ABC):
         """Refuse a job that exceeds its memory or the free disk space.
 
         Args:
-            folder: folder of the solve; the disk space is checked for jobs that deal boards only. None: no folder.
+            folder: folder of the solve; None: the lockers are in memory. The disk space is checked only for jobs that
+                sample boards.
 
         Raises:
             InputError: the job needs more memory than ``solve.memory``, or more disk space than is free.

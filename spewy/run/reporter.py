@@ -15,9 +15,9 @@ _LOG = logging.getLogger(__name__)
 
 
 def unfailing(reporter: Listener) -> Listener:
-    """Wrap a reporter so that none of its methods is called any more after one of them raised an error.
+    """Wrap a reporter: once one of its methods has raised an error, none of them is called any more.
 
-    The error is logged, except for a closed pipe, since the user closed the pipe.
+    The error is logged, unless it is a closed pipe, which the user has closed on purpose.
     """
     return cast(Listener, _Unfailing(reporter))
 
@@ -44,13 +44,13 @@ class _Unfailing:
 
 
 class Reporter(Protocol):
-    """Methods that are called with the progress of a solve."""
+    """An object whose methods are called with the progress of a solve."""
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
         """Called before the first sweep or deal of a run.
 
         Args:
-            job: the job.
+            job: the job that is solved.
             cost: estimated cost of the solve.
             done: number of sweeps or deals of earlier runs.
         """
@@ -85,22 +85,22 @@ class Silent:
     """A reporter that ignores everything."""
 
     def begin(self, job: Job, cost: Cost, done: int) -> None:
-        """Say nothing."""
+        """Ignore the start of a run."""
 
     def note(self, text: str) -> None:
-        """Say nothing."""
+        """Ignore a message for the user."""
 
     def sweep(self, number: int, done: int, total: int) -> None:
-        """Say nothing."""
+        """Ignore the progress of a sweep."""
 
     def check(self, done: int, exploitability: float, unit: str, seconds_left: float | None) -> None:
-        """Say nothing."""
+        """Ignore the result of a check."""
 
     def boards(self, done: int, total: int) -> None:
-        """Say nothing."""
+        """Ignore the progress through boards."""
 
     def status(self, status: Status, threads: int) -> None:
-        """Say nothing."""
+        """Ignore the status of the solve."""
 
     def end(self) -> None:
-        """Say nothing."""
+        """Ignore the end of a run."""

@@ -1,4 +1,4 @@
-"""The result of a solve."""
+"""The result of a solve: its exploitability, EVs, durations and checks, with their units."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class SolveResult:
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> SolveResult:
-        """Make the result from the object of `to_json`, as JSON was written and read."""
+        """Make the result from the object that `to_json` returned, after it was written and read as JSON."""
         return cls(**{key: _tuples(value) for key, value in data.items()})
 
     @classmethod
@@ -79,7 +79,7 @@ class SolveResult:
         """Make the result of a run, in chips.
 
         Args:
-            job: the job.
+            job: the job that was solved.
             done: number of sweeps or deals.
             ended: reason of the run's end, in the words of `spewy.run.stopping`.
             check: measurement of the final strategies; None: they were not measured.
@@ -170,7 +170,7 @@ def require_zero_sum(job: Job, net: tuple[float, float], most_rake: float) -> No
     """Check that both players' net winnings and the rake sum to zero.
 
     Args:
-        job: the job.
+        job: the job that was solved.
         net: mean net winnings of both players in chips per hand.
         most_rake: largest number of chips that the house takes from one hand.
 

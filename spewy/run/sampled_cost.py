@@ -1,4 +1,4 @@
-"""The cost of a job that deals boards: lines, board buckets, memory, disk and time."""
+"""Estimate the cost of a job that samples boards: betting lines, board buckets, memory, disk and time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SECONDS_PER_HAND = (37e-9, 30e-9, 3.6e-9)
 
 @dataclass(frozen=True, kw_only=True)
 class SampledCost(Cost):
-    """Counts and sizes of a job that deals boards.
+    """Counts and sizes of a job that samples boards.
 
     Attributes:
         lines: number of betting lines that lead to each round.
@@ -65,7 +65,7 @@ class SampledCost(Cost):
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """Numbers of lines, board buckets and information sets, with their nouns."""
+        """Numbers of lines, board buckets and information sets, each with its noun in the singular and plural."""
         return (
             (sum(self.lines), "line", "lines"),
             (sum(self.board_buckets), "board bucket", "board buckets"),
@@ -82,10 +82,10 @@ def sampled_cost(
     *,
     made: bool,
 ) -> SampledCost:
-    """Estimate the cost of a job that deals boards.
+    """Estimate the cost of a job that samples boards.
 
     Args:
-        job: the job.
+        job: the job to solve.
         spec: the board buckets and rows that the job asks for.
         rounds: the betting lines of each round.
         board_buckets: number of board buckets of each round.
@@ -135,7 +135,7 @@ def sampled_cost(
 
 
 def n_board_buckets(spec: AbstractionSpec) -> tuple[int, ...]:
-    """Upper bound on the number of board buckets of each round."""
+    """Return an upper bound on the number of board buckets of each round."""
     numbers = []
     for t, asked in enumerate(spec.board_buckets):
         groups = spec.groups(t)
@@ -149,7 +149,7 @@ def n_board_buckets(spec: AbstractionSpec) -> tuple[int, ...]:
 
 
 def n_rows(spec: AbstractionSpec) -> tuple[int, ...]:
-    """Upper bound on the number of rows of a board bucket of each round."""
+    """Return an upper bound on the number of rows of a board bucket of each round."""
     numbers = []
     for t, asked in enumerate(spec.rows):
         hands = comb(len(spec.deck) - spec.n_cards(t), spec.hole)
@@ -162,23 +162,31 @@ def n_rows(spec: AbstractionSpec) -> tuple[int, ...]:
 
 
 def _n_kinds(spec: AbstractionSpec) -> int:
-    """Number of hands before any board card that differ by more than suits."""
+    """Count the starting hands that differ by more than suits: 169 in hold'em."""
     return int(start_kinds(spec.deck, spec.hole).max()) + 1
 
 
 def _histories(spec: AbstractionSpec, groups: Sequence[int]) -> int:
-    """Number of histories up to suits, given the number of cards in each group; a lower bound if they are too many."""
+    """Count the possible public cards of several rounds, where cards that are equal up to suits count once.
+
+    Args:
+        spec: the board buckets and rows that the job asks for.
+        groups: number of public cards that each round deals.
+
+    Returns:
+        The exact number, or a lower bound if the possible cards are too many to list.
+    """
     ways = prod(comb(len(spec.deck), size) for size in groups)
     return len(board_map(spec.deck, groups).boards) if ways <= MAX_NUMBERS else ways // 24
 
 
 def itemsize(job: Job) -> int:
-    """Bytes of a regret or strategy sum in memory."""
+    """Return the bytes of a regret or strategy sum in memory."""
     return 2 if job.solve.short else 4
 
 
 def _seconds_per_deal(spec: AbstractionSpec, batches: Sequence[LineBatches]) -> float:
-    """Rough seconds of one core for a deal, in which both players' regrets of all lines are updated."""
+    """Estimate the seconds of one core for a deal, in which both players' regrets of all lines are updated."""
     hands = comb(len(spec.deck) - spec.n_board, spec.hole)
     shapes = [s.shape_of(i) for s in batches for i in range(len(s))]
     runs = sum(map(len, chain.from_iterable(s.runs for s in batches)))
@@ -189,7 +197,7 @@ def _seconds_per_deal(spec: AbstractionSpec, batches: Sequence[LineBatches]) -> 
 
 
 def _abstraction_bytes(spec: AbstractionSpec, board_buckets: Sequence[int], rows: Sequence[int]) -> int:
-    """Bytes of the arrays that map boards to board buckets and hands to rows."""
+    """Estimate the bytes of the arrays that map boards to board buckets and hands to rows."""
     hands, total, last = comb(len(spec.deck), spec.hole), 0, len(board_buckets) - 1
     for t, k in enumerate(spec.rows):
         groups = spec.groups(t)
@@ -208,9 +216,9 @@ def _buffer_bytes(
     spec: AbstractionSpec,
     solve: SolveSection,
 ) -> int:
-    """Bytes of the threads' buffers for deals and measurements.
+    """Return the bytes of the threads' buffers for deals and for measurements of exploitability.
 
-    The sizes are those of a game with the same betting and rows, which is built without any board bucket.
+    The sizes are read from the buffers of a game with the same betting and rows, but without any board bucket.
     """
     from solvers.sampled.context import Context
     from solvers.sampled.engine import TASK_DEALS
@@ -231,10 +239,13 @@ def _buffer_bytes(
 def _judged_bytes(
     spec: AbstractionSpec, rounds: Sequence[LineForest], solve: SolveSection
 ) -> tuple[int, int]:
-    """Bytes on disk of the best responses on all flops, and bytes in memory of the best responses of one measurement.
+    """Estimate the size of the best responses from which exploitability is measured.
 
-    Flops that equal each other up to suits count once, unless each hand has a row of its own: then all flops count. In
-    a game without a flop the boards of the first round with public cards count.
+    Flops that are equal up to suits count once, unless each hand has a row of its own: then all flops count. In a game
+    without a flop, the boards of the first round with public cards count.
+
+    Returns:
+        Bytes on disk of the best responses on all flops, and bytes in memory of those of one measurement.
     """
     from spewy.learn.real_game import FEW_BOARDS
 
@@ -253,7 +264,7 @@ def _judged_bytes(
 
 
 def _below_first(spec: AbstractionSpec) -> int:
-    """Number of boards with the cards of a given flop, of all rounds from the flop on."""
+    """Count the boards of all rounds from the flop on that contain a given flop."""
     left, ways, total = len(spec.deck), 1, 0
     dealt = [size for size in spec.board_sizes if size]
     for t, size in enumerate(dealt):

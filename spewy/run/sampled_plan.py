@@ -1,4 +1,4 @@
-"""Plans of jobs that deal boards."""
+"""Plan the solve of a job that samples boards: its cost, and whether it fits the job's memory."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from spewy.run.sampled_cost import SampledCost, itemsize, n_board_buckets, n_row
 
 @dataclass(frozen=True, kw_only=True)
 class SampledPlan(Plan):
-    """Plan of a job that deals boards.
+    """Plan of a job that samples boards.
 
     Attributes:
-        dealing: settings of the deals.
+        dealing: settings of the sampling, such as its seed.
         spec: the board buckets and rows that the job asks for.
         rounds: the betting lines of each round.
     """
@@ -40,7 +40,7 @@ class SampledPlan(Plan):
         """Make the plan of a job.
 
         Args:
-            job: the job.
+            job: the job to plan.
             made: numbers of board buckets and rows in the job's folder; None: the folder has none.
             in_memory: whether the lockers are in memory instead of in a folder.
 
@@ -71,12 +71,12 @@ class SampledPlan(Plan):
 
     @property
     def most_rake(self) -> float:
-        """Zero, since whole games have no rake."""
+        """Largest number of chips that the house takes from one hand: 0, since whole games have no rake."""
         return 0.0
 
 
 def spec_of(game: Game, dealing: Dealing) -> AbstractionSpec:
-    """Specification of the board buckets and rows that a job asks for."""
+    """Return the specification of the board buckets and rows that a job asks for."""
     return AbstractionSpec(
         game.deck,
         game.num_hole_cards,
@@ -88,7 +88,7 @@ def spec_of(game: Game, dealing: Dealing) -> AbstractionSpec:
 
 
 def _refusal(job: Job, cost: SampledCost) -> str | None:
-    """Error message that a job exceeds its memory; None if the job fits."""
+    """Return the error message that a job exceeds its memory; None if the job fits."""
     if cost.memory_bytes <= parse_memory(job.solve.memory):
         return None
     halved = "" if job.solve.short else _in_16_bits(cost.memory_bytes - cost.state_bytes // 2)
@@ -102,7 +102,7 @@ def _require_possible(job: Job, board_buckets: Sequence[int], rows: Sequence[int
     """Refuse a job whose numbers of lines and rows alone show that it is too large; the tree is not built.
 
     Args:
-        job: the job.
+        job: the job to check.
         board_buckets: number of board buckets of each round.
         rows: number of rows of a board bucket of each round.
 

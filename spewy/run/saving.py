@@ -18,12 +18,12 @@ FIRST_SHARE = (
 
 
 class Saving:
-    """Decides when an engine saves; the first save comes early.
+    """Decides when an engine saves, and begins the saves; the first save of a solve comes early.
 
     Args:
-        engine: the engine.
+        engine: the engine whose work is saved.
         every: seconds between two saves; None: the default, which is longer if saves take long.
-        expected_bytes: expected size of a save.
+        expected_bytes: expected size of a save in bytes.
 
     Attributes:
         saved: number of sweeps or deals in the last save.
@@ -67,7 +67,7 @@ class Saving:
         self.saved = self._engine.saved()
 
     def _pause(self) -> float:
-        """Seconds between the last save and the next."""
+        """Return the seconds from the last save to the next; the first save of a solve comes after less time."""
         took = self._expected if self._engine.save_took is None else self._engine.save_took
         pause = self._every
         if pause is None:

@@ -117,7 +117,7 @@ class Session(Closing):
 
     @property
     def strategies(self) -> Store:
-        """Store of the average strategies: for a job that deals boards the strategy locker, else `store`."""
+        """Store of the average strategies: for a job that samples boards the strategy locker, else `store`."""
         return self.stores.strategies
 
     @property
@@ -214,12 +214,12 @@ class Session(Closing):
         return result.in_unit(job.amounts)
 
     def _done(self) -> int:
-        """Number of sweeps or deals that are saved."""
+        """Read the number of saved sweeps or deals."""
         with self.stores.read() as store:
             return saved_sweeps(store)
 
     def _engine(self, report: Reporter) -> Engine:
-        """Make the plan's engine, which continues from the stores."""
+        """Make the engine that the plan has chosen; it continues from the stores."""
         plan = self.plan
         if isinstance(plan, WalkedPlan):
             return walked_engine(plan, self.store, self.folder, report.note)
@@ -248,7 +248,7 @@ class Session(Closing):
             report.note(f"{job.name}: one linear program, {plan.cost.program}; it has no steps to save")
 
     def _start_text(self, engine: Engine, done: int) -> str:
-        """Text of the log's line for the start of a run."""
+        """Return the text of the log's line for the start of a run."""
         text = f"{engine.done} {engine.counted}, {engine.threads} threads"
         if self.job.dealing is not None:
             text = f"{text}, seed {self.job.dealing.seed}"
@@ -262,8 +262,8 @@ class Session(Closing):
         """Check that this solve, if it has not begun, can start from another solve's folder.
 
         Raises:
-            InputError: this job does not deal boards, or the folder is this solve's own; or the other solve has another
-                game or betting, or no saved deals, or both solves need too much memory.
+            InputError: this job does not sample boards, or the folder is this solve's own; or the other solve has
+                another game or betting, or no saved deals, or both solves need too much memory.
             lockers.LockerError: the folder has no lockers, or damaged ones.
         """
         if not isinstance(self.plan, SampledPlan):
@@ -283,7 +283,7 @@ class Session(Closing):
             )
 
     def _finished_before(self) -> SolveResult | None:
-        """Stored result of a job with ``save.rounds``; None if solve or drop are not finished."""
+        """Return the stored result of a job that drops rounds; None if the solve or the drop is not finished."""
         if self.job.first_dropped is None or first_dropped(self.store) != self.job.first_dropped:
             return None
         return finished(self.job, held(self.store))
@@ -297,7 +297,7 @@ def _plan(job: Job, folder: Path | None, cost: WalkedCost | None, made: Abstract
 
 
 def _kept_abstraction(job: Job, folder: Path | None) -> Abstraction | None:
-    """Board buckets and rows in the strategy locker of a folder; None if there is no strategy locker yet.
+    """Read the board buckets and rows in the strategy locker of a folder; None if there is no strategy locker yet.
 
     Raises:
         InputError: the regrets and strategy sums were dropped, so that the solve cannot continue.

@@ -93,7 +93,7 @@ def _same_game(store: Store, job: Job, folder: Path) -> Job:
         folder: folder of the other solve.
 
     Raises:
-        InputError: the other solve deals no boards, or its game or betting differs.
+        InputError: the other solve samples no boards, or its game or betting differs.
     """
     theirs, ours = store.manifest.get("job"), job.manifest()["job"]
     if not isinstance(theirs, dict) or theirs.get("boards") is None:

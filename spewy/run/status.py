@@ -27,12 +27,12 @@ class StatusWriter:
     """Publishes the status of a solve at limited frequency.
 
     Args:
-        job: the job.
+        job: the job that is solved.
         stopping: the target and the limits of the job.
         engine: the engine that solves the job.
         saving: the schedule of saves, which knows what is saved.
         folder: folder of the solve; None: no status file is written.
-        report: the reporter.
+        report: reporter that receives the status.
     """
 
     def __init__(
@@ -92,11 +92,11 @@ class StatusWriter:
         return self._judged
 
     def pause(self) -> None:
-        """Leave the time until the next call of `tell` out of the measured speed."""
+        """Exclude the time until the next call of `tell` from the measured speed."""
         self._pace.clear()
 
     def measuring(self, seconds: float, done: int, total: int) -> None:
-        """Write a status that a check has measured ``done`` of ``total`` flops."""
+        """Write a status which says that a running check has measured ``done`` of ``total`` flops."""
         self._write(replace(self._status(seconds), checking=(done, total)))
 
     def end(self, seconds: float) -> None:
@@ -125,7 +125,7 @@ class StatusWriter:
         )
 
     def _left(self, seconds: float, pace: float | None) -> float | None:
-        """Seconds until the target or a limit of the job ends the solve, whichever comes first; None if not known."""
+        """Estimate the seconds until the target or a limit of the job ends the solve; None if not known."""
         stopping, left = self._stopping, []
         if stopping.most_seconds is not None:
             left.append(max(0.0, stopping.most_seconds - seconds))

@@ -42,7 +42,7 @@ class Stopping:
 
     @classmethod
     def of(cls, job: Job) -> Stopping:
-        """Make the limits of a job.
+        """Read the target and the limits of a job.
 
         Raises:
             InputError: the target's unit does not apply to the job, such as % of the pot to a whole game.
@@ -63,7 +63,7 @@ class Stopping:
         )
 
     def goal(self, *, together: bool) -> Goal:
-        """Limits of the next call of an engine's ``run``.
+        """Return the limits of the next call of an engine's ``run``.
 
         Args:
             together: whether one call may include several checks.
@@ -86,9 +86,9 @@ class Stopping:
         return self.every_seconds is not None and seconds >= self.every_seconds
 
     def exhausted(self, engine: Engine, seconds: float, last: Check | None) -> str | None:
-        """Reason to end a solve that has not reached its target, in words; None if it continues.
+        """Return the reason to end a solve that has not reached its target, in words; None if it continues.
 
-        The solve ends early enough that a final check fits into the time limit, if it takes as long as the last one.
+        The solve ends early enough for a final check within the time limit, if it takes as long as the last check.
 
         Args:
             engine: the engine of the solve.
@@ -110,7 +110,7 @@ class Stopping:
 def forecast(trace: Sequence[tuple[int, float, float]], target: float) -> float | None:
     """Forecast the seconds until a solve reaches its target.
 
-    The forecast continues the power law through the last check and the latest check at no more than half of its sweeps.
+    The forecast extends a power law through two checks: the last, and the latest with at most half as many sweeps.
 
     Args:
         trace: (sweeps or deals, seconds, exploitability in chips) of each check.

@@ -1,4 +1,4 @@
-"""The stores of a solve: the lockers from which it continues, and for a job that deals boards a strategy locker."""
+"""The stores of a solve: the lockers from which it continues, and for a job that samples boards a strategy locker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Stores(Closing):
     as memory of the process until a store is closed. Every other solve keeps its store open.
 
     Args:
-        job: the job.
+        job: the job that is solved.
         folder: folder of the solve; None: the stores are in memory.
 
     Raises:
@@ -80,7 +80,7 @@ class Stores(Closing):
         """Return a context manager that opens the strategy locker for writing, and creates it if it is missing.
 
         Raises:
-            lockers.ManifestMismatchError: the strategy locker is one of another job.
+            lockers.ManifestMismatchError: the strategy locker belongs to another job.
         """
         if self._folder is None:
             return self.play()

@@ -1,4 +1,4 @@
-"""The cost of a job that walks through all boards: chunks, information sets, memory and disk."""
+"""Estimate the cost of a job that walks through all boards: chunks, information sets, memory and disk."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class WalkedCost(Cost):
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """Numbers of boards, chunks, information sets, and boards with fewer rows than the job asks for, with nouns."""
+        """Numbers of boards, chunks, information sets, and boards with fewer rows than asked for, with their nouns."""
         short, unusual = sum(self.short_boards), "with fewer different hands than rows asked for"
         return (
             (sum(self.boards), "board", "boards"),
@@ -122,7 +122,7 @@ class EngineSetup:
         return [Kind.SUMS, Kind.REGRETS, *([Kind.GUESSES] if predictive else [])]
 
     def is_visited(self, t: int) -> bool:
-        """Whether each chunk of round ``t`` of the game is visited by itself; False for live chunks."""
+        """Whether each chunk of round ``t`` has visits of its own; False for live chunks."""
         return self.first_live is None or t < self.first_live
 
 
@@ -182,7 +182,7 @@ def walked_cost(layout: Layout, setup: EngineSetup, program: LpSize | None = Non
 
 @dataclass(frozen=True)
 class _Round:
-    """Counts of one round.
+    """Numbers of the boards, rows and arrays of one round, from which the cost of a job is computed.
 
     Attributes:
         rows: number of rows of each player on each board (an int array ``[board, player]``).
@@ -254,7 +254,7 @@ def _clusters(problem: Problem) -> bool:
 
 
 def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:
-    """Largest number of regrets that visits at the same time improve; 0 if no chunks are live.
+    """Return the largest number of regrets that simultaneous visits improve together; 0 if no chunks are live.
 
     A visit improves a chunk of the last stored round and the live chunks below it.
     """
@@ -277,7 +277,7 @@ def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:
 
 
 def _table_bytes(layout: Layout) -> int:
-    """Bytes of the arrays of hands, strengths and maps between rounds, in the layout and in the engine's game."""
+    """Return the bytes of the arrays of hands, strengths and maps between rounds, in the layout and the engine."""
     total = 0
     for table in layout.boards:
         total += BYTES_PER_BOARD * len(table.boards)

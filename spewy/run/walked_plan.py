@@ -72,7 +72,7 @@ class WalkedPlan(Plan):
         """Make the plan of a job to be solved.
 
         Args:
-            job: the job.
+            job: the job to plan.
             streaming: whether an exact solve may keep a part of its state in a file.
             progress: called for each board that is enumerated.
             cost: the job's cost, if it was estimated before and fits the job's memory; None: it is estimated now.
@@ -116,7 +116,7 @@ class WalkedPlan(Plan):
         """Make the plan of a job with a given layout.
 
         Raises:
-            InputError: the job deals boards, or no engine supports its precision.
+            InputError: the job samples boards, or no engine supports its precision.
         """
         job.require_walked(f"job {job.name}")
         setup, solve = _setup(job, layout), job.solve
@@ -216,10 +216,10 @@ def _engine(job: Job, layout: Layout) -> EngineName:
 
 
 def _refusal(job: Job, needed: int, streaming: int | None) -> str:
-    """Error message that a job exceeds its memory.
+    """Return the error message that a job exceeds its memory.
 
     Args:
-        job: the job.
+        job: the job that exceeds its memory.
         needed: bytes of a solve with everything in memory.
         streaming: bytes in memory of a solve that streams the last round from disk; None: the job cannot stream.
     """

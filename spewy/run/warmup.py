@@ -87,7 +87,7 @@ def _tiny(n_rounds: int) -> LiveGame:
 
 
 def _compile_sampled(n_rounds: int, short: bool) -> None:
-    """Compile the kernels for jobs that deal boards, in a tiny game of ``n_rounds`` rounds.
+    """Compile the kernels for jobs that sample boards, in a tiny game of ``n_rounds`` rounds.
 
     The game has one row with two hands; one deal is solved, measured, and its average strategies are stored as bytes.
     """

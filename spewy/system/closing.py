@@ -11,7 +11,7 @@ class Closing(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Release files and memory."""
+        """Release the files and the memory of the object."""
 
     def __enter__(self) -> Self:
         """Return the object itself."""

@@ -40,7 +40,7 @@ MOST_FRUITLESS = 10
 PAUSE_SECONDS = 1.0
 """Seconds of the pause after an attempt without an answer."""
 Note = Callable[[str], None]
-"""Shows a line of text to the user."""
+"""A function that shows a line of text to the user."""
 _LOG = logging.getLogger(__name__)
 _clusters: WeakKeyDictionary[Client, Cluster] = WeakKeyDictionary()
 
@@ -49,7 +49,7 @@ class Stop(Protocol):
     """Tells a waiting function to give up; for example a `threading.Event`."""
 
     def is_set(self) -> bool:
-        """Whether to give up."""
+        """Whether the waiting function must give up."""
         ...
 
 
@@ -58,7 +58,7 @@ class NoWorkerError(PeerError):
 
 
 class Lost:
-    """Replaces an answer that will not come because the worker has left the cluster."""
+    """Value in place of a worker's answer if the worker has left the cluster before it answered."""
 
 
 class Attempts:

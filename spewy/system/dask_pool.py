@@ -182,7 +182,7 @@ class DaskPool(WorkerPool):
             yield None
 
     def _message(self, number: int, future: Any) -> Message:
-        """Make the message about the end of a task."""
+        """Make the message that says how a task has ended."""
         from distributed.scheduler import KilledWorker
 
         self.cluster.require_scheduler()

@@ -1,4 +1,4 @@
-"""Values as JSON can have them."""
+"""Converts values, such as arrays, to types that JSON has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stores in the user's cache folder; they save time and may be deleted at any time."""
+"""Locates stores of lockers in the user's cache folder, which save time and may be deleted at any time."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class Portable:
 def _linked(
     error: BaseException, cause: BaseException | None, context: BaseException | None, suppress: bool
 ) -> BaseException:
-    """Set the causes of an unpickled error."""
+    """Give an unpickled error its cause and context again, and return the error."""
     error.__cause__, error.__context__, error.__suppress_context__ = cause, context, suppress
     return error
 

@@ -29,9 +29,9 @@ LOG = logging.getLogger(__name__)
 MOST_OF_PARAMETER = 20_000
 """Largest length of a parameter in characters."""
 BODY_SECONDS = 30.0
-"""Time within which the body of a request must have come."""
+"""Seconds within which the whole body of a request must arrive."""
 LEFT = 499
-"""Status of an answer that nobody gets, since the client has left."""
+"""HTTP status in the log for a request whose client closed the connection before the answer."""
 
 FAILED = "the answer failed unexpectedly; the log on the terminal says why"
 
@@ -39,7 +39,7 @@ Parameters = Mapping[str, Any]
 
 
 def get(path: str, function: Callable[[Parameters], Any]) -> Route:
-    """Return a route for a question, which changes nothing: its parameters are those of the address."""
+    """Return a GET route, which changes nothing; its function gets the parameters of the URL."""
 
     async def answer(request: Request) -> Response:
         answering = asyncio.ensure_future(_answered(function, dict(request.query_params)))
@@ -55,7 +55,7 @@ def get(path: str, function: Callable[[Parameters], Any]) -> Route:
 
 
 def post(path: str, function: Callable[[Parameters], Any]) -> Route:
-    """Return a route for a request that changes something: its parameters are the JSON object in its body."""
+    """Return a POST route, which changes something; its function gets the JSON object in the body of the request."""
 
     async def answer(request: Request) -> Response:
         try:
@@ -72,7 +72,7 @@ def post(path: str, function: Callable[[Parameters], Any]) -> Route:
 
 
 def text(parameters: Parameters, name: str, default: str | None = None) -> str:
-    """Return a parameter that is text.
+    """Return the text of the parameter ``name``, or ``default`` if the request lacks the parameter.
 
     Raises:
         InputError: the parameter is missing, too long, or no text.
@@ -88,7 +88,7 @@ def text(parameters: Parameters, name: str, default: str | None = None) -> str:
 
 
 def optional(parameters: Parameters, name: str) -> str | None:
-    """Return a parameter that is text; None if it is missing or empty.
+    """Return the text of the parameter ``name``; None if it is missing or empty.
 
     Raises:
         InputError: the parameter is too long, or no text.
@@ -97,7 +97,7 @@ def optional(parameters: Parameters, name: str) -> str | None:
 
 
 def answer_of(function: Callable[[Parameters], Any], parameters: Parameters) -> tuple[int, Any]:
-    """Call a function, and return the status of the answer and the function's result or ``{"error": text}``."""
+    """Call a route's function; return the HTTP status, and the function's result or ``{"error": text}``."""
     try:
         return 200, function(parameters)
     except NotSolvedError as error:

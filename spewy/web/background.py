@@ -23,13 +23,13 @@ Work = Callable[[Progress], Any]
 FIRST_WAIT = 0.1
 """Seconds that a question waits for its answer, so that a fast answer needs no second question."""
 FORSAKEN = 10.0
-"""Seconds without a question, after which its computation makes room for others."""
+"""Seconds without a request for an answer, after which its computation may be stopped for another question."""
 MOST_ANSWERS = 32
-"""Number of answers that are kept."""
+"""Largest number of finished answers that stay in memory."""
 
 
 class Background:
-    """Computes answers in a thread, and keeps the last answers."""
+    """Computes answers one after another in a thread, and keeps the latest answers."""
 
     def __init__(self) -> None:
         self._tasks: OrderedDict[Hashable, _Task] = OrderedDict()
@@ -81,7 +81,7 @@ class Background:
             self._thread.start()
 
     def _run(self) -> None:
-        """Compute what was asked last, until the server ends."""
+        """Compute the question that was asked last, and so on, until the server ends."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._closed or self._waiting())
@@ -114,13 +114,13 @@ class Background:
             self._changed.notify_all()
 
     def _waiting(self) -> list[_Task]:
-        """Return the questions that have not begun and that somebody still asks, the last asked at the end."""
+        """Return the questions that wait for their computation and that a page still asks, the latest at the end."""
         return [task for task in self._tasks.values() if not task.begun and not task.is_forsaken()]
 
 
 @dataclass(eq=False)
 class _Task:
-    """A question and its answer."""
+    """A question, the state of its computation, and its answer."""
 
     work: Work
     version: Hashable
@@ -134,15 +134,15 @@ class _Task:
     error: Exception | None = None
 
     def is_old(self, version: Hashable) -> bool:
-        """Whether the question must be computed anew."""
+        """Whether the question must be computed anew, since ``version`` or the reader has changed."""
         if self.ended:
             return self.delivered and self.version != version
         return not self.begun and self.is_forsaken()
 
     def is_forsaken(self) -> bool:
-        """Whether nobody has asked for a while."""
+        """Whether no page has asked for the answer within the last `FORSAKEN` seconds."""
         return time.monotonic() - self.asked > FORSAKEN
 
 
 class _ForsakenError(Exception):
-    """Ends a computation that nobody asks for any more."""
+    """Raised inside a computation, to end it, if no page asks for its answer any more."""

@@ -1,8 +1,8 @@
 """Joins ES modules and style sheets, so that a single file holds a page's script and styles without a build step.
 
 The modules of the pages keep to a few forms, which this module checks: imports by name from files beside them, exports
-at the beginning of a declaration, and no name that two modules declare at their top level. So joining them means to
-order them and to remove the words that import and export.
+at the beginning of a declaration, and no name that two modules declare at their top level. So this module only puts
+them in order, and removes their imports and the word ``export``.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def chunk_routes(folders: Folders) -> list[Route]:
 def _rows(
     solution: Solution, line: str, board: str | None, blocks: ChunkBlocks
 ) -> list[list[dict[str, Any]]] | None:
-    """Return the rows of hands at a decision of a chunk; None if each hand is a row of its own."""
+    """Return each player's rows of hands in the chunk of a decision; None if each hand is a row of its own."""
     if all(len(set(rows.values())) == len(rows) for rows in blocks.row_of):
         return None
     return [
@@ -76,6 +76,6 @@ def _rows(
 
 
 def _views(solution: Solution, line: str, board: str | None) -> list[Any]:
-    """Return a decision as oop and ip see it."""
+    """Return two views of a decision: the hands of oop and the hands of ip, with reach, strategy and EVs."""
     views = (solution.node(line, board), solution.waiting(line, board))
     return sorted(views, key=lambda view: view.player)

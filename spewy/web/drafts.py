@@ -31,9 +31,9 @@ from spewy.web.folders import Entry
 MOST_CHARACTERS = 400_000
 """Largest length of a job's text; two ranges of 1,326 numbers with many digits have some 60,000 characters."""
 SUBJECT = re.compile(r"^job[^:]*: ")
-"""How errors of a job begin."""
+"""Matches the subject with which the errors of a job begin, such as ``job: ``."""
 KEY = re.compile(r"^[a-z_]+(\.[^\s.,:]+)*(?=[\s,:])")
-"""The key at the beginning of an error, such as ``spot.oop``."""
+"""Matches the key at the beginning of an error, such as ``spot.oop``."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Draft:
 
         Args:
             data: the job as nested dictionaries.
-            about: description of the job, for the comment at the top of the file.
+            about: description of the job, which becomes the comment at the top of the file.
         """
         header = tuple(filter(None, (about, f"Written by spewy serve. {DOCS}")))
         return cls.of_text(write_job(data, header))

@@ -105,10 +105,10 @@ def _exploitability(solution: Solution, judged: Judged | None) -> str:
 
 
 def _inside(text: str) -> str:
-    """Escape what would end the HTML element of a script or style sheet, which can stand in strings only."""
+    """Escape texts such as ``</script>`` in a script or style sheet, which would end its HTML element."""
     return "\n" + text.replace("</", "<\\/").replace("<!--", "<\\!--")
 
 
 def _hash(text: str) -> str:
-    """Return the name of an inline script or style sheet in a content security policy."""
+    """Return the hash by which a content security policy allows an inline script or style sheet."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

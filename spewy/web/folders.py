@@ -27,7 +27,7 @@ from spewy.web.background import Background
 from spewy.web.readers import Readers, Stamp, stamp
 
 NAME = re.compile(r"[^\W_][\w .+-]{0,99}")
-"""Names of new solves."""
+"""Matches valid names of new solves."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Folders:
         """Return the solve or batch with an id.
 
         Raises:
-            InputError: there is none, or not any more.
+            InputError: no solve or batch has the id, or its folder was deleted.
         """
         for path in self._places(name):
             if (found := _entry(path, name)) is not None:
@@ -165,7 +165,7 @@ class Folders:
             yield solution
 
     def saved(self, name: str) -> tuple[Stamp, ...]:
-        """Return what changes when a solve, or a solve of a batch, saves.
+        """Return a value that changes whenever a solve, or a solve of a batch, saves.
 
         Raises:
             InputError: there is no solve or batch with the id.
@@ -180,7 +180,7 @@ class Folders:
         self._readers.close()
 
     def _places(self, name: str) -> Iterator[Path]:
-        """Yield the folders that an id may stand for; most do not exist."""
+        """Yield the paths that an id may stand for, one below each given folder; most do not exist."""
         for root in self.roots:
             names = name.split("/")
             if name == root.name:
@@ -191,7 +191,7 @@ class Folders:
                 yield root.joinpath(*names)
 
     def _name(self, root: Path) -> str:
-        """Return what the ids of a given folder begin with; a single folder that only contains solves adds nothing."""
+        """Return the prefix of all ids below a given folder; empty if it is the only folder and contains solves."""
         return "" if len(self.roots) == 1 and _entry(root, "") is None else root.name
 
 
@@ -236,7 +236,7 @@ def _solves_of_batch(folder: Path) -> list[str] | None:
 
 
 def _is_solve(folder: str | Path) -> bool:
-    """Whether a folder has a store with strategies; with plain texts, since a listing asks a thousand times."""
+    """Whether a folder has a store with strategies; texts are faster than `Path`, and a listing asks for thousands."""
     path = os.fspath(folder)
     return os.path.exists(f"{path}/{FILE}") or os.path.exists(f"{path}/{FOLDER}/{FILE}")
 
@@ -249,7 +249,7 @@ def _is_board(name: str) -> bool:
 
 
 def _are_plain(names: Sequence[str]) -> bool:
-    """Whether the names in an id are one or two names of folders, which lead nowhere else."""
+    """Whether an id consists of one or two plain names, so that it cannot lead out of the given folders."""
     return 1 <= len(names) <= 2 and all(map(_is_plain, names))
 
 

@@ -52,7 +52,7 @@ class JobState:
 
 
 class JobProcess:
-    """The solve that this server runs, in a process of its own."""
+    """Starts, watches and stops the one solve that this server runs in a process of its own."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -144,7 +144,7 @@ class JobProcess:
             raise InputError(f"{self._id} is being solved; stop it first, or wait until it ends")
 
     def _runs(self) -> bool:
-        """Whether the process is running; note the time of its end."""
+        """Whether the solve's process is running; record the time of its end."""
         if self._process is None:
             return False
         runs = self._process.poll() is None
@@ -196,7 +196,7 @@ class Estimates:
 
 
 class _Latest:
-    """An estimate that can be ended before or while its process runs."""
+    """The latest estimate of a page, which can be ended before or while its process runs."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -204,14 +204,14 @@ class _Latest:
         self.ended = False
 
     def begin(self, process: Outsider) -> None:
-        """Note the process of the estimate; end the process if the estimate was ended before."""
+        """Record the process of the estimate; end it at once if the estimate was ended before."""
         with self._lock:
             self._process = process
             if self.ended:
                 process.end()
 
     def end(self) -> None:
-        """End the estimate."""
+        """End the estimate, and its process if that has begun."""
         with self._lock:
             self.ended = True
             if self._process is not None:

@@ -30,7 +30,7 @@ from spewy.web.setting_up import draft_of
 READ_SECONDS = 0.3
 """Seconds that an answer may spend on reading the progress of a batch's boards; the next answer reads more of them."""
 MOST_POINTS = 500
-"""Number of points of a curve of exploitability that an answer may have; a long solve has measured more."""
+"""Largest number of points in an answer's curve of exploitability; a long solve has measured more."""
 
 
 def job_routes(folders: Folders, jobs: JobProcess) -> list[Route]:
@@ -88,7 +88,7 @@ def job_routes(folders: Folders, jobs: JobProcess) -> list[Route]:
 
 
 class _Known:
-    """The progress of solves, read again only after a solve has changed."""
+    """A cache of the progress of solves, which reads the progress again only after a solve has changed."""
 
     def __init__(self) -> None:
         self._read: dict[Path, tuple[object, Progress]] = {}
@@ -113,7 +113,7 @@ class _Known:
 
 
 def _mark(folder: Path) -> object:
-    """Return what changes when a solve saves, writes its status, or ends."""
+    """Return a value that changes whenever a solve saves, writes its status, or ends."""
     times = []
     for name in (STATUS, LOG):
         try:
@@ -215,7 +215,7 @@ def _place(entry: Entry, draft: Draft) -> dict[str, Any]:
 
 
 def _free_name(folder: Path) -> str:
-    """Return the name of a folder with the first number that makes a new name."""
+    """Return the name of a folder with the smallest number appended that makes it a new name."""
     for number in itertools.count(2):
         path = folder.with_name(f"{folder.name[:90]}-{number}")
         if not path.exists() and not job_file(path).exists():

@@ -1,4 +1,4 @@
-"""Answers about solutions that were given before: several readers of one place, and steps back, cost nothing."""
+"""A cache of answers about solutions: equal questions of several readers, and steps back, cost nothing."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from starlette.responses import JSONResponse, Response
 from spewy.look.solution import Solution
 
 MOST_BYTES = 8 << 20
-"""Largest size of the answers that are kept about one solution; a decision of hold'em takes 0.1 to 0.4 MB."""
+"""Largest size in bytes of the cached answers about a solution; a decision of hold'em takes 0.1 to 0.4 MB."""
 
 
 class KeptAnswers:
-    """The last answers about each open solution; a solution never changes, since a new save is opened anew."""
+    """A cache of the last answers about each open `Solution`, which never changes: a new save is opened anew."""
 
     def __init__(self) -> None:
         self._kept: WeakKeyDictionary[Solution, OrderedDict[Hashable, bytes]] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
     def answer(self, solution: Solution, question: Hashable, work: Callable[[], Any]) -> Response:
-        """Return the answer to a question about a solution, and compute its JSON object if it is not kept.
+        """Return the answer to a question about a solution, from the cache or by a computation.
 
         Args:
             solution: the solution.
-            question: what identifies the question.
-            work: computes the JSON object.
+            question: a key that identifies the question among all questions about the solution.
+            work: computes the answer, a JSON object, if the cache lacks it.
         """
         with self._lock:
             kept = self._kept.setdefault(solution, OrderedDict())

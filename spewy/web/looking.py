@@ -75,7 +75,7 @@ def look_routes(folders: Folders) -> list[Route]:
 
 
 def solution_questions(solutions: Solutions) -> dict[str, Question]:
-    """Return the questions about one solution by path, which a server and a notebook answer alike."""
+    """Return functions that answer questions about a solution, by URL path; a server and a notebook use them."""
 
     def facts(parameters: Parameters) -> dict[str, Any]:
         with solutions.solution(text(parameters, "folder")) as solution:
@@ -117,7 +117,7 @@ def _position(solution: Solution, parameters: Parameters) -> dict[str, Any]:
 
 
 def _views(solution: Solution, parameters: Parameters) -> list[NodeView]:
-    """Return a decision as oop and ip see it, with the hands that pass the filters."""
+    """Return two views of a decision, the hands of oop and the hands of ip, without hands that a filter excludes."""
     place = text(parameters, "line", ""), optional(parameters, "board")
     views = sorted((solution.node(*place), solution.waiting(*place)), key=lambda view: view.player)
     return [filtered(solution.job.rules, view, filters_of(parameters)) for view in views]

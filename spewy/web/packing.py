@@ -27,7 +27,7 @@ MOST_BYTES = 5_000_000
 PLAIN_BYTES = 2_000_000
 """Size up to which hands are not compressed, so that browsers older than 2023 can read them."""
 ENOUGH = 10
-"""Number of decisions from which the size of all decisions is estimated."""
+"""Number of decisions after whose packing the size of the whole page is estimated."""
 DIGITS = 5
 SMALLEST = 1e-5
 """Absolute value below which a number is packed as 0."""
@@ -147,8 +147,8 @@ class _Packing:
         """Check that the hands fit into a page.
 
         Raises:
-            InputError: the hands of the decisions so far are larger than `MOST_BYTES`, or those of the first ones let
-                expect twice as much for all decisions. The message estimates the size of all decisions.
+            InputError: the hands of the decisions so far are larger than `MOST_BYTES`, or the estimated size of all
+                decisions is more than twice as large. The message has the estimate.
         """
         size, done = sum(map(len, self._compressed.values())), len(self._compressed)
         estimate = size * self._decisions / done
@@ -163,10 +163,10 @@ class _Packing:
 
 
 class _Names:
-    """Numbers of the names of hands and hand classes, in the order in which they first occur.
+    """Gives each name of a hand or hand class a number, in the order in which the names first occur.
 
     Attributes:
-        numbers: number by name.
+        numbers: number of each name so far.
         kinds: made hand and draws by the number of a hand, in games that name them.
     """
 
@@ -186,7 +186,7 @@ class _Names:
         return found
 
     def _table(self, rows: dict[str, dict[str, Json]]) -> Json:
-        """Pack rows by name: ``names``, the number of each one's distinct row, and a column for each quantity."""
+        """Pack rows by name into ``names`` (numbers), ``rows`` (each name's distinct row) and their ``columns``."""
         names = [self.numbers.setdefault(name, len(self.numbers)) for name in rows]
         widths = {
             key: len(value) if isinstance(value, list) else None
@@ -235,7 +235,7 @@ def _of_round(node: Node) -> Iterator[Node]:
 
 
 def _absent(stage: dict[str, Json]) -> Json:
-    """Return a stage before the first position, marked as absent from the file, with all its steps."""
+    """Mark a stage of the ribbon (a decision or deal) before the first position, and its steps, as absent."""
     steps = [
         step | {"frequency": rounded(step["frequency"]), "absent": True} for step in stage.get("steps", ())
     ]
@@ -243,7 +243,7 @@ def _absent(stage: dict[str, Json]) -> Json:
 
 
 def _later(t: int, rounds: int) -> str:
-    """Say which rounds follow round ``t`` and are not in the file; empty after the last round."""
+    """Return a sentence that says which rounds after round ``t`` are not in the file; empty after the last round."""
     names = ROUND_NAMES[t + 1 : rounds]
     if not names:
         return ""

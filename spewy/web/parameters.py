@@ -1,4 +1,4 @@
-"""Parameters that several questions about a solution have."""
+"""Reads parameters that several questions about a solution have in common."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from spewy.web.answers import Parameters, text
 
 
 def filters_of(parameters: Parameters) -> list[str]:
-    """Return the filters of hands in the parameter ``filter``, which semicolons separate."""
+    """Return the list of hand filters in the parameter ``filter``, where semicolons separate them."""
     return [each for each in text(parameters, "filter", "").split(";") if each.strip()]

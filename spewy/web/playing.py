@@ -29,7 +29,7 @@ from spewy.web.sessions import Sessions
 
 @dataclass(frozen=True)
 class Seated:
-    """A person at a table.
+    """A person who plays hands against a solved strategy.
 
     Attributes:
         entry: the solve or batch.
@@ -55,7 +55,7 @@ class Seated:
 
 @dataclass(frozen=True)
 class Training:
-    """A person at a trainer.
+    """A person who answers the questions of a trainer.
 
     Attributes:
         entry: the solve or batch.
@@ -77,7 +77,7 @@ class Training:
 
 
 class Playing:
-    """Answers requests of people who play or train.
+    """Answers the requests of people who play or train, each in a session.
 
     Args:
         folders: the folders of the server.
@@ -101,7 +101,7 @@ class Playing:
         ]
 
     def _sit(self, parameters: Parameters) -> dict[str, Any]:
-        """Begin a sitting with its first hand."""
+        """Begin a sitting of a person at a solve or batch, and deal its first hand."""
         entry, seat, seed = self._chosen(parameters)
         with ExitStack() as opened:
             contest: SpotContest | GameContest
@@ -130,18 +130,18 @@ class Playing:
         return self._seen(parameters, play)
 
     def _deal(self, parameters: Parameters) -> dict[str, Any]:
-        """Begin the next hand."""
+        """Begin the next hand of a sitting."""
         return self._seen(parameters, lambda seated: _deal(seated.sitting))
 
     def _seen(self, parameters: Parameters, change: Callable[[Seated], None]) -> dict[str, Any]:
-        """Change a sitting, and return its new state."""
+        """Apply ``change`` to the sitting that the parameters name, and return its new state."""
         name = text(parameters, "session")
         with self._seated.use(name) as seated:
             change(seated)
             return {"session": name, **seated.to_json()}
 
     def _train(self, parameters: Parameters) -> dict[str, Any]:
-        """Begin a training with its first question."""
+        """Begin a training with decisions of a solve or batch, and ask its first question."""
         entry, seat, seed = self._chosen(parameters)
         if entry.kind == "solve" and not holds_spots(entry.path):
             raise InputError(
@@ -155,14 +155,14 @@ class Playing:
             return {"session": name, **training.to_json()}
 
     def _answer(self, parameters: Parameters) -> dict[str, Any]:
-        """Score an answer."""
+        """Score a person's answer to the question of a trainer."""
         name, action = text(parameters, "session"), text(parameters, "action")
         with self._training.use(name) as training:
             answer = training.trainer.answer(action)
             return {"session": name, "answer": answer.to_json(), **training.to_json()}
 
     def _ask(self, parameters: Parameters) -> dict[str, Any]:
-        """Ask the next question."""
+        """Let a trainer ask its next question."""
         name = text(parameters, "session")
         with self._training.use(name) as training:
             training.trainer.deal()
@@ -181,7 +181,7 @@ class Playing:
 
 
 def _nothing() -> None:
-    """Release nothing."""
+    """Do nothing; it closes a session that holds no files."""
 
 
 def _deal(sitting: Sitting) -> None:

@@ -33,10 +33,10 @@ Stamp = tuple[int, ...]
 
 
 class Readers:
-    """Solutions of folders, to be used by one thread at a time."""
+    """A pool of open solutions; each is lent to one thread at a time."""
 
     def __init__(self) -> None:
-        self._idle: list[_Reader] = []  # the last used one stands last
+        self._idle: list[_Reader] = []  # in order of use, the last used reader last
         self._busy: Counter[Path] = Counter()
         self._changed = threading.Condition()
         self._closed = False
@@ -74,7 +74,7 @@ class Readers:
             return _Reader(folder) if place is None else self._idle.pop(place)
 
     def _find(self, folder: Path) -> int | None:
-        """Return the place of an idle reader of a folder; None if there is none. The caller holds the lock."""
+        """Return the index of an idle reader of a folder; None if there is none. The caller holds the lock."""
         places = [place for place, reader in enumerate(self._idle) if reader.folder == folder]
         return places[-1] if places else None
 
@@ -92,7 +92,7 @@ class Readers:
             each.close()
 
     def _dispensable(self) -> int:
-        """Return the place of the idle reader to close: one of two of a folder, else the one that was used first."""
+        """Return the index of the idle reader to close: one of two with the same folder, else the oldest."""
         folders = [reader.folder for reader in self._idle]
         return next((place for place, each in enumerate(folders) if each in folders[place + 1 :]), 0)
 
@@ -121,7 +121,7 @@ class _Reader:
             yield self._solution
 
     def close(self) -> None:
-        """Close the solve; the caller alone uses it."""
+        """Close the solve; no other thread may be using this reader."""
         self._close_solution()
         if self._store is not None:
             self._store.close()
@@ -134,7 +134,7 @@ class _Reader:
 
 
 def stamp(folder: Path) -> Stamp:
-    """Return what changes when a solve saves, or when another solve takes its place; empty if there is no solve."""
+    """Return a value that changes when the solve in a folder saves or is replaced; empty if there is no solve."""
     found: list[int] = []
     with suppress(FileNotFoundError, NotADirectoryError):
         store = strategy_folder(folder)

@@ -78,7 +78,7 @@ def _batch(folders: Folders, name: str) -> Entry:
 
 
 def _comparable(folders: Folders, entry: Entry) -> list[dict[str, Any]]:
-    """List the other solves of the same game, which can be compared with a solve; boards of batches stand together."""
+    """List the other solves of the same game, with which a solve can be compared; solves of a batch stand together."""
     wanted, entries = comparable_key(entry.path), folders.entries()
     in_batches = {board for other in entries for board in other.boards}
     found: list[dict[str, Any]] = []
@@ -98,7 +98,7 @@ def _fits(entry: Entry, wanted: tuple[object, ...]) -> bool:
 
 
 def _place(folders: Folders, entry: Entry, line: str) -> dict[str, Any]:
-    """Describe a line in the betting tree of a batch, which the first board with a saved strategy has."""
+    """Describe a line of a batch for a page; the tree is that of the first board with a saved strategy."""
     for board in entry.boards:
         try:
             with folders.solution(board) as solution:

@@ -71,10 +71,10 @@ def _one_of(choices: dict[str, Any], parameters: Parameters, name: str) -> str:
 
 
 def _require(package: str, extra: str) -> None:
-    """Check that a package of an extra of the distribution is installed.
+    """Check that a Python package is installed; an ``extra`` of this distribution installs it.
 
     Raises:
-        MissingError: it is not.
+        MissingError: the package is not installed.
     """
     if find_spec(package) is None:
         raise MissingError(

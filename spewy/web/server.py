@@ -27,15 +27,15 @@ LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 NAME = "spewy"
 """Name of this program in the ``Server`` header, by which a second server recognises the first one."""
 MOST_CONNECTIONS = 500
-"""Number of open connections; each needs an open file. Clients beyond it wait until one of them ends."""
+"""Largest number of open connections, each of which needs an open file; further clients wait for a free one."""
 WAITING = 1024
-"""Number of clients beyond the open connections that the system lets wait; others try again after a second."""
+"""Number of clients that can wait for a connection; further clients try again after a second."""
 PAUSE_SECONDS = 0.02
-"""Time after which the server looks whether it can accept more connections."""
+"""Seconds between two checks whether the server can accept more connections."""
 HEADER_SECONDS = 20.0
-"""Time within which the headers of a request must have come."""
+"""Seconds within which all headers of a request must arrive."""
 GRACE_SECONDS = 1
-"""Time that running requests get to end after a signal, in whole seconds."""
+"""Seconds (a whole number) that running requests may still take after a signal to end."""
 
 
 def serve(

@@ -17,7 +17,7 @@ T = TypeVar("T")
 MOST = 24
 """Largest number of sessions; a new one replaces the session that was used least recently."""
 WARM = 2
-"""Number of sessions, those used last, that keep what they have computed in memory."""
+"""Number of most recently used sessions that keep computed results in memory."""
 IDLE_SECONDS = 3600.0
 """Seconds without a request after which a session is forgotten."""
 
@@ -29,7 +29,7 @@ class _Session(Generic[T]):
     Attributes:
         content: the sitting or the trainer.
         close: releases the files of the session.
-        cool: releases memory of the session, which goes on.
+        cool: releases the session's computed results, which are computed again if needed.
         used: time of the last request.
         lock: held by the thread that answers a request of the session.
         closed: whether the session was closed.
@@ -66,7 +66,7 @@ class Sessions(Generic[T]):
         Args:
             content: the sitting or the trainer.
             close: releases the files of the session; called when it is forgotten.
-            cool: releases memory of the session; called when `WARM` other sessions were used after it.
+            cool: releases the session's computed results; called once `WARM` other sessions were used after it.
         """
         name = secrets.token_urlsafe(12)
         with self._lock:
@@ -106,7 +106,7 @@ class Sessions(Generic[T]):
         _close(old)
 
     def _unused(self) -> list[_Session[T]]:
-        """Return the sessions that shall release memory; the caller holds the lock."""
+        """Return the sessions that must release their computed results; the caller holds the lock."""
         return [session for session in list(self._sessions.values())[:-WARM] if session.warm]
 
     def _outdated(self) -> list[_Session[T]]:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 N_THREADS = 8
-"""Number of answers that are computed at once; others wait."""
+"""Number of answers that are computed at the same time; further questions wait."""
 
 _TASKS: SimpleQueue[_Task] = SimpleQueue()
 _STARTING = threading.Lock()

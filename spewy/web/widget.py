@@ -75,7 +75,7 @@ class LookWidget(anywidget.AnyWidget):
         self.place = self._place(line, board)
 
     def _place(self, line: str, board: str | None) -> dict[str, str]:
-        """Return the place of a position, with its line and its board as the widget writes them."""
+        """Return a position as the widget names it: a dictionary with the texts ``line`` and ``board``."""
         node, cards = self._solution.at(line, board)
         amounts = self._solution.job.amounts
         return {"line": amounts.line_text(Line(node.line)), "board": cards_name(cards)}
@@ -93,12 +93,12 @@ class LookWidget(anywidget.AnyWidget):
 
 
 class _OneSolution:
-    """The one solution of a notebook under any name."""
+    """Stands in for a server's folders: opens the one solution of a notebook, whatever its name."""
 
     def __init__(self, solution: Solution) -> None:
         self._solution = solution
 
     def solution(self, name: str) -> AbstractContextManager[Solution]:
-        """Return the solution for a ``with`` block, which leaves it open."""
+        """Return the solution for a ``with`` block, which does not close it."""
         del name
         return nullcontext(self._solution)

@@ -143,7 +143,7 @@ class Pace:
 
     @contextmanager
     def spending(self, stage: Stage) -> Iterator[None]:
-        """Count the duration of a ``with`` block as time of a stage, but do not use it for predictions."""
+        """Add the duration of a ``with`` block to the time spent on a stage, without using it for predictions."""
         began = time.monotonic()
         try:
             yield
@@ -151,7 +151,10 @@ class Pace:
             self._spend(stage, time.monotonic() - began)
 
     def take_spent(self) -> dict[str, float]:
-        """Return the seconds of each stage since the last call; ``iterate`` includes first iterations and deals."""
+        """Return the seconds spent on each stage since the last call of this method.
+
+        The stage ``iterate`` includes first iterations and deals.
+        """
         spent, self._spent = self._spent, {}
         return spent
 

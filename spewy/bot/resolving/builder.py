@@ -124,10 +124,11 @@ class SubgameBuilder:
     def fitting(
         self, root: Root, made: Sequence[str], menu: Menu, seconds: float | None, *, sampled: bool = False
     ) -> Root:
-        """Return a subgame's root with a menu and with all bets that were made.
+        """Choose the bet sizes of a subgame, and return its root with this menu and with all bets that were made.
 
-        If the subgame with this menu does not fit into the memory, or not even `FEWEST` iterations (or `FEWEST_DEALS`
-        deals) of it into the time, the next smaller menu takes its place, and the log says so.
+        An exact solve must fit into the memory, and at least `FEWEST` iterations into the time; a sampled solve must
+        have time for `FEWEST_DEALS` deals. The result has the largest menu for which this holds, or the smallest of all
+        menus if there is none. The log names each menu that was too large.
 
         Args:
             root: the root without extra bets.
@@ -155,7 +156,7 @@ class SubgameBuilder:
         raise AssertionError("there is no menu")
 
     def _does_not_fit(self, root: Root, seconds: float | None) -> str | None:
-        """Say why an exact solve is too large for the memory or the time; None if it is not."""
+        """Return why an exact solve is too large for the memory or the time; None if it fits."""
         size = self.size(root)
         if 8 * size > self.most_bytes:
             return f"needs {8 * size / 2**20:,.0f} MiB of at most {self.most_bytes / 2**20:,.0f} MiB"
@@ -164,7 +165,7 @@ class SubgameBuilder:
         return None
 
     def _too_few_deals(self, root: Root, seconds: float | None) -> str | None:
-        """Say why a sampled solve is too large for the time; None if it is not."""
+        """Return why a sampled solve takes too much time; None if the time is enough."""
         needed = FEWEST_DEALS * self.pace.seconds("deal", self.n_actions(root))
         if seconds is not None and needed > seconds:
             return f"needs more than {seconds:g} s for {FEWEST_DEALS} deals"
@@ -301,7 +302,7 @@ def strategy_size(layout: Layout) -> int:
 def live_game(
     layout: Layout, ranges: tuple[Floats, Floats], kept: Mapping[str, Floats] | None = None
 ) -> LiveGame:
-    """Make the game of a subgame, as arrays for a solver.
+    """Convert a subgame to the arrays that a solver reads.
 
     Args:
         layout: boards and betting of the subgame.
@@ -321,7 +322,7 @@ def live_game(
 
 
 def _locks(layout: Layout, kept: Mapping[str, Floats]) -> Iterator[Lock]:
-    """Yield a lock for each kept decision of a subgame's first round."""
+    """Yield a lock for each decision of a subgame's first round that has fixed frequencies in ``kept``, by line."""
     for n, node in enumerate(layout.betting[0].nodes):
         if node.kind == "decision" and node.line in kept:
             assert node.player is not None

@@ -13,7 +13,7 @@ from spewy.bot.resolving.solution import Solution
 from spewy.bot.tally import Tally
 
 MOST_KEPT = 1 << 30
-"""Memory in bytes for solved subgames of a hand; a subgame that does not fit is solved again when it is needed."""
+"""Memory limit in bytes for the cached subgames of a hand; a dropped subgame is solved again when it is needed."""
 
 SolveKey = tuple[str, str, tuple[int, ...], int]
 
@@ -29,8 +29,9 @@ class HandContext:
         tally: counts re-solves that fail.
         budget: the time budget of the current decision.
         seed: the hand's seed.
-        solved: solved subgames, the most recently used last. A key has the hand's betting line at the subgame's root
-            and its line when the subgame was made, the board, and the player for whom the subgame was solved.
+        solved: solved subgames, the most recently used last. A key has four entries: the hand's betting line at the
+            subgame's root, the hand's betting line when the subgame was made, the board at the root, and the player for
+            whom it was solved (0 if it was solved for both).
     """
 
     blueprint: Blueprint
@@ -42,7 +43,7 @@ class HandContext:
     solved: OrderedDict[SolveKey, Solution] = field(default_factory=OrderedDict)
 
     def keep(self, key: SolveKey, resolved: Solution) -> Solution:
-        """Cache a solved subgame; drop the least recently used subgames if all together exceed `MOST_KEPT`."""
+        """Cache a solved subgame and return it; drop the least recently used while all together exceed `MOST_KEPT`."""
         self.solved[key] = resolved
         self.solved.move_to_end(key)
         while sum(each.n_bytes for each in self.solved.values()) > MOST_KEPT and len(self.solved) > 1:

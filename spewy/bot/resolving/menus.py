@@ -2,7 +2,8 @@
 
 The tree of a re-solve always has the bets that were really made, so a few other sizes are enough: in a given time, more
 iterations help more than more sizes (`docs/research/re-solving.md`). If a menu takes too much memory or time, the bot
-uses the next smaller one. Each menu has a bet, since a bot that can only check and call is worse than the stored one.
+uses the next smaller menu. Each menu has a bet, since a bot that can only check and call plays worse than the stored
+strategy.
 """
 
 from __future__ import annotations

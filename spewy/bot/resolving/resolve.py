@@ -192,7 +192,10 @@ def _against_all(player: int, reach: Floats) -> tuple[Floats, Floats]:
 
 
 def _compatible(game: LiveGame, player: int) -> Floats:
-    """Total weight of the player's hands that share no card with a hand of the opponent, ``[row of the opponent]``."""
+    """Sum, for each hand of the opponent, the weights of the player's hands that share no card with it.
+
+    The result is an array ``[row of the opponent]``.
+    """
     rows = game.rounds[0].hands
     mass = compatible_reach(rows[1 - player], rows[player], 0, game.reach[player][0], game.n_ids)
     return np.where(mass > 1e-9, mass, 0.0)

@@ -21,7 +21,7 @@ _Numbers = tuple[ChunkStrategy, ChunkStrategy]
 
 
 class Resolved:
-    """A solved subgame.
+    """A subgame that was solved on all boards, with its average strategies and best-response values.
 
     Args:
         builder: the builder of the subgame.

@@ -1,9 +1,9 @@
 """Solve a betting round at the table by sampling: each iteration deals the cards of all later rounds at random.
 
 The boards that can follow a flop are too many to be solved exactly in seconds. The sampled engine (`solvers.sampled`)
-needs no more than some hundred of them. The round itself has a row for each hand. In later rounds the boards and hands
-share strategies as in the stored strategy, by board bucket and row, so what is learnt on one board serves the others.
-Only the round's own strategy is played: when the next cards come, the bot solves a new subgame.
+needs only a few hundred of them. The round itself has a strategy row for each hand. In later rounds the boards and
+hands share strategies as in the stored strategy, by board bucket and row, so what is learnt on one board serves the
+others. The bot plays only the round's own strategy: when the next cards come, it solves a new subgame.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LOCKED = 1e12
 
 
 class _Deals(NamedTuple):
-    """Deals of the subgame; implements `solvers.sampled.engine.Dealt`."""
+    """Several random deals below the subgame's root; the fields are those of `solvers.sampled.engine.Dealt`."""
 
     board_buckets: Ints
     rows: Ints
@@ -45,7 +45,7 @@ class _Deals(NamedTuple):
 
 
 class _Dealer:
-    """Deals the cards of later rounds; in the subgame's first round each hand is a row.
+    """Deals the cards of later rounds at random; in the subgame's first round each hand has a row of its own.
 
     The dealer does not know the solution that it deals for: a solution that is no longer needed must not be part of a
     cycle of references, since its memory would then wait for Python's garbage collector.
@@ -65,7 +65,7 @@ class _Dealer:
         self._seed, self._row = seed, row
 
     def __call__(self, first: int, n: int) -> Dealt:
-        """Return ``n`` deals, beginning with number ``first``."""
+        """Return the ``n`` deals of the random sequence that begin with deal number ``first``."""
         dealt = self._abstraction.deal(self._seed, range(first, first + n), start=self._board)
         later = slice(self._first_round, None)
         buckets, rows = dealt.board_buckets[:, later], dealt.rows[:, later]
@@ -188,13 +188,20 @@ class SampledRound:
         self._cfr.close()
 
     def _numbers(self, part: str, player: int) -> np.ndarray:
-        """Return a player's regrets or strategy sums in the first round, ``[hand, slot]``; changes are kept."""
+        """Return a player's regrets or strategy sums in the first round, ``[hand, slot]``.
+
+        The array is a view of the solver's memory, so changes to it change the solver's numbers.
+
+        Args:
+            part: "regrets" or "sums".
+            player: the player.
+        """
         pairs = self._cfr.numbers.regrets if part == "regrets" else self._cfr.numbers.sums
         whole: np.ndarray = pairs[0][player].reshape(len(self._hands), self._n_slots[player], WIDTH)[:, :, 0]
         return whole
 
     def _slots(self, line: str) -> tuple[int, slice]:
-        """Return the player who acts after a line of the first round, and the numbers of the actions.
+        """Return the player who acts after a line of the first round, and the numbers of the decision's actions.
 
         Raises:
             KeyError: the first round has no decision after the line.

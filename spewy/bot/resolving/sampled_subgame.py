@@ -1,4 +1,4 @@
-"""A betting round of a hand that is re-solved by sampling the later rounds."""
+"""A subgame of one betting round, which the bot re-solves by sampling the cards of later rounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spewy.errors import InputError
 from spewy.game.betting import Betting
 
 LATER_BOARDS = 48
-"""Number of boards of each later round that a sampled solve counts as, when the time of a match is divided."""
+"""Number of boards that the estimated size of a sampled solve assumes; the time bank divides time by sizes."""
 
 
 class SampledSubgame(Subgame):
@@ -26,15 +26,15 @@ class SampledSubgame(Subgame):
 
     @property
     def size(self) -> int:
-        """Number of strategy entries that the solve counts as in the division of time."""
+        """Estimated size of the solve as a number of strategy entries, by which the time bank divides time."""
         return self._builder.n_actions(self.root) * self._builder.n_hands * LATER_BOARDS
 
     def covers(self, betting: Betting) -> bool:
-        """Whether the subgame's round has a decision after a betting of the hand."""
+        """Whether the hand is still in the subgame's round, and the tree has a decision after the hand's betting."""
         return betting.round == self.root.round and super().covers(betting)
 
     def _solve(self, player: int) -> Solution:
-        """Solve the round for both players, whichever player is to be re-solved."""
+        """Solve the round for both players at once; ``player`` makes no difference."""
         options, abstraction = self._options, self._context.blueprint.abstraction
         if abstraction is None:
             raise InputError("sampled subgame: the stored strategy has no board buckets")
@@ -45,7 +45,7 @@ class SampledSubgame(Subgame):
         return sample(self._builder, abstraction, self.root, self.board, self.ranges, seed, limits, self.kept)
 
     def _solved_for(self, player: int) -> int:
-        """Return 0, since the solve is one for both players."""
+        """Return 0, the player in the cache key of a solve that serves both players."""
         return 0
 
     def _is_comparable(self, player: int) -> bool:

@@ -1,4 +1,4 @@
-"""The interface of a solved subgame, whichever engine has solved it."""
+"""The interface of a solved subgame, which is the same for exact and for sampled solves."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from solvers.tree import Floats
 
 
 class Solution(Protocol):
-    """A solved subgame."""
+    """A solved subgame, from which the bot reads strategies and best-response values."""
 
     @property
     def iterations(self) -> int:
-        """Number of iterations, without those of a warm start, or number of deals."""
+        """Number of iterations, not counting a warm start; in a sampled solve, number of deals."""
         ...
 
     @property
     def n_bytes(self) -> int:
-        """Memory in bytes of regrets and strategy sums."""
+        """Size of the regrets and strategy sums in bytes."""
         ...
 
     def frequencies(self, line: str, board: tuple[int, ...]) -> Floats:

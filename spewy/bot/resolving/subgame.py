@@ -1,4 +1,4 @@
-"""Subgames of one hand, which are solved when they are needed, and compared with the blueprint.
+"""Subgames of one hand, which the bot solves when it needs them and compares with the blueprint.
 
 A safe solve needs the opponent's best-response values against the strategy that the bot would play without the solve.
 This is the strategy of the enclosing re-solved subgame, or the blueprint. If bets were translated, the blueprint's
@@ -46,15 +46,15 @@ BEFORE = 0.5
 
 
 class Subgame:
-    """A public state of a hand with everything that can follow it, with the actual bets.
+    """A public state of a hand and everything that can follow it, in a tree that has the bets really made.
 
     Args:
         context: settings and caches that all subgames of the hand share.
-        root: betting at the root, in the subgame's chips.
+        root: betting at the root; amounts are chips put in since the round began.
         betting: betting of the hand at the root.
         board: public cards at the root.
         blueprint_line: the root's line in the blueprint's tree; None if the tree has no such line.
-        outer: the enclosing subgame; the bot plays its strategy where this subgame has no acceptable strategy.
+        outer: the enclosing subgame, which the bot plays where this subgame has no acceptable strategy; None: none.
         begun: betting line of the hand when the subgame was made; longer than the root's line if the round is solved
             again after a bet.
 
@@ -94,17 +94,17 @@ class Subgame:
         return self._builder.size(self.root)
 
     def covers(self, betting: Betting) -> bool:
-        """Whether the subgame's tree has a decision after a betting of the hand."""
+        """Whether the subgame's tree has the decision that follows the betting of a hand."""
         return self._builder.decision(self.root, self.line(betting)) is not None
 
     def actions(self, betting: Betting) -> tuple[str, ...]:
-        """Return the ACPC actions of the decision after a betting that the subgame covers."""
+        """Return the tree's actions after a hand's betting, which must be covered, as ACPC actions of the hand."""
         decision = self._builder.decision(self.root, self.line(betting))
         assert decision is not None
         return tuple(add_chips(action.acpc, self.root.put_in_before) for action in decision[2].actions)
 
     def can_answer(self, betting: Betting, player: int) -> bool:
-        """Whether the subgame covers a betting, and no solve for the player has failed."""
+        """Whether the tree has the decision after a hand's betting, and no solve for the player has failed."""
         return self.covers(betting) and self._solved_for(player) not in self._failed
 
     def strategy(self, betting: Betting, board: tuple[int, ...]) -> Floats | None:
@@ -146,9 +146,9 @@ class Subgame:
         return self._resolved(opponent).best_values(player) if values is None else values
 
     def blueprint_values(self, player: int) -> Floats | None:
-        """Return the opponent's best-response values against a player's blueprint strategy, ``[hand of the deck]``.
+        """Return the opponent's best-response values if a player does not re-solve this subgame.
 
-        None if the blueprint does not cover the subgame, or if there was no time.
+        The values are ``[hand of the deck]``; None if the player's strategy is unknown, or if there was no time.
         """
         if player not in self._values:
             self._values[player] = self._blueprint_values(player)
@@ -201,9 +201,9 @@ class Subgame:
         return resolve(self._builder, self.root, self.board, self.ranges, limits, warm, safety, self.kept)
 
     def _alternatives(self, player: int, gadget: Gadget) -> Floats | None:
-        """Return the alternative payoffs of the opponent's hands, ``[hand of the deck]``, when a player is re-solved.
+        """Return the alternative payoffs of the opponent's hands in a safe solve for a player, ``[hand of the deck]``.
 
-        None if the gadget needs them, but the blueprint does not cover the subgame, or if there was no time.
+        They are 0 if the gadget does not use them, and None if they are unknown.
         """
         kind = ALTERNATIVES[gadget]
         if kind is None:
@@ -211,7 +211,7 @@ class Subgame:
         return self.blueprint_values(player) if kind == "best" else self._average_values(player)
 
     def _solved_for(self, player: int) -> int:
-        """Player in a solve's cache key: ``player`` in a safe solve, and 0 in an unsafe solve for both players."""
+        """Return the player in a solve's cache key: ``player`` for a safe solve, 0 for a solve for both players."""
         return player if self._options.safe is not None else 0
 
     def _warm_start(self) -> tuple[PlayerStrategy, PlayerStrategy] | None:
@@ -222,7 +222,7 @@ class Subgame:
         return None if first is None or second is None else (first, second)
 
     def _played(self, player: int, betting: Betting) -> Solution | None:
-        """Return the solve of this subgame if a player follows it after a betting; None if the blueprint is played."""
+        """Return the solve that a player follows after a hand's betting; None if the player follows the blueprint."""
         if not self.can_answer(betting, player):
             return None
         try:
@@ -252,7 +252,7 @@ class Subgame:
     def _loses_more(self, player: int) -> bool:
         """Whether best responses win more against the re-solved strategy than against the blueprint.
 
-        False without a comparison after `TRUSTED` iterations. True if there is no time to compare.
+        False after `TRUSTED` iterations or if the blueprint's values are unknown; True if there is no time to compare.
         """
         if self._has_time_for(2 * TRUSTED) and self._resolved(player).iterations >= TRUSTED:
             return False
@@ -273,14 +273,14 @@ class Subgame:
         return worse
 
     def _has_time_for(self, iterations: int) -> bool:
-        """Whether a solve will probably have a number of iterations."""
+        """Whether a solve can probably do a number of iterations in the time that is left."""
         if self._options.iterations < iterations:
             return False
         left = self._context.budget.left
         return left is None or self._builder.pace.iterations(self.size, left) >= iterations
 
     def _blueprint_values(self, player: int) -> Floats | None:
-        """Compute `blueprint_values`."""
+        """Compute the values that `blueprint_values` returns and caches."""
         with self._context.budget.limited(BEFORE):
             blueprint = self.blueprint_strategy(player)
         return None if blueprint is None else self._values_against(player, blueprint)
@@ -303,7 +303,10 @@ class Subgame:
     def _values_against(
         self, player: int, blueprint: BlueprintStrategy, opponents: BlueprintStrategy | None = None
     ) -> Floats | None:
-        """Compute the opponent's values against a player's strategy (`best_responses`); None if there is no time."""
+        """Compute the opponent's values ``[hand of the deck]`` against a player's strategy; None if they are unknown.
+
+        The opponent plays the strategy ``opponents``; if it is None, the best response (`best_responses`).
+        """
         context = self._context
         if self.ranges is None:
             return None
@@ -330,8 +333,8 @@ class Subgame:
     def _translated_strategy(self, player: int) -> PlayerStrategy | None:
         """Return a player's blueprint strategy, translated to this subgame's bets; None if it is unknown.
 
-        Where a round is solved again the stored strategy is translated, so that the round's first subgame need not be
-        solved.
+        If this round is solved again after a bet, the result comes from the stored strategy and not from the round's
+        earlier subgame, so that the earlier subgame need not be solved.
         """
         enclosing = self.outer is not None and self.outer.root.round < self.root.round
         blueprint = self.blueprint_strategy(player, enclosing=enclosing)
@@ -346,7 +349,7 @@ class Subgame:
             return None
 
     def _in_menu(self, blueprint: BlueprintStrategy) -> BlueprintStrategy:
-        """Translate a blueprint strategy to the menu of this subgame."""
+        """Translate a blueprint strategy to the bet sizes (the menu) of this subgame; keep its pot and extra bets."""
         root = replace(blueprint.root, menu=self.root.menu)
         if root == blueprint.root:
             return blueprint
@@ -390,6 +393,6 @@ class Subgame:
         return strategy
 
     def line(self, betting: Betting) -> str:
-        """Convert a betting of the hand to a line of this subgame's tree."""
+        """Convert a hand's betting to a line of this subgame's tree, which begins with the subgame's round."""
         rounds = betting.rounds[self.root.round :]
         return add_chips("/".join("".join(actions) for actions in rounds), -self.root.put_in_before)

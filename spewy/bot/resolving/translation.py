@@ -37,7 +37,7 @@ class BlueprintStrategy(NamedTuple):
 def translate_subgame(
     builder: SubgameBuilder, root: Root, known: Root, strategy: PlayerStrategy
 ) -> PlayerStrategy:
-    """Translate a player's strategy in one subgame into a strategy for another subgame of the same round.
+    """Translate a player's strategy in one subgame into a strategy for a subgame of the same round with other bets.
 
     Args:
         builder: the builder of both subgames.
@@ -120,7 +120,7 @@ def counterparts_of(
 
 
 class _Moves(NamedTuple):
-    """Maps actions of several decisions of the known tree to actions of the decisions of the new tree.
+    """Says which actions of the known tree correspond to which actions of the new tree, for several decisions.
 
     Actions are numbered through the decisions: first all actions of the first decision, then those of the second.
 
@@ -161,7 +161,7 @@ def _moves(counterparts: Sequence[Counterpart]) -> _Moves:
 
 
 def _decided(node: Node) -> Node | None:
-    """Return the decision at a node or after the cards that the node deals; None if the hand is over."""
+    """Return a node itself if it is a decision, else the decision after its cards; None if the hand is over."""
     while node.kind == "chance":
         (node,) = node.children
     return node if node.kind == "decision" else None
@@ -181,7 +181,7 @@ def _shares(node: Node, put_in_before: int) -> list[float]:
 def _places(
     node: Node, shares: Sequence[float], other: Node, other_shares: Sequence[float]
 ) -> list[int | None]:
-    """Find the corresponding action at another decision for each action of a decision.
+    """Find, for each action of a decision, the corresponding action of another decision.
 
     Args:
         node: the decision.

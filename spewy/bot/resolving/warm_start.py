@@ -1,4 +1,4 @@
-"""Start a solve from known strategies, and write strategies into solvers.
+"""Start a solve from known strategies, and write strategies into the regrets or strategy sums of a solver.
 
 The warm start follows N. Brown and T. Sandholm, "Strategy-Based Warm Starting for Regret Minimization in Games" (AAAI
 2016), but the size of its regrets depends only on the pot. A few iterations after a warm start reach the quality of
@@ -110,7 +110,7 @@ def write_strategy(
 
 
 def _in_pots(builder: SubgameBuilder, root: Root, strategy: PlayerStrategy, factor: float) -> PlayerStrategy:
-    """Multiply a strategy's frequencies by a factor, and by the pot after a call at each decision."""
+    """Return a strategy whose frequencies at each decision are multiplied by a factor times the pot after a call."""
 
     @lru_cache(None)
     def sizes(lines: tuple[str, ...]) -> Floats:

@@ -1,1 +1,1 @@
-"""The Annual Computer Poker Competition (ACPC): dealer, client, and a folder with a bot."""
+"""The Annual Computer Poker Competition (ACPC): a dealer, a client, and a bot packaged as a folder."""

@@ -29,7 +29,7 @@ Note = Callable[[str], None]
 
 @dataclass
 class Match:
-    """The games that a client has played.
+    """Statistics of a client in a match: its hands, the times of its answers, and the failures of its bot.
 
     Attributes:
         hands: number of completed hands.

@@ -44,13 +44,13 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Limits:
-    """Time limits of each seat in seconds; None: no limit.
+    """Time limits of each player in seconds; None: no limit.
 
     Attributes:
         response: time for one answer.
         hand: time for all answers in one hand.
         match: time for all answers in the match.
-        start: time for both seats to connect, and again for both seats to send their protocol version.
+        start: time for both players to connect, and again for both players to send their protocol version.
     """
 
     response: float | None = 600.0
@@ -61,7 +61,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Terms:
-    """Specification of a match to deal.
+    """Specification of a match that the dealer deals.
 
     Attributes:
         name: name of the match.
@@ -94,7 +94,7 @@ class Terms:
         next(deals(self.game, self.seed))
 
     def position(self, seat: int, number: int) -> int:
-        """Return the position of a seat in a hand; equally, the seat of a position."""
+        """Return the position of a seat in hand ``number``; given a position, return the position's seat."""
         return seat if self.fixed else (seat + number) % 2
 
     def seat_name(self, seat: int) -> str:
@@ -104,7 +104,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Action:
-    """A line of the transaction log.
+    """An action in the transaction log of a match, with the times of the question and of the answer.
 
     Attributes:
         action: the ACPC action.
@@ -125,7 +125,7 @@ class Action:
 
 
 def parse_actions(text: str) -> list[Action]:
-    """Read a transaction log.
+    """Read the actions of a match from the text of its transaction log.
 
     Raises:
         InputError: a line does not consist of an action, the number of a hand, and two times.
@@ -179,7 +179,7 @@ class Dealer:
     """Deals a match to two connected players.
 
     Args:
-        terms: the match.
+        terms: specification of the match.
         connections: new connections to the players, by seat; nothing was read yet.
         logs: functions that receive messages, hands and actions.
         before: actions of an interrupted run of this match; the dealer repeats them without asking the players.
@@ -229,7 +229,7 @@ class Dealer:
             self._warn(f"ERROR: {self._connections[seat].peer}: expected {VERSION}, found {version}")
 
     def _hand(self, number: int, dealt: Dealt) -> tuple[int, int]:
-        """Deal a hand; return the chips that each position won."""
+        """Deal a hand and play it to its end; return the chips that each position won."""
         for clock in self._clocks:
             clock.hand = 0.0
         # Under both sets of rules the dealer folds for a player who is gone, even where a check is free.
@@ -244,7 +244,11 @@ class Dealer:
         return table.result
 
     def _replayed(self, hand: Hand, number: int) -> str:
-        """Return the next action of the interrupted run."""
+        """Return the next action of the interrupted run, which the dealer repeats instead of asking the player.
+
+        Raises:
+            InputError: the action does not belong to this hand, or is not legal.
+        """
         action = self._before.pop()
         if action.number != number or read_action(hand, action.action, self._free_folds)[0] != action.action:
             raise InputError(
@@ -256,7 +260,7 @@ class Dealer:
         return action.action
 
     def _asked(self, hand: Hand, number: int) -> str:
-        """Ask the player whose turn it is for an action."""
+        """Ask the player to act for an action, and log it; for a player who is gone the action is a fold."""
         assert hand.to_act is not None
         seat = self.terms.position(hand.to_act, number)
         self._send_state(hand, number)
@@ -266,7 +270,7 @@ class Dealer:
         return action
 
     def _send_state(self, hand: Hand, number: int) -> None:
-        """Send a match state to both seats."""
+        """Send the state of hand ``number`` to both players, except to a player who is gone."""
         for seat in (0, 1):
             if self._gone[seat]:
                 continue
@@ -335,7 +339,7 @@ class Dealer:
 
 
 class _Clock:
-    """Seconds that a seat has used in the hand and in the match."""
+    """Counts the seconds that a player has used in the hand and in the match, and tells when an answer is due."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits

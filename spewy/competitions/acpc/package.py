@@ -104,7 +104,7 @@ def _fill(folder: Path, out: Path, options: str) -> None:
 
 
 def _requirements() -> list[str]:
-    """Requirements of Spewy as lines of a pip requirements file, without those of its extras."""
+    """Return Spewy's requirements as lines of a pip requirements file, without the requirements of its extras."""
     return [line for line in metadata.requires("spewy") or [] if "extra ==" not in line]
 
 

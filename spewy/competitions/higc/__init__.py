@@ -1,1 +1,1 @@
-"""The HIGC, whose referee shows games as OpenSpiel's tensors: protocol, referee, and agents."""
+"""The Hidden Information Games Competition (HIGC), which shows games as OpenSpiel's tensors: referee and agents."""

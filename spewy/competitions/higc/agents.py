@@ -33,13 +33,13 @@ TARGET = 1e-4
 
 @dataclass(frozen=True)
 class Agents:
-    """Makes the agents for games.
+    """Makes the agents that play the HIGC's games, and solves small games for them.
 
     Attributes:
         lockers: folders of poker solves.
         solved: folder in which solved games are stored.
         resolve: when a poker bot re-solves: "never", "off-tree" or "always".
-        seconds: seconds to search for an answer.
+        seconds: seconds that an agent searches for an answer.
         prepare_seconds: seconds to solve a game that is not stored yet.
         note: called with a text after each solve, and if a game can only be played by pot odds.
     """
@@ -52,7 +52,13 @@ class Agents:
     note: Callable[[str], None]
 
     def agent(self, name: str, seat: int, dialect: Dialect, seed: int) -> Agent:
-        """Make the agent for a seat of a game.
+        """Make the agent that plays one seat of a game.
+
+        Args:
+            name: OpenSpiel's name of the game with its parameters.
+            seat: number of the player.
+            dialect: form of the referee's protocol.
+            seed: seed of the agent's random choices.
 
         Raises:
             InputError: no agent can play the game.

@@ -17,7 +17,7 @@ class Follower:
     """Rebuilds the hand from the successive states of a match.
 
     Args:
-        table: the game.
+        table: the poker game that is played.
         seat: number of the player to whom the states are shown.
     """
 
@@ -34,7 +34,10 @@ class Follower:
         return self._hand
 
     def see(self, public: Public) -> None:
-        """Update the hand by the next state.
+        """Update the hand by the next state of the match.
+
+        Args:
+            public: the cards and chips that the state shows.
 
         Raises:
             InputError: the state cannot follow from the previous state.

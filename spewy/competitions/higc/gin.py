@@ -19,7 +19,7 @@ DRAW_UPCARD, DRAW_STOCK, PASS, KNOCK, MELDS = 52, 53, 54, 55, 56
 
 
 class GinAgent:
-    """Plays one seat; implements `spewy.competitions.higc.session.Agent`.
+    """Plays one seat of gin rummy; implements `spewy.competitions.higc.session.Agent`.
 
     Args:
         game: gin rummy with the standard deck and hand size.
@@ -73,19 +73,19 @@ class GinAgent:
         """Do nothing; the agent holds no files."""
 
     def _drawn(self, legal: tuple[int, ...]) -> int:
-        """Draw the upcard if it reduces deadwood; otherwise pass, or draw from the stock."""
+        """Choose to draw the upcard if it reduces deadwood; otherwise pass, or draw from the stock."""
         if self._upcard and self._least([*self._hand, *self._upcard]) < self._deadwood(self._hand):
             return DRAW_UPCARD
         return next(action for action in (PASS, DRAW_STOCK, DRAW_UPCARD) if action in legal)
 
     def _discarded(self, cards: list[int]) -> int:
-        """Discard the card that leaves the least deadwood; among such cards, the card with the highest value."""
+        """Choose the discard that leaves the least deadwood; of equally good cards, the card with the highest value."""
         return min(
             cards, key=lambda card: (self._without(card), -self._utils.card_value(card), self._rng.random())
         )
 
     def _laid(self, legal: tuple[int, ...], cards: list[int]) -> int:
-        """Lay the next of the best melds; if none remains, lay off a card that is in no meld; otherwise pass."""
+        """Choose to lay the next of the best melds; if none remains, lay off a card that is in no meld, or pass."""
         group = self._utils.best_meld_group(self._hand)
         held = {card for meld in group for card in meld}
         for meld in group:
@@ -96,7 +96,7 @@ class GinAgent:
         return loose[0] if loose else PASS if PASS in legal else legal[0]
 
     def _least(self, hand: list[int]) -> int:
-        """Least deadwood of a hand after one discard."""
+        """Return the least deadwood that a hand can have after one discard."""
         return min(self._deadwood([card for card in hand if card != out]) for out in hand)
 
     def _without(self, card: int) -> int:

@@ -24,16 +24,16 @@ MOST_OTHERS = 1000
 
 
 class Particles:
-    """A sample of the possible states of a match.
+    """A sample of the states in which a match may be, given what one player has seen.
 
     Args:
-        game: the game.
-        seat: number of the player.
+        game: the game that is played.
+        seat: number of the player who sees the states of the match.
         rng: source of random numbers.
         seconds: time limit for one update of the sample.
 
     Attributes:
-        states: the sample.
+        states: the states of the sample.
     """
 
     def __init__(self, game: SpielGame, seat: int, rng: Random, seconds: float) -> None:
@@ -76,7 +76,7 @@ class Particles:
         return self._rng.sample(fitting, min(MOST, len(fitting)))
 
     def _nearest(self, states: list[SpielState], seen: State) -> list[SpielState]:
-        """Return the states whose view for the player differs least from what the referee shows."""
+        """Return the states that look to the player most like the state that the referee shows."""
         gaps = [_gap(self._game.seen(state, self._seat), seen) for state in states]
         return [state for state, gap in zip(states, gaps, strict=True) if gap == min(gaps)]
 
@@ -106,7 +106,7 @@ def play_out(state: SpielState, player: int, rng: Random, most: int) -> float:
 
     Args:
         state: the state, which changes.
-        player: the player.
+        player: number of the player whose result is wanted.
         rng: source of random numbers.
         most: largest number of actions.
     """
@@ -122,6 +122,6 @@ def play_out(state: SpielState, player: int, rng: Random, most: int) -> float:
 
 
 def _gap(first: State, second: State) -> int:
-    """How much two states differ as a player sees them: differing bytes of tensors, plus 1,000 for other actions."""
+    """Count how much two states differ for a player: bytes of tensors, plus 1,000 if the legal actions differ."""
     pairs = zip(b"".join(first.tensors), b"".join(second.tensors), strict=False)
     return sum(one != two for one, two in pairs) + 1000 * (first.legal != second.legal)

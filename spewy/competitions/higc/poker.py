@@ -20,7 +20,7 @@ class PokerAgent:
     If a state cannot follow from the previous state, the agent checks or calls from then on; in Kuhn poker it passes.
 
     Args:
-        table: the game.
+        table: the poker game to play.
         bot: the bot that plays; the agent's `close` closes it.
         seat: number of the bot's player.
         seed: seed of the bot's random choices in all matches.

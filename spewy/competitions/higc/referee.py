@@ -54,10 +54,10 @@ SEND_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a match.
+    """Time limits of a match, and the numbers of faults that shut a player down.
 
     Attributes:
-        dialect: dialect that the players speak.
+        dialect: form of the protocol that the players speak.
         act: seconds for an answer.
         chance: seconds that a chance node takes.
         prepare: additional seconds for the first answer or, in the older dialect, seconds until a player must be ready.
@@ -81,11 +81,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of a player.
+    """Something that a player did wrong in a match, such as an illegal action or a late answer.
 
     Attributes:
         seat: the player's number.
-        kind: kind of the fault.
+        kind: kind of the fault, such as "late" (`Kind` lists all kinds).
         state: number of the state in the match, from 1; 0 before the first state.
         text: description for the log.
     """
@@ -98,7 +98,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Played:
-    """A finished match.
+    """A finished match: its actions, both players' results, and their faults.
 
     Attributes:
         history: OpenSpiel's numbers of all actions, including those of chance.
@@ -116,7 +116,7 @@ class Played:
 
     @property
     def late(self) -> tuple[bool, bool]:
-        """Whether each player broke the time limit."""
+        """Whether player 0, and whether player 1, broke the time limit for an answer."""
         seats = {fault.seat for fault in self.faults if fault.kind == "late"}
         return 0 in seats, 1 in seats
 
@@ -308,7 +308,7 @@ class _Match:
 
 
 def _expect_word(players: Sequence[_Player], word: str, seconds: float) -> None:
-    """Wait for a word of the older dialect from each player; another line or no line is a fault."""
+    """Wait for ``word`` from each player, as the older dialect demands; another line, or no line, is a fault."""
     deadline = time.monotonic() + seconds
     waiting = [player for player in players if not player.is_out]
     while waiting:

@@ -28,10 +28,10 @@ UPDATE_SHARE, LEAST_UPDATE = 0.25, 0.2
 
 
 class SearchAgent:
-    """Plays one seat by search; implements `spewy.competitions.higc.session.Agent`.
+    """Plays one seat of any game by search; implements `spewy.competitions.higc.session.Agent`.
 
     Args:
-        game: the game.
+        game: the game to play.
         seat: number of the player.
         seconds: approximate seconds for an answer.
         seed: seed of all random choices.
@@ -104,7 +104,7 @@ class SearchAgent:
         return True
 
     def _information(self, states: list[SpielState], actions: tuple[int, ...]) -> dict[int, float]:
-        """Entropy, in bits, of what the player sees after each action."""
+        """Estimate for each action the entropy, in bits, of the state that the player sees after the action."""
         sampled = self._rng.sample(states, min(BIT_STATES, len(states)))
         deadline, out = time.monotonic() + UPDATE_SHARE * self._seconds, dict.fromkeys(actions, 0.0)
         for action in actions:
@@ -130,7 +130,7 @@ class _Arm:
         return self._sum / self._n if self._n else 0.0
 
     def bound(self, played: int) -> float:
-        """Upper confidence bound of the action's value after ``played`` random games in all."""
+        """Return the upper confidence bound of the action's value, after ``played`` random games in all."""
         return self.mean + WIDTH * math.sqrt(math.log(played + 1) / self._n) if self._n else math.inf
 
     def add(self, value: float) -> None:

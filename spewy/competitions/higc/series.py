@@ -1,4 +1,4 @@
-"""Matches of one game between two bots, half of them with the seats swapped.
+"""Play matches of one game between two bots, half of them with the seats swapped.
 
 A *run* is all matches with the same seats, one after another. Each run has a log, to which each match is added when it
 is over. The log consists of lines of JSON: the first line describes the matches, and each further line is a match.
@@ -87,7 +87,7 @@ class Series:
             raise InputError(f"matches: expected 1 to {MOST_MATCHES:,}, found {shown(self.matches)}")
 
     def of_run(self, swapped: bool) -> int:
-        """Return the number of matches in a run."""
+        """Return the number of matches in a run: the run with swapped seats, or the run without."""
         return self.matches // 2 if swapped else (self.matches + 1) // 2
 
     @property
@@ -100,12 +100,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Record:
-    """A match from the first bot's point of view.
+    """The result of one match by bot: the first bot of the series comes first, whatever its seat.
 
     Attributes:
         number: number of the match in its run.
         swapped: whether the first bot was player 1.
-        returns: what each bot won.
+        returns: what each bot won, in the game's units.
         faults: kind and text of each fault, by bot.
         late: whether each bot broke the time limit.
     """
@@ -219,7 +219,7 @@ def open_channel(bot: Entrant, name: str, limits: Limits, seed: int, log: Path) 
     """Connect a bot for one match or, in the older dialect, for all matches.
 
     Args:
-        bot: the bot.
+        bot: specification of the bot.
         name: the bot's name in messages.
         limits: time limits and tolerated faults.
         seed: seed of the bot's random choices.
@@ -252,7 +252,15 @@ def _preparing(bot: Entrant, limits: Limits, seed: int) -> Callable[[str, int], 
 def _open(
     series: Series, swapped: bool, folder: Path, seeds: Sequence[int], stack: ExitStack
 ) -> list[Channel]:
-    """Connect players 0 and 1, after closing the previous channels."""
+    """Close the channels of the previous match, and connect the bots of players 0 and 1.
+
+    Args:
+        series: the series of matches.
+        swapped: whether the first bot is player 1.
+        folder: folder of the logs.
+        seeds: seed of the random choices of the bot in each seat.
+        stack: closes the new channels in the end.
+    """
     stack.close()
     channels = []
     for seat in (0, 1):
@@ -275,7 +283,7 @@ def _dismiss(channels: Sequence[Channel], limits: Limits) -> None:
 
 @dataclass(frozen=True)
 class _Log:
-    """The log of a run."""
+    """The log of a run: the file of JSON lines with the run's finished matches."""
 
     path: Path
     series: Series
@@ -350,7 +358,7 @@ class _Log:
 
 
 def _flat(head: Any) -> dict[str, Any]:
-    """Put the limits of a log's first line at the level of its other keys; empty if the line is not a JSON object."""
+    """Return the keys of a log's first line together with the keys of its limits; empty if it is no JSON object."""
     if not isinstance(head, dict):
         return {}
     limits = head.get("limits")

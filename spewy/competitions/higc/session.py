@@ -46,7 +46,7 @@ class Agent(Protocol):
         ...
 
     def see(self, state: State) -> None:
-        """Process a state of the match as the player sees it; any player or chance may be to act."""
+        """Take note of a state as the player sees it; it may be the turn of either player or of chance."""
         ...
 
     def act(self, legal: tuple[int, ...]) -> int:
@@ -133,7 +133,7 @@ class Session:
         return [OVER["older"], START]
 
     def _unreadable(self, agent: Agent, line: str, error: InputError) -> list[str]:
-        """Answer an invalid line: end the match if the line says so, else act at random if it lists legal actions."""
+        """Answer an invalid line: end the match if the line says so; act at random if it lists legal actions."""
         self._fault(str(error))
         if line.strip().startswith(OVER[self._dialect]):
             return self._end(agent, MatchOver(0.0))

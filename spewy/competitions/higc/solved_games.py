@@ -63,7 +63,7 @@ def solved_bot(
 
     Args:
         solved: folder of solved games.
-        table: the game.
+        table: the poker game to play.
         seconds: approximate seconds for solving.
         note: called with a text for each solve.
         resolve: when the bot re-solves: "never", "off-tree" or "always".
@@ -84,7 +84,7 @@ def solve_anew(
 
     Args:
         solved: folder of solved games.
-        table: the game.
+        table: the poker game to solve.
         seconds: approximate seconds for solving.
         note: called with a text for each solve.
         stop: ends the solve early when it is set; the strategy so far is stored.
@@ -102,7 +102,12 @@ def folder_name(table: PokerTable) -> str:
 
 
 def job_text(table: PokerTable, game_file: str) -> str:
-    """Write the job file that solves a game."""
+    """Return the text of a job file that solves a game.
+
+    Args:
+        table: the poker game to solve.
+        game_file: path of the game file, for the job file.
+    """
     shares = sorted(BETS if table.actions == "full" else table.menu.values())
     sizes = ", ".join("a" if share == np.inf else f"{share:.0%}" for share in shares)
     bets = [] if table.game.limit else ["[bets.preflop]", f'bet = "{sizes}"', f'raise = "{sizes}"']

@@ -123,7 +123,7 @@ def shares(tree: SpielTree, weights: Floats) -> Floats:
 
 
 def reaches(tree: SpielTree, strategy: Floats) -> Floats:
-    """Each player's contribution to the probability of reaching each node, ``[player, node]``."""
+    """Return each player's contribution to the probability of reaching each node, ``[player, node]``."""
     out = np.ones((2, len(tree.owner)))
     for low, high in _levels(tree)[1:]:
         parents, slots = tree.parent[low:high], tree.slot[low:high]
@@ -134,7 +134,7 @@ def reaches(tree: SpielTree, strategy: Floats) -> Floats:
 
 
 def values(tree: SpielTree, strategy: Floats) -> Floats:
-    """Expected return of player 0 from each node, ``[node]``."""
+    """Return the expected return of player 0 from each node, ``[node]``, if both players follow a strategy."""
     out = tree.payoff.copy()
     for low, high in _levels(tree)[:0:-1]:
         _give(tree, out, low, high, _shares_of(tree, strategy, low, high))
@@ -142,12 +142,12 @@ def values(tree: SpielTree, strategy: Floats) -> Floats:
 
 
 def exploitability(tree: SpielTree, strategy: Floats) -> float:
-    """Exploitability of a strategy: half the sum of both players' best-response values."""
+    """Return the exploitability of a strategy: half the sum of both players' best-response values."""
     return (best_value(tree, strategy, 0) + best_value(tree, strategy, 1)) / 2
 
 
 def best_value(tree: SpielTree, strategy: Floats, player: int) -> float:
-    """Value of a player's best response to the other player's strategy."""
+    """Return the value of a player's best response to the other player's strategy."""
     sign = 1 if player == 0 else -1
     out = sign * tree.payoff
     reach = reaches(tree, strategy)[1 - player] * tree.chance
@@ -164,7 +164,7 @@ def best_value(tree: SpielTree, strategy: Floats, player: int) -> float:
 
 
 def _choose(tree: SpielTree, best: Floats, worth: Floats, slots: Ints) -> None:
-    """Put the whole frequency of some information sets on their best actions.
+    """Change a strategy in some information sets so that it always takes the best action there.
 
     Args:
         tree: tree of the game.
@@ -180,7 +180,7 @@ def _choose(tree: SpielTree, best: Floats, worth: Floats, slots: Ints) -> None:
 
 
 def _shares_of(tree: SpielTree, strategy: Floats, low: int, high: int) -> Floats:
-    """Probability of each node of a level, given its parent, for the nodes ``low`` to ``high - 1``."""
+    """Return the probability of each node from ``low`` to ``high - 1`` (one level of the tree), given its parent."""
     slots = tree.slot[low:high]
     # `tree.chance` is the probability of the whole path from the root.
     dealt = tree.chance[low:high] / tree.chance[tree.parent[low:high]]
@@ -189,7 +189,15 @@ def _shares_of(tree: SpielTree, strategy: Floats, low: int, high: int) -> Floats
 
 
 def _give(tree: SpielTree, out: Floats, low: int, high: int, weight: Floats) -> None:
-    """Add the values of a level's nodes to their parents, weighted by the nodes' probabilities."""
+    """Add the values of a level's nodes to the values of their parents.
+
+    Args:
+        tree: tree of the game.
+        out: values, ``[node]``, changed in place.
+        low: first node of the level.
+        high: first node after the level.
+        weight: probability of each node of the level, given its parent.
+    """
     out += np.bincount(tree.parent[low:high], weight * out[low:high], len(out))
 
 

@@ -62,7 +62,7 @@ _NAME = re.compile(r"(\w+)(?:\((.*)\))?", re.DOTALL)
 
 @dataclass(frozen=True)
 class Public:
-    """Reads a player's cards and betting from the tensor of a poker game.
+    """The cards and chips that a state of a poker game shows to one player.
 
     Attributes:
         hole: the player's own cards.
@@ -80,10 +80,10 @@ class PokerTable:
     """A poker game of OpenSpiel.
 
     Attributes:
-        game: the rules.
+        game: rules of the game.
         actions: how OpenSpiel numbers the actions.
         menu: bets by action number, as in `MENUS`; empty unless ``actions`` is "menu".
-        dialect: dialect of the tensors.
+        dialect: form of the referee's protocol, which determines the tensors.
         sizes: number of values in each tensor.
         hole, board, spent: positions of hole cards, public cards and chips in the concatenated tensors.
     """
@@ -149,7 +149,7 @@ class PokerTable:
         return min(near)[1] if near else _listed(self._plain("c", betting), action, legal)
 
     def _plain(self, action: str, betting: Betting) -> int:
-        """Number of a fold, a check or a call; in Kuhn poker, pass is a check or fold, and bet is a bet or call."""
+        """Return the number of a fold, check or call; in Kuhn poker a check or fold is "pass", and a call "bet"."""
         if self.actions == "kuhn":
             return int(action == "c" and betting.can_fold)
         return int(action == "c")
@@ -200,7 +200,11 @@ def _small(name: str, actions: Actions, dialect: Dialect) -> PokerTable:
 
 
 def _universal(parameters: Mapping[str, str]) -> PokerTable | None:
-    """Make OpenSpiel's universal_poker with given parameters; other parameters have their defaults."""
+    """Make the game universal_poker of OpenSpiel; None if its parameters are not supported.
+
+    Args:
+        parameters: values by name; all other parameters have OpenSpiel's defaults.
+    """
     fields = {**DEFAULTS, **parameters}
     unlike = any(fields[key] != DEFAULTS[key] for key in UNLIKE)
     if unlike or fields["numPlayers"] != "2" or set(fields) - set(DEFAULTS) - {CALC}:
@@ -224,7 +228,7 @@ def _universal(parameters: Mapping[str, str]) -> PokerTable | None:
 
 
 def _game_text(fields: Mapping[str, str], limit: bool) -> str:
-    """Write an ACPC game file from parameters of universal_poker."""
+    """Return the text of an ACPC game file for parameters of universal_poker."""
     keys = ["numPlayers", "numRounds", "stack", "blind", "firstPlayer", "maxRaises"]
     keys += ["raiseSize"] if limit else []
     keys += ["numSuits", "numRanks", "numHoleCards", "numBoardCards"]

@@ -60,7 +60,7 @@ def spiel_tree(game: SpielGame, most: int, seconds: float, stop: Stop | None = N
     """Build the tree of a game; return None if the game is too large or not zero-sum.
 
     Args:
-        game: the game.
+        game: the game whose tree is built.
         most: largest number of nodes.
         seconds: time limit.
         stop: ends the work early when it is set; the result is then None.
@@ -71,7 +71,7 @@ def spiel_tree(game: SpielGame, most: int, seconds: float, stop: Stop | None = N
 
 
 def key_after_state(key: bytes, state: State) -> bytes:
-    """Key of a player's information set after the player has seen another state."""
+    """Return the key of a player's information set after the player has seen another state."""
     digest = hashlib.blake2b(key, digest_size=8)
     for tensor in state.tensors:
         digest.update(tensor)
@@ -80,7 +80,7 @@ def key_after_state(key: bytes, state: State) -> bytes:
 
 
 def key_after_action(key: bytes, action: int) -> bytes:
-    """Key of a player's information set after an action of this player."""
+    """Return the key of a player's information set after an action of this player."""
     return hashlib.blake2b(key + str(action).encode(), digest_size=8).digest()
 
 

@@ -64,7 +64,7 @@ class Tabular:
         )
 
     def at(self, key: bytes) -> dict[int, float]:
-        """Return the frequency of each action by its number; empty for an unknown information set."""
+        """Return the frequencies in an information set by OpenSpiel's numbers of actions; empty for an unknown key."""
         number = np.uint64(int.from_bytes(key, "little"))
         place = int(np.searchsorted(self.keys, number))
         if place == len(self.keys) or self.keys[place] != number:
@@ -135,7 +135,7 @@ class TabularAgent:
     """Plays from a stored strategy; implements `spewy.competitions.higc.session.Agent`.
 
     Args:
-        tabular: the strategy.
+        tabular: the stored strategy to play.
         seed: seed of the random choices.
     """
 

@@ -102,7 +102,7 @@ def parse_actions(words: Sequence[str]) -> tuple[int, ...]:
 
 
 def parse_seat(line: str) -> int:
-    """Read the number of the bot's player.
+    """Read the referee's line that says whether the bot is player 0 or player 1.
 
     Raises:
         InputError: the number is neither 0 nor 1.
@@ -160,7 +160,7 @@ def compressed(tensor: Floats) -> bytes:
 
 
 def tensor_values(data: bytes, size: int, dialect: Dialect) -> Floats:
-    """Decode a tensor.
+    """Decode the values of a tensor from the referee's bytes.
 
     Args:
         data: the encoded tensor.

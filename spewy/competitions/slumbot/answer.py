@@ -1,4 +1,4 @@
-"""Answers of Slumbot's server: JSON objects with the state of a hand, which are checked field by field."""
+"""Read and check the answers of Slumbot's server: JSON objects with the state of a hand."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ MOST_CHIPS = 10**12
 
 @dataclass(frozen=True)
 class Answer:
-    """A state of a hand as the server tells it to the client.
+    """A state of a hand as the server sends it to the client.
 
     Attributes:
-        old_action: the actions before the client's last action; None if the server does not tell them.
+        old_action: the actions before the client's last action; None if the server does not send them.
         action: all actions so far.
-        position: the client's number: 0 is the big blind.
+        position: the client's player number: 0 is the big blind, 1 the button.
         played: the hand with all actions so far and the known cards.
-        token: the session's token; None if the server does not tell it.
+        token: the session's token; None if the server does not send it.
         winnings: chips that the client has won; None while the hand goes on.
         baseline: the server's estimate of the chips that it would have won with the client's cards; None if unknown.
-        session_total: chips that the client has won in the session, as the server counts; None if not told.
+        session_total: chips that the client has won in the session by the server's count; None if it sends none.
     """
 
     old_action: str | None
@@ -47,10 +47,10 @@ class Answer:
 
 
 def parse_answer(game: Game, fields: Mapping[str, Any]) -> Answer:
-    """Read a state of a hand.
+    """Read and check a state of a hand that the server has sent.
 
     Args:
-        game: the game.
+        game: the game that is played.
         fields: the server's JSON object.
 
     Raises:

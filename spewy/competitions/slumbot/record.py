@@ -43,11 +43,13 @@ _COUNTED = re.compile(r"^# (fault|lost|short) ", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Results:
-    """The finished hands of a session.
+    """The results of a session's finished hands.
+
+    A *baseline* is the server's estimate of the chips that it would have won with the client's cards.
 
     Attributes:
         winnings: chips that the client has won in each hand.
-        baselines: the server's baseline for each hand; None where the server has told none.
+        baselines: baseline of each hand in chips; None for a hand for which the server has sent none.
         faults: number of times that the bot failed.
         lost: number of hands that were begun and not finished.
         short: number of raises below the smallest legal raise.
@@ -75,29 +77,29 @@ class Results:
 
     @property
     def with_baseline(self) -> tuple[tuple[int, int], ...]:
-        """Winnings and baseline of each hand for which the server has told a baseline."""
+        """Winnings and baseline in chips of each hand for which the server has sent a baseline."""
         pairs = zip(self.winnings, self.baselines, strict=True)
         return tuple((won, baseline) for won, baseline in pairs if baseline is not None)
 
     @property
     def baseline_total(self) -> int:
-        """Sum of the server's baselines in chips."""
+        """Sum of the server's baselines in chips: what it would have won with the client's cards."""
         return sum(baseline for _, baseline in self.with_baseline)
 
     @property
     def baseline(self) -> Mean:
-        """Mean of the server's baselines in mbb per hand."""
+        """Mean in mbb per hand of the server's baselines: what it would have won with the client's cards."""
         return Mean.of([baseline for _, baseline in self.with_baseline], self.big_blind)
 
     @property
     def above_baseline(self) -> Mean:
-        """Mean of the winnings less the baseline in mbb per hand."""
+        """Mean in mbb per hand of the client's winnings less the server's baseline for the same cards."""
         return Mean.of([won - baseline for won, baseline in self.with_baseline], self.big_blind)
 
 
 @dataclass
 class Open:
-    """A hand that is being played.
+    """A hand that is being played, as it is stored in case of an interruption.
 
     Attributes:
         number: number of the hand.
@@ -115,12 +117,12 @@ class Open:
 
     @property
     def is_forgotten(self) -> bool:
-        """Whether the server has forgotten the hand."""
+        """Whether the server has forgotten the hand, since its last message is more than a day old."""
         return time.time() - self.since > IDLE
 
 
 class Record:
-    """Writes a session into a folder, and reads it again.
+    """The stored session in a folder: writes finished hands and the hand in play, and reads them again.
 
     Args:
         folder: an existing folder that this process has locked.
@@ -157,14 +159,19 @@ class Record:
 
     @property
     def results(self) -> Results:
-        """The finished hands."""
+        """The results of the finished hands."""
         faults, lost, short = (self._counts.get(name, 0) for name in ("fault", "lost", "short"))
         chips = tuple(self._winnings), tuple(self._baselines)
         unfinished = None if self.hand is None else self.hand.number
         return Results(*chips, faults, lost, short, self._game.big_blind, unfinished)
 
     def keep(self, token: str | None, hand: Open | None) -> None:
-        """Store the token and the hand that is being played."""
+        """Store the session's token and the hand that is being played.
+
+        Args:
+            token: the token; None: keep the earlier token.
+            hand: the hand; None: no hand is being played.
+        """
         self.token, self.hand = token or self.token, hand
         open_hand = None if hand is None else {**vars(hand), "fields": _without_token(hand.fields)}
         state = {"url": self._url, "user": self._user, "token": self.token, "hand": open_hand}
@@ -183,10 +190,10 @@ class Record:
         """Append a finished hand to the log.
 
         Args:
-            logged: the hand.
+            logged: the finished hand.
             actions: its actions in the server's text.
             winnings: chips that the client has won.
-            baseline: the server's baseline; None: not told.
+            baseline: the server's baseline; None: the server has sent none.
             told: texts of the comments ``short`` and ``fault``.
         """
         number = logged.number
@@ -241,7 +248,12 @@ class Record:
         replace_text(self._log, text[: ends[-1]] if ends else head)
 
     def _scanned(self) -> tuple[list[int], list[int | None], dict[str, int]]:
-        """Read the results of all finished hands, and count the other comments."""
+        """Read the results of all finished hands from the log.
+
+        Returns:
+            The client's winnings in each hand; the server's baseline for each hand, or None; and the number of
+            comments of each other kind.
+        """
         subject = f"log {path_text(self._log)}"
         text = read_text(self._log, subject)
         found = _RESULT.findall(text)

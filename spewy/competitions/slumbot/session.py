@@ -1,4 +1,4 @@
-"""Plays a session at Slumbot's server, hand after hand, with never more than one request at a time.
+"""Play a session at Slumbot's server, hand after hand, with one request at a time.
 
 Each message is stored before the next one is sent, so a session continues after an interruption with the hand in which
 it was interrupted. If it is unknown whether an action has reached the server, the client sends the action again. The
@@ -26,7 +26,7 @@ _TOKENS = re.compile(r"[kcf]|b[0-9]+")
 
 @dataclass(frozen=True)
 class Login:
-    """A user of the server.
+    """Name and password with which a client logs in at the server.
 
     Attributes:
         user: the user's name.
@@ -38,12 +38,12 @@ class Login:
 
 
 class Session:
-    """A client's session.
+    """A session at Slumbot's server, which a bot plays hand after hand.
 
     Args:
-        server: the server.
+        server: connection to the server.
         bot: the bot that plays; the caller closes it.
-        record: the folder of the session.
+        record: stores the session in its folder.
         names: names of the bot and of the server in logs.
         login: the user; None: nobody logs in.
         seed: seed of the bot's random choices.
@@ -117,7 +117,11 @@ class Session:
             self._lose(f"it was interrupted and cannot be continued: {error}")
 
     def _new_hand(self) -> tuple[Answer, dict[str, object]]:
-        """Ask the server for a hand; log in first if no earlier run has a token."""
+        """Ask the server for a new hand, after a login if the session has no token yet.
+
+        Returns:
+            The state in which the hand begins, and the server's JSON object.
+        """
         known = self._record.token
         if known is None and self._login is not None:
             self._log_in(self._login)
@@ -159,7 +163,7 @@ class Session:
         self._total = None  # the server counts the chips of each login by themselves
 
     def _play_hand(self, answer: Answer, opened: Open) -> None:
-        """Play a hand from a state to its end."""
+        """Play a hand to its end, from a state that the server has sent; ``opened`` is the hand as stored."""
         self._faults = list(opened.faults)
         hand, position = answer.played.legal or answer.played.hand, answer.position
         seed = hand_seed(self._seed, opened.number)
@@ -180,11 +184,11 @@ class Session:
         self._record.keep(token, replace(opened, faults=list(self._faults)))
 
     def _act(self, before: Answer, incr: str, number: int, sent_before: bool) -> tuple[Answer, Open]:
-        """Send an action, and return the next state.
+        """Send an action to the server, and return the state with which it answers.
 
         Args:
             before: the state before the action.
-            incr: the action.
+            incr: the action in the text of the server's protocol.
             number: number of the hand.
             sent_before: whether an earlier run has sent the action.
         """
@@ -217,7 +221,11 @@ class Session:
         return answer, Open(number, reply.fields)
 
     def _decide(self, answer: Answer) -> str:
-        """Ask the bot for an action; return a legal ACPC action of the hand as it was played."""
+        """Ask the bot for an action.
+
+        Returns:
+            An ACPC action that is legal in the hand as it was played; the bot sees the hand's legal form.
+        """
         played, position = answer.played, answer.position
         if played.legal is None or played.legal.to_act != position:
             # The hand is over in the legal form, which the bot sees. In the hand as played a few chips are left.
@@ -280,7 +288,7 @@ class Session:
 
 
 def _same_cards(before: Answer, after: Answer) -> bool:
-    """Whether two states have the same client's position and cards, and the later one continues the board."""
+    """Whether the client's position and cards are equal in two states, and the later state continues the board."""
     first, second = before.played.hand, after.played.hand
     own = first.hole[before.position], second.hole[after.position]
     board = second.board[: len(first.board)]

@@ -1,4 +1,4 @@
-"""A local stand-in for Slumbot's server, with one of our bots in Slumbot's place.
+"""A local stand-in for Slumbot's server, in which one of Spewy's bots plays in Slumbot's place.
 
 The stand-in knows the rules and the protocol, and checks every message. A seed decides the cards. The blinds are 50 and
 100, each hand begins with stacks of 20,000 chips, and the client's position alternates. The *baseline* of a hand is
@@ -71,7 +71,7 @@ class _Game:
 
 
 class StandIn:
-    """The sessions of a stand-in server; `answer` is called with each request.
+    """A stand-in for Slumbot's server, with its sessions; `answer` is called with each request.
 
     Args:
         bot: the bot in Slumbot's place; the caller closes it.
@@ -87,7 +87,7 @@ class StandIn:
         self._games: dict[str, _Game] = {}
 
     def answer(self, path: str, fields: dict[str, Any]) -> dict[str, Any]:
-        """Answer a request.
+        """Answer a client's request.
 
         Args:
             path: path of the request, such as ``/api/act``.
@@ -176,7 +176,7 @@ class StandIn:
         return state | self._end(game, table) if table.is_over else state
 
     def _end(self, game: _Game, table: Table) -> dict[str, Any]:
-        """End the hand, and return the fields of a hand that is over."""
+        """End the hand, and return the fields that the answer has at the end of a hand."""
         bot, won = 1 - game.position, table.result[game.position]
         self._bot.hand_over(table.view(bot))
         baseline = _called_down(self._bot, game)
@@ -198,7 +198,7 @@ def serving(stand_in: StandIn, port: int = 0, spoil: Spoil | None = None) -> Ite
     """Serve a stand-in at 127.0.0.1 in a thread within the ``with`` block; yield its address.
 
     Args:
-        stand_in: the sessions.
+        stand_in: answers the requests.
         port: number of the port; 0: any free port.
         spoil: function that may replace an answer.
     """
@@ -213,7 +213,7 @@ def serving(stand_in: StandIn, port: int = 0, spoil: Spoil | None = None) -> Ite
 
 
 class _Server(HTTPServer):
-    """Answers one request at a time."""
+    """HTTP server of a stand-in, which answers one request at a time."""
 
     def __init__(self, address: tuple[str, int], stand_in: StandIn, spoil: Spoil | None) -> None:
         super().__init__(address, _Handler)
@@ -283,7 +283,7 @@ def _cards(cards: tuple[int, ...] | None) -> list[str]:
 
 
 def _called_down(bot: Bot, game: _Game) -> int:
-    """Chips that the client's cards would have won if both players had checked and called."""
+    """Return the chips that the client's cards would have won if both players had checked and called."""
     assert game.dealt is not None
     table = Table(bot.game, game.dealt)
     while not table.is_over:

@@ -35,8 +35,8 @@ class Replayed:
 
     Attributes:
         hand: the hand as it was played; a raise in it may be below the smallest legal raise.
-        legal: the hand with every such raise increased to the smallest legal raise; None if the hand went on after
-            actions that would have ended the increased one.
+        legal: the hand with every such raise increased to the smallest legal raise; None if these larger raises would
+            have ended the hand, or a round, earlier.
         put_in_before: chips that each player had put in before the current round.
         short: descriptions of the raises below the smallest legal raise.
     """
@@ -47,7 +47,7 @@ class Replayed:
     short: tuple[str, ...] = ()
 
     def incr(self, action: str) -> str:
-        """Return the text that tells the server a legal ACPC action of the player to act."""
+        """Convert a legal ACPC action of the player to act to the text of the server's protocol."""
         return incr_text(self.hand, action, self.put_in_before)
 
     def played(self, action: str) -> str:
@@ -64,7 +64,7 @@ def slumbot_game() -> Game:
 
 
 def incr_text(hand: Hand, action: str, put_in_before: int) -> str:
-    """Return the text of an ACPC action.
+    """Convert an ACPC action to the text of Slumbot's protocol.
 
     Args:
         hand: the hand before the action.
@@ -80,7 +80,7 @@ def incr_text(hand: Hand, action: str, put_in_before: int) -> str:
 
 
 def actions_text(hand: Hand) -> str:
-    """Return the text of all actions of a hand, with a ``/`` after each round that was followed by another.
+    """Return all actions of a hand in the text of Slumbot's protocol, with a ``/`` between two rounds.
 
     >>> hand = Hand.start(slumbot_game()).apply("r300").apply("c")
     >>> actions_text(hand.deal(parse_cards("QsJh2h")).apply("r700"))
@@ -96,11 +96,11 @@ def actions_text(hand: Hand) -> str:
 
 
 def parse_incr(hand: Hand, incr: str, put_in_before: int) -> str:
-    """Return the ACPC action that the text of a player's action stands for.
+    """Convert the text of an action in Slumbot's protocol to an ACPC action.
 
     Args:
         hand: a hand in which a player is to act.
-        incr: the text.
+        incr: text of the action, such as ``b300``.
         put_in_before: chips that each player had put in before the round.
 
     Raises:
@@ -124,13 +124,13 @@ def parse_incr(hand: Hand, incr: str, put_in_before: int) -> str:
 
 
 def replayed(game: Game, text: str, hole: tuple[HoleCards, HoleCards], board: tuple[int, ...]) -> Replayed:
-    """Read a hand from the text of its actions.
+    """Read a hand from the text of its actions in Slumbot's protocol.
 
     A ``/`` may be missing at the end of the text.
 
     Args:
-        game: the game.
-        text: the actions.
+        game: the game that is played.
+        text: text of all actions, such as ``b300c/b400``.
         hole: the known hole cards of players 0 and 1.
         board: all public cards so far.
 
@@ -175,7 +175,7 @@ def read_cards(value: object, number: int | None, subject: str) -> tuple[int, ..
 
 
 class _Reading:
-    """Builds both forms of a hand, action by action."""
+    """Builds a hand action by action: as it was played, and in its legal form with legal raises only."""
 
     def __init__(self, game: Game, hole: tuple[HoleCards, HoleCards], board: tuple[int, ...]) -> None:
         self._hand = Hand.start(game, hole)
@@ -235,7 +235,7 @@ class _Reading:
 
 
 def _followed(legal: Hand | None, action: str) -> Hand | None:
-    """Apply an action to the form of a hand with legal raises only; None if nobody is to act in this form."""
+    """Apply an action to the legal form of a hand, with the nearest legal raise; None if nobody is to act in it."""
     if legal is None or legal.to_act is None:
         return None
     return legal.apply(read_action(legal, action)[0])

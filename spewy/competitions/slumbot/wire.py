@@ -1,4 +1,4 @@
-"""Requests to Slumbot's server: one at a time, with a time limit, and ever longer pauses after failures."""
+"""Send requests to Slumbot's server: one at a time, with a time limit, and ever longer pauses after failures."""
 
 from __future__ import annotations
 
@@ -71,7 +71,13 @@ class _Raw:
 
 
 class _FailedError(Exception):
-    """A request failed, and can be repeated."""
+    """A request to the server failed, and can be repeated.
+
+    Args:
+        text: description of the failure.
+        received: whether the server may have received the request.
+        pause: seconds that the server asks to wait before the next attempt.
+    """
 
     def __init__(self, text: str, *, received: bool = True, pause: float = 0.0) -> None:
         super().__init__(text)
@@ -148,7 +154,7 @@ class Server:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     def hide(self, secret: str) -> None:
-        """Replace a secret in all notes and errors, also where the server repeats it in its answers."""
+        """Replace a secret by dots in all later notes and errors, even if the server repeats it in an answer."""
         if len(secret) >= LEAST_SECRET:
             self._secrets.add(secret)
 
@@ -174,7 +180,8 @@ class Server:
     def _within_timeout(self, exchange: Callable[[], _Raw]) -> _Raw:
         """Run an exchange in a thread, and wait for its end no longer than the timeout.
 
-        The time limit of a socket is not enough: it begins again with each byte, and holds for no name server.
+        The time limit of a socket is not enough: it begins again with each byte, and does not limit the look-up of the
+        host's name.
         """
         results: queue.SimpleQueue[_Raw | Exception] = queue.SimpleQueue()
 
@@ -235,7 +242,13 @@ class Server:
         return data
 
     def _refusal(self, raw: _Raw) -> dict[str, Any]:
-        """Handle an answer whose HTTP status is not 200."""
+        """Raise the error for an answer whose HTTP status is not a success.
+
+        Raises:
+            RefusedError: the answer has an ``error_msg``.
+            _FailedError: the server is busy, so that the request can be repeated.
+            PeerError: the answer is a redirection or another failure.
+        """
         status = f"{raw.status} {one_line(raw.reason, 60)}".rstrip()
         if 300 <= raw.status < 400:
             where = short(raw.location or "nowhere", 100)
@@ -280,10 +293,10 @@ class Server:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows no redirection, since a POST would become a GET, and a password would go to another server."""
+    """Handles redirections as errors, since a POST would become a GET, and a password would go to another server."""
 
     def http_error_302(self, *args: Any, **kwargs: Any) -> None:
-        """Refuse the redirection; the answer is then an error, as any other HTTP status is."""
+        """Return nothing, so that the opener raises an `HTTPError` for the redirection."""
         return
 
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
@@ -311,7 +324,7 @@ def _json_object(data: bytes) -> dict[str, Any]:
 
 
 def _is_flat(value: object, most: int) -> bool:
-    """Whether the depth of a JSON value is at most a number."""
+    """Whether a JSON value is nested at most ``most`` levels deep."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return most > 0 and all(_is_flat(each, most - 1) for each in inner)
 

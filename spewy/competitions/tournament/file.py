@@ -30,7 +30,7 @@ class Section(BaseModel):
 
 
 class BotSection(Section):
-    """A bot.
+    """A bot that takes part in the tournament: a table ``[[bots]]`` of the file.
 
     Attributes:
         name: the bot's name on the result page.
@@ -44,7 +44,7 @@ class BotSection(Section):
 
 
 class AcpcSection(Section):
-    """An ACPC tournament.
+    """The section ``[acpc]``: a tournament by the ACPC's rules.
 
     Attributes:
         game: name of a game, or path of an ACPC game file.
@@ -62,7 +62,7 @@ class AcpcSection(Section):
 
 
 class HigcSection(Section):
-    """A HIGC tournament.
+    """The section ``[higc]``: a tournament by the HIGC's rules.
 
     Attributes:
         games: OpenSpiel's names of the games.
@@ -84,7 +84,7 @@ class HigcSection(Section):
 
 
 class UpacSection(Section):
-    """A UPAC tournament.
+    """The section ``[upac]``: a rating by UPAC's rules of games that were played before.
 
     Attributes:
         results: file of played games, for `spewy.competitions.tournament.tournament.read_games`.
@@ -104,7 +104,7 @@ class TournamentFile(Section):
         name: name of the tournament.
         rules: rules by which the bots are ranked.
         seed: seed of the cards and of qualifying sets.
-        bots: the bots.
+        bots: the bots that take part.
         acpc, higc, upac: section of the rules; the other two sections are None.
     """
 
@@ -142,7 +142,7 @@ def read_tournament(path: Path) -> TournamentFile:
 
 
 def pair_name(one: str, two: str) -> str:
-    """Name of the folder with the logs of a pair of bots."""
+    """Return the name of the folder with the logs of a pair of bots."""
     return f"{one}--{two}"
 
 

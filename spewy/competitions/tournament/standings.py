@@ -39,7 +39,8 @@ class Table:
 
     Attributes:
         names: names of the bots.
-        won: what the first bot of each pair won from the second bot; pairs stand in the order of ``names``.
+        won: chips or points that the first bot of each pair won from the second bot; pairs are in the order of
+            ``names``.
     """
 
     names: tuple[str, ...]
@@ -157,7 +158,7 @@ def lexicographic(rankings: Sequence[Ranking]) -> Ranking:
 
 
 def place_of(ranking: Ranking) -> dict[str, int]:
-    """Number of each bot's place; a tie of n bots uses up n numbers.
+    """Return the number of each bot's place; n bots that tie for a place use up n numbers.
 
     >>> place_of([["A", "B"], ["C"]])
     {'A': 1, 'B': 1, 'C': 3}
@@ -197,7 +198,7 @@ def elo(
 
 
 def by_rating(ratings: Mapping[str, float]) -> Ranking:
-    """Rank bots by their ratings."""
+    """Rank bots by their ratings, the highest first; equal ratings share a place."""
     ordered = sorted(set(ratings.values()), reverse=True)
     return [[name for name in ratings if ratings[name] == each] for each in ordered]
 
@@ -238,7 +239,7 @@ def _elected(names: Sequence[str], ballots: Sequence[Ranking], strength: Mapping
 
 
 def _votes(standing: Sequence[str], ballots: Sequence[Ranking]) -> dict[str, Fraction]:
-    """Number of first places that each remaining bot gets; tied bots on a ballot share its vote."""
+    """Count the ballots on which each remaining bot comes first; bots that tie on a ballot share its vote."""
     votes = dict.fromkeys(standing, Fraction(0))
     for ballot in ballots:
         choices = ([name for name in tied if name in votes] for tied in ballot)

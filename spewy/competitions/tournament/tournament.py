@@ -54,7 +54,7 @@ SEEDS_APART = 1_000_003
 
 @dataclass(frozen=True)
 class Played:
-    """Result of all matches of one pair of bots.
+    """Results of all matches between two bots in one stage of a tournament.
 
     Attributes:
         mean: mean result of the first bot, in the unit of the stage.
@@ -147,7 +147,7 @@ def play_tournament(
 
 @dataclass
 class _Acpc:
-    """A tournament by the ACPC's rules of 2007."""
+    """Plays a tournament by the ACPC's rules of 2007: qualifying rounds if there are many bots, then all pairs."""
 
     file: TournamentFile
     section: AcpcSection
@@ -194,7 +194,7 @@ class _Acpc:
         return names, stages, gone
 
     def _stage(self, title: str, names: tuple[str, ...], number: int) -> Stage:
-        """Play all pairs of some bots."""
+        """Play a match between each two of some bots, as stage ``number``; the stage's ranking is still empty."""
         matches = {pair: self._match(pair, number) for pair in combinations(names, 2)}
         folders = _folders(self.folder / f"stage-{number}", matches)
         tasks = [
@@ -227,7 +227,7 @@ class _Acpc:
 
 @dataclass
 class _Higc:
-    """A tournament by the HIGC's rules: instant run-off voting for each game, lexicographic over all games.
+    """Plays a tournament by the HIGC's rules: instant run-off voting for each game, lexicographic over all games.
 
     Bots that break the time limit too often in a game share the last place.
     """

@@ -1,1 +1,1 @@
-"""UPAC: rules, games between bots, and the tables and package of Spewy's own bot."""
+"""The competition UPAC: its rules, games between bots, and the tables and the package of Spewy's own bot."""

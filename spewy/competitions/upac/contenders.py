@@ -1,4 +1,7 @@
-"""Start bots for UPAC's games: rules and a package's tables in this process, packages and commands as programs."""
+"""Start bots for UPAC's games.
+
+Rules, and the tables of a package, play in this process; packages and commands run as programs.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ Rule = Callable[[Spot, Random], str]
 
 @dataclass
 class Spent:
-    """Largest time and memory that a bot used in its games.
+    """The most time and memory that a bot used in any of its games.
 
     Attributes:
         slowest: seconds for one answer.
@@ -59,7 +62,7 @@ class Contender:
 
     Attributes:
         name: the bot's name in reports.
-        open: function of (seed, name) that starts the bot for one game.
+        open: starts the bot for one game, given a seed and the bot's name in messages.
         spent: time and memory that the bot used; zero for a bot in this process.
     """
 
@@ -69,7 +72,7 @@ class Contender:
 
 
 class Contenders(Closing):
-    """Two bots, given as words on the command line; unpacked packages stay on the disk until `close`.
+    """The two bots of a series of games, given by words; unpacked packages stay on the disk until `close`.
 
     Args:
         first, second: ``random``, ``call``, ``allin``, ``equity``, ``cmd:SHELL``, a package's file, or ``tables:`` and
@@ -90,7 +93,7 @@ class Contenders(Closing):
             raise
 
     def close(self) -> None:
-        """Remove unpacked packages."""
+        """Remove unpacked packages from the disk, and close files of tables."""
         self._held.close()
 
     def _contender(self, word: str) -> Contender:
@@ -175,7 +178,11 @@ def unpack(package: Path, folder: Path) -> PackageBot:
 
 
 def _build(command: str, folder: Path) -> str:
-    """Run a package's build command, then kill all its remaining processes; return an error text, or an empty text."""
+    """Run a package's build command, and kill all processes that it has left.
+
+    Returns:
+        The reason why the build failed; empty if it succeeded.
+    """
     deadline, lines = time.monotonic() + BUILD_SECONDS, deque[bytes](maxlen=BUILD_LINES)
     if "\0" in command:
         return "embedded null byte"
@@ -217,7 +224,7 @@ def _local(rule: Rule, seed: int, peer: str) -> Channel:
 
 
 def _random(spot: Spot, rng: Random) -> str:
-    """Play a random action; fold only to a bet, and raise by any number of chips up to the smaller stack."""
+    """Choose a random action: a fold only if there is a bet, and a raise by up to the smaller stack."""
     kind = rng.choice("FCR" if spot.to_call else "CR")
     return kind if kind != "R" else f"R{rng.randint(1, spot.effective)}"
 

@@ -1,4 +1,4 @@
-"""Games between two of UPAC's bots: equal cards from both seats, shares of the chips, and the competition's Elo."""
+"""Play games between two UPAC bots, with equal cards in both seatings, and score them by chips and by Elo."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Log = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Game:
-    """A finished game.
+    """The result of a finished game between two bots.
 
     Attributes:
         seed: seed of the cards.
@@ -50,13 +50,13 @@ def play_games(
     seconds: float,
     log: Log | None = None,
 ) -> Iterator[Game]:
-    """Play two games for each seed, one with each seating.
+    """Play two games for each seed, the second with the seats swapped, and yield their results.
 
     Args:
         rules: rules of all games.
         contenders: both bots.
         seeds: seeds of the cards.
-        seconds: time limit of an answer.
+        seconds: seconds that a bot may take for each answer.
         log: called with each line that is sent or received.
     """
     for seed in seeds:
@@ -69,10 +69,10 @@ def play_games(
 def _game(
     rules: Rules, contenders: tuple[Contender, Contender], seed: int, seconds: float, log: Log | None
 ) -> tuple[tuple[float, float], int, str]:
-    """Play a game.
+    """Play one game between two bots in their seats.
 
     Returns:
-        Both shares of the chips, the number of hands, and the error that ended the game early, or an empty text.
+        Each seat's share of all chips, the number of hands, and the error that ended the game early, or an empty text.
     """
     rng, stacks, number = Random(seed), (rules.chips, rules.chips), 0
     with ExitStack() as held:
@@ -155,7 +155,7 @@ def _hand(
     seats: tuple[_Seat, _Seat],
     log: Log | None,
 ) -> tuple[int, int]:
-    """Play a hand; return both stacks after the hand."""
+    """Play one hand between two bots; return both stacks after the hand."""
     lines = play_hand(rules, dealt(rng), stacks, button)
     reply = ""
     while True:

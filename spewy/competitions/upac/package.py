@@ -18,7 +18,7 @@ from spewy.system.child import HOME
 from spewy.system.failures import failure_text
 
 MOST_BYTES = 5_000_000
-"""Largest size in bytes of our package, packed and unpacked."""
+"""Largest size in bytes of the package of Spewy's bot, packed and unpacked."""
 MOST_UNPACKED, MOST_FILES = 64 * 2**20, 1000
 """Largest unpacked size in bytes, and largest number of files, of another author's package.
 
@@ -35,7 +35,7 @@ _DATE = (2024, 1, 1, 0, 0, 0)
 
 
 def write_package(tables: Mapping[str, np.ndarray], out: Path) -> int:
-    """Write a package.
+    """Write the zip file with which Spewy's bot takes part in the competition.
 
     Args:
         tables: tables that the bot plays from.
@@ -139,7 +139,7 @@ def _json() -> bytes:
 
 
 def _sources() -> dict[str, str]:
-    """Source code of the runtime by path, with empty parent packages."""
+    """Return the source code of the bot's runtime by path, with empty parent packages."""
     parents = PurePosixPath(RUNTIME).parents
     above = {f"{parent}/__init__.py": STUB for parent in parents if parent.name}
     files = sorted((Path(HOME) / RUNTIME).glob("*.py"))

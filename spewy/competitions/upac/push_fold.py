@@ -122,7 +122,7 @@ def odds() -> tuple[Floats, Floats]:
 
 
 def equities() -> Floats:
-    """Equity of each starting hand against all other hands, ``[starting hand]``."""
+    """Return the equity of each starting hand against all other hands, ``[starting hand]``."""
     pairs, margin = odds()
     out: Floats = (pairs * (1 + margin) / 2).sum(axis=1) / pairs.sum(axis=1)
     return out

@@ -2,7 +2,7 @@
 
 This module handles text and state only; `spewy.competitions.upac.games` sends the lines to bots. Seat 0 is the
 defender, who has the small blind in the first round and receives every line first. An invalid reply ends the game, and
-its bot loses all chips. No player pushes more than the smaller stack. A raise may add any number of chips, without the
+its bot loses all chips. No player puts in more than the smaller stack. A raise may add any number of chips, without the
 minimum raise of poker's rules. Therefore `spewy.match.table.Table` cannot play these hands.
 """
 
@@ -25,11 +25,11 @@ _MOST_RAISE = 2**32 - 1
 
 
 class Line(NamedTuple):
-    """A line for one seat.
+    """A line of text that the engine sends to the bot in one seat.
 
     Attributes:
         seat: the seat that receives the line.
-        text: the line.
+        text: the line without a line ending.
         asks: whether the line asks for a reply.
     """
 
@@ -40,12 +40,12 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules of a game.
+    """The rules of a UPAC game that can be varied.
 
     Attributes:
         chips: chips that each bot begins with.
         rounds: largest number of hands in a game.
-        most: largest number of chips that a player may push in a hand; None: no limit.
+        most: largest number of chips that a player may put in during a hand; None: no limit.
         old_labels: whether START names the other player's blind, as the engine did before October 2023.
     """
 
@@ -94,7 +94,7 @@ Lines = Generator[Line, str, tuple[int, int]]
 
 
 def dealt(rng: Random) -> Cards:
-    """Draw the cards of a hand."""
+    """Draw both seats' hole cards and a final board from a shuffled deck."""
     deck = list(range(52))
     rng.shuffle(deck)
     a, b, c, d, *rest = deck[:9]
@@ -102,7 +102,7 @@ def dealt(rng: Random) -> Cards:
 
 
 def play_hand(rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) -> Lines:
-    """Play one hand.
+    """Play one hand: a generator of the lines to send, which receives the bots' replies.
 
     Args:
         rules: rules of the game.
@@ -111,7 +111,7 @@ def play_hand(rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) 
         button: seat with the small blind.
 
     Yields:
-        The lines for both seats; a line that asks receives the reply.
+        The lines for both seats; if a line asks for a reply, the caller sends the reply to the generator.
 
     Returns:
         The stacks of both seats after the hand.
@@ -137,7 +137,7 @@ def play_hand(rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) 
 
 
 class _Hand:
-    """A hand that is being played."""
+    """A hand that is being played: its cards, both stacks, and the chips put in so far."""
 
     def __init__(self, rules: Rules, cards: Cards, stacks: tuple[int, int], button: int) -> None:
         self._cards, self._stacks, self._button = cards, stacks, button
@@ -148,12 +148,12 @@ class _Hand:
         self.pushed[button] = SMALL_BLIND
 
     def label(self, seat: int, *, of_start: bool = False) -> str:
-        """Name of a seat's blind, ``SB`` or ``BB``; START may use the old labels."""
+        """Return the name of a seat's blind, ``SB`` or ``BB``; the line START may use the old labels."""
         small = (seat == self._button) != (of_start and self._old_labels)
         return "SB" if small else "BB"
 
     def betting(self, first: int) -> Generator[Line, str, int | None]:
-        """Play a betting round; return the seat that folded, or None."""
+        """Play a betting round, in which seat ``first`` acts first; return the seat that folded, or None."""
         seat, acted = first, 0
         while acted < 2 or self.pushed[0] != self.pushed[1]:
             other = 1 - seat
@@ -169,7 +169,7 @@ class _Hand:
         return None
 
     def endings(self, folded: int | None) -> tuple[str, str]:
-        """Last line for each seat, after a fold by seat ``folded``, or after a showdown if ``folded`` is None."""
+        """Return each seat's last line, after a fold of seat ``folded``, or after a showdown if it is None."""
         if folded is not None:
             return (text := f"END FOLD {self.label(folded)}"), text
         winner = self._winner()
@@ -182,7 +182,7 @@ class _Hand:
         return lines[0], lines[1]
 
     def paid(self, folded: int | None) -> tuple[int, int]:
-        """Stacks of both seats after a hand that ends by a fold of seat ``folded``, or at a showdown for None."""
+        """Return both seats' stacks after a hand that ended by a fold of seat ``folded``; None: by a showdown."""
         winner = self._winner() if folded is None else 1 - folded
         if winner is None:
             return self._stacks

@@ -87,7 +87,10 @@ def rung_folders(ladder: Path) -> list[Path]:
 
 
 def push_fold_tables() -> Arrays:
-    """Make the tables of push or fold for all stacks, and of the equities of starting hands; row 0 is unused."""
+    """Make the push-or-fold tables for all stacks, and the table of the starting hands' equities.
+
+    Rows of the push-or-fold tables are stacks in chips; row 0 is unused.
+    """
     solutions = [push_fold(max(stack, 1)) for stack in range(DEEPEST + 1)]
     return {
         "push": np.stack([each.push for each in solutions]),
@@ -98,7 +101,7 @@ def push_fold_tables() -> Arrays:
 
 
 def board_tables(abstraction: Abstraction) -> Arrays:
-    """Make the tables of board buckets and of the rows of hands."""
+    """Make the tables that give the board bucket of each board, and the rows of the hands."""
     deck = Deck()
     finals = board_map(deck, (RIVER,))
     flops, turns = (board_map(deck, (n,)).boards for n in (FLOP, TURN))
@@ -121,7 +124,7 @@ def board_tables(abstraction: Abstraction) -> Arrays:
 
 
 def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstraction]:
-    """Return the stack, the strategies and the board buckets of a solve."""
+    """Open the solve for one stack; return the stack in chips, the strategies and the board buckets."""
     policy = opened.enter_context(open_policy(folder))
     if not isinstance(policy, BucketPolicy):
         raise InputError(
@@ -145,7 +148,7 @@ def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstracti
 def _require_together(
     rungs: Sequence[tuple[int, BucketPolicy, Abstraction]], folders: Sequence[Path]
 ) -> None:
-    """Refuse two solves for the same stack, and solves with different board buckets or rows."""
+    """Check that all solves have different stacks, and the same board buckets and rows."""
     stacks = [stack for stack, _, _ in rungs]
     if len(set(stacks)) < len(stacks):
         raise InputError(f"{len(folders)} folders: expected different stacks, found {stacks}")
@@ -173,10 +176,13 @@ def _in_order(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _mean_curves(
     percentiles: Percentiles, abstraction: Abstraction, boards: np.ndarray, board_buckets: np.ndarray
 ) -> np.ndarray:
-    """Compute the mean curve of each row's hands on some boards of each board bucket of turns.
+    """Compute the mean curve of each row of hands, for each board bucket of turns.
+
+    A hand's curve is its sorted percentiles of strength over all river cards. The means are over the row's hands, on at
+    most `TURNS` boards of the board bucket.
 
     Args:
-        percentiles: computes curves of hands.
+        percentiles: computes the curves of hands on turns.
         abstraction: board buckets and rows.
         boards: all turns.
         board_buckets: board bucket of each turn.
@@ -212,7 +218,7 @@ def _river_rows(abstraction: Abstraction, boards: np.ndarray) -> tuple[np.ndarra
 
 
 def _rung_tables(policy: BucketPolicy, n_board_buckets: Sequence[int]) -> Arrays:
-    """Make the tables of a rung: its tree, and its strategy in each round."""
+    """Make the tables of the solve for one stack: its betting tree, and its strategy in each round."""
     nodes, decisions = tree_tables(policy.problem.tree.root)
     out: Arrays = {"tree": nodes}
     for t, n in enumerate(n_board_buckets):
@@ -243,17 +249,17 @@ def _coarse(free: np.ndarray) -> np.ndarray:
 
 
 class Decides(NamedTuple):
-    """Location of a decision's strategy in the solve and in the bot's table.
+    """Location of a decision's strategy in the solve's strategy locker, and in the bot's table.
 
-    Both store the frequencies of all actions but a decision's last.
+    Both store the frequencies of all actions of a decision but the last.
 
     Attributes:
         round: round of the decision.
         player: player to act.
         enters: line that enters the round.
-        first_free: index of the first stored frequency among all stored frequencies of its player in the chunk.
+        first_free: index of the decision's first stored frequency among the player's stored frequencies in the chunk.
         n_actions: number of actions.
-        slot: index of the first stored frequency in the bot's table of the round.
+        slot: index of the decision's first stored frequency in the bot's table of the round.
     """
 
     round: int
@@ -265,7 +271,12 @@ class Decides(NamedTuple):
 
 
 def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
-    """Convert a betting tree to the bot's form ``[node, column]``, breadth first; also return the tree's decisions."""
+    """Convert a betting tree to the array that the bot reads.
+
+    Returns:
+        The nodes ``[node, column]``, breadth first, as in `spewy.competitions.upac.runtime.tables.Tree`; and the
+        decisions of the tree.
+    """
     nodes: list[list[int]] = []
     decisions: list[Decides] = []
     queue, n_queued = deque([(root, CALL)]), 1
@@ -288,7 +299,10 @@ def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
 
 
 def _followed(node: Node) -> Iterator[tuple[Node, int]]:
-    """Yield the node after each action of a decision and after any deal, with the total of the action."""
+    """Yield the node that follows each action of a decision, after any deal, with the number for the action.
+
+    The number is that of the bot's tree: -1 for a fold, 0 for a check or call, else the total of a raise.
+    """
     for action, child in zip(node.actions, node.children, strict=True):
         below = child
         while below.kind == "chance":
@@ -301,13 +315,16 @@ def _total(acpc: str) -> int:
 
 
 class _FreeSlots:
-    """Index of each decision's first stored frequency in its chunk; the last action's frequency is not stored."""
+    """Finds the index of each decision's first stored frequency in its chunk.
+
+    The frequency of a decision's last action is not stored.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, Mapping[str, int]] = {}
 
     def first(self, root: Node, node: Node) -> int:
-        """Return the index of a decision's first stored frequency."""
+        """Return the index of a decision's first stored frequency among its player's in the chunk."""
         enters = entry_line(node.line)
         if enters not in self._known:
             self._known[enters] = self._of(root, enters)

@@ -22,7 +22,7 @@ Ranks are numbers from 0 (deuce) to 12 (ace).
 
 
 def combo_name(hand: int) -> str:
-    """Write the name of the hand with a number, its higher card first.
+    """Return the name of the hand that has this number, with the higher card first.
 
     >>> combo_name(1325)
     'AsAh'

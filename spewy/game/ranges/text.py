@@ -99,7 +99,7 @@ def _ladders() -> Iterator[list[HandClass]]:
 
 
 def _ladder_groups(ladder: list[HandClass], weights: list[float], single: list[int]) -> Iterator[str]:
-    """Yield the text of each group in a list of classes.
+    """Yield groups, such as ``AQs-A9s:0.5``, for the neighbours of equal weight in a list of classes.
 
     Args:
         ladder: a list of `_ladders`.

@@ -10,7 +10,7 @@ import { drawAnswer } from "./waiting.js";
 
 const startedChunks = new Set();
 
-/** Panel of the look page. */
+/** Panel "Chunk" of the look page: payoff matrices, board bucket and rows of hands in the betting round of a position. */
 export const chunkPanel = {
   id: "chunk",
   title: "Chunk",

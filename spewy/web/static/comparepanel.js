@@ -15,7 +15,7 @@ const rememberedSolves = remembering(2);
 const rememberedComparisons = remembering(4);
 const comparedOrder = { column: "ev", ascending: false };
 
-/** Panel of the look page. */
+/** Panel "Compare" of the look page: differences between two solves at a position. */
 export const comparePanel = {
   id: "compare",
   title: "Compare",

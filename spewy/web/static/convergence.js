@@ -7,7 +7,7 @@ const WIDE = { width: 720, height: 300, left: 62, right: 14, top: 14, bottom: 40
 const NARROW = { width: 360, height: 260, left: 56, right: 10, top: 14, bottom: 40 };
 
 /**
- * Draw a curve.
+ * Draw the curve of a solve's exploitability over time.
  * @param {Array<Array<number>>} curve for each check the sweeps, the seconds and the exploitability.
  * @param {object} options `unit` of exploitability; `target`, or null.
  */

@@ -14,7 +14,7 @@ const MEASURE_TITLES = {
 const MOST_REALISED = 2.5;
 const rememberedCurves = remembering();
 
-/** Panel of the look page. */
+/** Panel "Curves" of the look page: equity, EV and realised equity of both ranges at a position, as curves. */
 export const curvesPanel = {
   id: "curves",
   title: "Curves",

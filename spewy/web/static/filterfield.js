@@ -5,7 +5,7 @@ import { el, fill } from "./dom.js";
 const SEPARATOR = /[,&;]/;
 
 /**
- * Make the field.
+ * Make the field in which a reader types a filter of hands.
  * @param {object} options `value`: the filter now; `error`: what is wrong with it, or null; `names()`: promise of the
  *   names that a filter can have; `choose(text)`: called with a new filter.
  */

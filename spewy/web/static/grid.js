@@ -21,7 +21,7 @@ export function classOf(hand) {
 }
 
 /**
- * Make a grid.
+ * Make the grid of one player's 13 x 13 hand classes.
  * @param {object} view one player's hands, as the server's position has them.
  * @param {object} options `heat`: `"strategy"`, `"reach"` or the name of a heat map; `selected`: a hand class;
  *   `pick(name)`: called for a click or Enter; `point(name, cell)`: called when the pointer or the focus comes to a

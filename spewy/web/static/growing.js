@@ -8,7 +8,7 @@
  * @param {function} make makes the node of a number.
  * @param {object} options `step`: how many nodes there are at first, and how many more each time; `grown(left)`: called
  *   with how many nodes are not there yet.
- * @returns {function} adds all nodes that are not there yet.
+ * @returns {function} adds all nodes that are still missing.
  */
 export function growList(scroll, body, count, make, { step, grown = () => {} }) {
   let made = 0;

@@ -6,7 +6,7 @@ import { known } from "./format.js";
 import { rescaled, scaleColour } from "./scale.js";
 
 /**
- * Make the map.
+ * Make the map of cards for a report, coloured by one of its quantities.
  * @param {object} report report over single cards.
  * @param {Array<object>} rows its rows.
  * @param {object} quantity one of `reportQuantities`.

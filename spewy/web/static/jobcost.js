@@ -8,7 +8,7 @@ import { send } from "./source.js";
 const WAIT_MS = 800;
 const SWEEPS = 100;
 
-/** Make the cost of a draft; the server estimates it anew after each change. */
+/** Make the element with the estimated cost of a job's draft; the server estimates it again after each change. */
 export function jobCost(draft) {
   const body = el("div", { "aria-live": "polite" });
   const node = el("section", { class: "job-box", "aria-label": "cost" }, el("h2", {}, "Cost"), body);
@@ -66,7 +66,7 @@ export function jobCost(draft) {
     return `The job needs more than the ${limit} that it may use. Allow more memory if the machine has it, or make the job smaller:`;
   }
 
-  /** What saves most memory, each with a button that makes the change. */
+  /** Make a list of the changes to the job that save most memory, each with a button that makes the change. */
   function smaller(cost, limit) {
     const cuts = cost.cuts || [];
     if (cost.fits && !cuts.length) return null;

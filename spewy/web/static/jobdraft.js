@@ -59,7 +59,7 @@ export function createDraft() {
     checkSoon({ text }, delay);
   }
 
-  /** Take over a draft that the server has checked, such as that of a preset. */
+  /** Replace the draft by one that the server has checked, such as the draft of a preset. */
   function take(found, origin = "") {
     draft.origin = origin;
     draft.about = firstComment(found.text);
@@ -81,7 +81,7 @@ export function createDraft() {
     }
   }
 
-  /** Return the message of a problem with a key; a key also claims problems of the keys below it. */
+  /** Return the message of a problem with a key, or with a key below it that no other field shows. */
   function problem(key) {
     const found = draft.problems.find((each) => claimant(each.key) === key);
     return found ? found.message : "";

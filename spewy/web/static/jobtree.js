@@ -68,7 +68,7 @@ export function jobTree(draft, { lock }) {
     return el("li", {}, el("details", { open: depth < OPEN_DEPTH }, el("summary", {}, name), treeNode(node, depth + 1, unit)));
   }
 
-  /** Make a button that is replaced by a further part of the tree. */
+  /** Make a button that, when clicked, is replaced by a further part of the tree. */
   function partButton(text, line, depth, unit) {
     const place = el("span", {});
     const button = smallButton(text, async () => {

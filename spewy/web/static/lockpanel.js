@@ -3,7 +3,7 @@
 import { el, fill } from "./dom.js";
 import { placeAddress } from "./place.js";
 
-/** The panel "Lock" of the look page. */
+/** Panel "Lock" of the look page: a link that sets up the same job with a lock at the shown decision. */
 export const lockPanel = {
   id: "lock",
   title: "Lock",

@@ -9,7 +9,7 @@ const MAP_SIZE = 480;
 const MAP_MARGIN = 26;
 
 /**
- * Draw the payoffs of a leaf.
+ * Draw a chunk's payoff matrix, in blocks of rows, as a map of colours.
  * @param {object} chunk the server's answer: `blocks` of oop and ip, and `payoffs[oop][ip]`, what oop wins.
  */
 export function matrixMap(chunk) {

@@ -17,7 +17,7 @@ export function remembering(most = 8) {
   };
 }
 
-/** Return what identifies a position and the state of its solve. */
+/** Return a key that identifies a position, its filter, and the saved state of its solve. */
 export function positionKey({ folder, position, filter }) {
   return [folder, position.progress, position.line, position.board, filter];
 }

@@ -50,7 +50,7 @@ function briefShare(share) {
   return (100 * share).toFixed(0);
 }
 
-/** Make a select of a report's quantity. */
+/** Make a select field with which a reader chooses the quantity of a report to show. */
 export function quantityField(quantities, chosen, choose) {
   return [
     el("label", { for: "report-quantity" }, "show"),

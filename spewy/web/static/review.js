@@ -83,7 +83,7 @@ function mixNode(decision) {
   );
 }
 
-/** A cost of more than a twentieth of the pot stands out. */
+/** Return the style class of a decision's cost; a cost of more than a twentieth of the pot is highlighted. */
 function costClass(decision, state) {
   return decision.cost > 0.05 * state.pot ? "cost high" : "cost";
 }

@@ -13,7 +13,7 @@ const rememberedReports = remembering();
 const startedReports = new Set();
 const runoutOrder = { column: "name", ascending: true };
 
-/** Panel of the look page. */
+/** Panel "Next cards" of the look page: a report over all cards that can be dealt at a position. */
 export const runoutsPanel = {
   id: "runouts",
   title: "Next cards",

@@ -1,4 +1,4 @@
-/** The panel that gives away what it shows: ranges as text, the table of hands, pictures, and the address of the place. */
+/** The panel that copies and saves a position: ranges as text, the table of hands, pictures, and the page's address. */
 
 import { el, fill } from "./dom.js";
 import { positionKey, remembering } from "./remember.js";
@@ -13,7 +13,7 @@ const PICTURE_MAPS = [
 ];
 const chosenPicture = { map: "strategy" };
 
-/** Panel of the look page. */
+/** Panel "Copy and save" of the look page: ranges, tables, pictures and the address of a position. */
 export const savePanel = {
   id: "save",
   title: "Copy and save",

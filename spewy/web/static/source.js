@@ -1,9 +1,9 @@
 /** Asks the server for JSON. */
 
-/** An answer of the server that is an error. */
+/** An error that the server has answered, with its text as the message. */
 export class AnswerError extends Error {}
 
-/** Ask a question that changes nothing. */
+/** Ask the server a question (GET), which changes nothing; return a promise of the JSON answer. */
 export async function ask(path, query = {}, signal = undefined) {
   return answered(fetch(`${path}?${new URLSearchParams(givenParameters(query))}`, { signal }));
 }
@@ -15,7 +15,7 @@ export function givenParameters(query) {
   );
 }
 
-/** Send a request that changes something. */
+/** Send the server a request (POST), which changes something; return a promise of the JSON answer. */
 export async function send(path, body = {}) {
   return answered(
     fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),

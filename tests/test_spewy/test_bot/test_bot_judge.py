@@ -91,5 +91,5 @@ def test_a_bot_that_solves_is_judged_as_it_answers(folder, rounds, safe):
 
 
 def test_a_bot_that_is_not_repeatable_is_refused(folder):
-    with pytest.raises(InputError, match="expected one thread and no limit in seconds"):
+    with pytest.raises(InputError, match="expected one thread and no time limit"):
         open_judge(folder, Options(), symmetric=True)

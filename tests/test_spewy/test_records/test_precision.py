@@ -94,7 +94,8 @@ def test_regrets_that_are_not_finite_are_not_saved(precision, monkeypatch):
         monkeypatch.setattr(Cfr, "finite", lambda self: False)
         monkeypatch.setattr(ExactCfr, "finite", lambda self: False)
         with pytest.raises(
-            SolveError, match=r"sweep [12]0: regrets or strategy sums are infinite or not numbers, so nothing"
+            SolveError,
+            match=r"sweep [12]0: regrets or strategy sums are infinite or not numbers, so the sweep",
         ):
             session.solve()
         assert saved_sweeps(session.store) == 0

@@ -338,7 +338,9 @@ def test_a_chunk_that_single_precision_leaves_without_finite_numbers_is_solved_i
     monkeypatch.setattr(Cfr, "finite", lambda self: False)
     failed = spewy(*command)
     assert failed.exit_code == 1
-    assert failed.stderr.endswith("which was dropped: expected finite numbers, found others\n")
+    assert failed.stderr.endswith(
+        "which was dropped: its solve gave infinite numbers, also in double precision\n"
+    )
     assert failed.stdout == ""
 
 

@@ -24,11 +24,11 @@ PERMS: Ints = np.array(
     [[card & ~3 | perm[card & 3] for card in range(NUM_CARDS)] for perm in permutations(range(4))],
     dtype=np.int64,
 )
-"""Card that each permutation of suits makes of each card, ``[permutation, card]``."""
+"""Card to which each permutation of suits maps each card, ``[permutation, card]``."""
 
 
 def _choose() -> Ints:
-    """Number of ways to choose k out of n cards, ``[n, k]``, for k from 0 to 5."""
+    """Return the numbers of ways to choose k out of n cards, ``[n, k]``, for k from 0 to 5."""
     out = np.zeros((NUM_CARDS + 1, 6), dtype=np.int64)
     out[:, 0] = 1
     for n in range(1, NUM_CARDS + 1):
@@ -40,7 +40,7 @@ _CHOOSE = _choose()
 
 
 def start_class(hole: Sequence[int]) -> int:
-    """Number of a starting hand among the 169 starting hands.
+    """Return the number of a hand's starting hand among the 169 starting hands.
 
     The numbers run row by row through the usual chart: aces first, suited hands above the diagonal.
 
@@ -53,7 +53,7 @@ def start_class(hole: Sequence[int]) -> int:
 
 
 def hand_number(hole: Sequence[int]) -> int:
-    """Row of a hand in `HANDS`.
+    """Return the number of a hand: its row in `HANDS`, for its two cards in any order.
 
     >>> hand_number((51, 50)), hand_number((0, 1))
     (1325, 0)
@@ -63,7 +63,7 @@ def hand_number(hole: Sequence[int]) -> int:
 
 
 def hand_numbers(holes: Ints) -> Ints:
-    """Rows in `HANDS` of hands ``[hand, 2]``, with their cards in any order."""
+    """Return the numbers (rows in `HANDS`) of hands ``[hand, 2]``, for their cards in any order."""
     low, high = holes.min(axis=1), holes.max(axis=1)
     out: Ints = low * (2 * NUM_CARDS - low - 1) // 2 + high - low - 1
     return out

@@ -25,10 +25,10 @@ BOARDS = 60
 
 
 def grades(hole: Sequence[int], boards: Ints) -> Ints:
-    """Grade of a hand on each final board.
+    """Return the grade of a hand on each final board: the percentile of its strength, from 0 to 254.
 
     Args:
-        hole: the hand.
+        hole: the two cards of the hand.
         boards: final boards without the hand's cards, ``[board, 5]``.
 
     Returns:
@@ -40,7 +40,16 @@ def grades(hole: Sequence[int], boards: Ints) -> Ints:
 
 
 def curve(hole: Sequence[int], board: Sequence[int], n_points: int) -> Floats:
-    """Curve of a hand on a turn, as an array of ``n_points`` values from 0 to 1."""
+    """Return the curve of a hand on a turn: its sorted percentiles of strength over all river cards.
+
+    Args:
+        hole: the two cards of the hand.
+        board: the turn's four cards.
+        n_points: number of points of the curve; each point is the mean of neighbouring percentiles.
+
+    Returns:
+        The curve ``[point]``, with values from 0 to 1.
+    """
     ordered = np.sort(grades(hole, _completed(hole, board)))
     cuts = np.arange(n_points + 1) * len(ordered) // n_points
     means = np.add.reduceat(ordered, cuts[:-1]) / np.diff(cuts)
@@ -48,7 +57,7 @@ def curve(hole: Sequence[int], board: Sequence[int], n_points: int) -> Floats:
 
 
 def all_grades(boards: Ints) -> Ints:
-    """Grade of each hand on each final board.
+    """Return the grade of each hand on each final board: the percentile of its strength, from 0 to 254.
 
     Args:
         boards: final boards, ``[board, 5]``.
@@ -67,7 +76,7 @@ def all_grades(boards: Ints) -> Ints:
 
 
 def all_curves(board: Sequence[int], n_points: int) -> Floats:
-    """Curve of each hand on a turn.
+    """Return the curve of each hand on a turn: its sorted percentiles of strength over all river cards.
 
     Args:
         board: the turn's four cards.
@@ -83,10 +92,10 @@ def all_curves(board: Sequence[int], n_points: int) -> Floats:
 
 
 def equity(hole: Sequence[int], board: Sequence[int], seed: int = 0) -> float:
-    """Equity of a hand against all other hands, if the players only check to the showdown.
+    """Return the equity of a hand against all other hands, from 0 to 1, if there is no further betting.
 
     Args:
-        hole: the hand.
+        hole: the two cards of the hand.
         board: three to five cards.
         seed: seed of the final boards that are sampled on a flop.
     """
@@ -98,7 +107,7 @@ def equity(hole: Sequence[int], board: Sequence[int], seed: int = 0) -> float:
 
 
 def _completed(hole: Sequence[int], board: Sequence[int]) -> Ints:
-    """All final boards ``[board, 5]`` that contain a board and do not contain a hand's cards."""
+    """Return all final boards ``[board, 5]`` that begin with a board and contain none of a hand's cards."""
     cards = [card for card in range(NUM_CARDS) if card not in {*hole, *board}]
     n_more = 5 - len(board)
     more = np.array(list(combinations(cards, n_more)), dtype=np.int64)

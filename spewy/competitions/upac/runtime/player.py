@@ -1,14 +1,14 @@
-"""The bot's strategy: push or fold with short stacks, a rung of the ladder with deeper stacks, else pot odds.
+"""The bot's strategy: push or fold with short stacks, a stored strategy with deeper stacks, else pot odds.
 
-A *rung* is a betting tree with a solved strategy for one stack; the *ladder* is all rungs.
+The bot has solved strategies for several stacks. A *rung* is a betting tree with its strategy for one stack; the
+*ladder* is all rungs.
 
-**Stacks between two rungs** play the rung with the nearest stack by ratio. Bets keep their shares of the pot, and
-all-in stays all-in.
-
-**Bets that the tree lacks** are translated to a neighbouring bet by the pseudo-harmonic mapping (S. Ganzfried and
-T. Sandholm, "Action Translation in Extensive-Form Games with Large Action Spaces", IJCAI 2013).
-
-**Rivers** are solved during play in the rung's tree, hand by hand, with the ranges that follow from the tables.
+- With a stack between two rungs, the bot plays the rung with the nearest stack by ratio. Bets keep their shares of the
+  pot, and all-in stays all-in.
+- A bet that the tree lacks is translated to a neighbouring bet by the pseudo-harmonic mapping (S. Ganzfried and
+  T. Sandholm, "Action Translation in Extensive-Form Games with Large Action Spaces", IJCAI 2013).
+- Rivers are solved during play in the rung's betting tree, with a row for each hand. Their ranges follow from the
+  stored strategies of the earlier rounds.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from spewy.competitions.upac.runtime.tables import (
 PUSH_OR_FOLD = 10
 """Largest effective stack in chips (five big blinds) at which the bot pushes or folds before the flop."""
 MARGIN = 0.04
-"""Equity beyond the pot odds that a call without a table needs, because players bet with better hands."""
+"""Equity beyond the pot odds that a call by equity needs, because players bet with better hands."""
 AHEAD, FAR_AHEAD = 0.62, 0.85
-"""Smallest equities at which the bot, without a table, bets half the pot, and goes all in."""
+"""Smallest equities at which the bot bets half the pot, and goes all in, if no stored strategy covers the state."""
 RIVER_ROUND = 3
 BOARD_CARDS = (0, 3, 4, 5)
 """Number of board cards by round."""
 SECONDS = 0.35
-"""Time limit in seconds for solving a river; a hand on a slow machine that reaches it is not reproducible."""
+"""Time limit in seconds for solving a river; a hand in which a slow machine reaches the limit is not reproducible."""
 LEAST = 0.01
-"""Smallest frequency of an observed action when ranges are updated, because opponents do not play by our tables."""
+"""Smallest frequency of an observed action when ranges are updated, because opponents play other strategies."""
 RARE = 1e-4
 """Share of a range's largest weight below which a hand is dropped."""
 
@@ -56,12 +56,12 @@ Came = list[tuple[int, int]]
 
 
 class Player:
-    """Answers the engine's questions in all hands of a game.
+    """Chooses the bot's action whenever the competition's engine asks for one.
 
     Args:
-        tables: tables to play from.
+        tables: the stored strategies that the bot plays.
         seed: seed of all random choices.
-        seconds: time limit for solving a river; 0: play rivers from the tables.
+        seconds: time limit for solving a river; 0: play the stored strategies on rivers.
     """
 
     def __init__(self, tables: Tables, seed: int = 0, seconds: float = SECONDS) -> None:
@@ -73,10 +73,10 @@ class Player:
         self._taken: dict[int, int] = {}
         """Index of the tree's action for each action of this hand, by the number of actions before it."""
         self._river: dict[int, Floats] = {}
-        """Strategy of the own hand at each decision of this hand's river, ``[action]``; empty before the solve."""
+        """Strategy ``[action]`` of the bot's cards at each decision on this hand's river; empty before the solve."""
 
     def answer(self, spot: Spot) -> str:
-        """Return ``F`` (fold), ``C`` (check or call), or ``R`` and the number of chips to raise by."""
+        """Choose an action: ``F`` (fold), ``C`` (check or call), or ``R`` and the number of chips to raise by."""
         if spot.number != self._hand:
             self._hand = spot.number
             self._rng = Random(f"{self._seed} {spot.number}")
@@ -96,7 +96,11 @@ class Player:
         return self._by_odds(spot)
 
     def _by_table(self, spot: Spot) -> str:
-        """Return an answer from the nearest rung of the ladder; empty if the rung's tree does not cover the spot."""
+        """Choose an action by the strategy that was solved for the nearest stack.
+
+        Returns:
+            The answer to the engine; empty if the strategy's betting tree does not cover the betting so far.
+        """
         if spot.rounds is None or not self._tables.stacks:
             return ""
         rung = nearest(self._tables.stacks, spot.effective)
@@ -116,10 +120,18 @@ class Player:
         return _at_table(tree, tree.children(node)[place], node, spot)
 
     def _solved(self, rung: int, path: Came, spot: Spot) -> dict[int, Floats]:
-        """Solve a river; return the strategy of the bot's own hand at each of its decisions.
+        """Solve the river that a hand has reached, for the bot's own hand.
 
-        After few iterations on a slow machine the solved strategy can be worse than the tables. So the bot compares
-        best responses to both, and returns the strategy that loses less.
+        After few iterations on a slow machine, the solved strategy can be worse than the stored strategy. So the bot
+        computes the best response to each, and plays the strategy that loses less.
+
+        Args:
+            rung: number of the stack whose tree and strategy the bot plays.
+            path: path through this tree up to the river's current decision.
+            spot: the state at the table.
+
+        Returns:
+            Frequencies ``[action]`` of the bot's own hand at each of its decisions on the river, by node of the tree.
         """
         tree = self._tables.tree(rung)
         first = next(i for i, (node, _) in enumerate(path) if tree.nodes[node, ROUND] == RIVER_ROUND)
@@ -140,7 +152,11 @@ class Player:
         return {node: play[node][:, at] for node in own_nodes}
 
     def _came(self, tree: Tree, spot: Spot) -> tuple[Came, int] | None:
-        """Find the decision of a tree for a spot, and the path to it; None if the tree does not cover the spot."""
+        """Follow the betting of a hand through a betting tree, with bets that the tree lacks translated.
+
+        Returns:
+            The path and the node that it leads to; None if the tree does not cover the betting.
+        """
         assert spot.rounds is not None
         node, done = 0, 0
         path: Came = []
@@ -164,7 +180,18 @@ class Player:
         return (path, node) if is_own and same_round else None
 
     def _taken_for(self, tree: Tree, node: int, action: str, highest: int, effective: int) -> int | None:
-        """Translate an action: index of an action of the tree; None for a raise at a node without raises."""
+        """Translate an action at the table to an action of a betting tree.
+
+        Args:
+            tree: the betting tree.
+            node: node of the decision in the tree.
+            action: ``c`` (check or call), or ``r`` and the total of a raise.
+            highest: chips that the player to act must match.
+            effective: the smaller stack at the table.
+
+        Returns:
+            Index of the tree's action at the node; None for a raise at a node without raises.
+        """
         totals = [int(tree.nodes[child, TOTAL]) for child in tree.children(node)]
         if action == "c":
             return totals.index(CALL)
@@ -179,7 +206,7 @@ class Player:
         return raises[taken_for(share(total, highest), sizes, self._rng.random())][1]
 
     def _by_odds(self, spot: Spot) -> str:
-        """Answer by equity against all hands, in spots that no table covers."""
+        """Choose an action by the equity against all hands, if no stored strategy covers the state."""
         wins = self._equity(spot)
         pot = sum(min(pushed, spot.effective) for pushed in spot.pushed)
         if wins >= FAR_AHEAD or (not spot.board and spot.effective <= PUSH_OR_FOLD and wins >= 0.5):
@@ -195,7 +222,13 @@ class Player:
 
 
 def ranges(tables: Tables, rung: int, path: Came, board: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Compute both ranges after a path in a rung's tree.
+    """Compute both ranges after a path through the betting tree for one stack.
+
+    Args:
+        tables: the stored strategies, by which the players are assumed to act.
+        rung: number of the stack among the stacks of the tables.
+        path: decisions with the index of the action that was taken at each.
+        board: public cards at the end of the path.
 
     Returns:
         The ranges of player 0 and player 1, each ``[hand]``; weights are at most 1, and rare hands get 0.
@@ -212,7 +245,7 @@ def ranges(tables: Tables, rung: int, path: Came, board: tuple[int, ...]) -> tup
 
 
 def nearest(stacks: tuple[int, ...], stack: int) -> int:
-    """Index of the stack with the nearest ratio to a stack; of two equally near stacks, the smaller.
+    """Return the index of the stack that is nearest to a given stack by ratio; of two equally near, the smaller.
 
     >>> nearest((12, 20, 40), 15), nearest((12, 20, 40), 16), nearest((12, 20, 40), 500)
     (0, 1, 2)
@@ -222,12 +255,17 @@ def nearest(stacks: tuple[int, ...], stack: int) -> int:
 
 
 def taken_for(size: float, sizes: list[float], draw: float) -> int:
-    """Index of the size that a bet is translated to: pseudo-harmonic between two sizes, else the nearest size.
+    """Translate a bet to one of a tree's sizes: at random by the pseudo-harmonic mapping between two sizes.
+
+    A bet below the smallest size, or above the largest size, is translated to that size.
 
     Args:
         size: the bet as a share of the pot.
-        sizes: shares of the pot, ascending.
-        draw: a random number from [0, 1).
+        sizes: the tree's sizes as shares of the pot, ascending.
+        draw: a random number from [0, 1), which decides between two sizes.
+
+    Returns:
+        Index of the chosen size.
 
     >>> taken_for(0.75, [0.5, 1.0], 0.42), taken_for(0.75, [0.5, 1.0], 0.43), taken_for(9.0, [0.5, 1.0], 0.0)
     (0, 1, 1)
@@ -241,7 +279,7 @@ def taken_for(size: float, sizes: list[float], draw: float) -> int:
 
 
 def spent(tree: Tree, node: int) -> int:
-    """The larger of the two amounts of chips that the players have put in before a decision."""
+    """Return the larger of both players' chips put in before a decision."""
     return max(int(tree.nodes[node, SPENT_0]), int(tree.nodes[node, SPENT_1]))
 
 
@@ -249,14 +287,14 @@ def share(total: int, highest: int) -> float:
     """Return a raise as a share of the pot after a call.
 
     Args:
-        total: chips that the player has pushed after the raise.
-        highest: chips that the other player had pushed before the raise.
+        total: chips that the player has put in after the raise.
+        highest: chips that the opponent had put in before the raise.
     """
     return (total - highest) / (2 * highest)
 
 
 def _drawn(frequencies: Floats, draw: float) -> int:
-    """Index of the action that a random number from [0, 1) selects."""
+    """Return the index of the action that a random number ``draw`` from [0, 1) selects by the frequencies."""
     total = 0.0
     for place, often in enumerate(frequencies.tolist()):
         total += often
@@ -266,10 +304,10 @@ def _drawn(frequencies: Floats, draw: float) -> int:
 
 
 def _at_table(tree: Tree, child: int, node: int, spot: Spot) -> str:
-    """Convert an action of a tree to an answer at the table.
+    """Convert an action of a betting tree to an answer to the engine; a raise keeps its share of the pot.
 
     Args:
-        tree: the tree.
+        tree: the betting tree, whose stack may differ from the stack at the table.
         child: node after the action.
         node: node before the action.
         spot: the state at the table.
@@ -287,6 +325,6 @@ def _at_table(tree: Tree, child: int, node: int, spot: Spot) -> str:
 
 
 def _all_in(spot: Spot) -> str:
-    """Raise by all remaining chips, or call if no chips remain."""
+    """Return the answer that raises by all remaining chips, or calls if no chips remain."""
     more = spot.effective - min(spot.pushed[1], spot.effective)
     return f"R{more}" if more else "C"

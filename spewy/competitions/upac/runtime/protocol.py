@@ -1,11 +1,11 @@
 """Text of UPAC's protocol: read the state of a hand from the engine's lines, and record the bot's answers.
 
-No line raises an error. The table reports invalid lines; if the bot cannot read a question, it calls, because a bot
-that does not answer loses the game. Numbers of chips are totals that a player has pushed in the hand, blinds included.
+No line raises an error. `Table` reports invalid lines; if the bot cannot read a question, it calls, because a bot
+that does not answer loses the game. Numbers of chips are totals that a player has put in during the hand, with blinds.
 An action is ``c`` (check or call) or, for example, ``r8`` (raise to a total of 8).
 
-The table ignores whether START says SB or BB, because engines before October 2023 print the other blind. The first
-STACK of a hand shows who has the small blind: this player has pushed 1 chip, the other 2.
+`Table` ignores whether START says SB or BB, because engines before October 2023 print the other blind. The first
+STACK of a hand shows who has the small blind: this player has put in 1 chip, the other 2.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SMALL_BLIND, BIG_BLIND = 1, 2
 
 _CARDS = {"PREFLOP": 2, "FLOP": 3, "TURN": 1, "RIVER": 1}
 _ROUNDS = {"FLOP": 0, "TURN": 3, "RIVER": 4}
-"""Number of board cards before each street."""
+"""Number of board cards before each round."""
 _NUMBER = re.compile(r"[0-9]{1,7}")
 
 
@@ -34,7 +34,7 @@ class Spot:
         hole: the bot's own cards.
         board: public cards.
         button: whether the bot has the small blind; this player acts first before the flop and last after it.
-        pushed: chips that the bot and the opponent have pushed.
+        pushed: chips that the bot and the opponent have put in during the hand, blinds included.
         stacks: stacks of the bot and the opponent when the hand began.
         rounds: actions so far by betting round; None if the engine's lines contradict each other.
     """
@@ -49,7 +49,7 @@ class Spot:
 
     @property
     def effective(self) -> int:
-        """The smaller of both stacks, which is the most that a player can push."""
+        """The smaller of both stacks, which is the most that a player can put in."""
         return min(self.stacks)
 
     @property
@@ -59,7 +59,7 @@ class Spot:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the only alternative to a call is to fold: all chips are in, or there is nothing to call."""
+        """Whether the bot has no choice: it is all-in, or the opponent is all-in and a call costs nothing."""
         all_in = max(self.pushed) >= self.effective
         return self.pushed[0] >= self.effective or (all_in and not self.to_call)
 
@@ -81,7 +81,7 @@ class Heard:
 
 @dataclass
 class _Hand:
-    """State of the current hand, as far as the engine's lines tell."""
+    """The state of the current hand, as far as it is known from the engine's lines."""
 
     labelled: str = ""
     hole: tuple[int, ...] = ()
@@ -102,7 +102,7 @@ class Table:
         self._hand = _Hand()
 
     def hear(self, line: str) -> Heard:
-        """Read a line of the engine."""
+        """Read a line of the engine, update the state of the hand, and return what the line means."""
         word, *rest = line.split()[:16] or [""]
         if word == "STACK":
             return self._stack(rest, line)
@@ -116,7 +116,12 @@ class Table:
         return Heard(wrong=_wrong(line, "START, PREFLOP, FLOP, TURN, RIVER, STACK or END"))
 
     def answered(self, spot: Spot, text: str) -> None:
-        """Record the bot's answer to a question."""
+        """Record the bot's answer to the engine's question about a spot.
+
+        Args:
+            spot: the state about which the engine asked.
+            text: the answer: ``F``, ``C``, or ``R`` and a number of chips.
+        """
         added = int(text[1:]) if text.startswith("R") else 0
         own, other = min(spot.pushed[0], spot.effective), min(spot.pushed[1], spot.effective)
         total = min(other + added, spot.effective)
@@ -175,15 +180,15 @@ class Table:
 
 
 def _is_button(own: int, other: int, stacks: tuple[int, int], labelled: str) -> bool:
-    """Whether the bot has the small blind, by the first question of a hand.
+    """Whether the bot has the small blind, according to the engine's first question in a hand.
 
-    If a stack is one chip, both players have pushed 1 chip, and only the label of START tells. No decision depends on
+    If a stack is one chip, both players have put in 1 chip, and only the label of START tells. No decision depends on
     the answer in such a hand.
 
     Args:
-        own: chips that the bot has pushed.
-        other: chips that the opponent has pushed.
-        stacks: both stacks.
+        own: chips that the bot has put in.
+        other: chips that the opponent has put in.
+        stacks: stacks of the bot and the opponent when the hand began.
         labelled: the label of START, ``SB`` or ``BB``.
     """
     if min(stacks) == 1:
@@ -192,15 +197,15 @@ def _is_button(own: int, other: int, stacks: tuple[int, int], labelled: str) -> 
 
 
 def _follow(hand: _Hand, pushed: tuple[int, int], effective: int) -> str:
-    """Add the opponent's actions since the bot's last answer to a hand.
+    """Add to a hand the opponent's actions since the bot's last answer, which follow from the engine's question.
 
     Args:
         hand: the hand before the question.
-        pushed: chips that the bot and the opponent have pushed, by the question.
+        pushed: chips that the bot and the opponent have put in according to the question.
         effective: the smaller stack.
 
     Returns:
-        What was expected in place of an invalid question; empty for a valid question.
+        Words for an error: what was expected in place of an invalid question; empty for a valid question.
     """
     current = {0: 0, 3: 1, 4: 2, 5: 3}[len(hand.board)]
     own, other = min(pushed[0], effective), min(pushed[1], effective)
@@ -220,16 +225,16 @@ def _follow(hand: _Hand, pushed: tuple[int, int], effective: int) -> str:
 
 
 def _closed(hand: _Hand, current: int, pushed: tuple[int, int], first: bool) -> str:
-    """Add the opponent's actions that explain a question.
+    """Add to a hand the opponent's actions that explain the chips and the round of the engine's question.
 
     Args:
         hand: the hand before the question.
-        current: number of the betting round, by the board.
-        pushed: chips that the bot and the opponent have pushed, by the question.
+        current: number of the betting round according to the board.
+        pushed: chips that the bot and the opponent have put in according to the question.
         first: whether this is the first question of the hand.
 
     Returns:
-        What was expected if no actions explain the question; empty otherwise.
+        Words for an error: what was expected, if no actions explain the question; else empty.
     """
     own, other = pushed
     behind = max(hand.pushed)

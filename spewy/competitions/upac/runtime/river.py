@@ -22,17 +22,17 @@ ITERATIONS = 60
 
 
 class River:
-    """The betting of a river, from a node in the tree of a rung.
+    """A river to be solved: its betting tree and both ranges.
 
     Args:
-        tree: tree of the rung.
+        tree: betting tree for one stack.
         root: node at which the river begins.
         weights: both ranges, each ``[hand]``; hands are rows of `HANDS`.
         strengths: strength of each hand, ``[hand]``; values of hands that the board blocks do not matter.
 
     Attributes:
-        held: hands with positive weight of each player, as rows of `HANDS`.
-        weights: weight of each of these hands.
+        held: for each player the hands with positive weight, as rows of `HANDS`.
+        weights: for each player the weights of these hands, ``[hand]``.
         decisions: the nodes at which a player acts, parents first.
     """
 
@@ -56,14 +56,15 @@ class River:
                     self._ends.append((child, int(tree.nodes[node, PLAYER]) if folded else -1))
 
     def solve(self, seconds: float, iterations: int = ITERATIONS) -> dict[int, Floats]:
-        """Solve the river.
+        """Solve the river by CFR+.
 
         Args:
             seconds: time limit; no iteration starts later.
             iterations: largest number of iterations; at least one is done.
 
         Returns:
-            The average strategy at each decision, ``[action, hand]``, with hands as in ``held``.
+            The average strategy ``[action, hand]`` at each decision, by node; hands are the acting player's in
+            ``held``.
         """
         until = time.monotonic() + seconds
         shapes = {
@@ -87,11 +88,11 @@ class River:
         return int(self.tree.nodes[node, PLAYER])
 
     def reach(self, play: dict[int, Floats], p: int) -> dict[int, Floats]:
-        """Compute a player's reach of each node, ``[hand]``.
+        """Compute the reach ``[hand]`` with which a player comes to each node.
 
         Args:
             play: strategy at each decision, ``[action, hand]``.
-            p: the player.
+            p: number of the player.
         """
         reach = {self.root: self.weights[p]}
         for node in self.decisions:
@@ -100,11 +101,11 @@ class River:
         return reach
 
     def ends(self, reach: dict[int, Floats], p: int) -> dict[int, Floats]:
-        """Compute a player's values at the nodes where the betting ends, ``[hand]``.
+        """Compute a player's values ``[hand]`` at the nodes where the betting ends, summed over the opponent's range.
 
         Args:
-            reach: reach of each node by the opponent.
-            p: the player.
+            reach: the opponent's reach ``[hand]`` of each node.
+            p: number of the player.
         """
         out: dict[int, Floats] = {}
         for folds, sums_over in ((True, self._met[p].all), (False, self._met[p].beaten)):
@@ -118,7 +119,7 @@ class River:
         return out
 
     def best(self, play: dict[int, Floats], p: int) -> Floats:
-        """Return a player's best-response value of each hand against the opponent's strategy, ``[hand]``.
+        """Return the value ``[hand]`` of a player's best response to the opponent's strategy.
 
         Args:
             play: strategy at each decision, ``[action, hand]``.
@@ -137,8 +138,8 @@ class River:
 
         Args:
             play: strategy at each decision, ``[action, hand]``.
-            reach: reach of each node by the opponent.
-            p: the player.
+            reach: the opponent's reach ``[hand]`` of each node.
+            p: number of the player.
 
         Returns:
             For each decision, the last first: its node, the values of its actions ``[action, hand]``, and the values of
@@ -224,13 +225,13 @@ class _Met:
 
 
 def _sums(rows: Floats) -> Floats:
-    """Sum the first 0, 1, 2, ... rows of an array."""
+    """Return the sums of the first 0, 1, 2, ... rows of an array."""
     out = np.zeros((len(rows) + 1, *rows.shape[1:]))
     np.cumsum(rows, axis=0, out=out[1:])
     return out
 
 
 def _shares(positive: Floats) -> Floats:
-    """Divide each column by its sum; a column with sum 0 becomes uniform."""
+    """Normalise each column of an array ``[action, hand]`` to sum 1; a column with sum 0 becomes uniform."""
     total = positive.sum(axis=0)
     return np.where(total > 0, positive / np.where(total > 0, total, 1), 1 / len(positive))

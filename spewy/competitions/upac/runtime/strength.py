@@ -20,7 +20,7 @@ _SHIFT = 26
 
 
 def _tops() -> Ints:
-    """The highest k ranks of each set of ranks, ``[k, set]``, for k from 0 to 5."""
+    """Return the k highest ranks of each set of ranks, as a set, ``[k, set]``, for k from 0 to 5."""
     out = np.zeros((6, _SETS), dtype=np.int64)
     rest = np.arange(_SETS)
     for k in range(1, 6):
@@ -31,7 +31,7 @@ def _tops() -> Ints:
 
 
 def _straights() -> Ints:
-    """Highest rank of the best straight in each set of ranks, as a set, ``[set]``; 0 without a straight."""
+    """Return the highest rank of the best straight in each set of ranks, as a set of one rank, ``[set]``; 0: none."""
     sets = np.arange(_SETS)
     out = np.zeros(_SETS, dtype=np.int64)
     for top, ranks in [(3, 0b1000000001111), *((low + 4, 0b11111 << low) for low in range(9))]:
@@ -46,10 +46,13 @@ _FIVE = _TOP[5] != _TOP[4]
 
 
 def strengths(cards: Sequence[Ints]) -> Ints:
-    """Strength of the best five of seven cards.
+    """Return the strength of the best five of seven cards, for many hands at once.
 
     Args:
         cards: seven arrays of cards that broadcast to one shape; it is fastest if the board's cards come first.
+
+    Returns:
+        Strengths in this shape; a larger number is stronger.
     """
     once, twice, thrice, four = (np.zeros((), dtype=np.int64) for _ in range(4))
     suited = [np.zeros((), dtype=np.int64) for _ in range(4)]
@@ -73,7 +76,7 @@ def strengths(cards: Sequence[Ints]) -> Ints:
 
 
 def _of_ranks(once: Ints, twice: Ints, thrice: Ints, four: Ints) -> Ints:
-    """Strength of hands without flushes.
+    """Return the strength of many hands, if flushes are ignored.
 
     Args:
         once: set of the ranks that appear at least once.

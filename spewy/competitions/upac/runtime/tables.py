@@ -55,26 +55,27 @@ class TablesError(Exception):
 
 
 class Tree(NamedTuple):
-    """A betting tree; player 0 is the big blind.
+    """A betting tree as an array, for one effective stack; player 0 is the big blind.
 
     Attributes:
         stack: effective stack in chips.
-        nodes: ``[node, column]``. The columns are: player to act, or -1; betting round; first child; number of
-            children; total of the last action; index of the decision's first action in the table of its round; chips
-            that player 0 has put in; chips that player 1 has put in.
+        nodes: ``[node, column]``. The columns are: the player to act, or -1 if the betting is over; the betting round;
+            the first child; the number of children; the action that leads to the node (-1: fold, 0: check or call,
+            else the total of a raise in chips); the row of the decision's first action in the strategy array of its
+            round; the chips that player 0 has put in; the chips that player 1 has put in.
     """
 
     stack: int
     nodes: Ints
 
     def children(self, node: int) -> range:
-        """Nodes after the actions of a node; a fold comes first."""
+        """Return the numbers of the nodes that follow a node, one for each action; a fold comes first."""
         first = int(self.nodes[node, FIRST_CHILD])
         return range(first, first + int(self.nodes[node, N_CHILDREN]))
 
 
 class Tables:
-    """An open file of tables.
+    """The open file with all that the bot plays from: push-or-fold tables, board buckets, and stored strategies.
 
     Args:
         file: path or content of the file.
@@ -100,11 +101,11 @@ class Tables:
         self.stacks: tuple[int, ...] = tuple(self._array("stacks").tolist())
 
     def tree(self, rung: int) -> Tree:
-        """Return the betting tree of a rung of the ladder."""
+        """Return the betting tree for a stack, given the stack's number in `stacks` (a *rung*)."""
         return self._tree(rung)
 
     def _row(self, hole: tuple[int, ...], board: tuple[int, ...]) -> tuple[int, int]:
-        """Board bucket of a board, and row of a hand on it."""
+        """Return the board bucket of a board, and the row of a hand on the board."""
         if not board:
             return 0, start_class(hole)
         n = len(board)
@@ -122,7 +123,7 @@ class Tables:
         return board_bucket, int(self._array(f"{RIVER}-rows")[board_bucket, grade])
 
     def _rows(self, board: tuple[int, ...]) -> tuple[int, Ints]:
-        """Board bucket of a board, and rows of all hands on it, ``[hand]``; rows of blocked hands mean nothing."""
+        """Return the board bucket of a board, and the row ``[hand]`` of each hand (arbitrary for blocked hands)."""
         if not board:
             return 0, np.array([start_class(hole) for hole in HANDS.tolist()])
         n = len(board)
@@ -142,12 +143,25 @@ class Tables:
         ].astype(np.int64)
 
     def all_frequencies(self, rung: int, node: int, board: tuple[int, ...]) -> Floats:
-        """Strategy of all hands at a decision in a rung's tree, ``[action, hand]``."""
+        """Return the frequencies ``[action, hand]`` of all hands at a decision.
+
+        Args:
+            rung: number of the stack in `stacks`.
+            node: node of the decision in the betting tree for this stack.
+            board: public cards of the decision's round.
+        """
         board_bucket, rows = self.rows(board)
         return self._whole(rung, node, board_bucket, rows)
 
     def frequencies(self, rung: int, node: int, hole: tuple[int, ...], board: tuple[int, ...]) -> Floats:
-        """Strategy of a hand at a decision in a rung's tree, ``[action]``."""
+        """Return the frequencies ``[action]`` of one hand at a decision.
+
+        Args:
+            rung: number of the stack in `stacks`.
+            node: node of the decision in the betting tree for this stack.
+            hole: cards of the hand.
+            board: public cards of the decision's round.
+        """
         board_bucket, row = self.row(hole, board)
         return self._whole(rung, node, board_bucket, np.array([row]))[:, 0]
 
@@ -156,7 +170,7 @@ class Tables:
         self._found.close()
 
     def _whole(self, rung: int, node: int, board_bucket: int, rows: Ints) -> Floats:
-        """Strategy at a decision of hands with given rows, ``[action, hand]``."""
+        """Return the frequencies ``[action, hand]`` at a decision, for hands with the given rows ``[hand]``."""
         nodes = self.tree(rung).nodes
         first, n = int(nodes[node, SLOT]), int(nodes[node, N_CHILDREN])
         table = self._array(f"{rung}-play-{nodes[node, ROUND]}")[first : first + n - 1, board_bucket]
