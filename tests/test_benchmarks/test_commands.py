@@ -35,6 +35,7 @@ studies.clustering --quick --sweeps 5 --workers 1
 studies.failures --quick
 studies.gadgets --deals 50 --iterations 3
 studies.lp_or_cfr --quick
+studies.locked_starts --spot R1 --lock x:b20 --most 20
 studies.matches play LIMIT --hands 20 --opponents equity --workers 1 --data OUT/matches.json --logs OUT/logs
 studies.matches table
 studies.mixed_leaves --sweeps 3
