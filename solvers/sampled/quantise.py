@@ -27,16 +27,18 @@ if TYPE_CHECKING:
 LANES = 16
 """Number of lanes in a batch of lines."""
 MOST = 255
-"""Sum of the numbers of a decision, with the number of its last action."""
+"""Sum of the whole numbers of all actions of a decision, including the last action, which has no byte."""
 
 Bytes = NDArray[np.uint8]
 
 
 class ByteTables(NamedTuple):
-    """Places of one player's strategy sums in a round, and of the bytes that stand for them.
+    """Offsets of one player's strategy sums in a round, and of the bytes that stand for them.
+
+    A slot is one action of one decision; free slots are those of all actions but the last of each decision.
 
     Attributes:
-        first, free_first: ``[batch + 1]``, place of each batch's first sum and first byte.
+        first, free_first: ``[batch + 1]``, offset of each batch's first sum and first byte.
         n_slots, n_free: ``[batch]``, number of slots and free slots.
         begin, end: ``[batch]``, the batch's decisions are ``begin .. end - 1`` in the arrays by decision.
         slot, free: ``[decision]``, first slot and first free slot.
@@ -132,7 +134,7 @@ class _Scratch(NamedTuple):
         part: ``[action, lane]``, sums and then fractions.
         whole: ``[action, lane]``, whole numbers.
         total: ``[lane]``, sum over the actions.
-        left: ``[2, lane]``, what the whole numbers lack to 255, and how many fractions are larger than the current one.
+        left: ``[2, lane]``, how much the whole numbers lack to 255, and how many fractions exceed the current fraction.
     """
 
     part: Floats
@@ -143,7 +145,7 @@ class _Scratch(NamedTuple):
 
 @kernel
 def _quantise(sums: Floats, n_rows: int, tables: ByteTables, scratch: _Scratch, out: Bytes) -> int:
-    """Fill ``out`` with bytes; return the number of decisions with sums that are not finite."""
+    """Write the bytes of `quantise` into ``out``; return the number of decisions with sums that are not finite."""
     wrong = 0
     for batch in range(len(tables.n_slots)):
         for row in range(n_rows):
@@ -206,7 +208,7 @@ def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
 
 @kernel
 def _restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> int:
-    """Fill ``out`` with frequencies in 255ths.
+    """Write the frequencies of `restore`, in 255ths, into ``out``.
 
     Returns:
         The number of decisions whose bytes add up to more than `MOST`.

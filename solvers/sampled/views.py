@@ -1,17 +1,17 @@
-"""Records that the sampled engine's kernels read: boards, a round for one traverser, a thread's buffers, and a cursor.
+"""Named tuples that the sampled engine's kernels read: boards, a round's arrays, buffers, and the current batch.
 
-The *traverser* is the player whose values a pass computes. A *sequence* is a player's own actions in the round, up to
-some point of a betting line; all 16 lines of a batch are treated side by side, each in a *lane*.
+The *traverser* is the player whose values a pass computes. A *sequence* is a player's own actions in the round up to a
+point of a betting line. Kernels process the 16 lines of a batch side by side, each line in a *lane*.
 
 Both players have the same hands on a board; in the last round the hands are sorted by strength. The N cards that are
-not on the board are numbered from 0. Totals by card have N + 2 elements, the *places*: place N is for all hands, and
-place N + 1, which stays 0, for the missing second card of one-card hands.
+not on the board are numbered from 0. An array of totals by card has N + 2 elements, the *places*: a place for each
+card; place N, the total of all hands; and place N + 1, which stays 0, for the missing second card of one-card hands.
 
 A *group* of hands is a row; in the last round it is a *segment*: a run of hands of one row, in order of strength. A
 *level* is a run of segments that are compared as one, since ties (hands of equal strength) link them.
 
 The table lists one thread's buffers, with sizes for the river of limit hold'em (1,081 hands, 40 rows, 36 batches of 16
-lines, some 100 segments) and the processor cache that each buffer is meant for. In the shapes, H is the number of
+lines, about 100 segments) and the processor cache that each buffer is meant for. In the shapes, H is the number of
 hands, X of rows, G of groups, P of places (47), S of a player's sequences (20), E of chance leaves of a batch, and L of
 the opponent's sequences that end in folds (10) or in showdowns (12). The last axis of 16 is the lanes.
 
@@ -67,7 +67,7 @@ class VisitFactors(NamedTuple):
 
 
 class BoardNode(NamedTuple):
-    """A board in the table of all boards of a pass.
+    """A board of a pass, as a row of the table `Boards.nodes`.
 
     Attributes:
         round: number of the round.
@@ -154,8 +154,8 @@ class RoundView(NamedTuple):
     Attributes:
         program: steps of the betting.
         kind: precision of regrets and averages: `SINGLE` or `HALF`.
-        own_gain: factor of the regrets that a visit adds.
-        sum_scale: factor of averages.
+        own_gain: factor by which a visit's regrets are multiplied before they are added.
+        sum_scale: factor by which reach is multiplied before it enters an average.
         own, other: regrets (or averages) of the traverser and of the opponent, from which a pass takes the strategies.
         other_sums: averages of the opponent's reach times strategy; a pass that learns changes them.
         visits: ``[board bucket]``, number of updates of the traverser's regrets.
@@ -179,35 +179,38 @@ class RoundView(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Buffers of a thread for a round; the table at the top of the module has their shapes.
+    """Flat buffers of a thread for a round, of which kernels get the addresses.
 
     A *group* is a row; in the last round it is a segment (a run of hands of one row, in order of strength). *Places*
     are the cards, then one place for all hands. A *terminal sequence* is a sequence of the opponent that ends in folds
-    or showdowns.
+    or showdowns. The last axis of values and reach is the 16 lanes of a batch of lines.
 
     Attributes:
         n_most: largest number of hands.
         n_wide: size of ``own`` and of ``other`` for one batch of lines.
         n_ends: size of ``row_exits`` for one batch of lines.
         n_groups: largest number of groups.
-        reach: opponent's reach at the start of the round, for each hand.
-        groups: opponent's reach at the start of the round, summed for each group and place.
-        other, own: reach of the opponent and of the traverser within the round, for each row and sequence.
-        row_reach: opponent's reach at the start of the round, summed for each row.
-        totals: opponent's reach for each terminal sequence and place: folds, then showdowns, then two more parts for
+        reach: ``[batch][hand][lane]``, opponent's reach at the start of the round.
+        groups: ``[group][place][lane]``, opponent's reach at the start of the round, summed over the group's hands.
+        other, own: ``[batch][row][sequence][lane]``, reach of the opponent and of the traverser within the round.
+        row_reach: ``[row][lane]``, opponent's reach at the start of the round, summed over the row's hands.
+        totals: ``[terminal sequence][place][lane]``, opponent's reach: folds, then showdowns, then two more parts for
             showdowns, see `advance_level`.
         counts, held, places, n_places, holders, n_holders: cards of segments, see `find_segments`.
-        values: values summed over the hands of each row, for each terminal sequence.
-        node, nodes: values of the betting tree's nodes, for one row and for `BLOCK` hands.
-        mixed: ``totals`` weighted by the traverser's chips and reach, for each group and place.
-        same: opponent's reach within the round, weighted by the traverser's chips and reach, for each group.
-        within: opponent's reach that a hand beats minus reach that beats it, among the hands of its segment.
-        within_sums: sum of ``within`` over the hands of each segment.
-        weights: chips times the traverser's reach, for each row and terminal sequence.
-        row_exits: values from the boards of the next round, summed over the hands of each row, for each chance leaf.
-        hand_exits: values from the boards of the next round for each hand, when the traverser follows its own strategy.
-        hand_values: values of each hand, for a batch of lines that is not aligned with a chance leaf.
-        continuation: values from the boards of the next round for each chance leaf and hand, in best responses.
+        values: ``[row][terminal sequence][lane]``, values summed over the row's hands.
+        node, nodes: ``[node][lane]`` and ``[node][BLOCK][lane]``, values for one row and for `BLOCK` hands.
+        mixed: ``[group][place][lane]``, ``totals`` weighted by the traverser's chips and reach.
+        same: ``[group][lane]``, opponent's reach within the round, weighted by the traverser's chips and reach.
+        within: ``[hand][lane]``, opponent's reach that a hand beats minus reach that beats it, among the hands of its
+            segment.
+        within_sums: ``[segment][lane]``, sum of ``within`` over the segment's hands.
+        weights: ``[row][terminal sequence][lane]``, chips times the traverser's reach.
+        row_exits: ``[batch][row][chance leaf][lane]``, values from the boards of the next round, summed over the row's
+            hands.
+        hand_exits: ``[batch][hand][lane]``, values from the boards of the next round when the traverser follows its own
+            strategy.
+        hand_values: ``[hand][lane]``, values for a batch of lines that is not aligned with a chance leaf.
+        continuation: ``[chance leaf][hand][lane]``, values from the boards of the next round in best responses.
         segment_end, segment_row, segment_level: ``[segment]``, first hand after the segment, row and level of the
             segment.
         tie_end: ``[hand]``, the first stronger hand.
@@ -252,10 +255,10 @@ class Workspace(NamedTuple):
 
 
 class Cursor(NamedTuple):
-    """A batch of 16 betting lines on a board, with everything that a kernel needs there.
+    """The batch of 16 betting lines that a kernel processes, its board, and the arrays to read and write.
 
     Attributes:
-        round: the round for the traverser.
+        round: the arrays of the board's round.
         work: the thread's buffers.
         board: the board.
         batch: steps of the batch.
@@ -307,23 +310,23 @@ def cursor(x: RoundView, work: Workspace, board: BoardView, number: int, last: b
 
 @inlined
 def own_width(c: Cursor) -> int:
-    """Size of one row of ``work.own``."""
+    """Number of elements in one row of ``work.own``: 16 lanes for each of the traverser's sequences."""
     return WIDTH * (1 + c.batch.own_slots)
 
 
 @inlined
 def other_width(c: Cursor) -> int:
-    """Size of one row of ``work.other``."""
+    """Number of elements in one row of ``work.other``: 16 lanes for each of the opponent's sequences."""
     return WIDTH * (1 + c.batch.other_slots)
 
 
 @inlined
 def cards_of(board: BoardView, h: int) -> tuple[int, int]:
-    """Offsets of a hand's two cards in the totals by card."""
+    """Offsets of a hand's two cards in the totals by card, ``[card, lane]``."""
     return WIDTH * int32_at(board.cards, 2 * h), WIDTH * int32_at(board.cards, 2 * h + 1)
 
 
 @inlined
 def all_hands(board: BoardView) -> int:
-    """Offset of the total of all hands in the totals by card."""
+    """Offset of the total of all hands in the totals by card, ``[card, lane]``."""
     return WIDTH * (board.n_places - 1)
