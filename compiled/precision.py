@@ -49,7 +49,7 @@ _KINDS = {types.int32: (ir.VectorType(FLOAT, WIDTH), 4), types.int16: (_HALVES, 
 
 @intrinsic
 def load_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
-    """Read 16 consecutive numbers of precision ``kind`` as a vector of float32."""
+    """Read 16 consecutive numbers of precision ``kind`` (`SINGLE` or `HALF`) as a vector of float32."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return read_as(builder, sig.args[0], *args[1:])
@@ -59,7 +59,11 @@ def load_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
 
 @intrinsic
 def store_as(typing_context: Any, kind: Any, address: Any, index: Any, value: Any, dither: Any) -> Any:
-    """Write a vector to 16 consecutive numbers of precision ``kind``; a float16 gets at most `LARGEST`."""
+    """Write a vector of 16 float32 to 16 consecutive numbers of precision ``kind`` (`SINGLE` or `HALF`).
+
+    A conversion to float16 adds ``dither`` / `DITHER_STEPS` of the last bit, then rounds toward 0. Numbers beyond the
+    range of a float16 become plus or minus `LARGEST`.
+    """
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         write_as(builder, sig.args[0], *args[1:])
@@ -70,7 +74,7 @@ def store_as(typing_context: Any, kind: Any, address: Any, index: Any, value: An
 
 @intrinsic
 def prefetch_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
-    """Prefetch the cache line of a number for reading and writing; any address is allowed."""
+    """Prefetch the cache line of element ``index`` of an array, for reading and writing; any address is allowed."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         ask_for(builder, sig.args[0], *args[1:])
@@ -81,7 +85,7 @@ def prefetch_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any
 
 @intrinsic
 def size_of(typing_context: Any, kind: Any) -> Any:
-    """Size in bytes of a number of precision ``kind``."""
+    """Size in bytes of a number of precision ``kind``: 4 for `SINGLE`, 2 for `HALF`."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return context.get_constant(types.intp, _KINDS[sig.args[0]][1])

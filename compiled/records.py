@@ -130,7 +130,11 @@ def _spread(bundle: Any, numbers: list[Any]) -> Any:
 
 
 def _format(shape: Any) -> tuple[str, int]:
-    """Format of a tuple for the module `struct`, in LLVM's layout, and its alignment in bytes; see `_spread`."""
+    """Format of a tuple for the module `struct`, in LLVM's layout, and the tuple's alignment in bytes.
+
+    Args:
+        shape: the nested classes that `_spread` returns.
+    """
     if not isinstance(shape, tuple):
         return _FORMATS[shape]
     if shape[0] is Records:

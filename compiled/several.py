@@ -58,7 +58,7 @@ class _SeveralModel(PrimitiveModel):
 
 
 def _parts(builder: Any, several: Any) -> list[Any]:
-    """List the elements of an LLVM array."""
+    """Emit the extraction of each element of an LLVM array, and return the elements as a list."""
     return [builder.extract_value(several, k) for k in range(several.type.count)]
 
 
@@ -76,7 +76,7 @@ def _offsets(n: Any) -> Any:
 
 @intrinsic
 def stepped(typing_context: Any, like: Any, first: Any, step: Any) -> Any:
-    """Make equally spaced offsets ``first``, ``first + step``, ..., as many as the tuple ``like`` has."""
+    """Make a tuple of the offsets ``first``, ``first + step``, ..., as long as the tuple ``like``."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         steps = (builder.mul(args[2], ir.Constant(_LONG, k)) for k in range(like.count))
@@ -106,7 +106,7 @@ scaled = _each_with_number(lambda b, k, by: b.mul(k, by))
 def _each_from(kind: Any, n_bytes: int) -> Any:
     @intrinsic
     def function(typing_context: Any, address: Any, offsets: Any) -> Any:
-        """Read the whole number at each offset of an array."""
+        """Read an array of whole numbers at each of several offsets, and return the numbers as a tuple of offsets."""
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             read = (
@@ -223,7 +223,7 @@ def total_each(typing_context: Any, several: Any) -> Any:
 
 @intrinsic
 def fill_each(typing_context: Any, like: Any, number: Any) -> Any:
-    """Make as many vectors as the tuple ``like`` has offsets, with ``number`` in all elements."""
+    """Make vectors with ``number`` in all elements, as many vectors as the tuple ``like`` has offsets."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return _joined(builder, [spread(builder, args[1], WIDTH)] * like.count)

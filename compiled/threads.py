@@ -44,7 +44,7 @@ def _counter(builder: Any, args: Any) -> Any:
 
 @intrinsic
 def take(typing_context: Any, counters: Any, index: Any) -> Any:
-    """Add 1 to a counter atomically, and return the value before the addition."""
+    """Add 1 to the counter ``index`` atomically, and return its value before the addition."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.atomic_rmw("add", _counter(builder, args), ir.Constant(_COUNTER, 1), "seq_cst")

@@ -25,7 +25,7 @@ from compiled.vector import TILE
 def transpose8(
     typing_context: Any, source: Any, rows: Any, first: Any, shift: Any, target: Any, start: Any, stride: Any
 ) -> Any:
-    """Read eight rows of eight numbers at listed offsets, and write them transposed, ``stride`` numbers apart."""
+    """Transpose 8 x 8 float32: ``target[start + s * stride + r] = source[rows[first + r] + shift + s]``; r, s < 8."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source_, rows_, first_, shift_, target_, start_, stride_ = args
@@ -40,7 +40,7 @@ def transpose8(
 def transpose8_even(
     typing_context: Any, source: Any, first: Any, apart: Any, target: Any, start: Any, stride: Any
 ) -> Any:
-    """Read eight rows of eight numbers, ``apart`` numbers apart, and write them transposed, ``stride`` apart."""
+    """Transpose 8 x 8 float32: ``target[start + s * stride + r] = source[first + r * apart + s]`` for r, s < 8."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source_, first_, apart_, target_, start_, stride_ = args
@@ -62,7 +62,10 @@ def transpose8_to(
     number: Any,
     shift: Any,
 ) -> Any:
-    """Read eight rows of eight numbers, ``apart`` numbers apart, and write them transposed to listed offsets."""
+    """Transpose 8 x 8 float32 to listed offsets.
+
+    For all r, s < 8: ``target[columns[number + s] + shift + r] = source[first + r * apart + s]``.
+    """
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source_, first_, apart_, target_, *listed = args
@@ -83,9 +86,18 @@ def _listed(context: Any, builder: Any, places: Any, number: Any, shift: Any) ->
 
 
 def _turn(context: Any, builder: Any, source: Any, rows: list[Any], target: Any, columns: list[Any]) -> None:
-    """Emit the transposition of eight rows of eight numbers.
+    """Emit the transposition of 8 x 8 float32.
 
-    Four numbers each of rows r and r + 4 fill the halves of one vector, so that later shuffles stay within halves.
+    Four numbers of row r and four numbers of row r + 4 fill the two halves of one vector, so that later shuffles move
+    numbers only within a half.
+
+    Args:
+        context: Numba's code generator.
+        builder: the builder of LLVM instructions.
+        source: address of the array that is read.
+        rows: offset in ``source`` of each of the eight rows.
+        target: address of the array that is written.
+        columns: offset in ``target`` at which each of the eight columns is written.
     """
     four, eight = ir.VectorType(FLOAT, 4), ir.VectorType(FLOAT, TILE)
     low, high = [0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15]

@@ -27,7 +27,7 @@ def data_file_findings(path: Path, *, short: bool = False, limit: float | None =
 
     Args:
         path: The data file.
-        short: Whether to read a file that is shorter than LMDB says.
+        short: Whether to read the file even if it lacks pages that LMDB has allocated.
         limit: Time limit of the child process in seconds; None for a minute plus the time to read a large file.
 
     Raises:
@@ -63,8 +63,8 @@ def data_file_findings(path: Path, *, short: bool = False, limit: float | None =
 def structure_findings(path: Path, commit: Callable[[], int]) -> list[str]:
     """Return a description of each defect in the page structure of a data file, found by py-lmdb's verifier.
 
-    The verifier is right only if nobody writes the file meanwhile, so its findings are discarded and the check repeated
-    after a commit. The list is empty if every one of a few attempts met a commit.
+    The verifier is right only if nobody writes the file meanwhile. So if a commit happens during a check, the findings
+    are discarded and the check is repeated. The list is empty if commits disturb all of the few attempts.
 
     Args:
         path: The data file.

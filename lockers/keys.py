@@ -33,7 +33,7 @@ def full_key(locker: str, key: bytes) -> bytes:
 
 
 def internal_key(locker: str, key: bytes) -> bytes:
-    """Return the full key of a key, also in a locker that belongs to the store itself.
+    """Return the full key of a key in any locker, including the store's own lockers, such as ``.visits``.
 
     Raises:
         LockerError: The key is empty, too long, or not bytes.

@@ -65,7 +65,7 @@ def translate(
     if isinstance(error, _DAMAGED):
         return DamagedLockerError(f"{path}: expected sound LMDB pages, found: {error}")
     if isinstance(error, lmdb.PanicError):
-        return StorageError(f"{path}: expected a commit to come to its end, found: {error}")
+        return StorageError(f"{path}: expected a commit to finish, found: {error}")
     if code == errno.ENAMETOOLONG:
         return LockerError(f"{path}: expected names of at most 255 bytes, found longer ones")
     if isinstance(error, OSError):

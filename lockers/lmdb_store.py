@@ -57,7 +57,8 @@ def open_store(
         folder: The folder. If it is missing or empty and there is a manifest, a new store is made in it.
         manifest: The game and job of the lockers, as JSON values; an existing store must have an equal manifest. None
             opens any store.
-        read_only: Whether to refuse `LmdbStore.transact`. A read-only store is not created.
+        read_only: Whether to open the store for reading only; `LmdbStore.transact` is then refused, and a missing store
+            is an error.
 
     Raises:
         ManifestMismatchError: The folder holds the lockers of another job.
@@ -101,7 +102,7 @@ class LmdbStore:
         return self._manifest
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """Return a new copy of the array that was committed last under a key, or None; its checksum is verified."""
+        """Return a new copy of the last committed array under a key, with its checksum verified; None if absent."""
         return self._read(full_key(locker, key))
 
     def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
@@ -122,7 +123,10 @@ class LmdbStore:
         return self._keys(self._attached(), locker_start(locker) + prefix)
 
     def visits(self, key: bytes) -> tuple[int, int]:
-        """Return the number of counted visits of a key and the id of the last one, as of the last commit."""
+        """Return the number of visits counted for a key and the id of the last visit, as of the last commit.
+
+        Both numbers are 0 before the first visit.
+        """
         full = internal_key(VISITS, key)
         return read_visits(self._read(full), full)
 

@@ -1,4 +1,4 @@
-"""Looks up one key in a transaction of LMDB, and finds out whether a missing key is missing because of damage."""
+"""Look up a key in an LMDB transaction, and tell an absent key from a key that damaged pages hide."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ from lockers.keys import describe
 
 
 def look_up(transaction: LmdbTransaction, full: bytes, path: Path) -> bytearray | None:
-    """Return a copy of a value, or None for an absent key."""
+    """Return a copy of the value under a full key (`lockers.keys`), or None if the key is absent.
+
+    Args:
+        transaction: The LMDB transaction.
+        full: The full key.
+        path: The data file, for messages.
+
+    Raises:
+        DamagedLockerError: The key may exist, but damaged pages hide it.
+    """
     value = transaction.get(full)
     if value is None:
         _require_absent(transaction, full, path)
@@ -19,13 +28,13 @@ def look_up(transaction: LmdbTransaction, full: bytes, path: Path) -> bytearray 
 
 
 def _require_absent(transaction: LmdbTransaction, full: bytes, path: Path) -> None:
-    """Refuse a damaged file in which LMDB misses a key because two pages were swapped.
+    """Refuse a damaged file in which LMDB does not find a key because two pages were swapped.
 
-    The neighbours of a missing key in the sorted order of keys must be found by a search. If they are not, the key may
-    exist too.
+    A search must find the neighbours of an absent key in the sorted order of keys. If it does not, the key may exist
+    too.
 
     Raises:
-        DamagedLockerError: A neighbour is not found.
+        DamagedLockerError: The search does not find a neighbour.
     """
     neighbours = []
     with transaction.cursor() as cursor:

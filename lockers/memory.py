@@ -39,7 +39,7 @@ class MemoryStore:
         return self._manifest
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """Return a new copy of the array that was committed last under a key, or None."""
+        """Return a new copy of the last committed array under a key; None if there is no such key."""
         return self._read(full_key(locker, key))
 
     def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
@@ -57,7 +57,10 @@ class MemoryStore:
         return (split_key(full)[1] for full in fulls)
 
     def visits(self, key: bytes) -> tuple[int, int]:
-        """Return the number of counted visits of a key and the id of the last one, as of the last commit."""
+        """Return the number of visits counted for a key and the id of the last visit, as of the last commit.
+
+        Both numbers are 0 before the first visit.
+        """
         full = internal_key(VISITS, key)
         return read_visits(self._read(full), full)
 

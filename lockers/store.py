@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 class Transaction(Protocol):
-    """Reads and writes of which either all take effect or none.
+    """A group of reads and writes; either all of its writes take effect or none.
 
     A transaction sees its own writes. It ends when the function that `Store.transact` runs returns; later use raises a
     `LockerError`.
     """
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """Return a new copy of the array under a key, or None."""
+        """Return a new copy of the array under a key; None if there is no such key."""
         ...
 
     def put(self, locker: str, key: bytes, array: Array) -> None:
@@ -32,7 +32,7 @@ class Transaction(Protocol):
         ...
 
     def visits(self, key: bytes) -> tuple[int, int]:
-        """Return the number of counted visits of a key and the id of the last one; (0, 0) before the first visit."""
+        """Return the number of visits counted for a key and the id of the last visit; (0, 0) before the first visit."""
         ...
 
     def count_visit(self, key: bytes, visit_id: int) -> bool:
@@ -45,10 +45,10 @@ class Transaction(Protocol):
 
 
 class Reads(Protocol):
-    """The part of a store that reads arrays."""
+    """The methods of a store that read arrays."""
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """Return a new copy of the array that was committed last under a key, or None; its checksum is verified."""
+        """Return a new copy of the last committed array under a key, with its checksum verified; None if absent."""
         ...
 
     def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
@@ -78,11 +78,14 @@ class Store(Reads, Protocol):
         ...
 
     def visits(self, key: bytes) -> tuple[int, int]:
-        """Return the number of counted visits of a key and the id of the last one, as of the last commit."""
+        """Return the number of visits counted for a key and the id of the last visit, as of the last commit.
+
+        Both numbers are 0 before the first visit.
+        """
         ...
 
     def snapshot(self) -> AbstractContextManager[int]:
-        """Let all reads of this thread see one commit while a ``with`` block runs; the target is the commit's number.
+        """Let all reads of this thread see one commit while a ``with`` block runs; ``as`` gives the commit's number.
 
         The block must not write. Other threads and processes may write, or wait until the block has ended.
         """

@@ -23,7 +23,7 @@ class BaseTransaction(abc.ABC):
         self._ended = False
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """Return a new copy of the array under a key, or None."""
+        """Return a new copy of the array under a key; None if there is no such key."""
         return self._load(self._running(full_key(locker, key)))
 
     def put(self, locker: str, key: bytes, array: Array) -> None:
@@ -35,12 +35,12 @@ class BaseTransaction(abc.ABC):
         return self._drop(self._running(full_key(locker, key)))
 
     def visits(self, key: bytes) -> tuple[int, int]:
-        """Return the number of counted visits of a key and the id of the last one; (0, 0) before the first visit."""
+        """Return the number of visits counted for a key and the id of the last visit; (0, 0) before the first visit."""
         full = self._running(internal_key(VISITS, key))
         return read_visits(self._load(full), full)
 
     def count_visit(self, key: bytes, visit_id: int) -> bool:
-        """Count a visit if ``visit_id`` is greater than the last counted id; return whether it was counted."""
+        """Count a visit of a key if ``visit_id`` is greater than the last counted id; return whether it was counted."""
         if visit_id > _MAX_VISIT_ID:
             raise LockerError(
                 f"a visit of key {key.hex()}: expected an id of at most {_MAX_VISIT_ID}, found {visit_id}"
@@ -72,10 +72,10 @@ class BaseTransaction(abc.ABC):
 
 
 def read_visits(record: Array | None, full: bytes) -> tuple[int, int]:
-    """Return the number of visits and the last visit's id from a record of two int64; (0, 0) without a record.
+    """Return the number of visits and the last visit's id from a record of two int64; (0, 0) if the record is None.
 
     Raises:
-        DamagedLockerError: The record has another shape or dtype, or not ``1 <= visits <= last id``.
+        DamagedLockerError: The record has another shape or dtype, or violates ``1 <= visits <= last id``.
     """
     if record is None:
         return 0, 0
@@ -92,7 +92,7 @@ def read_visits(record: Array | None, full: bytes) -> tuple[int, int]:
 
 
 def entry_findings(full: bytes, value: bytes | bytearray) -> list[str]:
-    """Return a description of each defect in one key and its value: locker name, header, checksum, visit record."""
+    """Return a description of each defect of a full key and its value: locker name, header, checksum, visit record."""
     try:
         locker, _ = split_key(full)
         array = decode(bytearray(value), full)

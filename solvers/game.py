@@ -40,7 +40,7 @@ class Hands(NamedTuple):
         n_hands: ``[board]``, number of hands without the padding.
         cards: ``[board, hand, k]``, numbers of the k cards of each hand. Two hands that share a card exclude each
             other.
-        strength: ``[board, hand]``.
+        strength: ``[board, hand]``, a larger number beats a smaller one at a showdown; equal numbers tie.
         same_cards: ``[board, hand]``, the opponent's hand with the same cards; -1: the opponent has no such hand.
         row: ``[board, hand]``, the row of the strategy, below `n_rows`.
         weight: ``[board, hand]``, the hand's weight in the root range. The regrets of a row are sums over the row's
@@ -69,7 +69,7 @@ class Hands(NamedTuple):
         weight: Floats,
         n_rows: int,
     ) -> Hands:
-        """Make the record from the other attributes, and compute the attribute `direct`."""
+        """Make the tuple from its other attributes, and compute the attribute `direct`."""
         direct = n_rows == row.shape[-1] and bool(np.all(row == np.arange(n_rows)))
         return cls(n_hands, cards, strength, same_cards, row, weight, n_rows, direct)
 

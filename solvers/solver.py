@@ -18,7 +18,7 @@ Part = Literal["regrets", "sums", "guesses"]
 
 
 class Solver(Protocol):
-    """A solve in progress.
+    """A solve in progress: the attributes and methods that `Cfr` and `ExactCfr` share.
 
     Attributes:
         iteration: number of iterations done; set it before you `write` the regrets and sums of a saved solve.
@@ -34,7 +34,7 @@ class Solver(Protocol):
         ...
 
     def run(self, iterations: int) -> None:
-        """Run more iterations."""
+        """Run ``iterations`` more iterations."""
         ...
 
     def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
@@ -55,7 +55,11 @@ class Solver(Protocol):
         ...
 
     def leaf_values(self) -> LeafValues:
-        """Compute the values of all chance leaves when both players follow the average strategies."""
+        """Compute the values of all chance leaves when both players follow the average strategies.
+
+        Returns:
+            Counterfactual values by (round, board): for each player ``[chance leaf, hand]``.
+        """
         ...
 
     def enter(self, p: int, reach: Floats) -> None:

@@ -97,11 +97,11 @@ class ForestArrays(NamedTuple):
 
 
 class Endings(NamedTuple):
-    """The *endings* of one player: the sequences that lead to folds, and those that lead to showdowns.
+    """The *endings* of one player: the player's sequences that lead to folds, and those that lead to showdowns.
 
-    The values of a leaf depend on the betting only through the opponent's reach, that is through the opponent's
-    sequence, and a factor. So kernels compute one column of sums for each ending of the opponent, and all leaves with
-    the same ending share it.
+    The values of a leaf depend on the betting only through a factor and the opponent's reach, which depends on the
+    opponent's sequence alone. So kernels compute one column of sums for each ending of the opponent, and all leaves
+    with the same ending share the column.
 
     Attributes:
         fold_sequence: ``[fold ending]``, the sequence of each ending.
@@ -203,7 +203,7 @@ class Forest:
         return self.arrays.n_roots
 
     def n_sequences(self, player: int) -> int:
-        """Return the number of a player's sequences."""
+        """Return the number of a player's sequences: one for each root and one for each slot (an action)."""
         return self.n_roots + self.n_slots[player]
 
     @property

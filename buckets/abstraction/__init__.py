@@ -42,7 +42,7 @@ __all__ = [
 if not TYPE_CHECKING:  # otherwise a type checker would believe that the module has every name
 
     def __getattr__(name: str) -> object:
-        """Import an estimator at its first use."""
+        """Import `BoardClustering` or `OutcomeClustering` at its first use."""
         if name == "BoardClustering":
             from buckets.abstraction.board_clustering import BoardClustering
 

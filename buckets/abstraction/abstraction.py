@@ -1,14 +1,15 @@
 """An abstraction of all boards of a game: the board bucket of each board, the row of each hand, and numbered deals.
 
-The boards of a *board bucket* share rows and strategies. A round has either a given number of board buckets, which do
-not distinguish in which order the cards came; or one board bucket for each canonical history, with the order of the
-rounds (see `buckets.cards.symmetry`). A round without public cards has one board bucket. In an abstraction that
-*remembers* the flop, each board bucket of flops has board buckets of its own in later rounds, so boards with the same
-cards can be in several board buckets. (The *flop* of any game is the board after the first deal.)
+The boards of a *board bucket* share rows and strategies. A round has either a given number of board buckets, whatever
+the order in which the cards came; or one board bucket for each canonical history, which distinguishes the rounds in
+which the cards came (see `buckets.cards.symmetry`). A round without public cards has one board bucket. In an
+abstraction that *remembers* the flop, each board bucket of flops has board buckets of its own in later rounds, so
+boards with the same cards can be in several board buckets. (The *flop* of any game is the board after the first deal.)
 
-*Rows* are numbered within a board bucket. Before the flop, hands that are equal up to suits share a row: hold'em has
-169 rows, in the order of `preflop_classes`. In later rounds `class_rows` makes the rows; or each hand of the canonical
-board is a row, in ascending order. If hands are not rows themselves, hands that are equal up to suits share a row.
+A *row* is a group of hands that share a strategy, or a single hand; rows are numbered within a board bucket. Before the
+flop, hands that are equal up to suits share a row: hold'em has 169 rows, in the order of `preflop_classes`. In later
+rounds `class_rows` makes the rows; or each hand of the canonical board is a row, in ascending order. If hands are not
+rows themselves, hands that are equal up to suits share a row.
 
 A *deal* is a full board with all hands that it does not block, in order of strength, each with its row in every round.
 A seed and a number determine a deal.
@@ -36,14 +37,14 @@ class Dealt(NamedTuple):
     """Deals with board buckets, rows and strengths; the hands of a deal are those that the full board does not block.
 
     Attributes:
-        board_buckets: ``[deal, round]``, the board bucket.
-        rows: ``[deal, round, hand]``.
+        board_buckets: ``[deal, round]``, the board bucket of the deal's board in each round.
+        rows: ``[deal, round, hand]``, the row of each hand in each round.
         cards: ``[deal, hand, 2]``, the hand's cards, numbered from 0 among the N cards that are not on the board; the
             second card of one-card hands is N.
-        strength: ``[deal, hand]``.
+        strength: ``[deal, hand]``, the strength of the hand on the full board (`buckets.cards.strength`).
         hands: ``[deal, hand]``, the hand's number in the deck. Hands are sorted by strength, then by row in the last
             round, then by number.
-        boards: ``[deal, card]``, in order of the rounds, ascending within a round.
+        boards: ``[deal, card]``, the public cards in order of the rounds, ascending within a round.
     """
 
     board_buckets: NDArray[np.int32]
@@ -82,7 +83,7 @@ class Abstraction:
         Args:
             spec: the specification.
             progress: called with (finished boards, all boards).
-            cache: features of boards by name; the function adds missing features.
+            cache: features of boards by name, as in `feature_names`; the function adds missing features.
 
         Raises:
             BoardError: there are too few boards for the board buckets, or too many boards.
@@ -107,7 +108,7 @@ class Abstraction:
 
     @property
     def remembers(self) -> bool:
-        """Whether each board bucket of some later round belongs to one board bucket of flops."""
+        """Whether some round after the flop has separate board buckets for each board bucket of flops."""
         return bool(self.arrays["memory"][:, 0].any())
 
     @property
@@ -117,7 +118,7 @@ class Abstraction:
 
     @property
     def all_remember(self) -> bool:
-        """Whether each board bucket of every later round belongs to one board bucket of flops."""
+        """Whether in every round after the flop all boards of a board bucket come from one board bucket of flops."""
         dealt = [t for t, size in enumerate(self.board_sizes) if size]
         groups, memory = (self.arrays["groups"] > 0).sum(axis=1), self.arrays["memory"][:, 0]
         return all(memory[t] or groups[t] == i + 1 for i, t in enumerate(dealt))
@@ -135,8 +136,8 @@ class Abstraction:
             boards: ``[board, card]``, cards in order of the rounds.
 
         Returns:
-            Board buckets ``[board]``, and rows ``[board, hand]`` of all hands of the deck; -1: the board blocks the
-            hand.
+            The board buckets, ``[board]``, and the rows of all hands of the deck, ``[board, hand]``; row -1: the board
+            blocks the hand.
         """
         from buckets.kernels.dealing import fill_boards
 
@@ -160,7 +161,8 @@ class Abstraction:
         Args:
             seed: a number of 63 bits.
             numbers: the numbers of the deals, each at least 0.
-            out: arrays to overwrite and return, if they hold as many deals; else new arrays are allocated.
+            out: arrays that are overwritten and returned if they have the right number of deals; otherwise, or if None,
+                the function allocates new arrays.
             start: public cards of the first rounds with which every deal begins; the numbers and the seed determine
                 the cards of later rounds.
 
@@ -198,7 +200,7 @@ class Abstraction:
         return board_buckets
 
     def room(self, n: int) -> Dealt:
-        """Allocate arrays for n deals."""
+        """Allocate arrays for n deals, without setting their values."""
         return Dealt(
             np.empty((n, self.n_rounds), dtype=np.int32),
             np.empty((n, self.n_rounds, self.n_hands), dtype=np.int16),

@@ -41,7 +41,14 @@ class MergeTree(NamedTuple):
 
 
 def merge_tree(curves: Floats, weights: Floats, *, max_factor: bool = True) -> MergeTree:
-    """Merge nonnegative curves (n, n_outcomes) with positive weights (n,) until one cluster remains."""
+    """Merge the cheapest pair of clusters of curves again and again until one cluster remains.
+
+    Args:
+        curves: (n, n_outcomes); with ``max_factor`` at least 0, and sorted within each row.
+        weights: (n,), above 0.
+        max_factor: whether the cost of a merge is Equation 1; False: Equation 1 without its last factor, which is
+            Ward's linkage.
+    """
     from buckets.kernels.agglomeration import merge_distinct
 
     n = len(curves)

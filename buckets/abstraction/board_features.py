@@ -1,11 +1,12 @@
 """Features of boards, by which boards are clustered.
 
-The hands of a game are grouped into starting hands, which are equal up to suits: hold'em has 169, a game with one hole
-card one for each rank. A board has two features for each starting hand: the mean and the standard deviation of the mean
-outcomes (`percentiles`) of its hands that the board does not block. The deviation shows the effect of suits. Features
-are scaled by the square root of the starting hand's share of all hands, so that the squared distance of two boards is
-the mean squared difference over a random hand. If a board blocks all hands of a starting hand, the mean over the other
-boards is used. Finally the features are projected on their longest principal axes.
+Hands that are equal up to suits form a starting hand: hold'em has 169 starting hands; a game with one hole card has one
+for each rank. Each hand that the board does not block has a mean outcome on the board (see `percentiles`). A board has
+two features for each starting hand: the mean and the standard deviation of the mean outcomes of its hands. The
+deviation shows the effect of suits. Features are scaled by the square root of the starting hand's share of all hands,
+so that the squared distance of two boards is the mean squared difference over a random hand. If a board blocks all
+hands of a starting hand, the mean over the other boards is used. Finally the features are projected on their longest
+principal axes.
 """
 
 from typing import NamedTuple
@@ -25,7 +26,7 @@ Floats = NDArray[np.float32]
 
 
 class Features(NamedTuple):
-    """Features of boards.
+    """Features of boards, projected on the principal axes along which they vary most.
 
     Attributes:
         values: ``[board, axis]``, with mean 0, the longest axis first.

@@ -1,7 +1,7 @@
-"""Boards of later rounds that remember the flop: pairs of a board bucket of flops and a canonical board.
+"""Pairs of a board bucket of flops and a canonical board, for later rounds that remember the board bucket of the flop.
 
-A turn, whose cards are in no order, can have come from several flops. If these are in different board buckets, the turn
-makes a pair with each of these board buckets. (The *flop* of any game is the board after the first deal.)
+The four cards of a turn board can come from several flops. If these flops are in different board buckets, the turn
+board makes a pair with each of these board buckets. (The *flop* of any game is the board after the first deal.)
 """
 
 from typing import NamedTuple
@@ -47,7 +47,7 @@ def require_pairs(n_board_buckets: int, n_boards: int) -> None:
     """
     if n_board_buckets * n_boards > MAX_PAIRS:
         raise BoardError(
-            f"boards that remember the flop: expected at most {MAX_PAIRS:,} pairs of a flop class and a board, "
+            f"boards that remember the flop: expected at most {MAX_PAIRS:,} pairs of a flop bucket and a board, "
             f"got {n_board_buckets:,} by {n_boards:,}"
         )
 

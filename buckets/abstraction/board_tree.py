@@ -44,7 +44,14 @@ class BoardTree:
     def of(
         cls, board: Sequence[int], deck: Deck | None = None, hole: int = 2, n_board: int = 5
     ) -> "BoardTree":
-        """Compute the tree of a board, which need not be canonical."""
+        """Compute the merge tree of the hands on a board.
+
+        Args:
+            board: the public cards so far; the board need not be canonical.
+            deck: the cards of the game; None: 52 cards.
+            hole: number of hole cards.
+            n_board: number of public cards at the showdown.
+        """
         deck = deck or Deck()
         cards = canonical_board(board, deck)
         hands = all_hands(deck, hole)
@@ -52,7 +59,7 @@ class BoardTree:
         return cls(cards, deck, hole, merge_tree(curves, np.ones(len(curves))), curves.mean(axis=1))
 
     def labels(self, board: Sequence[int], k: int) -> NDArray[np.int32]:
-        """Return the bucket of each hand of the deck, weakest first: ``[hand]``; -1: the board blocks the hand.
+        """Return each hand's bucket, ``[hand]``; bucket 0 is the weakest; -1: the board blocks the hand.
 
         Args:
             board: a board that is equal to the tree's board up to suits.

@@ -153,14 +153,14 @@ class _Builder:
                     )
 
     def rounds(self) -> list[_Round]:
-        """Build all rounds."""
+        """Compute the board buckets and rows of all rounds, in order."""
         rounds: list[_Round] = []
         for t in range(len(self.spec.board_sizes)):
             rounds.append(self._round(t, rounds))
         return rounds
 
     def _round(self, t: int, before: Sequence[_Round]) -> _Round:
-        """Build round t; `before` are the rounds before it."""
+        """Compute the board buckets and rows of round t; `before` are the rounds before it."""
         spec = self.spec
         table, k = self._map(spec.groups(t)), spec.rows[t]
         boards, counts, pairs = table.boards, table.counts, np.empty(0, dtype=np.int32)
@@ -188,7 +188,7 @@ class _Builder:
 
     @cached_property
     def total(self) -> int:
-        """Number of boards that the progress counts: for grades of final boards, for features and for rows."""
+        """Number of steps of the progress: a step computes the grades, the features or the rows on one board."""
         features, n_rows, tabled = {}, 0, False
         for t, (k, rows) in enumerate(zip(self.spec.board_buckets, self.spec.rows, strict=True)):
             n_boards, n_cards = len(self._map(self.spec.groups(t)).boards), self.spec.n_cards(t)
@@ -252,7 +252,7 @@ class _Builder:
         return self.cache[name]
 
     def _start_rows(self, n_rows: int) -> NDArray[np.uint8]:
-        """Return the row of each hand before the flop: ``[0, hand]``."""
+        """Return the row of each hand before the flop, as an array ``[1, hand]``."""
         deck, hole = self.spec.deck, self.spec.hole
         kinds = start_kinds(deck, hole)
         if n_rows > kinds.max():

@@ -103,7 +103,10 @@ def interval_rows(seen: Ints, n_rows: int) -> NDArray[np.uint8]:
 
 
 def _row_of_grade(seen: Ints, n_rows: int) -> Ints:
-    """Return the row of each grade; a grade without hands gets the row of the next lower grade with hands."""
+    """Return the row of each grade, given the number of hands ``seen[grade]``.
+
+    A grade without hands gets the row of the next lower grade with hands.
+    """
     grades = np.flatnonzero(seen)
     curves, weights = (grades[:, None] + 0.5) / GRADES, seen[grades].astype(np.float64)
     labels = cut_labels(merge_tree(curves, weights), n_rows, curves[:, 0], weights)

@@ -29,7 +29,7 @@ class FlopSubset(NamedTuple):
     """Flops that represent all flops.
 
     Attributes:
-        flops: ``[flop, card]``, ascending.
+        flops: ``[flop, card]``, the cards of each flop ascending.
         counts: ``[flop]``, number of hold'em's 22,100 flops that each flop represents.
     """
 

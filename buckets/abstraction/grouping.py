@@ -65,7 +65,10 @@ class _ByOutcomes(ABC):
         deck: Deck | None = None,
         n_board: int = 5,
     ) -> Labels:
-        """Compute the group of each hand, as `Grouping` says."""
+        """Compute the group of each hand on a board: (n_hands,); -1: the board blocks the hand.
+
+        `Grouping` explains the arguments.
+        """
         deck = deck or Deck()
         if weights.shape != (len(hands),):
             raise RangeError(f"weights: expected shape ({len(hands)},), got {weights.shape}")
@@ -85,7 +88,7 @@ class _ByOutcomes(ABC):
     def even(
         self, board: Sequence[int], hands: NDArray[np.integer], k: int, deck: Deck, n_board: int
     ) -> Labels:
-        """Compute the group of each hand when all hands that the board does not block have equal weights."""
+        """Compute the group of each hand (-1: blocked) when all hands that the board does not block weigh the same."""
         live = ~blocked(hands, board)
         labels = np.full(len(hands), -1, dtype=np.int32)
         labels[live] = self.group(outcomes(board, hands, deck, n_board)[live], np.ones(int(live.sum())), k)
@@ -105,7 +108,7 @@ class Agglomeration(_ByOutcomes):
     def even(
         self, board: Sequence[int], hands: NDArray[np.integer], k: int, deck: Deck, n_board: int
     ) -> Labels:
-        """Compute the group of each hand when all hands that the board does not block have equal weights.
+        """Compute the group of each hand (-1: blocked) when all hands that the board does not block weigh the same.
 
         With the cost of Equation 1 the groups follow from the canonical board's merge tree, `BoardTree`. So boards that
         are equal up to suits have the same groups.

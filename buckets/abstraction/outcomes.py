@@ -9,7 +9,7 @@ weight. `outcomes` sorts a hand's outcomes in ascending order, which makes its *
 hands can be compared, although they come from different cards. (B. Williams et al., "Spewy Louie Jr.", the hand
 clustering.)
 
-All denominators are equal, so an outcome is an integer number of half wins (its *level*) divided by a constant.
+All denominators are equal, so an outcome is an integer, its *level* ``2 · wins + ties``, divided by a constant.
 """
 
 from collections.abc import Sequence
@@ -80,7 +80,11 @@ def outcomes(
 
 
 def _levels(boards: NDArray[np.int64], hands: NDArray[np.integer]) -> NDArray[np.int16]:
-    """Compute each hand's half wins on each final board: (n_boards, n_hands); -1: the board blocks the hand."""
+    """Compute ``2 · wins + ties`` of each hand against all other hands on each final board.
+
+    Returns:
+        (n_boards, n_hands); -1: the board blocks the hand.
+    """
     from buckets.kernels.showdowns import fill_levels
 
     levels = np.empty((len(boards), len(hands)), dtype=np.int16)
@@ -92,7 +96,7 @@ def _levels(boards: NDArray[np.int64], hands: NDArray[np.integer]) -> NDArray[np
 
 
 def _quantiles(levels: NDArray[np.int16], n: int) -> NDArray[np.int16]:
-    """Return n quantiles, at (k + 1/2) / n for k < n, of all numbers of half wins; -1 does not count."""
+    """Return the quantiles at (k + 1/2) / n, for k from 0 to n - 1, of all levels (``2 · wins + ties``) except -1."""
     pool = np.sort(levels[levels >= 0], kind="stable")
     ranks = len(pool) * (2 * np.arange(n) + 1) // (2 * n)
     picked: NDArray[np.int16] = pool[ranks]

@@ -9,19 +9,25 @@ from buckets.abstraction.abstraction import Abstraction
 from buckets.errors import BoardError
 
 DEALS = 20_000
-"""Number of deals on which overlaps are counted: enough for about ten deals to each of some thousand board buckets."""
+"""Number of deals on which overlaps are counted: about ten deals for each board bucket if there are two thousand."""
 AT_ONCE = 1024
 
 
 def overlaps(old: Abstraction, new: Abstraction, seed: int = 0, n_deals: int = DEALS) -> list[sp.csr_array]:
-    """Estimate how the hands of each row of a new abstraction spread over the rows of an old one.
+    """Estimate how the hands of each row of a new abstraction spread over the rows of an old abstraction.
 
     Both abstractions look up the same deals.
 
+    Args:
+        old: the old abstraction.
+        new: the new abstraction of the same game.
+        seed: seed of the deals.
+        n_deals: number of deals.
+
     Returns:
-        For each round a matrix with an index for each row of each board bucket: first the new abstraction's, second
-        the old one's. Row r of board bucket c has the index ``c * n_rows + r``. Each row of the matrix sums to 1, or to
-        0 if no dealt hand was in it.
+        For each round a matrix ``[new row, old row]``: the share of the new row's hands that are in the old row. Row r
+        of board bucket c has the index ``c * n_rows + r``. The shares of a new row sum to 1, or to 0 if no dealt hand
+        was in the row.
 
     Raises:
         BoardError: the abstractions belong to different games.

@@ -27,7 +27,7 @@ class AbstractionSpec:
         rows: ``[round]``, largest number of rows of each board bucket; "hands" is only possible with "all" board
             buckets.
         seed: seed of the clusterings.
-        remember: whether each board bucket of later rounds belongs to one board bucket of flops (that is of boards
+        remember: whether later rounds have separate board buckets for each board bucket of flops (a flop is the board
             after the first deal).
 
     Raises:
@@ -72,7 +72,10 @@ class AbstractionSpec:
             )
 
     def remembers(self, t: int) -> bool:
-        """Return whether each board bucket of round t belongs to one board bucket of flops."""
+        """Return whether round t, after the flop, has separate board buckets for each board bucket of flops.
+
+        False if the round has a board bucket for each canonical history, which includes the flop.
+        """
         return self.remember and self.board_buckets[t] != "all" and t > self.first
 
     @property

@@ -47,9 +47,9 @@ class BoardMap(NamedTuple):
 
 
 def board_map(deck: Deck, groups: Sequence[int]) -> BoardMap:
-    """Make the index of all boards that have groups of the given numbers of cards.
+    """Make the index of all boards of a deck, given the number of cards of each group (see `buckets.cards.boards`).
 
-    Without a group there is one board, which has no cards.
+    Without groups there is one board, which has no cards.
 
     Raises:
         BoardError: there are more than `MAX_NUMBERS` boards.

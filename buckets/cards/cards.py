@@ -25,7 +25,7 @@ def parse_card(text: str) -> int:
 
 
 def card_name(card: int) -> str:
-    """Write one card.
+    """Return the name of a card.
 
     >>> card_name(51)
     'As'
@@ -59,7 +59,7 @@ def parse_cards(text: str) -> tuple[int, ...]:
 
 
 def cards_name(cards: Iterable[int]) -> str:
-    """Write cards in the order given.
+    """Return the names of cards as one text, in the order given.
 
     >>> cards_name((43, 38, 2))
     'QsJh2h'

@@ -75,7 +75,7 @@ def blocked(hands: NDArray[np.integer], board: Sequence[int]) -> NDArray[np.bool
 
 
 def hand_name(cards: Sequence[int] | NDArray[np.integer]) -> str:
-    """Write a hand: the higher card first, and of two cards of a rank the higher suit.
+    """Return the name of a hand: the higher card first, and of two cards of a rank the higher suit.
 
     >>> hand_name((46, 51))
     'AsKh'
@@ -123,7 +123,7 @@ def check_weights(weights: ArrayLike, n: int, subject: str = "hand") -> NDArray[
 
 @lru_cache(maxsize=1)
 def preflop_classes() -> tuple[NDArray[np.int16], tuple[str, ...]]:
-    """Return which of the 169 starting hands each of hold'em's 1326 hands is, and the names of the starting hands.
+    """Return the starting hand (0 to 168) of each of hold'em's 1326 hands, and the names of the 169 starting hands.
 
     Starting hands are numbered row by row through the usual chart: aces first, pairs on the diagonal, suited hands
     above it.

@@ -13,7 +13,13 @@ _BLOCK = 32  # number of terms between two comparisons with the limit
 
 @kernel
 def pass_down(top: Ints, children: Ints, n_leaves: int) -> None:
-    """Write into ``top[cluster]`` the number of the last cluster that contains each cluster."""
+    """Set ``top[cluster]`` to the number of the last cluster that contains each cluster.
+
+    Args:
+        top: ``[cluster]``, changed in place; on entry each cluster's own number.
+        children: ``[merge, 2]``, the two clusters of each merge; merge s makes cluster ``n_leaves + s``.
+        n_leaves: number of clusters before the first merge.
+    """
     for step in range(len(children) - 1, -1, -1):
         top[children[step, 0]] = top[children[step, 1]] = top[n_leaves + step]
 
@@ -55,9 +61,16 @@ def merge_distinct(
     distances: Floats,
     next_number: int,
 ) -> None:
-    """Merge m different curves until one cluster remains; write the m - 1 merges into `children` and `distances`.
+    """Merge m different curves until one cluster remains.
 
-    The curves are overwritten.
+    Args:
+        curves: (m, n_outcomes), overwritten.
+        weights: (m,), the weight of each curve, overwritten.
+        numbers: (m,), the cluster number of each curve, overwritten.
+        max_factor: whether the cost is Equation 1; False: without its last factor (Ward's linkage).
+        children: (m - 1, 2), output: the two clusters of each merge, the smaller number first.
+        distances: (m - 1,), output: the cost of each merge.
+        next_number: number of the cluster that the first merge makes.
     """
     m = len(curves)
     means = np.empty(m)
@@ -100,7 +113,8 @@ def merge_distinct(
 def _find_nearest(clusters: _Clusters, place: int, n_left: int, max_factor: bool) -> None:
     """Find the nearest cluster, among those with smaller numbers, of the cluster in slot ``clusters.order[place]``.
 
-    The search goes outward from this place, since neighbours in the order are likely to be near.
+    The result goes into `nearest`, `nearest_number` and `cost` of `clusters`. The search goes outward from the place,
+    since neighbours in the order are likely to be near. ``n_left`` is the number of remaining clusters.
     """
     slot = clusters.order[place]
     number, mean, weight = clusters.numbers[slot], clusters.means[slot], clusters.weights[slot]
@@ -131,7 +145,15 @@ def _find_nearest(clusters: _Clusters, place: int, n_left: int, max_factor: bool
 # The compiler may reorder sums, and so vectorise them; both orders of a pair of clusters give the same bits.
 @kernel(fastmath={"reassoc", "contract"})
 def _merge_cost(first: Floats, second: Floats, scale: float, limit: float, max_factor: bool) -> float:
-    """Return the cost of merging two curves, or infinity as soon as the partial sum exceeds the limit."""
+    """Return the cost of merging two curves, or infinity as soon as the partial sum exceeds the limit.
+
+    Args:
+        first: (n_outcomes,), a curve.
+        second: (n_outcomes,), the other curve.
+        scale: factor of the sum: the product of the two weights divided by their sum.
+        limit: largest cost of interest.
+        max_factor: whether the cost is Equation 1; False: without its last factor (Ward's linkage).
+    """
     total = 0.0
     n = len(first)
     start = 0
@@ -155,7 +177,10 @@ def _merge_cost(first: Floats, second: Floats, scale: float, limit: float, max_f
 
 @kernel
 def _cheapest(clusters: _Clusters, n_left: int) -> int:
-    """Return the slot of the cluster that is cheapest to merge; of equal costs the pair with the smallest numbers."""
+    """Return the slot of the cluster that is cheapest to merge with its nearest cluster.
+
+    Of pairs with equal costs, the pair with the smallest numbers is chosen. ``n_left`` is the number of clusters.
+    """
     best: int = clusters.order[0]
     for place in range(1, n_left):
         slot = clusters.order[place]
@@ -176,7 +201,7 @@ def _cheapest(clusters: _Clusters, n_left: int) -> int:
 
 @kernel
 def _place(clusters: _Clusters, slot: int, n_left: int) -> int:
-    """Return the place of a slot in `order`."""
+    """Return the index of a slot in ``clusters.order``, whose first `n_left` elements are in use."""
     place: int = np.searchsorted(clusters.means[clusters.order[:n_left]], clusters.means[slot])
     while clusters.order[place] != slot:
         place += 1
@@ -191,7 +216,10 @@ def _remove(clusters: _Clusters, slot: int, n_left: int) -> None:
 
 @kernel
 def _insert(clusters: _Clusters, slot: int, n_left: int) -> int:
-    """Insert a slot into `order`, behind slots with an equal mean; return its place."""
+    """Insert a slot into ``clusters.order``, behind slots with an equal mean; return its index.
+
+    ``n_left`` is the number of elements in use before the insertion.
+    """
     place = n_left
     while place > 0 and clusters.means[clusters.order[place - 1]] > clusters.means[slot]:
         clusters.order[place] = clusters.order[place - 1]

@@ -35,7 +35,10 @@ def set_number(places: Ints, start: int, end: int, n: int, choose: Ints) -> int:
 
 @kernel
 def numbered_set(number: int, n: int, k: int, choose: Ints, out: Ints, start: int) -> None:
-    """Write the ascending places of set number `number` of k of n cards into ``out[start : start + k]``."""
+    """Write the set with the given number, of all sets of k cards of a deck of n cards, into ``out``.
+
+    The ascending places of its cards go into ``out[start : start + k]``; ``choose[n, k]`` are binomial coefficients.
+    """
     rest = choose[n, k] - 1 - number
     x = n - 1
     for i in range(k):
@@ -48,7 +51,14 @@ def numbered_set(number: int, n: int, k: int, choose: Ints, out: Ints, start: in
 
 @kernel
 def board_number(places: Ints, groups: Ints, n: int, choose: Ints) -> int:
-    """Return the number of a board that consists of sets of cards, of the sizes `groups`; sorts each set in place."""
+    """Return the number of a board whose cards are in groups; sort the places of each group in place.
+
+    Args:
+        places: ``[card]``, the place of each card in the deck, group by group.
+        groups: ``[group]``, number of cards of each group.
+        n: number of cards in the deck.
+        choose: ``[n, k]``, binomial coefficients.
+    """
     out = 0
     start = 0
     for size in groups:
@@ -99,7 +109,7 @@ def fill_map(
 
 @kernel
 def write_places(number: int, groups: Ints, n: int, choose: Ints, places: Ints) -> None:
-    """Write the places in the deck of the cards of board number `number` into `places`."""
+    """Write the board with the given number into ``places[card]``, as places of cards in a deck of n cards."""
     end = len(places)
     for g in range(len(groups) - 1, -1, -1):
         size = groups[g]

@@ -19,8 +19,8 @@ _SORTED = (1 << 10) + 1  # number of counters of a sort by ten bits
 class Maps(NamedTuple):
     """The tables of an abstraction.
 
-    The last tables are flat: the numbers of one round follow those of the round before. A round *remembers* the flop
-    if each of its board buckets belongs to one board bucket of flops.
+    From `canonical` on, all tables except `memory` are flat: the values of each round follow the values of the round
+    before. A round *remembers* the flop if each of its board buckets belongs to one board bucket of flops.
 
     Attributes:
         hands: ``[hand, hole card]``.
@@ -153,7 +153,16 @@ def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]
 
 @kernel
 def _write_rows(maps: Maps, t: int, found: tuple[int, int, int], s: Scratch, n: int, out: Array) -> None:
-    """Write the rows of the hands ``s.order[:n]`` into `out`; `found` is what `_locate` returned for the board."""
+    """Write the row of hand ``s.order[i]`` into ``out[i]``, for all i < n.
+
+    Args:
+        maps: the tables of the abstraction.
+        t: the round.
+        found: the result of `_locate` for the board.
+        s: buffers with the sorted hands, and with the grades or the ranks that the round needs.
+        n: number of hands.
+        out: ``[hand]``, output.
+    """
     canonical, perm, number = found
     moved = maps.moved[perm]
     start = maps.starts[t, 2]
@@ -172,7 +181,10 @@ def _write_rows(maps: Maps, t: int, found: tuple[int, int, int], s: Scratch, n: 
 
 @kernel
 def _sort(maps: Maps, board: Ints, s: Scratch) -> int:
-    """Sort the hands that a final board does not block by strength, and write their grades; return their number."""
+    """Sort the hands that a final board does not block by strength into ``s.order``; return their number.
+
+    The function also writes the hands' strengths and grades into the buffers `s`.
+    """
     fill_strengths(board, maps.hands, s.strength)
     n = live_hands(s.strength[0], s.order)
     sort_by_strength(s.strength[0], s.order, s.spare, n, s.counts)
@@ -182,7 +194,10 @@ def _sort(maps: Maps, board: Ints, s: Scratch) -> int:
 
 @kernel
 def fill_boards(maps: Maps, t: int, boards: Ints, board_buckets: Array, rows: Array) -> None:
-    """Write the bucket of each board of round t, and the row of each hand on it; -1: the board blocks the hand."""
+    """Look up boards ``[board, card]`` of round t: write their board buckets and the rows of all hands.
+
+    The results go into ``board_buckets[board]`` and ``rows[board, hand]``; row -1: the board blocks the hand.
+    """
     n_hands, hole = maps.hands.shape
     s = _scratch(n_hands, boards.shape[1])
     hit = np.zeros(NUM_CARDS, dtype=np.bool_)
@@ -276,12 +291,22 @@ def _sort_by_row(maps: Maps, t: int, s: Scratch, n: int) -> None:
 
 @kernel
 def _deal(maps: Maps, sizes: Ints, start: Ints, seed: int, index: int, left: Ints, s: Scratch) -> int:
-    """Write the board of a deal into ``s.board``, and the places of the remaining cards into `left`.
-
-    The function returns the number of remaining cards. The board begins with the cards ``start`` of the first rounds.
+    """Write the board of deal number `index` into ``s.board``, and the places of the remaining cards into `left`.
 
     If there are N flops, N consecutive deals have each flop once (starting from a multiple of N). If N' turns can
     follow a flop, N' consecutive deals of that flop have each of these turns once, and so on.
+
+    Args:
+        maps: the tables of the abstraction.
+        sizes: ``[round]``, number of cards that each round deals.
+        start: cards of the first rounds, with which the board begins; may be empty.
+        seed: the seed of all deals.
+        index: the number of the deal.
+        left: ``[card]``, output: places in the deck of the cards that are not on the board.
+        s: buffers.
+
+    Returns:
+        The number of remaining cards.
     """
     n_left = 0
     for place in range(len(maps.cards)):

@@ -10,7 +10,14 @@ from compiled import kernel
 
 @kernel
 def fill_nearest(rows: Array, centers: Array, max_factor: bool, out: Array) -> None:
-    """Write the number of the nearest center of each row into ``out[row]``; of equally near centers the first."""
+    """Write the number of the nearest center of each row into ``out[row]``; of equally near centers the first.
+
+    Args:
+        rows: ``[row, feature]``.
+        centers: ``[center, feature]``.
+        max_factor: whether the distance is Equation 1; False: the squared Euclidean distance.
+        out: ``[row]``, output.
+    """
     for i in range(len(rows)):
         best = np.inf
         for c in range(len(centers)):

@@ -47,7 +47,17 @@ class Finals(NamedTuple):
 
 @kernel
 def sort_stably(keys: Array, shift: int, bits: int, order: Array, spare: Array, n: int, counts: Ints) -> None:
-    """Sort ``order[:n]`` stably by ``keys[order]``, of which only `bits` bits from bit `shift` on count."""
+    """Sort ``order[:n]`` in place by some bits of ``keys[order]``; equal keys keep their order.
+
+    Args:
+        keys: the keys, to which `order` holds indices.
+        shift: lowest bit of the keys that counts.
+        bits: number of bits that count.
+        order: the indices to sort.
+        spare: buffer of at least n numbers.
+        n: number of indices to sort.
+        counts: buffer of at least ``2 ** bits + 1`` numbers.
+    """
     mask = (1 << bits) - 1
     counts[: mask + 2] = 0
     for i in range(n):
@@ -65,14 +75,14 @@ def sort_stably(keys: Array, shift: int, bits: int, order: Array, spare: Array, 
 
 @kernel
 def sort_by_strength(strength: Array, order: Array, spare: Array, n: int, counts: Ints) -> None:
-    """Sort the hands ``order[:n]`` by strength."""
+    """Sort the hands ``order[:n]`` in place by ``strength[hand]``, ascending; `spare` and `counts` are buffers."""
     for step in range(_PASSES):
         sort_stably(strength, _BITS * step, _BITS, order, spare, n, counts)
 
 
 @kernel
 def live_hands(strength: Array, order: Array) -> int:
-    """Write the hands that the board does not block into `order`, ascending; return their number."""
+    """Write the hands that the board does not block (``strength[hand] >= 0``) into `order`; return their number."""
     n = 0
     for h in range(len(strength)):
         order[n] = h
@@ -135,9 +145,14 @@ def count_grades(grades: Array, counts: Ints, board_buckets: Ints, out: Ints) ->
 
 @kernel
 def _final(finals: Finals, board: Ints, left: Ints, more: Ints, places: Ints) -> int:
-    """Return the number of the final board that a board and some of the remaining cards make.
+    """Return the number of the final board that consists of a board and some of the remaining cards.
 
-    ``left`` are the places of the remaining cards in the deck, ``more`` the indices in ``left`` of the cards to add.
+    Args:
+        finals: the tables of the final boards.
+        board: ``[card]``, the board.
+        left: places in the deck of the cards that are not on the board.
+        more: indices in ``left`` of the cards to add.
+        places: ``[card]``, overwritten with the places of the final board's cards.
     """
     n = len(board)
     for i in range(n):

@@ -1,18 +1,24 @@
-"""The exact engine: games with a row for each hand of two cards, computed with vectors and in threads.
+"""The exact engine: CFR with a strategy row for each hand of two cards, in vector instructions and threads.
 
-`engine.ExactCfr` solves what `solvers.reference` solves, many times faster, and is tested against it. The files in the
-order in which data flows: `program` (betting as lists of steps), `tables` (boards), `storage` (regrets and sums),
-`views`; the steps of a pass over one board in `reach`, `totals`, `terminals` and `update`; `plan` (the passes to do),
-`passes` (from board to board), `context`, `engine`.
+`engine.ExactCfr` solves such games with the same results as `solvers.reference`, many times faster. The modules:
+
+- `program` has the betting as lists of steps, `tables` the hands on all boards, `storage` the regrets and sums.
+- `views` has the named tuples that kernels read.
+- `reach`, `totals`, `terminals` and `update` are the steps of a pass over one board, in this order.
+- `plan` says which passes to do, `passes` goes from board to board.
+- `context` has the buffers and threads, `engine` the solver, `footprint` the memory that a solve takes.
 
 Words that the kernels of this package use:
 
-- A *pass* goes over all boards for one player, the *traverser* (``own`` in names); the *opponent* is ``other``.
-- A *block* is 16 hands of a player on a board. Padding rows fill the last block; they never get reach.
-- A *slot* is one action of one decision of a player. A player's *sequence* at a node is the player's last slot on the
-  way to the node, or the root where the line enters. Regrets are stored by slot, reach by sequence.
-- A *leaf pair* is a fold, a showdown or one of each, all after one sequence of the opponent.
-- A *workspace* is one thread's arrays ("buffers") for a round. An *offset* counts numbers from the start of an array.
+- A *pass* goes over all boards and computes the values of one player, the *traverser*. In names, ``own`` is the
+  traverser and ``other`` the opponent.
+- A *block* is 16 hands of a player on a board. Padding rows, whose reach is always 0, fill up the last block.
+- A *slot* is one action of one decision of a player; regrets are arrays over slots. A player's *sequence* at a node is
+  the last slot that the player chose on the way to the node, or, before the player's first action of the round, the
+  betting line that entered the round. Reach is an array over sequences.
+- A *leaf pair* is a fold, a showdown, or one of each, at which the opponent has the same sequence and hence the same
+  reach.
+- A *workspace* is a thread's set of buffers for a round. An *offset* counts array elements from the start of a buffer.
 """
 
 from solvers.exact.engine import ExactCfr, supports, useful_threads

@@ -1,4 +1,4 @@
-"""All that the exact engine's passes need besides regrets and sums: betting steps, tables, buffers and threads."""
+"""The context in which the exact engine runs its passes: betting steps, tables of hands, buffers and threads."""
 
 from __future__ import annotations
 
@@ -32,14 +32,19 @@ are always added in the same order.
 """
 
 COMMON = ("theirs", "wins", "total", "by_card", "exits", "continuation", "roots")
-"""Names of buffers with a row for each hand; on the first board all threads share these buffers."""
+"""Names of the `Workspace` buffers with a row for each hand; on the first board all threads share these buffers."""
 
 Whole = list[tuple[Storage, Storage]]
-"""`Storage` of all regrets or of all sums, per round and player."""
+"""All regrets or all strategy sums of a solve: for each round a pair with one `Storage` per player."""
 
 
 def n_tasks(n_rounds: int, n_entries: int) -> int:
-    """Number of tasks of a game of two or three rounds with ``n_entries`` boards after the first deal."""
+    """Number of tasks into which passes divide a game of two or three rounds.
+
+    Args:
+        n_rounds: number of rounds, 2 or 3.
+        n_entries: number of boards after the first deal; each task is a group of them.
+    """
     return min(MOST_TASKS[n_rounds - 2], n_entries)
 
 
@@ -48,9 +53,9 @@ class _Locks:
     """A player's node locks in one round.
 
     Attributes:
-        by_node: number of the lock of each locked decision.
+        by_node: number of the lock of each locked decision, by the decision's node.
         frequencies: flat array of all locks' frequencies ``[block, action, 16 hands]``, one lock after another.
-        first: offset of each lock in ``frequencies``.
+        first: ``[lock]``, offset of the lock in ``frequencies``.
     """
 
     by_node: dict[int, int]
@@ -59,15 +64,15 @@ class _Locks:
 
 
 class Context:
-    """Runs passes over one game; holds their steps, tables, buffers and threads.
+    """Runs passes over one game; holds the betting steps, the tables of hands, buffers and threads.
 
     Args:
         game: the game.
-        hands: tables of hands, per round and player.
+        hands: for each round and player the `HandTable`.
         threads: number of threads.
-        kept: share of the tasks whose boards of the last round stay in memory; a task is a group of boards after the
-            first deal.
-        weights: both players' ranges ``[row]``.
+        kept: share (0 to 1) of the tasks whose regrets and sums of the last round stay in memory; a task is a group of
+            boards after the first deal.
+        weights: for each player the initial range ``[row]``.
     """
 
     def __init__(
@@ -132,7 +137,7 @@ class Context:
         )
 
     def run(self, plan: Plan) -> int:
-        """Do the passes of a plan until they are done or the plan's target is reached; return the number of passes."""
+        """Do passes until the plan is done or a measurement reaches its target; return the number of passes done."""
         kernel: Any = RUNNERS[self.n_rounds - 1]
         steps = bare(plan)
         return self.each(lambda thread: int(kernel(steps, self._views, self._desks[thread])), self.threads)
@@ -190,17 +195,19 @@ class Context:
         self.entries[1 - p].reach.reshape(-1, padded(1))[: len(reach), 0] = reach
 
     def root_values(self, p: int) -> Floats:
-        """Values of player p's hands in p's last pass: ``[row]``."""
+        """Counterfactual values of player p's hands at the root, from the last pass for p: ``[row]``."""
         s = self.workspaces[0][0][p]
         first: Floats = s.roots.reshape(-1, self.programs[0][p].root_width)[:, 0].astype(np.float64)
         return first
 
     def room_to_keep(self) -> tuple[np.ndarray, int]:
-        """Allocate the array for the values at chance leaves of the second of three rounds, for `EVALUATE` passes.
+        """Allocate the array into which `EVALUATE` passes write the values at the second round's chance leaves.
+
+        Only games of three rounds need the array.
 
         Returns:
-            A flat array for both players, and the offset of player 1's values; the offset is -1 if the game has fewer
-            rounds.
+            A flat array for both players, and the offset of player 1's values in it; -1: the game has fewer rounds, and
+            the array is not used.
         """
         if len(self.deals) < 2:
             return np.zeros(1, dtype=np.float32), -1
@@ -229,7 +236,10 @@ class Context:
         return out
 
     def _leaves(self, t: int, b: int, p: int, kept: np.ndarray) -> Floats:
-        """Copy player p's values at the chance leaves of board b in round t: ``[chance leaf, row]``."""
+        """Copy player p's values at the chance leaves of board b in round t: ``[chance leaf, row]``.
+
+        ``kept`` has p's values of the second round, as `room_to_keep` allocates them.
+        """
         steps, hands = self.programs[t][p], self.hands[t][p]
         below = self.workspaces[0][0][p].continuation if t == 0 else kept
         start = WIDTH * int(hands.first_block[b]) * steps.exit_width
@@ -278,10 +288,10 @@ class Context:
 
 
 def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
-    """Allocate buffers for p's passes over a round.
+    """Allocate one thread's buffers for passes over a round in which player p is the traverser.
 
     Args:
-        steps: p's steps of the betting.
+        steps: the steps of the betting for traverser p.
         largest: for each player the largest number of blocks (16 hands) of a board.
         p: the traverser.
     """
@@ -305,7 +315,7 @@ def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
 
 
 def _sharing(own: Workspace, common: Workspace) -> Workspace:
-    """Give a thread the buffers of hands that all threads share on the first board, in place of its own."""
+    """Return a thread's buffers in which the buffers named in `COMMON` are replaced by those of ``common``."""
     return own._replace(**{name: getattr(common, name) for name in COMMON})
 
 

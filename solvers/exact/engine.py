@@ -1,7 +1,7 @@
 """CFR with a row for each hand, in vectors and threads, and exact best responses.
 
 The engine takes the same `LiveGame` as `solvers.reference.cfr.Cfr` and computes the same numbers in single precision.
-After its start it keeps only the game's first round and ranges.
+Once constructed, the engine keeps only the game's first round and both ranges.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ WORTH_SHARING = 2**22
 def useful_threads(game: LiveGame, asked: int) -> int:
     """Number of threads, at most ``asked``, for which a pass has enough work.
 
-    Threads wait for each other some four times in a pass. On a river with two ranges of 400 hands a pass takes ten
-    microseconds, and each wait at least half a microsecond.
+    Threads wait for each other about four times in a pass. On a river with two ranges of 400 hands a pass takes ten
+    microseconds, and each wait takes at least half a microsecond.
     """
     work = 0
     for r in game.rounds:
@@ -100,7 +100,7 @@ class ExactCfr:
             short: whether regrets and sums have 16 bits instead of single precision.
             folder: folder for temporary files that hold the last round's regrets and sums, if there are several rounds;
                 None: memory holds them.
-            kept: share of the regrets and sums in files that stays in memory, too.
+            kept: share (0 to 1) of the regrets and sums in files that also stays in memory from pass to pass.
 
         Raises:
             SolverError: the engine does not support the game.
@@ -190,27 +190,34 @@ class ExactCfr:
         return first, second
 
     def leaf_values(self) -> LeafValues:
-        """Values at all chance leaves when both players follow the average strategies."""
+        """Counterfactual values at all chance leaves when both players follow the average strategies.
+
+        Returns:
+            Values by (round, board): for each player ``[chance leaf, hand]``.
+        """
         kept, second = self._context.room_to_keep()
         self._context.run(_plain(EVALUATE, 1, NOTHING, kept, second))
         return self._context.leaf_values(kept, second)
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Set player p's range for all later iterations and measurements."""
+        """Replace player p's range at the root by ``reach[row]``, for all later iterations and measurements."""
         self._top = self._top.entered(p, reach)
         self._context.enter(p, reach)
 
     def root_values(self, p: int) -> Floats:
-        """Player p's values in the last iteration, or in a later call of `best_values` or `average_values`."""
+        """Player p's counterfactual values ``[row]`` at the root in the last iteration.
+
+        After a later call of `best_values` or `average_values`, the values of that call.
+        """
         return self._context.root_values(p)[: int(self._top.rounds[0].hands[p].n_hands[0])]
 
     def average_values(self, p: int) -> Floats:
-        """Player p's values when both players follow the average strategies: ``[row]``."""
+        """Player p's counterfactual values ``[row]`` at the root when both players follow the average strategies."""
         self._context.run(_plain(EVALUATE, 1, NOTHING))
         return self.root_values(p)
 
     def best_values(self, p: int) -> Floats:
-        """Values of player p's best response to the other player's average strategy: ``[row]``."""
+        """Counterfactual root values ``[row]`` of player p's best response to the opponent's average strategy."""
         self._context.run(_plain(BEST, 1, np.zeros((1, 4))))
         return self.root_values(p)
 
@@ -269,7 +276,14 @@ class ExactCfr:
     def _plan(
         self, iterations: int, every: int = 0, target: float = -np.inf, measured: Floats = NOTHING
     ) -> Plan:
-        """Make the plan of the next iterations; ``measured`` gets both best responses every ``every`` iterations."""
+        """Make the plan of the next iterations, for `Context.run`.
+
+        Args:
+            iterations: number of iterations.
+            every: number of iterations between two measurements of exploitability; 0: no measurements.
+            target: exploitability in chips at which the plan ends.
+            measured: ``[measurement, 4]``, the array that gets the results, see `Plan`.
+        """
         numbers, fractions = _numbers(self.variant, self.iteration, iterations, self._short)
         clip = self.variant.discount.clip
         return Plan(
@@ -279,12 +293,12 @@ class ExactCfr:
 
 @lru_cache(maxsize=64)
 def _numbers(variant: Variant, done: int, iterations: int, short: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and rounding of the iterations that follow iteration ``done``, for the fields of a `Plan`.
+    """Weights and rounding of the iterations that follow iteration ``done``: the fields numbers and dither of a `Plan`.
 
     The results are cached, since solves of many small games ask for the same iterations.
 
     Returns:
-        ``numbers``: ``[iteration, 4]``, the factors of regrets and of strategy sums.
+        ``numbers``: ``[iteration, 4]``, the fields positive, negative, decay and gain of `PassFactors`.
         ``dither``: ``[iteration]``, the fraction of the last bit that is added before 16-bit numbers are rounded.
     """
     numbers = np.empty((iterations, 4), dtype=np.float32)
@@ -297,9 +311,9 @@ def _numbers(variant: Variant, done: int, iterations: int, short: bool) -> tuple
 
 
 def _sum_units(variant: Variant, iterations: Ints) -> Floats:
-    """Unit (factor of the stored values) of 16-bit sums after each number of iterations.
+    """Unit of 16-bit strategy sums after each number of iterations; a sum is its stored value times the unit.
 
-    In this unit no sum exceeds `LARGEST_SUM`.
+    With these units no stored value exceeds `LARGEST_SUM`.
     """
     return np.maximum(variant.weight(iterations), 1.0) / LARGEST_SUM
 
@@ -307,7 +321,15 @@ def _sum_units(variant: Variant, iterations: Ints) -> Floats:
 def _plain(
     mode: int, iterations: int, measured: Floats, kept: np.ndarray = NO_VALUES, kept_second: int = -1
 ) -> Plan:
-    """Make a plan whose passes measure, and leave regrets and sums unchanged."""
+    """Make a plan that leaves regrets and sums unchanged: one pass per player in the given mode, or no iteration.
+
+    Args:
+        mode: `BEST` or `EVALUATE`; with 0 iterations also `UPDATE`.
+        iterations: 1, or 0 to load the machine code only.
+        measured: ``[1, 4]``, the array that gets the result of a measurement, see `Plan`.
+        kept: the array that gets values at chance leaves, see `Plan`.
+        kept_second: offset of player 1's values in ``kept``; -1: the passes do not write them.
+    """
     return Plan(mode, iterations, 0, *NO_NUMBERS, False, -np.inf, measured, kept, kept_second)
 
 
@@ -328,9 +350,9 @@ def _blank(
 
 
 def _regret_units(game: LiveGame, short: bool) -> tuple[float, float]:
-    """Unit (factor of the stored values) of 16-bit regrets, for each player.
+    """Unit of 16-bit regrets, for each player; a regret is its stored value times the unit.
 
-    The largest 16-bit regret is `HEADROOM` times the largest regret of one iteration.
+    With these units the largest 16-bit regret is `HEADROOM` times the largest regret of one iteration.
     """
     if not short:
         return 1.0, 1.0

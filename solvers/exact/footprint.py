@@ -19,7 +19,7 @@ DOUBLE = 8
 
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes of a solve by purpose.
+    """Memory that a solve takes, in bytes, by purpose.
 
     Attributes:
         state: bytes of regrets and sums, equal to `ExactCfr.state_bytes`.
@@ -33,7 +33,13 @@ class Footprint:
 
 
 def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
-    """Compute the bytes that `ExactCfr` will hold."""
+    """Compute the memory that `ExactCfr` will take for a game.
+
+    Args:
+        game: the game.
+        threads: number of threads.
+        short: whether regrets and sums have 16 bits instead of 32.
+    """
     state = tables = buffers = 0
     for t, r in enumerate(game.rounds):
         rows = [padded_rows(r, p) for p in (0, 1)]

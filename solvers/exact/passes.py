@@ -6,7 +6,8 @@ all threads together compute the values on the first board. The number of tasks 
 task adds up its values in a fixed order, and the results of the tasks are added in a fixed order. So every number has
 the same bits whichever thread computes it.
 
-The *deal* of a round is the list of links from its boards to the boards of the next round; an *entry* is one link.
+The *deal* of a round is the list of links from its boards to the boards of the next round, as in `solvers.game.Deal`;
+tables call a link an *entry*.
 """
 
 from __future__ import annotations
@@ -121,20 +122,36 @@ RUNNERS = tuple(_runner(n_rounds) for n_rounds in (1, 2, 3))
 
 @inlined
 def _next_board(x: RoundView, work: Workspace, f: PassFactors, deals: Deals, e: int) -> Cursor:
-    """Make the `Cursor` for the board to which entry e of a deal leads; one thread does all steps on this board."""
+    """Make the `Cursor` for the next round's board to which link e of a deal leads.
+
+    One thread does all steps of the pass on this board.
+    """
     return Cursor(x, work, f, int64_at(deals.other.child, e), 0, 1)
 
 
 @inlined
 def _entry(above: Cursor, deals: Deals, e: int) -> Entry:
-    """Make the record of the opponent's reach on the board to which entry e of a deal leads."""
+    """Describe where the opponent's reach at the start of a board comes from, as an `Entry`.
+
+    Args:
+        above: the board of the previous round.
+        deals: links from the previous round's boards.
+        e: number of the link that leads to the board.
+    """
     parent_row = deals.other.parent_row + 4 * int64_at(deals.other.first_row, e)
     return Entry(above.work.exits, above.round.program.exit_width, parent_row)
 
 
 @inlined
 def _last_board(above: Cursor, c: Cursor, deals: Deals, e: int) -> None:
-    """Compute reach and values on a board of the last round."""
+    """Do all steps of a pass on a board of the last round; the values end in ``c.work.roots``.
+
+    Args:
+        above: the board of the previous round.
+        c: the board.
+        deals: links from the previous round's boards.
+        e: number of the link that leads to the board.
+    """
     forward_reach(c, _entry(above, deals, e))
     showdown_totals(c)
     backward_values(c, _ZERO, True)
@@ -142,7 +159,15 @@ def _last_board(above: Cursor, c: Cursor, deals: Deals, e: int) -> None:
 
 @inlined
 def _middle_board(above: Cursor, c: Cursor, view: GameView, work: Workspace, entry: int) -> None:
-    """Compute reach and values on a board of the second of three rounds, and on all boards that follow it."""
+    """Do all steps of a pass on a board of round 2 of 3, and on all boards of the last round that follow it.
+
+    Args:
+        above: the board of the first round.
+        c: the board; its values end in ``c.work.roots``.
+        view: the game for the traverser.
+        work: the thread's buffers for the last round.
+        entry: number of the link that leads to the board.
+    """
     forward_reach(c, _entry(above, view.deals[0], entry))
     opposing_totals(c)
     _clear_values(c.work.continuation, 0, _n_values(c))
@@ -157,7 +182,7 @@ def _middle_board(above: Cursor, c: Cursor, view: GameView, work: Workspace, ent
 
 @inlined
 def _keep(plan: Plan, p: int, c: Cursor) -> None:
-    """Copy the values at the chance leaves of a board of the second of three rounds to ``plan.kept``."""
+    """Copy traverser p's values at the chance leaves of a board of round 2 of 3 to ``plan.kept``."""
     start = WIDTH * int64_at(c.round.own.first_block, c.board) * c.round.program.exit_width
     start += plan.kept_second * p
     for at in range(0, _n_values(c), TILE):
@@ -174,9 +199,10 @@ def _measure(
     met: int,
     began: float,
 ) -> int:
-    """Compute both best-response values in thread 0, and tell all threads whether to stop.
+    """Compute both best-response values in thread 0, and signal all threads to stop if the plan's target is reached.
 
-    NaN also stops the plan; it is an error that the caller reports.
+    The result is a row of ``plan.measured``. NaN also stops the plan; the caller reports it as an error. The function
+    returns the number of the next barrier.
     """
     if thread.number == 0:
         stride = x.program.root_width
@@ -194,7 +220,7 @@ def _measure(
 
 @inlined
 def _dot(weights: Address, values: Address, stride: int, n: int) -> float:
-    """Sum the root values of n rows with the given weights, in double precision."""
+    """Return ``Σ weights[row] · values[row · stride]`` over n rows, in double precision."""
     total = 0.0
     for row in range(n):
         total += float32_at(weights, row) * np.float64(float32_at(values, row * stride))
@@ -240,16 +266,16 @@ def _claim(thread: Thread, i: int) -> int:
 
 @inlined
 def _entries(thread: Thread, task: int, n_entries: int) -> tuple[int, int]:
-    """First entry of a task, and first entry of the next task.
+    """Return the links of the first deal that belong to a task: its first link, and the first link of the next task.
 
-    A task is a group of boards after the first deal; an entry leads to one of these boards.
+    A task is a group of boards after the first deal; each of the ``n_entries`` links leads to one of these boards.
     """
     return task * n_entries // thread.n_tasks, (task + 1) * n_entries // thread.n_tasks
 
 
 @inlined
 def _release(x: RoundView, first: int, last: int) -> None:
-    """Release the memory of mapped regrets and sums of boards ``first`` to ``last``."""
+    """Release the memory of file-mapped regrets and sums of boards ``first`` to ``last``; the files keep them."""
     n_bytes = WIDTH * size_of(x.kind)
     own, other = n_bytes * x.program.n_own_slots, n_bytes * x.program.n_other_slots
     start, stop = int64_at(x.own.first_block, first), int64_at(x.own.first_block, last + 1)
@@ -261,7 +287,7 @@ def _release(x: RoundView, first: int, last: int) -> None:
 
 @inlined
 def _n_values(c: Cursor) -> int:
-    """Number of values at the chance leaves of a board, with padding."""
+    """Number of the traverser's values at a board's chance leaves: rows times chance leaves, both with padding."""
     first = int64_at(c.round.own.first_block, c.board)
     n_blocks: int = int64_at(c.round.own.first_block, c.board + 1) - first
     return WIDTH * n_blocks * c.round.program.exit_width
@@ -276,9 +302,18 @@ def _clear_values(values: Address, start: int, n: int) -> None:
 
 @inlined
 def _collect(deal: DealTable, entry: int, above: Cursor, c: Cursor, values: Address, start: int) -> None:
-    """Add a board's root values to the previous round's chance leaves, once for each dealt board of the entry.
+    """Add a board's root values to the values at the chance leaves from which the board is dealt.
 
-    An entry leads to a board of the next round. It stands for one or several dealt boards that are equal up to suits.
+    The link that leads to the board stands for one or several dealt boards that are equal up to suits; the values are
+    added once for each of them.
+
+    Args:
+        deal: links from the previous round's boards, for the traverser.
+        entry: number of the link that leads to the board.
+        above: the board of the previous round.
+        c: the board, with its values in ``c.work.roots``.
+        values: flat ``[row of the previous round, chance leaf]`` from offset ``start`` on, changed in place.
+        start: offset in ``values``.
     """
     count, stride = int64_at(above.round.own.count, above.board), above.round.program.exit_width
     for m in range(int64_at(deal.first_image, entry), int64_at(deal.first_image, entry + 1)):
@@ -294,7 +329,10 @@ def _collect(deal: DealTable, entry: int, above: Cursor, c: Cursor, values: Addr
 
 @inlined
 def _add_tasks(thread: Thread, total: Address, n: int, met: int) -> int:
-    """Wait for all threads, then add up the values of all tasks; each thread adds its share of the n values."""
+    """Wait for all threads, then add up the n values of all tasks into ``total``; each thread adds its share of them.
+
+    ``met`` is the number of the next barrier; the function returns this number after its own two barriers.
+    """
     met = meet(thread.counters, thread.n_threads, met)
     n_tiles = n // TILE
     first, end = (

@@ -1,4 +1,4 @@
-"""Records that the kernels of `solvers.exact.passes` receive: the passes to do, the game, and the parts of threads."""
+"""Named tuples that kernels of `solvers.exact.passes` receive: the passes to do, the game, and each thread's share."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Deals(NamedTuple):
     """Maps between the boards of two consecutive rounds, for one traverser.
 
     Attributes:
-        own: the map of the traverser's rows, through which values go up.
-        other: the map of the opponent's rows, through which reach comes down.
+        own: the map of the traverser's rows, by which values are passed back to the previous round.
+        other: the map of the opponent's rows, by which reach is passed on to the next round.
     """
 
     own: DealTable
@@ -22,9 +22,9 @@ class Deals(NamedTuple):
 
 
 class GameView(NamedTuple):
-    """A game for one traverser.
+    """The arrays of a game as kernels read them when one player is the traverser.
 
-    A pass gets four of these records: with strategies from regrets for traverser 0 and 1, then with strategies from
+    A kernel gets four of these tuples: with strategies from regrets for traverser 0 and 1, then with strategies from
     sums for traverser 0 and 1.
 
     Attributes:
@@ -52,9 +52,9 @@ class Plan(NamedTuple):
         target: exploitability in chips at which a measurement ends the plan.
         measured: ``[measurement, 4]``, results: both best responses in chips, the time, and the seconds that measuring
             took.
-        kept: flat ``[board, traverser's row, chance leaf]`` for traverser 0, then for traverser 1: results of the last
-            pass, values at the chance leaves of the second of three rounds, not yet multiplied by the probability of a
-            board.
+        kept: in games of three rounds, output: each traverser's values at the chance leaves of the second round, before
+            they are multiplied by the probability of a board. Flat ``[board, traverser's row, chance leaf]`` for
+            traverser 0, then for traverser 1.
         kept_second: offset of traverser 1's values in ``kept``; -1: ``kept`` is not used.
     """
 
@@ -71,7 +71,7 @@ class Plan(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """Weights of the values at the root.
+    """Both players' initial ranges, by which a measurement weights the values at the root.
 
     Attributes:
         reach0, reach1: ``[row]``, the initial ranges of players 0 and 1.
@@ -87,7 +87,7 @@ class Ranges(NamedTuple):
 
 
 class Thread(NamedTuple):
-    """The part of a pass that one of several threads computes.
+    """One thread's number among all threads, and the tasks and counters that all threads share.
 
     Attributes:
         tasks: flat ``[task, traverser's row, chance leaf]``, values that each task computes.

@@ -94,9 +94,14 @@ def padded(n: int, to: int = TILE) -> int:
 
 
 def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
-    """Make the lists of steps of traverser p; ``locked`` has the number of the lock of each locked decision.
+    """Make the `Program` of a round's betting for traverser p.
 
-    The lists without locks are kept as long as the forest, since solves of many boards share their betting.
+    A program without locks is cached as long as the forest exists, since solves of many boards share their betting.
+
+    Args:
+        forest: the betting trees.
+        p: the traverser.
+        locked: number of the lock of each locked decision, by the decision's node.
     """
     if locked:
         return _program(forest, p, locked)

@@ -35,15 +35,20 @@ from solvers.program import ReachStep
 from solvers.reference.kernels import UPDATE
 
 AHEAD = 2 * WIDTH
-"""Distance of prefetched numbers from the current numbers, per slot: two blocks of 16 hands."""
+"""Distance at which kernels prefetch, in array elements per slot: two blocks of 16 hands."""
 _ZERO: Any = np.float32(0)
 
 
 @inlined
 def forward_reach(c: Cursor, entry: Entry) -> None:
-    """Fill ``work.theirs`` and ``work.exits``: the opponent's reach at folds and showdowns, and at chance leaves.
+    """Compute the opponent's reach at all leaves of a board.
 
-    In an `UPDATE` pass the opponent's strategy sums grow.
+    The reach goes into ``work.theirs`` at folds and showdowns, and into ``work.exits`` at chance leaves. An `UPDATE`
+    pass also adds the reach to the opponent's strategy sums.
+
+    Args:
+        c: the board; each thread processes its share of the blocks of 16 hands.
+        entry: the opponent's reach at the start of the round.
     """
     x, work, program = c.round, c.work, c.round.program
     first_block, n_blocks = blocks_of(x.other, c.board)
@@ -87,7 +92,14 @@ def forward_reach(c: Cursor, entry: Entry) -> None:
 
 @inlined
 def _play(c: Cursor, step: ReachStep, at: Any, children: Any) -> None:
-    """Compute the reach after all actions of a decision in registers, and add it to the actions' strategy sums."""
+    """Compute the reach of 16 opposing hands after each action of a decision, and add it to the strategy sums.
+
+    Args:
+        c: the board.
+        step: the decision.
+        at: offsets of the actions' regrets and sums.
+        children: offsets in ``work.reach`` of the reach after each action, which the function writes.
+    """
     x, reach = c.round, c.work.reach
     shares = matched(x.kind, x.other_current, at, load16(reach, step.parent))
     store_each(reach, children, shares)
@@ -96,7 +108,13 @@ def _play(c: Cursor, step: ReachStep, at: Any, children: Any) -> None:
 
 @inlined
 def _grow_sums(c: Cursor, at: Any, reach) -> None:  # type: ignore[no-untyped-def]
-    """Add the reach of some actions to their strategy sums, and prefetch the numbers of a later block of hands."""
+    """Add the reach after some actions to their strategy sums in an `UPDATE` pass; prefetch a later block's numbers.
+
+    Args:
+        c: the board.
+        at: offsets of the actions' regrets and sums.
+        reach: the opponent's reach after each action, a vector of 16 hands for each offset.
+    """
     x, f = c.round, c.factors
     ahead = shifted(at, AHEAD * x.program.n_other_slots)
     prefetch_each(x.kind, x.other_current, ahead)
@@ -108,7 +126,16 @@ def _grow_sums(c: Cursor, at: Any, reach) -> None:  # type: ignore[no-untyped-de
 
 @inlined
 def _impose_lock(c: Cursor, step: ReachStep, block: int, child: int) -> None:
-    """Replace the reach of locked hands by reach with the locked frequencies; their strategy sums are not used."""
+    """Replace the reach of locked hands after a locked decision by their reach with the locked frequencies.
+
+    The strategy sums keep the reach without locks, because nothing uses the sums of locked hands.
+
+    Args:
+        c: the board.
+        step: the decision.
+        block: the block of 16 hands.
+        child: offset in ``work.reach`` of the reach after the first action.
+    """
     x, work = c.round, c.work
     lock = int64_at(x.other_lock_first, step.lock) + WIDTH * block * step.n_actions
     entering = load16(work.reach, step.parent)

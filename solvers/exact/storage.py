@@ -54,7 +54,14 @@ class Storage:
     def blank(
         cls, n_slots: int, hands: HandTable, *, short: bool, unit: float = 1.0, folder: Path | None = None
     ) -> Self:
-        """Create storage of zeros, mapped from a temporary file in ``folder`` if a folder is given.
+        """Create storage of zeros, in memory or mapped from a temporary file.
+
+        Args:
+            n_slots: number of slots, one for each action of each decision.
+            hands: the player's hands in the round.
+            short: whether values have 16 bits instead of 32.
+            unit: factor of the values.
+            folder: folder of the temporary file; None: the values are in memory.
 
         Raises:
             OSError: the folder cannot be written, or its disk has no room.
@@ -69,7 +76,10 @@ class Storage:
         return self.values.dtype == np.float16
 
     def take_memory(self, part: int, n_parts: int) -> None:
-        """Write zeros to one of ``n_parts`` parts, so that threads do not wait for memory in the first pass."""
+        """Write zeros to part ``part`` of ``n_parts`` equal parts of the values.
+
+        The operating system then provides the memory at once, and threads do not wait for it in the first pass.
+        """
         size = len(self.values)
         if self.mapping is None and self.untouched:
             self.values[part * size // n_parts : (part + 1) * size // n_parts].fill(0)
@@ -110,8 +120,8 @@ class Storage:
 
 
 def dither(iterations: Ints) -> NDArray[np.int32]:
-    """Fractions of the last bit to add before rounding toward 0, for each iteration.
+    """Fractions of the last bit to add before rounding toward 0: ``[iteration]``, in units of 1 / `DITHER_STEPS`.
 
-    The unit is 1 / `DITHER_STEPS`. Over any range of iterations the fractions spread evenly over [0, 1).
+    Over any range of iterations the fractions spread evenly over [0, 1).
     """
     return np.asarray(iterations * _GOLDEN % 1.0 * DITHER_STEPS, dtype=np.int32)

@@ -43,8 +43,9 @@ class ClassTable(NamedTuple):
     """Groups of hands of equal strength, of both players and in ascending order; empty in rounds without showdowns.
 
     Attributes:
-        first: board b has the groups ``first[b] .. first[b + 1] - 1``.
-        ends: group k ends before the player's row ``ends[k, 0]`` and before the opponent's row ``ends[k, 1]``.
+        first: ``[board + 1]``; board b has the groups ``first[b] .. first[b + 1] - 1``.
+        ends: ``[group, 2]``; group k ends before row ``ends[k, 0]`` of the player and row ``ends[k, 1]`` of the
+            opponent.
     """
 
     first: Ints
@@ -61,7 +62,7 @@ class DealTable(NamedTuple):
         first: ``[board + 1]``, first entry of each board.
         n_entries: number of entries.
         child: ``[entry]``, the board of the next round.
-        first_row: ``[entry]``, place of the entry's first row in ``parent_row``.
+        first_row: ``[entry]``, index of the entry's first row in ``parent_row``.
         parent_row: for each row of the entry's board of the next round, the row of the same hand in this round. Padding
             rows have the row after the last block, in which buffers have 0.
         first_image: entry e stands for the dealt boards ``first_image[e] .. first_image[e + 1] - 1``.
@@ -103,7 +104,7 @@ def hand_table(rows: Hands, other: Hands) -> HandTable:
 
 
 def class_table(own: Hands, other: Hands) -> ClassTable:
-    """Make the `ClassTable` of a round with showdowns; ``own`` are the hands of the player whose table it is."""
+    """Make a player's `ClassTable` of a round with showdowns, from the player's hands and the opponent's."""
     first, ends = [0], []
     for b in range(len(own.n_hands)):
         own_strength, other_strength = (
@@ -125,7 +126,14 @@ def no_classes() -> ClassTable:
 
 
 def deal_table(deal: Deal, above: Hands, below: Hands, p: int) -> DealTable:
-    """Make player p's `DealTable` from the hands ``above`` to the hands ``below`` of the next round."""
+    """Make player p's `DealTable`.
+
+    Args:
+        deal: links between the boards of two rounds.
+        above: p's hands on the boards of the earlier round.
+        below: p's hands on the boards of the later round.
+        p: the player.
+    """
     parent_of = np.repeat(np.arange(len(deal.first) - 1), np.diff(deal.first))
     lengths = [WIDTH * n_blocks(int(below.n_hands[c])) for c in deal.child]
     first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

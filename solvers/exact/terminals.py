@@ -29,7 +29,16 @@ _ZERO: Any = np.float32(0)
 
 @inlined
 def terminal_values(c: Cursor, block: int, row: int, last: bool) -> None:
-    """Fill ``work.value`` at folds and showdowns for the 16 hands from ``row`` on; padding rows get 0."""
+    """Write the values of 16 of the traverser's hands at all folds and showdowns into ``work.value``.
+
+    Padding rows get 0.
+
+    Args:
+        c: the board.
+        block: number of the block of 16 hands in the round.
+        row: the block's first row on the board.
+        last: whether the round is the last, which has showdowns.
+    """
     x, s, program = c.round, c.work, c.round.program
     n_leaf_pairs, total_end = program.n_leaf_pairs, program.total_end
     win_start = program.win_start if last else n_leaf_pairs

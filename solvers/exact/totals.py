@@ -1,4 +1,4 @@
-"""Step 2 of a pass: totals of the opponent's reach, overall and by card, at the sequences that end in leaves.
+"""Step 2 of a pass: totals of the opponent's reach, overall and by card, at folds and showdowns.
 
 Before the last round the totals are ``total = Σ reach`` and ``by_card[c] = Σ reach of hands with card c``. In the last
 round also
@@ -28,7 +28,7 @@ _ZERO: Any = np.float32(0)
 
 @inlined
 def opposing_totals(c: Cursor) -> None:
-    """Fill ``work.total`` and ``work.by_card``, totals of the opponent's reach, on a board before the last round."""
+    """Compute totals of the opponent's reach on a board before the last round: ``work.total`` and ``work.by_card``."""
     first, last = share(c, c.round.program.n_leaf_pairs // WIDTH)
     for batch in range(first, last):
         _add_all(c, WIDTH * batch)
@@ -38,8 +38,8 @@ def opposing_totals(c: Cursor) -> None:
 def showdown_totals(c: Cursor) -> None:
     """Compute totals of the opponent's reach on a board of the last round: ``work.wins``, ``total``, ``by_card``.
 
-    The opponent's sequences are processed in batches of 16, two batches at a time, so that additions to the totals of
-    one card need not wait for each other.
+    Leaf pairs (a fold, a showdown, or one of each, all after the same sequence of the opponent) are processed in
+    batches of 16, two batches at a time, so that additions to the totals of one card need not wait for each other.
     """
     program = c.round.program
     batch, last = share(c, program.n_leaf_pairs // WIDTH)
@@ -55,7 +55,11 @@ def showdown_totals(c: Cursor) -> None:
 
 @inlined
 def _add_all(c: Cursor, leaf_pair: int) -> None:
-    """Compute the totals over all opposing hands, for 16 of the opponent's sequences from number ``leaf_pair`` on."""
+    """Sum the reach of all opposing hands, overall and by card, for 16 leaf pairs from number ``leaf_pair`` on.
+
+    A leaf pair is a fold, a showdown, or one of each, all after the same sequence of the opponent. The sums go into
+    ``work.total`` and ``work.by_card``.
+    """
     x, first = c.round, WIDTH * int64_at(c.round.other.first_block, c.board)
     leaf_pairs = (leaf_pair,)
     total = _clear(c, leaf_pairs)
@@ -66,11 +70,13 @@ def _add_all(c: Cursor, leaf_pair: int) -> None:
 
 @inlined
 def _count_wins(c: Cursor, leaf_pairs: Any) -> None:
-    """Compute ``work.wins``, ``total`` and ``by_card`` for one or two batches of 16 of the opponent's sequences.
+    """Compute ``work.wins``, ``total`` and ``by_card`` for one or two batches of 16 leaf pairs.
+
+    A leaf pair is a fold, a showdown, or one of each, all after the same sequence of the opponent.
 
     Args:
         c: the board.
-        leaf_pairs: number of the first sequence of each batch.
+        leaf_pairs: number of the first leaf pair of each batch.
     """
     x, work, n_leaf_pairs = c.round, c.work, c.round.program.n_leaf_pairs
     own = WIDTH * int64_at(x.own.first_block, c.board)
@@ -94,7 +100,10 @@ def _count_wins(c: Cursor, leaf_pairs: Any) -> None:
 
 @inlined
 def _clear(c: Cursor, leaf_pairs: Any):  # type: ignore[no-untyped-def]
-    """Set the totals by card to 0; return zeros for the totals of all hands."""
+    """Set ``work.by_card`` to 0 for one or two batches of 16 leaf pairs; return zeros to start the overall totals with.
+
+    ``leaf_pairs`` has the number of each batch's first leaf pair.
+    """
     nothing = fill_each(leaf_pairs, _ZERO)
     for card in range(N_CARDS):
         store_each(c.work.by_card, _of_card(leaf_pairs, WIDTH * card), nothing)
@@ -103,7 +112,15 @@ def _clear(c: Cursor, leaf_pairs: Any):  # type: ignore[no-untyped-def]
 
 @inlined
 def _add_hand(c: Cursor, first: int, row: int, leaf_pairs: Any, total):  # type: ignore[no-untyped-def]
-    """Add the reach of one opposing hand to the totals by card; return ``total`` plus this reach."""
+    """Add the reach of one opposing hand to the totals by card; return ``total`` plus this reach.
+
+    Args:
+        c: the board.
+        first: number in the round of the board's first opposing row.
+        row: the hand's row on the board.
+        leaf_pairs: number of the first leaf pair of each batch of 16.
+        total: the overall totals so far, a vector for each batch.
+    """
     by_card = c.work.by_card
     reach = load_each(c.work.theirs, shifted(leaf_pairs, row * c.round.program.n_leaf_pairs))
     a, b = cards_of(c.round.other, first + row)
@@ -115,7 +132,14 @@ def _add_hand(c: Cursor, first: int, row: int, leaf_pairs: Any, total):  # type:
 
 @inlined
 def _sharing_a_card(c: Cursor, first: int, row: int, leaf_pairs: Any):  # type: ignore[no-untyped-def]
-    """Add the reach of opposing hands that hold the first card of the traverser's hand, or its second card."""
+    """Return the opposing reach with the first card of the traverser's hand, plus the reach with its second card.
+
+    Args:
+        c: the board.
+        first: number in the round of the traverser's first row on the board.
+        row: the hand's row on the board.
+        leaf_pairs: number of the first leaf pair of each batch of 16.
+    """
     a, b = cards_of(c.round.own, first + row)
     return load_each(c.work.by_card, _of_card(leaf_pairs, a)) + load_each(
         c.work.by_card, _of_card(leaf_pairs, b)
@@ -124,11 +148,11 @@ def _sharing_a_card(c: Cursor, first: int, row: int, leaf_pairs: Any):  # type: 
 
 @inlined
 def cards_of(hands: HandTable, row: int) -> tuple[int, int]:
-    """Offsets of a hand's two cards in the totals by card of 16 of the opponent's sequences."""
+    """Offsets of a hand's two cards in the totals by card, ``[card, 16 leaf pairs]``."""
     return WIDTH * int32_at(hands.cards, 2 * row), WIDTH * int32_at(hands.cards, 2 * row + 1)
 
 
 @inlined
 def _of_card(leaf_pairs: Any, card: int) -> Any:
-    """Offsets of one card in the totals by card, for each batch of 16 of the opponent's sequences."""
+    """Offsets in ``work.by_card`` for each batch of 16 leaf pairs, given a card's offset within a batch."""
     return shifted(scaled(leaf_pairs, N_CARDS), card)

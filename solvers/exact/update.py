@@ -41,9 +41,14 @@ _FLOOR: Any = np.float32(FLOOR)
 
 @inlined
 def backward_values(c: Cursor, probability: float, last: bool) -> None:
-    """Fill ``work.roots`` with the values at the start of the round; an `UPDATE` pass changes the regrets.
+    """Compute the traverser's values at the start of a round on a board; an `UPDATE` pass also updates the regrets.
 
-    Values at chance leaves come from ``work.continuation`` and are multiplied by ``probability``.
+    The values go into ``work.roots``, ``[row, betting line that enters the round]``.
+
+    Args:
+        c: the board; each thread processes its share of the blocks of 16 hands.
+        probability: factor of the values at chance leaves, which come from ``work.continuation``.
+        last: whether the round is the last, which has showdowns.
     """
     x, work, program = c.round, c.work, c.round.program
     n_roots = program.root_width
@@ -72,7 +77,10 @@ def backward_values(c: Cursor, probability: float, last: bool) -> None:
 
 @inlined
 def _continue(c: Cursor, row: int, probability: float) -> None:
-    """Fill ``work.value`` at chance leaves for the 16 hands from ``row`` on."""
+    """Write the values at chance leaves of the 16 hands from ``row`` on into ``work.value``.
+
+    They come from ``work.continuation`` and are multiplied by ``probability``.
+    """
     work, program, n_exits = c.work, c.round.program, c.round.program.exit_width
     for leaf in range(0, n_exits, TILE):
         for half in range(0, WIDTH, TILE):
@@ -85,7 +93,13 @@ def _continue(c: Cursor, row: int, probability: float) -> None:
 
 @inlined
 def _update_regrets(c: Cursor, step: ValueStep, block: int) -> None:
-    """Compute the value of one of the traverser's decisions by regret matching, and update its regrets."""
+    """Compute the value of one of the traverser's decisions for 16 hands, and update the decision's regrets.
+
+    Args:
+        c: the board.
+        step: the decision.
+        block: number of the block of 16 hands in the round.
+    """
     x, work, child = c.round, c.work, step.child
     at = WIDTH * (block * x.program.n_own_slots + step.slot)
     if step.n_actions == 2 and step.lock < 0:  # two actions fit into registers, three do not
@@ -108,7 +122,7 @@ def _update_regrets(c: Cursor, step: ValueStep, block: int) -> None:
 
 @inlined
 def _respond(c: Cursor, step: ValueStep, block: int) -> None:
-    """Compute the value of one of the traverser's decisions when no regrets change.
+    """Compute the value of one of the traverser's decisions for 16 hands when no regrets change.
 
     A best response takes the best action; otherwise the traverser follows its own strategy.
     """
@@ -133,7 +147,15 @@ def _regret(c: Cursor, at: int, a: int):  # type: ignore[no-untyped-def]
 
 @inlined
 def _add_regret(c: Cursor, at: int, a: int, regret, gained) -> None:  # type: ignore[no-untyped-def]
-    """Discount the regrets of action ``a``, add the regrets of this iteration and store the result."""
+    """Discount the regrets of action ``a`` for 16 hands, add the regrets of this iteration and store the result.
+
+    Args:
+        c: the board.
+        at: offset of the decision's regrets.
+        a: the action.
+        regret: the regrets before this iteration, as `_regret` loads them.
+        gained: the value after the action minus the value of the decision.
+    """
     x, f = c.round, c.factors
     kept = regret * where_positive(regret, fill16(f.positive), fill16(f.negative))
     regret = kept + gained * x.own_gain

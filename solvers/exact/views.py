@@ -1,10 +1,10 @@
-"""Records that the exact engine's kernels read: a round for one traverser, a thread's buffers, and a cursor.
+"""Named tuples that the exact engine's kernels read: a round's arrays, a thread's buffers, and the current board.
 
-The table lists one thread's buffers, with sizes in bytes for the river of the flop spot P1 (400 hands on each side) and
-the processor cache that each buffer is meant for. H and H' are the numbers of hands of the traverser and of the
-opponent on a board, N of nodes, S of the opponent's sequences, E of chance leaves and R of lines that enter the round.
-L is the number (40) of leaf pairs: a fold, a showdown, or one of each, all after the same sequence of the opponent. An
-axis of 16 is a block of 16 hands, or a batch of 16 leaf pairs.
+The table lists one thread's buffers, with sizes in bytes for a river with 400 hands on each side, and the processor
+cache that each buffer is meant for. H and H' are the numbers of hands of the traverser and of the opponent on a board,
+N of nodes, S of the opponent's sequences, E of chance leaves and R of betting lines that enter the round. L is the
+number (40) of leaf pairs: a fold, a showdown, or one of each, all after the same sequence of the opponent. An axis of
+16 is a block of 16 hands, or a batch of 16 leaf pairs.
 
 | buffer | shape | bytes | written by, read by | cache |
 |---|---|---|---|---|
@@ -44,7 +44,7 @@ class PassFactors(NamedTuple):
         mode: `UPDATE`, `BEST` or `EVALUATE`: what the pass does at the traverser's decisions.
         positive, negative: factors of earlier positive and of earlier negative regrets.
         clip: whether negative regrets become 0.
-        decay, gain: factor of an earlier strategy sum, and factor of what is added to it.
+        decay, gain: factor of the earlier strategy sum, and factor of the reach that is added to it.
         dither: rounding of 16-bit numbers, see `compiled.precision`.
     """
 
@@ -67,7 +67,7 @@ class RoundView(NamedTuple):
         own, other: hands of the traverser and of the opponent.
         classes: groups of hands of equal strength.
         kind: precision of regrets and sums: `SINGLE` or `HALF`.
-        own_gain: factor of instantaneous regrets.
+        own_gain: factor by which instantaneous regrets are multiplied before they are added to stored regrets.
         own_current, other_current: regrets (or sums) of the traverser and of the opponent, from which a pass takes the
             strategies; an `UPDATE` pass changes ``own_current``.
         other_sums: the opponent's strategy sums, which an `UPDATE` pass increases.
@@ -105,7 +105,7 @@ class Workspace(NamedTuple):
         continuation: values from the boards of the next round at chance leaves, for each hand.
         leaf_values: values at chance leaves, for 16 hands.
         roots: values at the start of the round, for each hand.
-        places: offsets of the rows of the previous round's buffer from which the reach of 16 hands comes.
+        places: offsets in `Entry.reach` of the rows from which the reach of 16 hands comes.
     """
 
     reach: Address
@@ -124,12 +124,12 @@ class Workspace(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """The opponent's reach as it enters a board.
+    """The opponent's reach at the start of a round on a board, as rows of the previous round's board.
 
     Attributes:
-        reach: flat ``[row][root]``: reach on the board of the previous round, for each line that enters this round.
+        reach: flat ``[row of the previous board, betting line that enters this round]``.
         stride: number of elements in a row of ``reach``.
-        parent_row: ``[row]``: row of ``reach`` for each row of this board, 32-bit.
+        parent_row: ``[row of this board]``, the row of ``reach`` with the same hand, 32-bit.
     """
 
     reach: Address
@@ -138,10 +138,10 @@ class Entry(NamedTuple):
 
 
 class Cursor(NamedTuple):
-    """A board of a round, and one thread's share of each step on it.
+    """The board that a thread processes in a pass, and the thread's share of each step on it.
 
     Attributes:
-        round: the round for the traverser.
+        round: the arrays of the board's round.
         work: the thread's buffers.
         factors: mode and weights of the pass.
         board: number of the board.
@@ -158,7 +158,7 @@ class Cursor(NamedTuple):
 
 @inlined
 def share(c: Cursor, n: int) -> tuple[int, int]:
-    """Range of the thread's items among n items of a step: the first item, and the item after the last."""
+    """Range of the n items of a step that a thread processes: the first item, and the item after the last."""
     return c.part * n // c.n_parts, (c.part + 1) * n // c.n_parts
 
 

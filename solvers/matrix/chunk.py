@@ -179,7 +179,7 @@ def root_values(chunk: Chunk, strategy: ChunkStrategy, p: int, *, best: bool = F
 
 
 def local_exploitability(chunk: Chunk, strategy: ChunkStrategy) -> float:
-    """Compute the exploitability of a strategy in the game of the chunk alone, whose leaves have fixed payoffs.
+    """Compute the exploitability of a strategy in a chunk alone, with fixed payoffs at the chunk's leaves.
 
     It is the mean gain of both players' best responses, in chips times the joint weight of the rows.
     """

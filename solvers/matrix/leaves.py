@@ -29,8 +29,8 @@ def row_matrices(
     Args:
         own: hands of the player whose values the matrices give.
         other: hands of the opponent.
-        own_weight: ``[own hand]``.
-        reach: ``[opposing hand]``.
+        own_weight: ``[own hand]``, the weight of each own hand.
+        reach: ``[opposing hand]``, the weight of each opposing hand.
         n_ids: number of different cards.
     """
     k, n, m = other.n_rows, len(own.row), len(other.row)
@@ -75,8 +75,8 @@ def add_deal(
         totals: ``[own row, opposing row, leaf]``, the matrices, changed in place.
         own: hands of the player whose values the matrices give.
         other: hands of the opponent.
-        own_weight: ``[own hand]``.
-        reach: ``[opposing hand]``.
+        own_weight: ``[own hand]``, the weight of each own hand.
+        reach: ``[opposing hand]``, the weight of each opposing hand.
         payoffs: ``[own next row, opposing next row, leaf]``: the payoff matrices of the chunks that the board leads to,
             own gains positive.
         own_image: ``[own hand]``, the hand's next row; -1: the board blocks the hand.
@@ -137,11 +137,11 @@ def _add_deal(
         own_ids: ``[own hand, card]``, numbers of the cards of each own hand.
         twin: ``[own hand]``, the opposing hand with the same cards; -1: the opponent has no such hand.
         own_group: ``[own hand]``, the row of each own hand.
-        own_weight: ``[own hand]``.
+        own_weight: ``[own hand]``, the weight of each own hand.
         other_ids: ``[opposing hand, card]``, numbers of the cards of each opposing hand.
         other_group: ``[opposing hand]``, the row of each opposing hand.
-        reach: ``[opposing hand]``.
-        payoffs: ``[own next row, opposing next row, leaf]``.
+        reach: ``[opposing hand]``, the weight of each opposing hand.
+        payoffs: ``[own next row, opposing next row, leaf]``, own gains positive.
         own_image: ``[own hand]``, the hand's next row; -1: the board blocks the hand.
         other_image: ``[opposing hand]``, the hand's next row; -1: the board blocks the hand.
         n_ids: number of different cards.

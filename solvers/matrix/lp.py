@@ -206,7 +206,7 @@ class _Plan:
         self.entries: list[tuple[int, int, float]] = []
 
     def reserve(self, variables: int) -> int:
-        """Add variables to the plan, and return the number of the first one."""
+        """Add variables to the plan, and return the number of the first new variable."""
         first = self.size
         self.size += variables
         return first
@@ -268,11 +268,11 @@ class _Payoff:
         self.parts: list[tuple[Ints, Ints, Floats]] = []
 
     def add(self, x: Ints, y: Ints, chips: Floats) -> None:
-        """Add chips to the payoffs of pairs of variables: x of player 0, y of player 1."""
+        """Add chips to the payoffs of pairs of variables: x of player 0's plan, y of player 1's, of equal lengths."""
         self.parts.append((x, y, chips))
 
     def matrix(self, shape: tuple[int, int]) -> sparse.csr_matrix:
-        """Return the payoff matrix."""
+        """Return the payoff matrix: ``[variable of player 0's plan, variable of player 1's plan]``."""
         x, y, chips = (np.concatenate(part) for part in zip(*self.parts, strict=True))
         matrix = sparse.coo_matrix((chips, (x, y)), shape=shape).tocsr()
         matrix.eliminate_zeros()
@@ -317,7 +317,8 @@ def _add_terminals(
 ) -> None:
     """Add the payoffs of all pairs of hands at all folds and showdowns of board b of round t.
 
-    ``chance`` is the probability of the board, given both hands; ``start`` are both players' first variables there.
+    ``chance`` is the probability of the board, given both hands; ``start`` has each player's first variable of the
+    board.
     """
     r = game.rounds[t]
     a, (rows0, rows1) = r.forest.arrays, r.hands

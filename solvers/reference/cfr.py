@@ -50,7 +50,7 @@ class Cfr:
 
     @cached_property
     def judge(self) -> Walker:
-        """The `Walker` that computes measurements, always in double precision."""
+        """The `Walker` that measures exploitability and values, always in double precision."""
         if self.walker.dtype is np.float64:
             return self.walker
         return Walker(self.game, self._threads)
@@ -61,7 +61,7 @@ class Cfr:
         return sum(array.nbytes for part in self.parts for pair in self._whole(part) for array in pair)
 
     def run(self, iterations: int) -> None:
-        """Run more iterations."""
+        """Run ``iterations`` more iterations."""
         for _ in range(iterations):
             factors = self.variant.factors(self.iteration + 1)
             for p in (0, 1):
@@ -81,7 +81,11 @@ class Cfr:
         return expected_value(self.judge, self.sums, 0), expected_value(self.judge, self.sums, 1)
 
     def leaf_values(self) -> LeafValues:
-        """Compute the values of all chance leaves when both players follow the average strategies."""
+        """Compute the values of all chance leaves when both players follow the average strategies.
+
+        Returns:
+            Counterfactual values by (round, board): for each player ``[chance leaf, hand]``.
+        """
         return self.judge.leaf_values(self.sums)
 
     def enter(self, p: int, reach: Floats) -> None:
@@ -91,7 +95,10 @@ class Cfr:
             self.judge.game = self.game
 
     def root_values(self, p: int) -> Floats:
-        """Return player p's values ``[hand]`` at the root in the last iteration, as `Solver.root_values` says."""
+        """Return player p's counterfactual values ``[hand]`` at the root in the last iteration.
+
+        In that iteration both play the current strategies; numbers after the player's last hand are undefined.
+        """
         return self._values[p]
 
     def average_values(self, p: int) -> Floats:
@@ -105,7 +112,7 @@ class Cfr:
         return values
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
-        """Copy the regrets, sums or guesses of board b of round t, as `Solver.read` says."""
+        """Copy the regrets, sums or guesses of board b of round t: for each player ``[slot, row]``."""
         first, second = self._whole(part)[t]
         return first[b].copy(), second[b].copy()
 

@@ -1,21 +1,11 @@
-"""The steps of CFR on the betting trees of one round on one board, for one player against the opponent.
+"""The steps of CFR on the betting trees of one round on one board, for player p against the opponent q.
 
-Node, slot and sequence are explained in `solvers.tree`. For the player p and the opponent q:
-
-1. ``match`` computes strategies from regrets or sums: for each row the frequencies of a decision's actions are in
-   proportion to the positive parts, and uniform where these add up to at most `FLOOR`.
-2. ``reach_down`` computes q's reach of all sequences, from the root to the leaves.
-3. ``terminal_values`` computes p's values at all folds and showdowns from q's reach, with exact card removal.
-4. ``values_up`` computes p's values at all decisions from the values of their children: the mean by p's strategy, or
-   the maximum for a best response, where p decides, and the sum where q decides.
-5. ``update_regrets`` adds the differences between these values to p's regrets.
-
-If hands are locked, ``impose`` follows ``match``, and ``respond_up`` takes the place of ``values_up`` for a best
-response.
-
-Arrays are ``[sequence, hand]``, ``[node, hand]`` or ``[slot, row]``. ``group`` maps each hand to its strategy row; if
-``direct`` is True, each row is a hand and has the hand's number. Hands from number ``count`` on are padding, which is
-not read. Kernels do not check their arguments. ``tests/naive.py`` has slow, obvious versions for the tests.
+``match`` computes strategies from regrets or sums. ``reach_down`` computes q's reach from the root to the leaves,
+``terminal_values`` p's values at folds and showdowns, with exact card removal, and ``values_up`` p's values at
+decisions: the mean by p's strategy (for a best response the maximum) where p decides, and the sum where q decides.
+``update_regrets`` updates p's regrets. If hands are locked, ``impose`` follows ``match``, and ``respond_up`` takes the
+place of ``values_up`` for a best response. `solvers.tree` explains nodes, slots and sequences. Hands from number
+``count`` on are padding, which is not read. Kernels do not check their arguments.
 """
 
 import numpy as np
@@ -32,7 +22,7 @@ UPDATE, BEST, EVALUATE = range(3)
 
 @kernel
 def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> None:
-    """Write player p's strategy by regret matching on regrets or sums, for each row and each action."""
+    """Compute player p's ``strategy[slot, row]`` by regret matching on ``source[slot, row]``: regrets or sums."""
     groups = source.shape[1]
     zero, floor = source.dtype.type(0), source.dtype.type(FLOOR)
     total = np.empty(groups, source.dtype)
@@ -53,7 +43,7 @@ def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> Non
 
 @kernel
 def impose(forest: ForestArrays, locks: LockArrays, b: int, count: int, strategy: Floats) -> None:
-    """Replace the strategy of locked hands on board b by the locked frequencies, at the locked decisions."""
+    """Replace the strategy of locked hands on board b by the locked frequencies, in ``strategy[slot, hand]``."""
     for n in locks.node:
         for a in range(forest.n_actions[n]):
             given, s = locks.frequencies[b, locks.first[n] + a], forest.slot[n] + a
@@ -66,7 +56,10 @@ def impose(forest: ForestArrays, locks: LockArrays, b: int, count: int, strategy
 def reach_down(
     forest: ForestArrays, q: int, strategy: Floats, group: Ints, direct: bool, count: int, reach: Floats
 ) -> None:
-    """Compute player q's reach ``[sequence, hand]`` from the reach at the roots, which the caller has written."""
+    """Compute player q's reach ``[sequence, hand]`` from the reach at the roots, which the caller has written.
+
+    Hand h plays row ``group[h]`` of ``strategy[slot, row]``; if ``direct``, row h. ``count`` is the number of hands.
+    """
     for n in range(len(forest.kind)):
         if forest.kind[n] != DECISION or forest.player[n] != q:
             continue
@@ -85,7 +78,10 @@ def reach_down(
 def add_to_sums(
     n_roots: int, group: Ints, direct: bool, count: int, reach: Floats, decay: float, sums: Floats
 ) -> None:
-    """Multiply strategy sums by ``decay``, and add the reach of each row's hands after each action of each decision."""
+    """Multiply ``sums[slot, row]`` by ``decay``, and add ``reach[sequence, hand]`` after each action, summed by row.
+
+    Hand h has row ``group[h]``; if ``direct``, row h. ``count`` is the number of hands.
+    """
     factor = sums.dtype.type(decay)
     for a in range(sums.shape[0]):
         if direct:
@@ -111,8 +107,9 @@ def terminal_values(
 ) -> None:
     """Compute player p's values ``[node, own hand]`` at the folds and showdowns.
 
-    ``own`` and ``other`` describe both players' hands: their number, cards ``[hand, k]``, strength ``[hand]``
-    (ascending), and ``[hand]`` the other player's hand with the same cards, or -1.
+    ``reach[sequence, opposing hand]`` is the opponent's reach. ``own`` and ``other`` describe both players' hands: the
+    number of hands, cards ``[hand, k]``, strength ``[hand]`` (ascending), and ``[hand]`` the other player's hand with
+    the same cards, or -1.
 
     The winner of a pot gets ``stake - rake``. If a hand beats the opposing reach W, ties T and loses to L, its value at
     a showdown is ``stake (W - L) - rake (W + T / 2)``; the kernel uses ``W + T / 2 = ((W - L) + (W + T + L)) / 2``.
@@ -238,8 +235,8 @@ def matrix_values(
     """Compute the values ``[node, own row]`` at the leaves of a chunk: payoff matrix times the opponent's reach.
 
     Row i has the value ``scale[leaf] · Σ_j matrices[operator[leaf], i, j] · reach[sequence, j]``, where the sequence is
-    the opponent's at the leaf. The compiler may change the order of this sum to use vectors; the order then depends on
-    the processor alone. Without this the sum takes three to five times as long.
+    the sequence of opponent q at the leaf. The compiler may reorder this sum to use vector instructions, which makes
+    the sum three to five times as fast; the order then depends on the processor alone.
     """
     for n in range(len(forest.kind)):
         if operator[n] < 0:
@@ -264,7 +261,11 @@ def values_up(
     count: int,
     values: Floats,
 ) -> None:
-    """Compute player p's values ``[node, own hand]`` at the decisions from the values at the leaves."""
+    """Compute player p's values ``[node, own hand]`` at decisions from the values at leaves, which the caller wrote.
+
+    `BEST` is the mode of a best response; in other modes hand h plays row ``group[h]`` of ``strategy[slot, row]`` (if
+    ``direct``, row h). ``count`` is the number of hands.
+    """
     for n in range(len(forest.kind) - 1, -1, -1):
         if forest.kind[n] != DECISION:
             continue
@@ -288,7 +289,7 @@ def values_up(
 
 @kernel
 def respond_up(forest: ForestArrays, p: int, locks: LockArrays, b: int, count: int, values: Floats) -> None:
-    """Compute the values ``[node, own hand]`` of player p's best response, in which locked hands follow their locks."""
+    """Compute player p's best-response values ``[node, own hand]``; locked hands on board b follow their locks."""
     for n in range(len(forest.kind) - 1, -1, -1):
         if forest.kind[n] != DECISION:
             continue
@@ -340,8 +341,9 @@ def update_regrets(
 ) -> None:
     """Update player p's regrets ``[slot, row]`` by the rule of the variant; a slot is one action of one decision.
 
-    The instantaneous regret of a row is ``Σ_h weight[h] (values[child, h] − values[node, h])`` over the row's hands h.
-    A predictive variant writes its predicted regrets to ``guess``; other variants do not use ``guess``.
+    The instantaneous regret of a row is ``Σ_h weight[h] (values[child, h] − values[node, h])`` over the row's hands h;
+    hand h has row ``group[h]``. If ``direct``, hand h is row h, and weights are not used. A predictive variant writes
+    its predicted regrets to ``guess``; other variants do not use ``guess``. ``count`` is the number of hands.
     """
     dtype = regrets.dtype.type
     positive, negative = dtype(factors.positive), dtype(0.0 if factors.clip else factors.negative)

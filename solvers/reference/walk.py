@@ -126,7 +126,7 @@ class Walker:
     ) -> LeafValues:
         """Compute the values of all chance leaves when both follow the strategies that regrets or sums stand for.
 
-        ``known`` returns values that are known already, for each player; the boards after these leaves are skipped.
+        For each player, ``known`` returns values that are known already; the boards after these leaves are skipped.
         """
         by_board: tuple[dict[tuple[int, int], Floats], ...] = {}, {}
         for p in (0, 1):
@@ -150,7 +150,7 @@ class Walker:
     def _board(self, job: _Pass, t: int, b: int, incoming: Floats) -> Floats:
         """Compute the values ``[betting tree, own hand]`` at the roots of board b of round t.
 
-        ``incoming`` is the opponent's reach ``[betting tree, opposing hand]`` there.
+        ``incoming`` is the opponent's reach ``[betting tree, opposing hand]`` at these roots.
         """
         this, q = self.game.rounds[t], 1 - job.player
         forest = this.forest
@@ -202,7 +202,7 @@ class Walker:
         return -1
 
     def _entries(self, job: _Pass, t: int, entries: range, outgoing: Floats) -> Floats:
-        """Sum the values ``[chance leaf, own hand]`` over some of the boards that can follow a board of round t."""
+        """Sum the values ``[chance leaf, own hand]`` over the boards of round t + 1 that links ``entries`` lead to."""
         this, below = self.game.rounds[t], self.game.rounds[t + 1]
         p, q, deal = job.player, 1 - job.player, this.deal
         assert deal is not None
@@ -230,7 +230,7 @@ class Walker:
 
 
 class _Bundle(NamedTuple):
-    """All that a kernel needs to traverse one round for one player: betting, hands, locks, regrets and sums.
+    """The arrays with which a kernel traverses one round for one player: betting, hands, locks, regrets and sums.
 
     Regrets and sums are ``[board, slot, row]``, where a slot is one action of one decision. Both players' strategies
     follow from ``own_current`` and ``other_current``, which are regrets or sums; the other arrays are updated.
@@ -294,7 +294,7 @@ class _Pass:
     stopped: Stopped = never
 
     def bundle(self, game: LiveGame, t: int, locks: tuple[LockArrays, LockArrays]) -> _Bundle:
-        """Collect what a kernel needs for round t."""
+        """Collect the arrays of round t for the kernels; ``locks`` are both players' locks of the round."""
         p, q, r = self.player, 1 - self.player, game.rounds[t]
         own, other = r.hands[p], r.hands[q]
         return _Bundle(
@@ -386,7 +386,10 @@ def _last_boards(
     strategies: tuple[Floats, Floats],
     total: Floats,
 ) -> None:
-    """Add to `total` the values of the boards of the last round to which links ``start .. stop - 1`` lead."""
+    """Traverse the boards of the last round to which links ``start .. stop - 1`` lead; add their values to ``total``.
+
+    ``outgoing``, the opponent's reach, and ``total`` are ``[chance leaf, hand]``; the other arrays are buffers.
+    """
     n_roots = x.forest.n_roots
     for e in range(start, stop):
         b = passage.child[e]

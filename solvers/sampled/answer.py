@@ -35,7 +35,14 @@ _ONE: Any = np.float32(1)
 
 @kernel
 def mirror_down(views: Packed, mirror: Packed, boards: Packed, t: int) -> None:
-    """Compute the traverser's reach on a board before the last round, for the opponent's best response."""
+    """Compute the traverser's reach on the current board of a round before the last, for the opponent's best response.
+
+    Args:
+        views: `RoundView` of each round with the opponent as traverser.
+        mirror: `Workspace` of each round with the opponent as traverser; gets the reach.
+        boards: the boards of the pass.
+        t: the round.
+    """
     x, work, all_boards = unpack_at(views, t), unpack_at(mirror, t), unpack(boards)
     board = board_view(all_boards, int64_at(work.open, 0))
     for number in range(x.program.n_batches):
@@ -100,7 +107,10 @@ def answer(
 
 @inlined
 def _choose(c: Cursor, row: int) -> None:
-    """Fill one row of ``work.own`` with the reach of the opponent's best response."""
+    """Write the reach of the opponent's best response, for one row, into ``work.own``.
+
+    In this cursor the opponent is the traverser. Where all actions have equal values, the learnt strategy is followed.
+    """
     x, work, batch, program = c.round, c.work, c.batch, c.round.program
     to = row * own_width(c)
     numbers = c.board.board_bucket * program.own_size + batch.own_first + WIDTH * row * batch.own_slots

@@ -38,7 +38,7 @@ class Run(NamedTuple):
     """Neighbouring lanes of a batch that continue neighbouring lanes of one chance leaf of the previous round.
 
     Attributes:
-        exit: number of the chance leaf.
+        exit: number of the chance leaf among all chance leaves of the previous round.
         above: the first lane of the run at the chance leaf.
         here: the first lane of the run in the batch.
         n: number of lanes.
@@ -110,7 +110,7 @@ class LineBatches:
         return self.shapes[int(self.shape[batch])]
 
     def first(self, p: int, n_rows: int) -> Ints:
-        """Place of each batch in player p's flat regrets of a board bucket: ``[batch + 1]``.
+        """Offset of each batch in player p's flat regrets of a board bucket: ``[batch + 1]``.
 
         Args:
             p: the player.
@@ -185,6 +185,10 @@ def _batches(forest: Forest, sources: dict[int, Source], n_exits: int) -> LineBa
 
 def _grouped(roots: list[int], sources: dict[int, Source]) -> list[tuple[int, list[int]]]:
     """Put lines of one shape into batches of 16.
+
+    Args:
+        roots: numbers of the lines.
+        sources: for each line the chance leaf and lane of the previous round that it continues.
 
     Returns:
         For each batch: the chance leaf of the previous round whose lanes the batch continues in order, or -1; and the

@@ -23,12 +23,13 @@ from solvers.tree import Ints
 
 @dataclass(frozen=True)
 class Board:
-    """One board of a tree of boards.
+    """A board of a tree of boards, with the hands that are possible on it.
 
     Attributes:
         round: number of the round, from 0.
         board_bucket: number of the board bucket in the round.
-        cards: ``[hand, 2]``, numbers 0 .. n_cards - 1; hands of one card have n_cards in the second place.
+        cards: ``[hand, 2]``, the cards of each hand, numbered from 0 among the cards that are not on the board; the
+            second card of one-card hands is n_cards.
         n_cards: number of cards that are not on the board.
         rows: ``[hand]``, the row of each hand.
         strength: ``[hand]``, used in the last round only.
@@ -46,13 +47,16 @@ class Board:
 
 
 def paths(board_buckets: Ints, rows: Ints, cards: Ints, strength: Ints, n_cards: int) -> Boards:
-    """Make the boards of deals of R rounds; board ``R * d + t`` is the board of round t in deal d.
+    """Make the boards of some deals, for learning.
+
+    In a game of R rounds, board ``R * d + t`` is the board of round t in deal d.
 
     Args:
         board_buckets: ``[deal, round]``, the board buckets.
         rows: ``[deal, round, hand]``, the row of each hand.
-        cards: ``[deal, hand, 2]``, the cards of each hand.
-        strength: ``[deal, hand]``, ascending.
+        cards: ``[deal, hand, 2]``, the cards of each hand, numbered among the cards that are not on the full board; the
+            second card of one-card hands is n_cards.
+        strength: ``[deal, hand]``, the strength of each hand, ascending.
         n_cards: number of cards that are not on a full board.
     """
     n_deals, n_rounds, n_hands = rows.shape
@@ -74,7 +78,10 @@ def paths(board_buckets: Ints, rows: Ints, cards: Ints, strength: Ints, n_cards:
 
 
 def tree(boards: Sequence[Board]) -> Boards:
-    """Make the boards of a tree; ``boards`` begins with one board of the first round and is in depth-first order."""
+    """Make the arrays of a tree of boards, for best responses.
+
+    ``boards`` begins with one board of the first round and is in depth-first order.
+    """
     nodes = np.zeros((len(boards), len(BoardNode._fields)), dtype=np.int64)
     n_hands = np.array([len(board.rows) for board in boards])
     first_hand = np.concatenate([[0], np.cumsum(n_hands)])
@@ -105,9 +112,9 @@ def tree(boards: Sequence[Board]) -> Boards:
 
 
 def _cards(cards: Ints, n_cards: int) -> Ints:
-    """Number the cards of hands as kernels expect them.
+    """Return the cards of hands as a flat array ``[hand, 2]``, with n_cards + 1 for a missing second card.
 
-    Kernels keep totals by card, in which n_cards stands for all hands and n_cards + 1 for a missing second card.
+    In the kernels' totals by card, element n_cards is the total of all hands.
     """
     if cards.size and int(cards.max()) > n_cards:
         raise SolverError(f"cards: expected numbers from 0 to {n_cards}, found {int(cards.max())}")

@@ -1,4 +1,4 @@
-"""Passes over boards with their tables and buffers: each traverser's betting steps, regrets and averages."""
+"""The context in which the sampled engine runs its passes: betting steps, regrets and averages, and buffers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGEST_SUM = 32768.0
 """Stored average of an action that is always taken, for a row that contains all hands."""
 
 BOARDS_AT_ONCE = 8
-"""Number of boards between two calls of ``stopped``; one board of hold'em takes up to some hundredths of a second."""
+"""Number of boards between two calls of ``stopped``; a board of hold'em takes up to a few hundredths of a second."""
 Works = tuple[Packed, Packed]
 """Buffers of each round, packed for kernels: for the traverser, and for the opponent's best response (CFR-BR)."""
 
@@ -143,7 +143,7 @@ class Context:
         best_from: int,
         stopped: Stopped = never,
     ) -> Floats:
-        """Values of player p's hands on the first board against the opponent's average strategy.
+        """Counterfactual values of player p's hands on the first board against the opponent's average strategy.
 
         From round ``best_from`` on player p plays a best response, and in earlier rounds p's own average strategy. With
         ``best_from`` equal to the number of rounds player p follows the average strategy throughout.
@@ -173,9 +173,9 @@ class Context:
         return out.reshape(-1, self._most_hands[0], WIDTH).astype(np.float64)
 
     def _mirror(self, t: int, traverser: Workspace) -> Workspace:
-        """Buffers of round t for CFR-BR's best response of the opponent.
+        """Allocate buffers of round t for CFR-BR's best response of the opponent.
 
-        The arrays that the best response does not change are those of the buffers ``traverser``.
+        The arrays that the best response does not change are shared with the buffers ``traverser``.
         """
         shared = (
             *("counts", "held", "places", "n_places", "holders", "n_holders"),
@@ -237,5 +237,5 @@ class Context:
 
 
 def _padded(size: int) -> np.ndarray:
-    """Allocate zeros with 16 spare numbers on both sides, since kernels read vectors that begin or end there."""
+    """Allocate zeros with 16 spare numbers on both sides, since kernels read vectors that reach beyond the array."""
     return aligned(size + 2 * WIDTH)[WIDTH : WIDTH + size]

@@ -7,7 +7,7 @@ at once, as in CFR+, the evidence of one sample against an action would be lost 
 would be played by chance. In the average strategy, later visits of a board bucket weigh more.
 
 On each deal the second player learns against the strategy that the first player has just learnt on the same boards, as
-if the first player had foreseen the boards. So each is second on every other deal. Separate boards for the two players
+if the first player had foreseen the boards. So each comes second on every other deal. Separate boards for both players
 would avoid this bias, but they give worse results: a mistake that came from a board is best corrected on the same
 board.
 
@@ -182,9 +182,9 @@ def tasks_of(first: int, n: int, threads: int) -> list[tuple[int, int]]:
 
 
 def gains(forests: Sequence[Forest], n_rows: Sequence[int], n_hands: int) -> list[float]:
-    """Scale factor of regrets for each round; with it, a visit changes a regret by some hundreds at most.
+    """Return the scale factor of regrets in each round, with which a visit changes a regret by a few hundred at most.
 
-    A row's values are sums over its hands and over the opponent's hands, in chips.
+    Without the factor, regrets are in chips, summed over the hands of a row and over the opponent's hands.
     """
     most = max(float(np.abs(forest.arrays.stake).max(initial=0.0)) for forest in forests)
     return [256.0 * n / (max(most, 1e-9) * n_hands * n_hands) for n in n_rows]

@@ -25,7 +25,8 @@ class FirstRound:
             only lane 0 is used.
         n_rows: number of rows.
         rows: ``[hand]``, the row of each hand.
-        cards: ``[hand, 2]``, numbers 0 .. n_cards - 1; hands of one card have n_cards in the second place.
+        cards: ``[hand, 2]``, the cards of each hand, numbered from 0 to n_cards - 1; the second card of one-card hands
+            is n_cards.
         n_cards: number of cards in the deck.
 
     Attributes:
@@ -48,8 +49,8 @@ class FirstRound:
 
         Args:
             p: the player who plays the best response.
-            exits: ``[line, hand]``, values on the lines that enter the second round.
-            chosen_on: values by which the best response chooses its actions; None: ``exits``.
+            exits: ``[line, hand]``, values on the betting lines that enter the second round.
+            chosen_on: ``[line, hand]``, values by which the best response chooses its actions; None: ``exits``.
         """
         out: Floats = self._values(
             p, np.stack([exits if chosen_on is None else chosen_on, exits]), best=True

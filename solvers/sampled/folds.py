@@ -48,10 +48,10 @@ _ZERO: Any = np.float32(0)
 
 @inlined
 def own_weights(c: Cursor) -> None:
-    """Fill ``work.weights``: for each row and each sequence of the opponent that ends in folds or in showdowns, a sum.
+    """Compute ``work.weights``, ``[row][opponent's sequence that ends in folds, or in showdowns][lane]``.
 
-    The sum goes over all folds (or all showdowns) in which the opponent's sequence ends. A term is the chips that the
-    traverser wins there, times the traverser's reach. Sequences that end in folds come first.
+    A weight is a sum over the folds (or showdowns) in which the opponent's sequence ends: the chips that the traverser
+    wins at the leaf, times the traverser's reach. Sequences that end in folds come first.
     """
     work, batch, program = c.work, c.batch, c.round.program
     width, n_endings = own_width(c), WIDTH * (batch.n_folds + batch.n_shows)
@@ -63,7 +63,7 @@ def own_weights(c: Cursor) -> None:
 
 @inlined
 def clear_values(c: Cursor) -> None:
-    """Set ``work.values`` to 0: each row's sums at folds and showdowns."""
+    """Set ``work.values``, the sums of each row's values at folds and showdowns, to 0."""
     n_endings = c.batch.n_folds + c.batch.n_shows
     for n in range(0, WIDTH * c.round.program.n_rows * n_endings, WIDTH):
         store(c.work.values, n, fill16(_ZERO))
@@ -71,7 +71,16 @@ def clear_values(c: Cursor) -> None:
 
 @inlined
 def _add_weights(c: Cursor, first: int, n: int, first_ending: int, pay: int, width: int) -> None:
-    """Add the terms of all folds, or of all showdowns, to ``work.weights`` (`own_weights`)."""
+    """Add the terms of all folds, or of all showdowns, to ``work.weights`` (see `own_weights`).
+
+    Args:
+        c: batch of lines on a board.
+        first: first leaf in ``program.leaves``.
+        n: number of leaves.
+        first_ending: number of the first of these sequences among all that end in folds or showdowns.
+        pay: offset of the first leaf's chips in ``program.pay``.
+        width: size of one row of ``work.own``.
+    """
     work, program = c.work, c.round.program
     n_endings = WIDTH * (c.batch.n_folds + c.batch.n_shows)
     for k in range(n):
@@ -85,7 +94,10 @@ def _add_weights(c: Cursor, first: int, n: int, first_ending: int, pay: int, wid
 
 @inlined
 def fold_totals(c: Cursor) -> None:
-    """Fill ``work.totals`` with the opponent's reach at folds, summed by card, in rounds before the last."""
+    """Compute ``work.totals`` at folds, in rounds before the last: the opponent's reach, overall and by card.
+
+    There are totals for each of the opponent's sequences that end in folds.
+    """
     work, board, batch, endings = c.work, c.board, c.batch, c.round.program.endings
     all_, width = all_hands(board), other_width(c)
     for place in range(0, batch.n_folds * board.stride, WIDTH):

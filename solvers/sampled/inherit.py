@@ -58,7 +58,17 @@ def _spread(
     n_board_buckets: tuple[int, int],
     scale: np.float32,
 ) -> None:
-    """Fill player p's regrets or averages of a new abstraction, one batch of lines after another."""
+    """Fill player p's regrets or averages of one round of a new abstraction, one batch of lines after another.
+
+    Args:
+        batches: the batches of lines.
+        p: the player.
+        old: flat regrets or averages of the old abstraction.
+        new: flat regrets or averages of the new abstraction, which are overwritten.
+        shares: weights ``[new board bucket and row, old board bucket and row]``.
+        n_board_buckets: number of board buckets of the old and of the new abstraction.
+        scale: factor of the results.
+    """
     n_old, n_new = n_board_buckets
     old_numbers, new_numbers = old.reshape(n_old, -1), new.reshape(n_new, -1)
     starts = [

@@ -24,12 +24,12 @@ from solvers.tree import Floats, Forest
 
 @dataclass(frozen=True)
 class Buffers:
-    """Buffers of one thread.
+    """One thread's buffers for `BoardJudge`.
 
     Attributes:
-        parts: the arrays, per round.
-        packed: the addresses of the arrays for kernels.
-        out: values of the hands on the first board.
+        parts: the arrays of each round.
+        packed: the addresses of the arrays, for kernels.
+        out: flat ``[batch, hand, lane]``, values of the hands on the first board, for batches of 16 lines.
     """
 
     parts: tuple[Workspace, ...]
@@ -97,7 +97,12 @@ class BoardJudge:
         return Buffers(parts, (packed, packed), self._context.out())
 
     def below(self, boards: Boards, buffers: Buffers, stopped: Stopped = never) -> Judged:
-        """Compute the values on the lines that enter the second round, over all given boards.
+        """Compute the values on the betting lines that enter the second round.
+
+        Args:
+            boards: a tree of boards that begins with a board of the first round (`solvers.sampled.boards.tree`).
+            buffers: the thread's buffers.
+            stopped: called every few boards; True stops the computation.
 
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
@@ -114,10 +119,10 @@ class BoardJudge:
         return Judged(np.stack(best), self._exits(0, packed, n, buffers, self._context.n_rounds, stopped))
 
     def later(self, boards: Boards, buffers: Buffers) -> Floats:
-        """Sums of each player's values when its best response begins in round 1, 2, ...: ``[round - 1, player]``.
+        """Each player's total value when its best response begins in round 1, 2, ...: ``[round - 1, player]``.
 
-        Before that round the player follows its average strategy. The sums are over all hands, weighted by the player's
-        reach.
+        Before that round the player follows its average strategy. The total is the sum of the values on all lines that
+        enter the second round, over all hands, weighted by the player's reach.
         """
         n, packed = len(boards.nodes), Packed(boards)
         return np.array(
@@ -144,7 +149,12 @@ class BoardJudge:
         return exits.astype(np.float64)
 
     def whole(self, boards: Boards, buffers: Buffers, stopped: Stopped = never) -> Judged:
-        """Compute the values at the start of the first round; the axis of betting lines in the result has length 1.
+        """Compute the values at the start of the first round, so the axis of betting lines in the result has length 1.
+
+        Args:
+            boards: a tree of boards that begins with a board of the first round (`solvers.sampled.boards.tree`).
+            buffers: the thread's buffers.
+            stopped: called every few boards; True stops the computation.
 
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.

@@ -1,4 +1,4 @@
-"""Links from a board to the board of the previous round: reach comes down through them, and values go up.
+"""Links from a board to the board of the previous round, which give the board its reach and take its values.
 
 The opponent's reach with hand h at the start of a round is
 
@@ -157,7 +157,7 @@ def _enter_by_runs(c: Cursor, parent: Parent) -> None:
 
 @inlined
 def entering_reach(link: ParentLink, parent: Parent, board: BoardView, h: int):  # type: ignore[no-untyped-def]
-    """Opponent's reach with hand h at the start of 16 lines that continue one chance leaf."""
+    """Opponent's reach with hand h at the start of the round, for 16 lines that continue one chance leaf."""
     o = _parent_hand(board, h)
     sigma = load16(parent.work.other, link.other + link.other_width * int32_at(parent.board.rows, o))
     return load16(parent.work.reach, link.hands + WIDTH * o) * sigma
@@ -173,7 +173,7 @@ def _parent_hand(board: BoardView, h: int) -> int:
 def hand_up(c: Cursor, parent: Parent, link: ParentLink, h: int, value) -> None:  # type: ignore[no-untyped-def]
     """Add hand h's value on 16 lines to the board of the previous round.
 
-    If the lines do not continue one chance leaf, the value waits in ``work.hand_values`` for `hands_up`.
+    If the lines do not continue one chance leaf, ``work.hand_values`` stores the value until `hands_up` adds it.
     """
     if link.aligned:
         _pass_up(c, parent, link, h, value)

@@ -255,7 +255,11 @@ def _go_up(w: Walk, t: int, dither: int) -> None:
 
 @inlined
 def _respond_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
-    """Compute best responses of all hands on a board of the last round, for one batch of lines."""
+    """Compute best responses of all hands on a board of the last round, for one batch of lines.
+
+    The values are added to the board of the previous round. ``n_groups`` is the number of the board's segments (runs of
+    hands of one row, in order of strength).
+    """
     work = c.work
     g = h = 0
     while g < n_groups:
@@ -273,7 +277,10 @@ def _respond_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) ->
 
 @inlined
 def _respond(c: Cursor, parent: Parent, link: ParentLink) -> None:
-    """Compute best responses of all hands on a board before the last round, for one batch of lines."""
+    """Compute best responses of all hands on a board before the last round, for one batch of lines.
+
+    The values are added to the board of the previous round.
+    """
     for h in range(0, c.board.n_hands, BLOCK):
         n = min(BLOCK, c.board.n_hands - h)
         respond(c, h, n)
@@ -289,11 +296,15 @@ def _responses_up(c: Cursor, parent: Parent, link: ParentLink, first: int, n: in
 
 @inlined
 def _follow_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
-    """Compute the values of all hands on a board of the last round when the traverser follows its own strategy."""
+    """Compute the values of all hands on a board of the last round when the traverser follows its own strategy.
+
+    The values are added to the board of the previous round. ``n_groups`` is the number of the board's segments (runs of
+    hands of one row, in order of strength).
+    """
     work, board, program = c.work, c.board, c.round.program
     own_weights(c)
     clear_values(c)
-    for g in range(n_groups):  # apart from showdowns: the totals of either kind fill the first-level cache
+    for g in range(n_groups):  # before all showdowns, since the totals of folds alone fill the L1 cache
         fold_values(c, g, int64_at(work.segment_row, g))
         if g < program.n_rows and c.number + 1 < program.n_batches:
             prefetch_row(c, g)
@@ -318,7 +329,10 @@ def _follow_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> 
 
 @inlined
 def _follow(c: Cursor, parent: Parent, link: ParentLink) -> None:
-    """Compute the values of all hands on a board before the last round when the traverser follows its own strategy."""
+    """Compute the values of all hands on a board before the last round when the traverser follows its own strategy.
+
+    The values are added to the board of the previous round.
+    """
     own_weights(c)
     clear_values(c)
     for h in range(c.board.n_hands):

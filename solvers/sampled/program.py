@@ -172,7 +172,7 @@ class Sizes(NamedTuple):
 
 
 def program(forest: Forest, batches: LineBatches, n_rows: int, p: int) -> Program:
-    """Make the lists of steps of traverser p for a round whose board buckets have ``n_rows`` rows."""
+    """Make the `Program` of a round's betting for traverser p; the round's board buckets have ``n_rows`` rows."""
     q, lists = 1 - p, _Lists([], [], [], [], [])
     shapes = [_add_lists(shape, p, lists) for shape in batches.shapes]
     own_first, other_first = batches.first(p, n_rows), batches.first(q, n_rows)

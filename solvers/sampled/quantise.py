@@ -27,16 +27,18 @@ if TYPE_CHECKING:
 LANES = 16
 """Number of lanes in a batch of lines."""
 MOST = 255
-"""Sum of the numbers of a decision, with the number of its last action."""
+"""Sum of the whole numbers of all actions of a decision, including the last action, which has no byte."""
 
 Bytes = NDArray[np.uint8]
 
 
 class ByteTables(NamedTuple):
-    """Places of one player's strategy sums in a round, and of the bytes that stand for them.
+    """Offsets of one player's strategy sums in a round, and of the bytes that stand for them.
+
+    A slot is one action of one decision; free slots are those of all actions but the last of each decision.
 
     Attributes:
-        first, free_first: ``[batch + 1]``, place of each batch's first sum and first byte.
+        first, free_first: ``[batch + 1]``, offset of each batch's first sum and first byte.
         n_slots, n_free: ``[batch]``, number of slots and free slots.
         begin, end: ``[batch]``, the batch's decisions are ``begin .. end - 1`` in the arrays by decision.
         slot, free: ``[decision]``, first slot and first free slot.
@@ -132,7 +134,7 @@ class _Scratch(NamedTuple):
         part: ``[action, lane]``, sums and then fractions.
         whole: ``[action, lane]``, whole numbers.
         total: ``[lane]``, sum over the actions.
-        left: ``[2, lane]``, what the whole numbers lack to 255, and how many fractions are larger than the current one.
+        left: ``[2, lane]``, how much the whole numbers lack to 255, and how many fractions exceed the current fraction.
     """
 
     part: Floats

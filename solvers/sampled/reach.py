@@ -51,7 +51,17 @@ def other_reach(c: Cursor) -> None:
 def _reach(
     c: Cursor, numbers: Address, start: int, slots: int, down: int, n_down: int, reach: Address
 ) -> None:
-    """Fill one player's reach ``[row][sequence][lane]`` within a batch of 16 lines, by regret matching."""
+    """Compute one player's reach ``[row][sequence][lane]`` within the round, for 16 lines, by regret matching.
+
+    Args:
+        c: batch of lines on a board.
+        numbers: the player's regrets (or averages).
+        start: offset of the batch in ``numbers``.
+        slots: number of the player's slots (actions of all decisions) in the batch.
+        down: the player's first step in ``program.reach_steps``.
+        n_down: number of these steps.
+        reach: output.
+    """
     program = c.round.program
     for row in range(program.n_rows):
         to, at = c.at_rows + row * WIDTH * (1 + slots), start + row * WIDTH * slots
@@ -86,8 +96,9 @@ def move_average(  # type: ignore[no-untyped-def]
     share: np.floating[Any],
     rounding: np.floating[Any],
 ) -> None:
-    """Move averages A to ``q · floor((A + share · (played − A)) / q + rounding)``; q is the spacing of stored numbers.
+    """Move 16 stored averages A the fraction ``share`` of the way to ``played``.
 
+    They become ``q · floor((A + share · (played − A)) / q + rounding)``, where q is the spacing of stored numbers.
     This rounding is right on average over visits. Rounding to the nearest number would not be: after millions of visits
     a step is smaller than q and would always be dropped. The whole multiples of q in A are set aside before the step is
     added, since adding a small step to a large number would lose it. If the share is above `LARGE_SHARE`, the step is

@@ -62,7 +62,10 @@ def respond_last(c: Cursor, first: int, n: int, row: int) -> None:
 
 @inlined
 def _leaves(c: Cursor, hands: Any, row: int, shown: bool, to: int) -> None:
-    """Fill ``work.nodes`` with the values of four hands of one row at showdowns (if ``shown``) or at folds."""
+    """Write the values of four hands of one row at showdowns (if ``shown``) or at folds into ``work.nodes``.
+
+    ``to`` is the offset of the first hand within a node.
+    """
     work, batch, program = c.work, c.batch, c.round.program
     leaves = batch.show_leaves if shown else batch.fold_leaves
     n_leaves = batch.n_show_leaves if shown else batch.n_fold_leaves
@@ -84,9 +87,12 @@ def _leaves(c: Cursor, hands: Any, row: int, shown: bool, to: int) -> None:
 
 @inlined
 def _met(c: Cursor, hands: Any, ending: int):  # type: ignore[no-untyped-def]
-    """Subtract the totals of a hand's two cards from the total of all hands, for each of four hands.
+    """Return the total of all opposing hands minus the totals of a hand's two cards, for each of four hands.
 
-    The totals are those of one of the opponent's sequences that end in folds or showdowns.
+    Args:
+        c: batch of lines on a board.
+        hands: the four hands.
+        ending: number of the totals in ``work.totals``, of an opposing sequence that ends in folds or showdowns.
     """
     totals, d = c.work.totals, ending * c.board.stride
     a = shifted(scaled(int32_each(c.board.cards, scaled(hands, 2)), WIDTH), d)
@@ -96,7 +102,7 @@ def _met(c: Cursor, hands: Any, ending: int):  # type: ignore[no-untyped-def]
 
 @inlined
 def _best_up(c: Cursor, n: int) -> None:
-    """Compute the values of all nodes for n hands.
+    """Compute the values of all decisions for n hands from the values of leaves, in ``work.nodes``.
 
     A decision of the traverser has the value of its best action, and a decision of the opponent the sum over its
     actions.

@@ -27,7 +27,10 @@ _FLOOR: Any = np.float32(FLOOR)
 
 @inlined
 def update_regrets(c: Cursor, f: VisitFactors) -> None:
-    """Update the traverser's regrets in all rows from the values at leaves: ``work.values``, ``work.row_exits``."""
+    """Update the traverser's regrets in all rows of a batch of lines.
+
+    The values at folds and showdowns come from ``work.values``, those at chance leaves from ``work.row_exits``.
+    """
     batch, program, node = c.batch, c.round.program, c.work.node
     start = c.board.board_bucket * program.own_size + batch.own_first
     for row in range(program.n_rows):
@@ -66,7 +69,7 @@ def leaf_values(c: Cursor, row: int) -> None:
 
 @inlined
 def _update(c: Cursor, f: VisitFactors, step: ValueStep, at: int) -> None:
-    """Compute the value of one of the traverser's decisions by regret matching, and update its regrets.
+    """Compute the value of one of the traverser's decisions by regret matching, and update the decision's regrets.
 
     Args:
         c: batch of lines.

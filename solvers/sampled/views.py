@@ -1,17 +1,17 @@
-"""Records that the sampled engine's kernels read: boards, a round for one traverser, a thread's buffers, and a cursor.
+"""Named tuples that the sampled engine's kernels read: boards, a round's arrays, buffers, and the current batch.
 
-The *traverser* is the player whose values a pass computes. A *sequence* is a player's own actions in the round, up to
-some point of a betting line; all 16 lines of a batch are treated side by side, each in a *lane*.
+The *traverser* is the player whose values a pass computes. A *sequence* is a player's own actions in the round up to a
+point of a betting line. Kernels process the 16 lines of a batch side by side, each line in a *lane*.
 
 Both players have the same hands on a board; in the last round the hands are sorted by strength. The N cards that are
-not on the board are numbered from 0. Totals by card have N + 2 elements, the *places*: place N is for all hands, and
-place N + 1, which stays 0, for the missing second card of one-card hands.
+not on the board are numbered from 0. An array of totals by card has N + 2 elements, the *places*: a place for each
+card; place N, the total of all hands; and place N + 1, which stays 0, for the missing second card of one-card hands.
 
 A *group* of hands is a row; in the last round it is a *segment*: a run of hands of one row, in order of strength. A
 *level* is a run of segments that are compared as one, since ties (hands of equal strength) link them.
 
 The table lists one thread's buffers, with sizes for the river of limit hold'em (1,081 hands, 40 rows, 36 batches of 16
-lines, some 100 segments) and the processor cache that each buffer is meant for. In the shapes, H is the number of
+lines, about 100 segments) and the processor cache that each buffer is meant for. In the shapes, H is the number of
 hands, X of rows, G of groups, P of places (47), S of a player's sequences (20), E of chance leaves of a batch, and L of
 the opponent's sequences that end in folds (10) or in showdowns (12). The last axis of 16 is the lanes.
 
@@ -67,7 +67,7 @@ class VisitFactors(NamedTuple):
 
 
 class BoardNode(NamedTuple):
-    """A board in the table of all boards of a pass.
+    """A board of a pass, as a row of the table `Boards.nodes`.
 
     Attributes:
         round: number of the round.
@@ -154,8 +154,8 @@ class RoundView(NamedTuple):
     Attributes:
         program: steps of the betting.
         kind: precision of regrets and averages: `SINGLE` or `HALF`.
-        own_gain: factor of the regrets that a visit adds.
-        sum_scale: factor of averages.
+        own_gain: factor by which a visit's regrets are multiplied before they are added.
+        sum_scale: factor by which reach is multiplied before it enters an average.
         own, other: regrets (or averages) of the traverser and of the opponent, from which a pass takes the strategies.
         other_sums: averages of the opponent's reach times strategy; a pass that learns changes them.
         visits: ``[board bucket]``, number of updates of the traverser's regrets.
@@ -252,10 +252,10 @@ class Workspace(NamedTuple):
 
 
 class Cursor(NamedTuple):
-    """A batch of 16 betting lines on a board, with everything that a kernel needs there.
+    """The batch of 16 betting lines that a kernel processes, its board, and the arrays to read and write.
 
     Attributes:
-        round: the round for the traverser.
+        round: the arrays of the board's round.
         work: the thread's buffers.
         board: the board.
         batch: steps of the batch.
@@ -307,23 +307,23 @@ def cursor(x: RoundView, work: Workspace, board: BoardView, number: int, last: b
 
 @inlined
 def own_width(c: Cursor) -> int:
-    """Size of one row of ``work.own``."""
+    """Number of elements in one row of ``work.own``: 16 lanes for each of the traverser's sequences."""
     return WIDTH * (1 + c.batch.own_slots)
 
 
 @inlined
 def other_width(c: Cursor) -> int:
-    """Size of one row of ``work.other``."""
+    """Number of elements in one row of ``work.other``: 16 lanes for each of the opponent's sequences."""
     return WIDTH * (1 + c.batch.other_slots)
 
 
 @inlined
 def cards_of(board: BoardView, h: int) -> tuple[int, int]:
-    """Offsets of a hand's two cards in the totals by card."""
+    """Offsets of a hand's two cards in the totals by card, ``[card, lane]``."""
     return WIDTH * int32_at(board.cards, 2 * h), WIDTH * int32_at(board.cards, 2 * h + 1)
 
 
 @inlined
 def all_hands(board: BoardView) -> int:
-    """Offset of the total of all hands in the totals by card."""
+    """Offset of the total of all hands in the totals by card, ``[card, lane]``."""
     return WIDTH * (board.n_places - 1)
