@@ -38,7 +38,9 @@ def main() -> None:
     free = Job.load(file)
     unlocked = ExactCfr(live(free), variant(EXACT_VARIANT))
     _, pct = course(unlocked, free.spot.pot, options.most)
-    print(f"{options.spot} without a lock: {pct[-1]:.3f} % of the pot after {unlocked.iteration} iterations\n")
+    print(
+        f"{options.spot} without a lock: {pct[-1]:.3f} % of the pot after {unlocked.iteration} iterations\n"
+    )
     game = live(Job.load(file, locking((options.lock,))))
     print(
         "| pretended iterations | factor | 0.5 % | 0.3 % | 0.1 % | after ten iterations |\n"

@@ -13,7 +13,12 @@ from spewy import Job, solve
 NO_LIMIT = SMALL_GAME.replace("limit", "nolimit", 1).replace("raiseSize = 10 10 20 20", "stack = 400 400")
 BETS = "".join(
     f'[bets.{name}]\n{size}\nraise = "a"\n'
-    for name, size in (("preflop", ""), ("flop", 'bet = "100%"'), ("turn", 'bet = "100%"'), ("river", 'bet = "100%"'))
+    for name, size in (
+        ("preflop", ""),
+        ("flop", 'bet = "100%"'),
+        ("turn", 'bet = "100%"'),
+        ("river", 'bet = "100%"'),
+    )
 )
 
 COMMANDS = """
