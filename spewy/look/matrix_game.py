@@ -241,6 +241,22 @@ class OneChunk:
         strategy = normalise(self.chunk, chunk_strategy(self.chunk, answer))
         return self.judge(strategy, method, answer.iterations)
 
+    def best_response_values(self, strategy: ChunkStrategy, player: int) -> Floats:
+        """Compute what each row of a player wins by a best response to the opponent's strategy.
+
+        Args:
+            strategy: per player ``[slot, row]``; the best response ignores the player's own strategy.
+            player: player who plays the best response.
+
+        Returns:
+            ``[row]``, net chips of the player per deal of a hand in the row; NaN for rows that are not in the range.
+        """
+        opponent = self.chunk.entering[1 - player]
+        weight = self.joint_weight @ opponent if player == 0 else opponent @ self.joint_weight
+        values = root_values(self.chunk, strategy, player, best=True)
+        present = (self.chunk.entering[player] > 0) & (weight > 0)
+        return np.divide(values, weight, out=np.full_like(values, np.nan), where=present)
+
     def judge(self, strategy: ChunkStrategy, method: str = "given", iterations: int = 0) -> ChunkSolution:
         """Compute the value and the local exploitability of both players' strategies in the chunk.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from buckets.cards import RANKS
+from spewy.look import colours
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,9 +40,26 @@ SIZES = {
 """Sizes of figures by name: for a printed page, a computer's screen, and a phone held upright."""
 
 
+SERIES = ("#1f6f8b", "#d1803f", "#7b3fa0", "#8e161c", "#188a6e", "#b3a02a")
+"""Colours of curves and bars that show neither actions nor players; `style` makes them matplotlib's C0 to C5."""
+
+SEAT_COLOURS = colours.hex_colour(colours.SEATS[0]), colours.hex_colour(colours.SEATS[1])
+"""Colours of oop and ip, as in all pictures."""
+
+
+def action_colours(labels: Sequence[str]) -> list[str]:
+    """Return the colour of each action, as in all pictures: folds grey, checks and calls blue, bets amber to red.
+
+    >>> action_colours(("Fold", "Call", "Raise(250)"))
+    ['#969da6', '#3a81be', '#e27024']
+    """
+    return [colours.hex_colour(colour) for colour in colours.action_colours(labels)]
+
+
 def style() -> None:
-    """Set matplotlib's defaults for notebooks: sharp figures, small text, bold titles, two spines."""
+    """Set matplotlib's defaults for notebooks: sharp figures, small text, bold titles, two spines, our colours."""
     import matplotlib as mpl
+    from cycler import cycler
 
     mpl.rcParams.update(
         {
@@ -51,6 +69,7 @@ def style() -> None:
             "axes.titleweight": "bold",
             "axes.spines.top": False,
             "axes.spines.right": False,
+            "axes.prop_cycle": cycler(color=SERIES),
         }
     )
 

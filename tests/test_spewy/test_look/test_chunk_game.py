@@ -169,3 +169,27 @@ def test_odd_payoffs_of_leaves_are_refused():
         chunk.with_leaf_payoffs({n: np.zeros((3, 2))})
     with pytest.raises(InputError, match="NaN for rows that have two compatible hands"):
         chunk.with_leaf_payoffs({n: np.full((3, 3), np.nan)})
+
+
+def test_best_responses_of_rows_add_up_to_the_local_exploitability():
+    _, solution = solved(toy("leduc", max_sweeps=5))
+    chunk = solution.chunk("crc/", "Kh")
+    gains = []
+    for player in (0, 1):
+        weight = (
+            chunk.joint_weight @ chunk.chunk.entering[1] if player == 0 else chunk.joint_weight.sum(axis=0)
+        )
+        best = chunk.best_response_values(chunk.played, player)
+        assert best.shape == chunk.ranges[player].shape
+        gains.append(best @ weight / weight.sum())
+    assert sum(gains) / 2 == pytest.approx(chunk.average.local_exploitability, abs=1e-12)
+    assert chunk.average.local_exploitability > 1e-3
+
+
+def test_rows_outside_of_the_range_have_no_best_response():
+    _, solution = solved(example("R1", "rows.river=40", "solve.max_sweeps=5"))
+    chunk = solution.chunk()
+    for player in (0, 1):
+        missing = np.isnan(chunk.best_response_values(chunk.played, player))
+        assert np.array_equal(missing, chunk.ranges[player] == 0)
+        assert 0 < missing.sum() < 40

@@ -186,3 +186,47 @@ def test_files_are_there_though_nobody_reads_the_table(folder, tmp_path, command
         running.stdout.close()
         running.communicate(timeout=300)
     assert sorted(path.name for path in tmp_path.iterdir()) == files
+
+
+@pytest.fixture(scope="module")
+def river():
+    from spewy.look import one_chunk
+
+    return one_chunk(spewy.Job.load("examples/R1.toml", ["rows.river=40"]))
+
+
+def test_ranges_of_a_chunk_are_bars_in_the_colours_of_the_players(river):
+    axes = plot.ranges_figure(river).axes
+    for p, ax in enumerate(axes):
+        assert [bar.get_height() for bar in ax.patches] == pytest.approx(river.ranges[p].tolist())
+        assert mpl.colors.to_hex(ax.patches[0].get_facecolor()) == plot.SEAT_COLOURS[p]
+    assert axes[0].get_title() == f"Range of oop: {river.ranges[0].sum():.0f} hands in 37 rows"
+
+
+def test_payoffs_of_a_chunk_share_a_scale_around_zero(river):
+    leaves = {"checked": river.find("cc"), "all-in": river.find("r170c")}
+    figure = plot.payoffs_figure(
+        river, {name: river.leaf_payoffs(n) for name, n in leaves.items()}, limit=120
+    )
+    images = [ax.images[0] for ax in figure.axes if ax.images]
+    rows = [np.flatnonzero(weights > 0) for weights in river.ranges]
+    for image, n in zip(images, leaves.values(), strict=True):
+        shown = np.ma.filled(image.get_array(), np.nan)
+        assert np.array_equal(shown, river.leaf_payoffs(n)[np.ix_(*rows)], equal_nan=True)
+        assert (image.norm.vmin, image.norm.vcenter, image.norm.vmax) == (-120, 0, 120)
+    labels = [label.get_text() for label in figure.axes[0].yaxis.get_ticklabels()]
+    assert [int(label) for label in labels] == [int(rows[0][k]) for k in figure.axes[0].get_yticks()]
+
+
+def test_strategies_of_a_chunk_are_stacked_bars_in_the_colours_of_the_actions(river):
+    solution = river.by_cfr(target_pct=5)
+    figure = plot.strategies_figure(river, solution, {"": "to open", "r45": "facing a bet"}, "R1")
+    opening, facing = figure.axes
+    assert (opening.get_title(), facing.get_title()) == ("oop to open", "ip facing a bet")
+    for ax, line, player in ((opening, "", 0), (facing, "r45", 1)):
+        n, held = river.find(line), np.flatnonzero(river.ranges[player] > 0)
+        heights = np.array([bar.get_height() for bar in ax.patches]).reshape(-1, len(held))
+        assert heights == pytest.approx(100 * river.strategy_at(solution, n)[:, held])
+        labels = [action.label for action in river.tree.nodes[n].actions]
+        colours = [mpl.colors.to_hex(bar.get_facecolor()) for bar in ax.patches[:: len(held)]]
+        assert colours == plot.action_colours(labels)
