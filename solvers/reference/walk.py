@@ -72,8 +72,7 @@ class Walker:
     ) -> Floats:
         """Update player p's regrets on all boards, and add the opponent's current strategy to the opponent's sums.
 
-        Current strategies follow from the regrets by regret matching; in a predictive variant they follow from
-        ``guesses``, the predicted regrets.
+        Current strategies follow by regret matching from the regrets, or from the predicted regrets (``guesses``).
 
         Returns:
             Player p's values ``[betting tree, own hand]`` at the roots of the first round, before the update.
@@ -109,8 +108,7 @@ class Walker:
             strategies: regrets or sums.
             watch: called with the values ``[node, own hand]`` and the opponent's reach ``[sequence, opposing hand]`` on
                 the first board.
-            known: returns the values ``[chance leaf, own hand]`` of a (round, board) if the caller knows them, else
-                None; without such a function all values are computed.
+            known: returns the values ``[chance leaf, own hand]`` of a (round, board) if they need not be computed.
             reach: the opponent's range ``[betting tree, opposing hand]`` at the start; None: the range of the game.
             stopped: called every few boards; True stops the traversal.
 
@@ -126,13 +124,10 @@ class Walker:
     def leaf_values(
         self, strategies: Strategies, known: tuple[Known | None, Known | None] = (None, None)
     ) -> LeafValues:
-        """Compute the values of all chance leaves when both follow the strategies that regrets or sums stand for.
+        """Compute both players' values at all chance leaves for the strategies that regrets or sums stand for.
 
         ``known`` has a function for each player, or None. It returns the player's values ``[chance leaf, own hand]`` of
         a (round, board) if the caller knows them, so that the traversal skips the boards that follow; otherwise None.
-
-        Returns:
-            Counterfactual values by (round, board): for each player ``[chance leaf, hand]``.
         """
         by_board: tuple[dict[tuple[int, int], Floats], ...] = {}, {}
         for p in (0, 1):
