@@ -106,8 +106,7 @@ class Walker:
         Args:
             p: the player.
             strategies: regrets or sums.
-            watch: called with the values ``[node, own hand]`` and the opponent's reach ``[sequence, opposing hand]`` on
-                the first board.
+            watch: called with the first board's values ``[node, own hand]`` and opposing reach ``[sequence, hand]``.
             known: returns the values ``[chance leaf, own hand]`` of a (round, board) if they need not be computed.
             reach: the opponent's range ``[betting tree, opposing hand]`` at the start; None: the range of the game.
             stopped: called every few boards; True stops the traversal.
