@@ -1,4 +1,4 @@
-"""A cache of answers about solutions: equal questions of several readers, and steps back, cost nothing."""
+"""A cache of answers about solutions: a question that was asked before, by any reader, is not computed again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ MOST_BYTES = 8 << 20
 
 
 class KeptAnswers:
-    """A cache of the last answers about each open `Solution`, which never changes: a new save is opened anew."""
+    """A cache of the last answers about each open `Solution`.
+
+    Its answers never become outdated, since an open `Solution` never changes: after a save the solve is opened as
+    another `Solution`.
+    """
 
     def __init__(self) -> None:
         self._kept: WeakKeyDictionary[Solution, OrderedDict[Hashable, bytes]] = WeakKeyDictionary()
