@@ -13,20 +13,30 @@ import click
 from spewy.cli import main as spewy
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("spewy", "buckets", "lockers", "solvers", "compiled")
+PACKAGES = ("spewy", "buckets", "lockers", "solvers", "compiled", "benchmarks")
 
 
 def docstrings():
-    """(where, text) of each docstring of a module, class or function, and of each constant."""
+    """(where, text) of each docstring of a module, a class or a function, which is named with its signature."""
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             tree = ast.parse(path.read_text())
             where = path.relative_to(ROOT)
             for node in ast.walk(tree):
-                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                     text = ast.get_docstring(node)
                     if text:
-                        yield f"{where}: {getattr(node, 'name', 'module')}", text
+                        yield f"{where}: {name(node)}", text
+
+
+def name(node):
+    """Name of a class or function, a function's with its parameters and result; "module" for a module."""
+    if isinstance(node, ast.Module):
+        return "module"
+    if isinstance(node, ast.ClassDef):
+        return node.name
+    result = "" if node.returns is None else f" -> {ast.unparse(node.returns)}"
+    return f"{node.name}({ast.unparse(node.args)}){result}"
 
 
 def option_helps():

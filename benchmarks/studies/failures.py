@@ -35,6 +35,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.paths import ROOT
+from lockers import open_store
+from spewy.records.progress import saved_sweeps
+from spewy.records.status import STATUS
 
 JOB = """
 name = "turns"
@@ -120,22 +123,21 @@ class _Trials:
         self._count("stopped", code == 0 and _figures(out) == self._whole, err)
 
     def interrupted(self, delay: float) -> None:
-        """Send Ctrl-C to a batch after ``delay`` seconds, and check that it exits with 130 within two seconds."""
+        """Send Ctrl-C to a batch after ``delay`` seconds; check its exit code, its time, and that all is saved."""
         running = self._begun("--jobs", "2", "--set", "solve.max_sweeps=1000000")
-        self._wait_for_workers(running, delay)
+        self._wait_for_jobs(running, delay)
         begun = time.monotonic()
         os.killpg(running.pid, signal.SIGINT)
-        code, _, err = self._ended(running)
+        code, out, err = self._ended(running)
         took = time.monotonic() - begun
-        self._count(
-            "interrupted", code == 130 and took < 2 and "Traceback" not in err, f"{took:.1f} s, {err}"
-        )
+        good = code == 130 and took < 2 and "Traceback" not in err and _is_saved(out)
+        self._count("interrupted", good, f"{took:.1f} s, {out} {err}")
 
     def parent_killed(self, delay: float) -> None:
         """Send SIGKILL to a batch after ``delay`` seconds, and check that its workers end and leave no files."""
         before = set(os.listdir("/dev/shm"))
         running = self._begun("--jobs", "2", "--set", "solve.max_sweeps=1000000")
-        self._wait_for_workers(running, delay)
+        self._wait_for_jobs(running, delay)
         workers = _workers(running.pid)
         running.kill()
         running.wait()
@@ -202,8 +204,10 @@ class _Trials:
             err += f"\nthe batch was still running after {PATIENCE:.0f} s"
         return running.returncode, out, err
 
-    def _wait_for_workers(self, running: subprocess.Popen[str], delay: float) -> None:
-        while len(_workers(running.pid)) < 2:
+    def _wait_for_jobs(self, running: subprocess.Popen[str], delay: float) -> None:
+        """Wait until two jobs of the batch that began last have made their first sweeps, and for ``delay`` seconds."""
+        folder = self._scratch / str(self._number)
+        while len(list(folder.glob(f"*/{STATUS}"))) < 2 and running.poll() is None:
             time.sleep(0.05)
         time.sleep(delay)
 
@@ -214,6 +218,16 @@ class _Trials:
 
 def _figures(out: str) -> list[tuple[int, float]]:
     return [(row["sweeps"], row["exploitability"]) for row in json.loads(out)]
+
+
+def _is_saved(out: str) -> bool:
+    """Whether the batch has made sweeps, and the folder of each of its jobs holds all of them."""
+    begun = [row for row in json.loads(out or "[]") if row["sweeps"]]
+    for row in begun:
+        with open_store(ROOT / row["folder"], read_only=True) as store:
+            if saved_sweeps(store) != row["sweeps"]:
+                return False
+    return bool(begun)
 
 
 def _workers(parent: int) -> list[int]:

@@ -106,9 +106,8 @@ def course(engine: ExactCfr, pot: float, most: int) -> tuple[np.ndarray, np.ndar
     before = engine.iteration
     checks = engine.run_to(0.99 * TARGETS[-1] / 100 * pot, most, 10)
     engine.close()
-    return np.array([n - before for n, _ in checks]), np.array(
-        [100 * found.value / pot for _, found in checks]
-    )
+    iterations = np.array([check.iteration - before for check in checks])
+    return iterations, np.array([100 * check.exploitability.value / pot for check in checks])
 
 
 def crossing(iterations: np.ndarray, pct: np.ndarray, target: float, most: int) -> float:

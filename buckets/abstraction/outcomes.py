@@ -96,7 +96,10 @@ def _levels(boards: NDArray[np.int64], hands: NDArray[np.integer]) -> NDArray[np
 
 
 def _quantiles(levels: NDArray[np.int16], n: int) -> NDArray[np.int16]:
-    """Return the quantiles at (k + 1/2) / n, for k from 0 to n - 1, of all levels (``2 · wins + ties``) except -1."""
+    """Return the quantiles at (k + 1/2) / n, for k from 0 to n - 1, of all levels (``2 · wins + ties``).
+
+    A level of -1 means that the board blocks the hand, and is left out.
+    """
     pool = np.sort(levels[levels >= 0], kind="stable")
     ranks = len(pool) * (2 * np.arange(n) + 1) // (2 * n)
     picked: NDArray[np.int16] = pool[ranks]

@@ -105,7 +105,7 @@ def _scratch(n_hands: int, n_cards: int) -> Scratch:
 
 @kernel
 def _write_rank(hands: Ints, cards: Ints, rank: Array) -> None:
-    """Write into ``rank[hand]`` how many hands before each hand share no card with `cards`."""
+    """Set ``rank[hand]`` to the number of hands with smaller numbers that share no card with `cards`."""
     hit = np.zeros(NUM_CARDS, dtype=np.bool_)
     for card in cards:
         hit[card] = True

@@ -159,7 +159,7 @@ def _last_board(above: Cursor, c: Cursor, deals: Deals, e: int) -> None:
 
 @inlined
 def _middle_board(above: Cursor, c: Cursor, view: GameView, work: Workspace, entry: int) -> None:
-    """Do all steps of a pass on a board of round 2 of 3, and on all boards of the last round that follow it.
+    """Do all steps of a pass on a second-round board, and on all boards that follow it, in a game of three rounds.
 
     Args:
         above: the board of the first round.
@@ -182,7 +182,7 @@ def _middle_board(above: Cursor, c: Cursor, view: GameView, work: Workspace, ent
 
 @inlined
 def _keep(plan: Plan, p: int, c: Cursor) -> None:
-    """Copy traverser p's values at the chance leaves of a board of round 2 of 3 to ``plan.kept``."""
+    """Copy traverser p's values at a second-round board's chance leaves to ``plan.kept``, in a game of three rounds."""
     start = WIDTH * int64_at(c.round.own.first_block, c.board) * c.round.program.exit_width
     start += plan.kept_second * p
     for at in range(0, _n_values(c), TILE):

@@ -92,20 +92,24 @@ class RoundView(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Buffers of a thread for a round; the table at the top of the module has their shapes.
+    """Flat buffers of a thread for a round, of which kernels get the addresses.
+
+    A leaf pair is a fold, a showdown, or one of each, all after the same sequence of the opponent.
 
     Attributes:
-        reach: opponent's reach at each of its sequences, for 16 hands.
-        value: values at all nodes, for 16 hands.
-        theirs: opponent's reach at folds and showdowns, for each hand.
-        wins: reach of weaker hands plus reach of weaker and equal hands, for each of the traverser's hands.
-        total, by_card: totals of the opponent's reach at folds and showdowns, overall and by card.
-        rows_win, rows_total: values of showdowns and of folds for 16 hands, before they are transposed into ``value``.
-        exits: opponent's reach at chance leaves, for each hand.
-        continuation: values from the boards of the next round at chance leaves, for each hand.
-        leaf_values: values at chance leaves, for 16 hands.
-        roots: values at the start of the round, for each hand.
-        places: offsets in `Entry.reach` of the rows from which the reach of 16 hands comes.
+        reach: ``[opponent's sequence][16 hands]``, the opponent's reach.
+        value: ``[node][16 hands]``, the traverser's values.
+        theirs: ``[opponent's row][leaf pair]``, the opponent's reach.
+        wins: ``[traverser's row][leaf pair]``, reach of weaker hands plus reach of weaker and equal hands.
+        total: ``[leaf pair]``, the opponent's whole reach.
+        by_card: ``[batch][card][16 leaf pairs]``, the opponent's reach with each card.
+        rows_win, rows_total: ``[16 hands][16 leaf pairs]``, values of showdowns and of folds, before they are
+            transposed into ``value``.
+        exits: ``[opponent's row][chance leaf]``, the opponent's reach.
+        continuation: ``[traverser's row][chance leaf]``, values from the boards of the next round.
+        leaf_values: ``[chance leaf][16 hands]``, the same values, transposed for 16 hands.
+        roots: ``[traverser's row][betting line]``, values at the start of the round.
+        places: ``[16 hands]``, offsets in `Entry.reach` of the rows from which the hands' reach comes.
     """
 
     reach: Address

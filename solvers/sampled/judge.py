@@ -141,7 +141,7 @@ class BoardJudge:
         best_from: int,
         stopped: Stopped = never,
     ) -> Floats:
-        """Values of player p's hands over all lines that enter the second round, weighted by p's reach: ``[hand]``."""
+        """Values of player p's hands, summed over all lines that enter the second round with p's reach: ``[hand]``."""
         self._context.values(
             p, buffers.packed, packed, n_boards, buffers.out, best_from=best_from, stopped=stopped
         )

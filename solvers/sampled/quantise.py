@@ -145,7 +145,7 @@ class _Scratch(NamedTuple):
 
 @kernel
 def _quantise(sums: Floats, n_rows: int, tables: ByteTables, scratch: _Scratch, out: Bytes) -> int:
-    """Fill ``out`` with bytes; return the number of decisions with sums that are not finite."""
+    """Write the bytes of `quantise` into ``out``; return the number of decisions with sums that are not finite."""
     wrong = 0
     for batch in range(len(tables.n_slots)):
         for row in range(n_rows):
@@ -208,7 +208,7 @@ def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
 
 @kernel
 def _restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> int:
-    """Fill ``out`` with frequencies in 255ths.
+    """Write the frequencies of `restore`, in 255ths, into ``out``.
 
     Returns:
         The number of decisions whose bytes add up to more than `MOST`.

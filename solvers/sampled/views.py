@@ -179,35 +179,38 @@ class RoundView(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Buffers of a thread for a round; the table at the top of the module has their shapes.
+    """Flat buffers of a thread for a round, of which kernels get the addresses.
 
     A *group* is a row; in the last round it is a segment (a run of hands of one row, in order of strength). *Places*
     are the cards, then one place for all hands. A *terminal sequence* is a sequence of the opponent that ends in folds
-    or showdowns.
+    or showdowns. The last axis of values and reach is the 16 lanes of a batch of lines.
 
     Attributes:
         n_most: largest number of hands.
         n_wide: size of ``own`` and of ``other`` for one batch of lines.
         n_ends: size of ``row_exits`` for one batch of lines.
         n_groups: largest number of groups.
-        reach: opponent's reach at the start of the round, for each hand.
-        groups: opponent's reach at the start of the round, summed for each group and place.
-        other, own: reach of the opponent and of the traverser within the round, for each row and sequence.
-        row_reach: opponent's reach at the start of the round, summed for each row.
-        totals: opponent's reach for each terminal sequence and place: folds, then showdowns, then two more parts for
+        reach: ``[batch][hand][lane]``, opponent's reach at the start of the round.
+        groups: ``[group][place][lane]``, opponent's reach at the start of the round, summed over the group's hands.
+        other, own: ``[batch][row][sequence][lane]``, reach of the opponent and of the traverser within the round.
+        row_reach: ``[row][lane]``, opponent's reach at the start of the round, summed over the row's hands.
+        totals: ``[terminal sequence][place][lane]``, opponent's reach: folds, then showdowns, then two more parts for
             showdowns, see `advance_level`.
         counts, held, places, n_places, holders, n_holders: cards of segments, see `find_segments`.
-        values: values summed over the hands of each row, for each terminal sequence.
-        node, nodes: values of the betting tree's nodes, for one row and for `BLOCK` hands.
-        mixed: ``totals`` weighted by the traverser's chips and reach, for each group and place.
-        same: opponent's reach within the round, weighted by the traverser's chips and reach, for each group.
-        within: opponent's reach that a hand beats minus reach that beats it, among the hands of its segment.
-        within_sums: sum of ``within`` over the hands of each segment.
-        weights: chips times the traverser's reach, for each row and terminal sequence.
-        row_exits: values from the boards of the next round, summed over the hands of each row, for each chance leaf.
-        hand_exits: values from the boards of the next round for each hand, when the traverser follows its own strategy.
-        hand_values: values of each hand, for a batch of lines that is not aligned with a chance leaf.
-        continuation: values from the boards of the next round for each chance leaf and hand, in best responses.
+        values: ``[row][terminal sequence][lane]``, values summed over the row's hands.
+        node, nodes: ``[node][lane]`` and ``[node][BLOCK][lane]``, values for one row and for `BLOCK` hands.
+        mixed: ``[group][place][lane]``, ``totals`` weighted by the traverser's chips and reach.
+        same: ``[group][lane]``, opponent's reach within the round, weighted by the traverser's chips and reach.
+        within: ``[hand][lane]``, opponent's reach that a hand beats minus reach that beats it, among the hands of its
+            segment.
+        within_sums: ``[segment][lane]``, sum of ``within`` over the segment's hands.
+        weights: ``[row][terminal sequence][lane]``, chips times the traverser's reach.
+        row_exits: ``[batch][row][chance leaf][lane]``, values from the boards of the next round, summed over the row's
+            hands.
+        hand_exits: ``[batch][hand][lane]``, values from the boards of the next round when the traverser follows its own
+            strategy.
+        hand_values: ``[hand][lane]``, values for a batch of lines that is not aligned with a chance leaf.
+        continuation: ``[chance leaf][hand][lane]``, values from the boards of the next round in best responses.
         segment_end, segment_row, segment_level: ``[segment]``, first hand after the segment, row and level of the
             segment.
         tie_end: ``[hand]``, the first stronger hand.

@@ -44,8 +44,8 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
 
     --regrets keeps the strategy locker of a whole game with [boards], which bots, show and exploit read.
 
-    After either of them a further solve starts from scratch, with spewy solve --again. No other process may have the
-    folder open. If a drop was interrupted, the same command finishes it.
+    After either option a further solve must start from scratch (spewy solve --again). No other process may have the
+    folder open. If the command was interrupted, the same command finishes the work.
 
     \b
     Examples:

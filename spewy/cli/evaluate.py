@@ -64,10 +64,10 @@ def evaluate(
     table_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Compute the EV of a line against a solve.
+    """Compute EVs of changed play without solving.
 
-    Both players follow stored strategies, except at the decisions that --lock names: the command answers what a way to
-    play wins or loses against an opponent who does not adapt. Nothing is solved again; spewy solve --lock solves for
+    Both players follow stored strategies, except at the decisions that --lock names: the command shows what this change
+    of play wins or loses against an opponent who does not adapt. Nothing is solved again; spewy solve --lock solves for
     an opponent who adapts. EVs are exact, shares of the pot for a spot, and net chips for a whole game.
 
     With --against, one player follows the strategy in FOLDER and the other player that in FOLDER2, which must be a

@@ -35,8 +35,8 @@ def acpc(folder: Path, out: Path, how: dict[str, Any]) -> None:
 
     The new folder OUT has startme.sh, a copy of the strategy locker in FOLDER, the code and a README.
 
-    The bot re-solves as the options say, which startme.sh gives to "spewy play acpc". By default all its answers of a
-    match together take at most 7 seconds times the number of hands, as the rules of the ACPC demand.
+    startme.sh runs "spewy play acpc" with the options of re-solving that this command gets. By default all answers of
+    the bot in a match together take at most 7 seconds times the number of hands, as the rules of the ACPC demand.
 
     The README says what must be installed on the machine that runs the bot. A solve in FOLDER may be running meanwhile.
 

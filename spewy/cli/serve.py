@@ -77,8 +77,9 @@ def serve(
     The command prints the address of a page and serves it until Ctrl-C. Each FOLDER is that of a solve or of a batch,
     or contains such folders; default: results. The page shows solves that are still running, too.
 
-    Only this machine can reach the page, unless --host names another address. Then the printed address has a token,
-    and anybody with the token can start solves on this machine. Ctrl-C ends the server with exit code 130.
+    Only this machine can reach the page, unless --host names another address. With another address, the printed
+    address of the page has a token, and anybody with the token can start solves on this machine. Ctrl-C ends the server
+    with exit code 130.
 
     With --export the command writes a single file of at most 5 MB, to be sent to others: a river with all its lines,
     the turn or the flop of a solve without the later rounds, or a whole game before the flop. --line and --board choose

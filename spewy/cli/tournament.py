@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def tournament(file: Path, out: Path | None, page: Path | None, workers: int | None, as_json: bool) -> None:
     """Run a tournament and rank its bots.
 
-    With --out an interrupted tournament goes on.
+    With --out, the same command continues an interrupted tournament.
 
     FILE.toml names the rules, the bots and the games. The rules are acpc-bankroll, acpc-points, acpc-online (those of
     2007, with qualifying rounds for more than ten bots), higc, or upac (Elo ratings of the games in a file of results).

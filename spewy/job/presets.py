@@ -1,4 +1,4 @@
-"""Common formations with 100 big blinds, for `spewy new`: pots, stacks and ranges that come with the package."""
+"""Common situations on the flop with 100 big blinds, for `spewy new`: pots, stacks and ranges of the package."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Preset:
 
     Attributes:
         name: name of the preset.
-        about: description of the formation.
+        about: description of the situation.
         pot, stack: pot and effective stack when the flop is dealt.
         raiser: the seat that raised last before the flop.
         range_files: names of the files of both ranges, oop first.

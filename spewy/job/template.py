@@ -69,7 +69,7 @@ class Answers:
         """Make the answers from a preset.
 
         Args:
-            preset: the formation.
+            preset: the preset, which gives pot, stacks and ranges.
             board: three to five cards; empty for a subset of flops.
             drawn: the options that draw the random board again, for a comment; None if the user gave the board.
         """

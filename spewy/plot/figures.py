@@ -16,7 +16,7 @@ SUIT_SIGNS, SUIT_COLOURS = "♣♦♥♠", ("#1a7a34", "#1f5fbf", "#c22525", "#2
 
 @dataclass(frozen=True)
 class Size:
-    """Size of figures.
+    """Width, resolution and text size of figures for one medium.
 
     Attributes:
         width: width of a whole figure in inches.

@@ -138,7 +138,7 @@ class Loop:
     def _step(self) -> None:
         """Work until the next check or report; measure the strategies and save if that is due."""
         engine, before = self._engine, self._engine.done
-        if before == self._first:
+        if before == self._first and self._result is not None:
             with self._stores.use() as store:
                 forget_result(store)
         for check in engine.run(self._goal, self._stop, self._progress):

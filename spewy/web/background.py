@@ -1,7 +1,7 @@
 """Answers to questions that take longer than a click: computed in a thread, while the page asks how far they are.
 
-A page asks again and again until the answer is there. One question is computed at a time. A question that nobody asks
-any more goes on as long as no other question waits; so a reader can leave a page and find its answer later.
+A page asks again and again until the answer is there. One question is computed at a time. If no page asks a question
+any more, its computation goes on as long as no other question waits, so that a reader who comes back finds the answer.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class _Task:
     error: Exception | None = None
 
     def is_old(self, version: Hashable) -> bool:
-        """Whether the question must be computed anew, since ``version`` or the reader has changed."""
+        """Whether the task is obsolete: its delivered answer has another version, or no page waits for its start."""
         if self.ended:
             return self.delivered and self.version != version
         return not self.begun and self.is_forsaken()

@@ -64,7 +64,7 @@ def export_page(
         line: betting before the first position of the page, which must be a decision.
         board: all public cards; None for the root's.
         progress: called with the number of finished positions, and the number of all of them.
-        day: day that the page names as that of its writing; None for today.
+        day: date that the page shows as the date of its writing; None for today.
 
     Raises:
         InputError: the line does not exist or leads to no decision, the board is impossible after it, or the page

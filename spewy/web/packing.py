@@ -1,8 +1,8 @@
 """Packs the positions of one betting round into compact JSON, which ``static/unpack.js`` reads.
 
 The unpacked positions equal those of `spewy.look.position.position`, with numbers of five significant digits. Hands are
-named once for all positions. A table has a column for each quantity and each distinct row once, since many hands play
-alike. The hands of a position are compressed, unless the whole file is small without.
+named once for all positions. A table has a column for each quantity, and stores each distinct row once, since many
+hands play alike. The hands of a position are compressed, unless the whole file is small without compression.
 """
 
 from __future__ import annotations

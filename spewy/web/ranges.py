@@ -74,7 +74,7 @@ def _hand(name: str) -> int:
 
 
 def _board(board: str | None) -> tuple[int, ...]:
-    """Return the cards of a board; none if the text is not cards, since the board has an error of its own then."""
+    """Return the cards of a board; none if the text is not cards, since the page shows that error elsewhere."""
     try:
         return parse_cards(board or "")
     except CardError:

@@ -24,7 +24,7 @@ IDLE_SECONDS = 3600.0
 
 @dataclass
 class _Session(Generic[T]):
-    """One session.
+    """A person's sitting or training on the server, and functions that release its resources.
 
     Attributes:
         content: the sitting or the trainer.
@@ -45,7 +45,7 @@ class _Session(Generic[T]):
 
 
 class Sessions(Generic[T]):
-    """Sessions by id.
+    """Keeps sessions by id, and forgets sessions that are idle or too many.
 
     Args:
         clock: returns the time in seconds.

@@ -1,0 +1,108 @@
+"""Every benchmark and every study runs to its end with small settings."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.paths import ROOT
+from benchmarks.speed.bot_budget import SMALL_GAME, SMALL_JOB, small_folder
+from spewy import Job, solve
+
+NO_LIMIT = SMALL_GAME.replace("limit", "nolimit", 1).replace("raiseSize = 10 10 20 20", "stack = 400 400")
+BETS = "".join(
+    f'[bets.{name}]\n{size}\nraise = "a"\n'
+    for name, size in (
+        ("preflop", ""),
+        ("flop", 'bet = "100%"'),
+        ("turn", 'bet = "100%"'),
+        ("river", 'bet = "100%"'),
+    )
+)
+
+COMMANDS = """
+speed.bot_budget --quick
+speed.buckets --quick
+speed.cluster compare --quick
+speed.cluster stored --quick
+speed.exact --quick
+speed.first_percent NOLIMIT --turns 1
+speed.lockers --quick
+speed.look --quick
+speed.pages --quick
+speed.policy --quick
+speed.small_rivers --quick
+speed.solve --quick
+speed.whole_games --quick
+studies.board_classes measure --quick
+studies.clustering --quick --sweeps 5 --workers 1
+studies.failures --quick
+studies.gadgets --deals 50 --iterations 3
+studies.lp_or_cfr --quick
+studies.locked_starts --spot R1 --lock x:b20 --most 20
+studies.matches play LIMIT --hands 20 --opponents equity --workers 1 --data OUT/matches.json --logs OUT/logs
+studies.matches table
+studies.mixed_leaves --sweeps 3
+studies.no_limit_gadgets --quick --iterations 3
+studies.off_tree_roots NOLIMIT --turns 1 --iterations 5
+studies.outcome_curves OUT/curves.png
+studies.resolved_flops table
+studies.resolved_rounds LIMIT --hands 3 --iterations 3
+studies.resolved_rounds LIMIT --hands 3 --few 1,2
+studies.rhode_island --target 0.05
+studies.sampled_flops --stored 50 --deals 20 --iterations 3
+studies.schedules --most 20
+studies.upac_depths push --stacks 12
+studies.walks solve
+studies.warm_start --rows 4 --sweeps 2 --most 20
+studies.whole_games study --quick
+"""
+LONG = {
+    "studies.averaging": "solves flop-holdem by chunks, which takes minutes",
+    "studies.flop_subsets": "reads the features of all flops and solves hundreds of them",
+    "studies.leaf_estimates": "solves flops for minutes",
+    "studies.preflop_odds": "enumerates all boards for every pair of hands",
+    "studies.slumbot_server": "serves until it is stopped",
+    "studies.upac": "needs a package of solved games",
+    "studies.walk_through": "is run by test_walk_through.py",
+}
+"""Modules that are not run here, and the reasons."""
+
+
+def modules():
+    """Names of the modules of benchmarks that are commands."""
+    files = sorted((ROOT / "benchmarks").glob("s*/*.py"))
+    return {f"{f.parent.name}.{f.stem}" for f in files if "__main__" in f.read_text()}
+
+
+def test_every_command_is_run_or_has_a_reason():
+    assert {line.split()[0] for line in COMMANDS.split("\n") if line} | set(LONG) == modules()
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Folders of a small limit game and of a small no-limit game, both solved, and a folder for output."""
+    where = tmp_path_factory.mktemp("benchmarks")
+    (where / "no-limit.game").write_text(NO_LIMIT)
+    (where / "no-limit.toml").write_text(SMALL_JOB.format(game=where / "no-limit.game") + BETS)
+    solve(Job.load(where / "no-limit.toml"), where / "no-limit")
+    return {"LIMIT": small_folder(where), "NOLIMIT": where / "no-limit", "OUT": where}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS.strip().split("\n"))
+def test_command_runs(folders, command):
+    for name in ("NOLIMIT", "LIMIT", "OUT"):
+        command = command.replace(name, str(folders[name]))
+    module, *arguments = command.split()
+    done = subprocess.run(
+        [sys.executable, "-m", f"benchmarks.{module}", *arguments],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.strip()
