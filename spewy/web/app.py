@@ -35,9 +35,10 @@ def make_app(
 
     Args:
         folders: the folders to show.
-        hosts: names and addresses that the ``Host`` header of a request may have; None: any, with a token.
+        hosts: names and addresses that the ``Host`` header of a request may have; None: any, for a
+            server that requires a token.
         token: token that each request must bring; None: no token.
-        jobs: runs the solves that pages start; whoever made it closes it.
+        jobs: runs the solves that pages start; the caller closes it. None: a new `JobProcess`.
     """
     app = Starlette(
         routes=[

@@ -1,4 +1,4 @@
-"""A cache of answers about solutions: equal questions of several readers, and steps back, cost nothing."""
+"""A cache of answers about solutions: a question that was asked before, by any reader, is not computed again."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Opened solutions, which threads borrow one after another.
 
-A solution keeps what it has read, so that the next answer about it is fast; a solution that is borrowed when it has
-saved meanwhile is opened again. All that one borrower reads is of one commit.
+A solution keeps what it has read, so that the next answer about it is fast. If the solve has saved since the last
+borrower, the solution is opened again for the next one. All reads of one borrower see the same save.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Readers:
 
     @contextmanager
     def solution(self, folder: Path) -> Iterator[Solution]:
-        """Borrow the solution of a folder for a ``with`` block; all reads in the block are of one commit.
+        """Borrow the solution of a folder for a ``with`` block, in which all reads see the same save of the solve.
 
         Raises:
             NotSolvedError: nothing was saved yet.
