@@ -296,7 +296,7 @@ def _locked(game: LiveGame, t: int, b: int, p: int) -> dict[int, Floats]:
 def _source(game: LiveGame, t: int, p: int, parent: tuple[int, int], root: int, h: int) -> int:
     """Return the variable of a hand's reach at the chance leaf before a board.
 
-    The number is counted from the player's first variable of the board before.
+    The result is relative to the player's first variable of the board before.
 
     Args:
         game: the game.
