@@ -25,7 +25,7 @@ class Exploitability:
     Attributes:
         best_response: value of each player's best response.
         expected: value of each player when both follow the measured strategies; None in games without rake, where
-            exploitability does not depend on it.
+            exploitability does not depend on these values.
     """
 
     best_response: tuple[float, float]

@@ -126,7 +126,7 @@ def chunk_strategy(chunk: Chunk, result: LpResult) -> ChunkStrategy:
 
 
 def live_form(game: LiveGame) -> SequenceForm:
-    """Return the sequence form of a small game of several rounds; each hand on each board is an information set.
+    """Return the sequence form of a small game of several rounds, with a row for each hand on each board.
 
     Locked hands get constraints that fix their frequencies.
 

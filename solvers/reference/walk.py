@@ -254,7 +254,7 @@ class _Bundle(NamedTuple):
 
 
 class _Passage(NamedTuple):
-    """The arrays of a `Deal` for one player's traversal: `parent_row` of the opponent, `child_row` of the player."""
+    """The arrays of a `Deal` for one player's traversal: the opponent's `parent_row` and the player's `child_row`."""
 
     child: Ints
     parent_row: Ints
