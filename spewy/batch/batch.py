@@ -85,7 +85,7 @@ class Outcome:
         return self.result is not None and not self.result.interrupted
 
     def to_json(self, unit: Unit = CHIPS) -> dict[str, Any]:
-        """Return a job's outcome as the object for JSON that `docs/reference/json.md` describes.
+        """Return a job's outcome as a JSON object, which `docs/reference/json.md` describes.
 
         Most fields are null if the job has no result. Amounts are in the unit ``unit``.
         """
