@@ -107,7 +107,7 @@ class Batch:
 
     Attributes:
         entries: the jobs, in the order of the input.
-        stored: state of each job's folder, by number of the job, for those jobs that are solved themselves.
+        stored: state of each job's folder, by number of the job, without jobs that have ``same_as``.
         save_every: seconds between two saves of a solve; None for the default.
         again: whether to discard what earlier runs saved.
     """
@@ -289,7 +289,7 @@ def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
 
 
 def same_up_to_suits(a: Job, b: Job) -> bool:
-    """Whether a permutation of suits maps the board and ranges of a job to those of another with the same settings."""
+    """Whether a permutation of suits maps board and ranges of ``a`` to those of ``b``, whose other settings are equal."""
     deck = a.rules.deck
     cards_named = any(a.model_dump(exclude=SECTIONS_WITHOUT_CARDS | {"spot"}).values())
     perms = suit_permutations(deck)[:1] if cards_named or not a.solve.symmetry else suit_permutations(deck)
