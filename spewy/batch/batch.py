@@ -289,7 +289,7 @@ def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
 
 
 def same_up_to_suits(a: Job, b: Job) -> bool:
-    """Whether a permutation of suits maps board and ranges of ``a`` to those of ``b``, whose other settings are equal."""
+    """Whether a permutation of suits maps the board and ranges of ``a`` to those of ``b``; the rest must be equal."""
     deck = a.rules.deck
     cards_named = any(a.model_dump(exclude=SECTIONS_WITHOUT_CARDS | {"spot"}).values())
     perms = suit_permutations(deck)[:1] if cards_named or not a.solve.symmetry else suit_permutations(deck)
