@@ -66,7 +66,7 @@ class Roots:
         first = resolve(builder, root, board, ranges, self.limits)
         path, total = ("c",), round(2 * put_in * self.size)
         if raises:
-            bet = round(1.5 * put_in)
+            bet = 2 * put_in  # the pot, which the lean menu has
             path, total = ("c", f"r{bet}"), bet + round(2 * (put_in + bet) * self.size)
         wide = builder.fitting(root, (*path, f"r{max(total, state.game.big_blind)}"), "lean", None)
         (line,) = wide.extra_bets

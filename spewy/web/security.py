@@ -32,7 +32,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-cache",
 }
-"""Headers of every answer."""
+"""Headers of every answer; a file whose name changes with its content has another ``Cache-Control``."""
 COOKIE = "spewy-token"
 """Name of the cookie with the token, before the port: browsers send the cookies of one port to all ports of a host."""
 MOST_BYTES = 1 << 20
@@ -160,7 +160,10 @@ def _with_headers(send: Send, cookie: str | None) -> Send:
 
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
-            pairs = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+            own = {name.lower() for name, _ in message.get("headers", [])} & {b"cache-control"}
+            pairs = [
+                (name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in own
+            ]
             if cookie is not None:
                 # Lax: a link with the token, say in a message, leads to the page without being asked again.
                 pairs.append((b"set-cookie", f"{cookie}; HttpOnly; SameSite=Lax; Path=/".encode()))
