@@ -1,7 +1,7 @@
 """Pictures of a chunk as a matrix game: ranges by row, payoff matrices, and strategies by row.
 
-The rows of a chunk are buckets, from the weakest to the strongest, or single hands. Pictures leave out rows that are not
-in the player's range.
+The rows of a chunk are buckets, from the weakest to the strongest, or single hands. Pictures leave out rows that are
+not in the player's range.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def payoffs_figure(
 ) -> Any:
     """Draw payoff matrices of a chunk as heat maps with a common scale, three in a line.
 
-    Blue: player 0 wins. Red: player 0 loses. White: neither wins. Grey: no two hands of these rows can be dealt together.
+    Blue cells: player 0 wins. Red cells: player 0 loses. White cells: neither wins. Grey cells: no two hands of these
+    rows can be dealt together.
 
     Args:
         chunk: the chunk.
