@@ -33,7 +33,7 @@ def ranges_figure(chunk: OneChunk) -> Any:
     Returns:
         The figure.
     """
-    figure, axes = _subplots(1, 2, (10, 2.6), sharey=True)
+    figure, axes = _subplots(1, 2, (10, 2.6), shared=True)
     for p, axis in enumerate(axes.flat):
         weights = chunk.ranges[p]
         axis.bar(np.arange(len(weights)), weights, width=0.85, color=hex_colour(SEATS[p]))
@@ -147,13 +147,15 @@ def strategies_figure(
     return figure
 
 
-def _subplots(lines: int, columns: int, size: tuple[float, float], **shared: bool) -> tuple[Any, Any]:
+def _subplots(
+    lines: int, columns: int, size: tuple[float, float], *, shared: bool = False
+) -> tuple[Any, Any]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
-    return figure, figure.subplots(lines, columns, squeeze=False, **shared)
+    return figure, figure.subplots(lines, columns, squeeze=False, sharex=shared, sharey=shared)
 
 
 def _held(chunk: OneChunk, p: int) -> Ints:
