@@ -71,7 +71,7 @@ def payoffs_figure(
     from matplotlib.colors import TwoSlopeNorm
 
     lines, columns = -(-len(matrices) // 3), min(3, len(matrices))
-    figure, axes = _subplots(lines, columns, (3.2 * columns + 0.7, 3 * lines + 0.5), sharex=True, sharey=True)
+    figure, axes = _subplots(lines, columns, (3.2 * columns + 0.7, 3 * lines + 0.5), shared=True)
     rows = _held(chunk, 0), _held(chunk, 1)
     largest = max(float(np.nanmax(np.abs(matrix))) for matrix in matrices.values())
     end = limit or largest
