@@ -248,7 +248,10 @@ class LockerBot(Closing):
             LOG.warning("warm-up: %s: %s", type(error).__name__, error, exc_info=not is_expected(error))
 
     def _play_once(self) -> None:
-        """Play a hand by checks and calls, up to the first decision of the first round that is re-solved exactly."""
+        """Play one hand to load everything that decisions need, with very short solves.
+
+        Both players check or call until the first decision of the first round that is re-solved exactly.
+        """
         game, last = self.game, self.options.first_exact_round(self.game.num_rounds)
         resolve: Resolve = "never" if self.options.resolve == "never" else "always"
         options = replace(self.options, resolve=resolve, iterations=3, deals=32, seconds=None, strict=False)
@@ -344,7 +347,7 @@ class LockerBot(Closing):
             LOG.warning("line %r: the time bank is empty: no subgame is solved", state.betting.line)
 
     def _importance(self, state: PublicState) -> float:
-        """Return the weight of the solve that a decision may need; the time bank divides time by weights."""
+        """Return the weight of the solve that a decision may need; the time bank gives a solve time by its weight."""
         above: PublicState | None = state
         while above is not None and above.subgame is None:
             above = above.above

@@ -106,7 +106,7 @@ class BoardTrees:
     def probabilities(self) -> list[float]:
         """Probability of each board of a round, given both hands and the previous board; one number for each round.
 
-        Up to the flop it is 1.
+        The number is 1 for the flop and earlier rounds, since boards are listed for one flop at a time.
         """
         out, n_left = [], len(self.deck) - 2 * self.hole
         for t, k in enumerate(self.game.num_board_cards):

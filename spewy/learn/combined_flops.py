@@ -28,9 +28,9 @@ class Finding:
         exploitability: half the sum of the values of both best responses. For a sample of flops, the midpoint of
             ``low`` and ``high``.
         stderr: standard error of ``exploitability``; None if all flops were measured, or only one.
-        low: exploitability if the response before the flop is chosen on other flops than it is measured on; None for a
+        low: exploitability if the response on each flop plays before the flop as is best on all other flops; None for a
             single flop.
-        high: exploitability if the response before the flop is chosen on the flops on which it is measured.
+        high: exploitability if the response plays before the flop as is best on all measured flops.
         best_response: values of player 0's and of player 1's best response.
         value: value for player 0 if both players follow their average strategies.
         value_stderr: standard error of ``value``; None if all flops were measured, or only one.

@@ -1,4 +1,7 @@
-"""Report a line over the boards of a batch for a web page: the betting around the line, and a row for each board."""
+"""Report a line over the boards of a batch for a web page.
+
+The page shows the actions before and after the line in the betting tree, and a row with figures for each board.
+"""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ class Report:
 
     @property
     def columns(self) -> dict[str, list[Any]]:
-        """Columns of `frame` by which the rows can be sorted, without those that have one value for all rows."""
+        """Columns of `frame` by which the rows can be sorted, without columns about the whole report such as ``line``."""
         return {name: values[:-1] for name, values in self._columns().items() if isinstance(values, list)}
 
     def sorted(self, column: str, *, ascending: bool = False) -> Report:

@@ -349,7 +349,10 @@ class Subgame:
             return None
 
     def _in_menu(self, blueprint: BlueprintStrategy) -> BlueprintStrategy:
-        """Translate a blueprint strategy to the bet sizes (the menu) of this subgame; keep its pot and extra bets."""
+        """Translate a blueprint strategy to a tree with the bet sizes (the menu) of this subgame.
+
+        The pot and the extra bets of the new tree are those of ``blueprint.root``.
+        """
         root = replace(blueprint.root, menu=self.root.menu)
         if root == blueprint.root:
             return blueprint
