@@ -227,7 +227,10 @@ class LockerBot(Closing):
             return self._beliefs.answer(state)
 
     def actions(self, hand: Hand) -> tuple[str, ...]:
-        """Return the ACPC actions that the bot's strategy can take at a decision, by the betting tree that covers it.
+        """Return the ACPC actions that the bot's strategy can take at a decision.
+
+        They are the actions of the re-solved subgame's tree if it has the decision, else those of the stored tree; and
+        if neither tree has the decision, fold and call, or check.
 
         Raises:
             InputError: the hand belongs to another game.
@@ -347,7 +350,7 @@ class LockerBot(Closing):
             LOG.warning("line %r: the time bank is empty: no subgame is solved", state.betting.line)
 
     def _importance(self, state: PublicState) -> float:
-        """Return the weight of the solve that a decision may need; the time bank gives a solve time by its weight."""
+        """Return the weight of the solve that a decision may need, by which the time bank divides its seconds."""
         above: PublicState | None = state
         while above is not None and above.subgame is None:
             above = above.above

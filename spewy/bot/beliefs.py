@@ -256,7 +256,11 @@ class Beliefs:
         return Answer(subgame.actions(state.betting), frequencies, "re-solved")
 
     def _enter(self, subgame: Subgame) -> None:
-        """Set the ranges and kept decisions of a subgame, unless they are set; enclosing subgames come first."""
+        """Set the root ranges and the locked decisions of a subgame, unless they are set already.
+
+        Enclosing subgames come first, the outermost at the beginning, since this subgame's ranges depend on their
+        strategies.
+        """
         around: list[Subgame] = []
         inner: Subgame | None = subgame
         while inner is not None and inner.ranges is None:

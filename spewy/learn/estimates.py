@@ -130,7 +130,8 @@ class ClosestLine:
         """Estimate the payoffs of the chunk that line r enters on board b of round t.
 
         Returns:
-            Payoffs ``[matrix, row of player 0, row of player 1]``, with as many matrices as the similar chunk stores.
+            Payoffs ``[matrix, row of player 0, row of player 1]``: two matrices, for the regrets of player 0 and of
+            player 1, or a single matrix for both.
         """
         for other in self._order(t, r):
             stored = self._stored(t, b, other)

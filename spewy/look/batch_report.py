@@ -59,8 +59,8 @@ def batch_report(
 ) -> dict[str, Any]:
     """Report a line over the boards of a batch, as a JSON object.
 
-    The object has the keys of `spewy.look.runouts.report_json`, with names of folders as ``not_solved``; and ``notes``,
-    lines of text about boards that are missing.
+    The object has the keys of `spewy.look.runouts.report_json`, and ``notes``, lines of text about missing boards.
+    Folders in ``not_solved`` are written without the path.
 
     Args:
         folder: folder of the batch.

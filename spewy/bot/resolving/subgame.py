@@ -146,9 +146,10 @@ class Subgame:
         return self._resolved(opponent).best_values(player) if values is None else values
 
     def blueprint_values(self, player: int) -> Floats | None:
-        """Return the opponent's best-response values if a player does not re-solve this subgame.
+        """Return the opponent's best-response value of each hand if a player follows the blueprint in this subgame.
 
-        The values are ``[hand of the deck]``; None if the player's strategy is unknown, or if there was no time.
+        The values are ``[hand of the deck]``; None if the player's blueprint strategy is unknown, or if there was no
+        time. Inside an enclosing re-solved subgame, the player follows the strategy of the enclosing subgame instead.
         """
         if player not in self._values:
             self._values[player] = self._blueprint_values(player)
