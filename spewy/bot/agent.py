@@ -227,10 +227,7 @@ class LockerBot(Closing):
             return self._beliefs.answer(state)
 
     def actions(self, hand: Hand) -> tuple[str, ...]:
-        """Return the ACPC actions that the bot's strategy can take at a decision.
-
-        They are the actions of the re-solved subgame's tree if it has the decision, else those of the stored tree; and
-        if neither tree has the decision, fold and call, or check.
+        """Return the ACPC actions that the bot's strategy can take at a decision (see `Beliefs.actions`).
 
         Raises:
             InputError: the hand belongs to another game.
@@ -251,10 +248,7 @@ class LockerBot(Closing):
             LOG.warning("warm-up: %s: %s", type(error).__name__, error, exc_info=not is_expected(error))
 
     def _play_once(self) -> None:
-        """Play one hand to load everything that decisions need, with very short solves.
-
-        Both players check or call until the first decision of the first round that is re-solved exactly.
-        """
+        """Load what decisions need: play a hand by checks and calls, up to the first round with exact re-solves."""
         game, last = self.game, self.options.first_exact_round(self.game.num_rounds)
         resolve: Resolve = "never" if self.options.resolve == "never" else "always"
         options = replace(self.options, resolve=resolve, iterations=3, deals=32, seconds=None, strict=False)

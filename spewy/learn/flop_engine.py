@@ -378,14 +378,7 @@ class FlopEngine(SampledEngine):
 
 
 def require_learnt(answer: Any, share: int, before: Sequence[Part], numbers: Numbers, worker: str) -> None:
-    """Check a worker's answer after an interval of deals.
-
-    Args:
-        answer: the worker's answer.
-        share: number of the share that the worker has.
-        before: regrets and strategy sums of the rounds before the flop, at the beginning of the interval.
-        numbers: the arrays of the whole game, which show the shapes that the answer must have.
-        worker: name of the worker, for the error message.
+    """Check a worker's answer after deals; ``before`` holds the rounds before the flop as they were before the deals.
 
     Raises:
         PeerError: the answer is not a `Learnt` for this share, has other board buckets, or has numbers that are not
