@@ -100,7 +100,7 @@ class BoardTrees:
     def per_pair(self) -> float:
         """Number of all flops, divided by the number of flops that are possible once two hands are dealt.
 
-        A mean over all flops, times this number, is a mean over the flops that block neither of the two hands.
+        If impossible flops count 0, the mean over all flops times this number is the mean over the possible flops.
         """
         k, n_left = self.game.num_board_cards[self.first_round], len(self.deck) - 2 * self.hole
         return comb(len(self.deck), k) / comb(n_left, k)
