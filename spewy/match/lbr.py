@@ -196,7 +196,13 @@ class Lbr:
 
 
 def _totals(letters: str, betting: Betting, bounds: tuple[int, int]) -> Iterator[int]:
-    """Yield the totals of the bets that the letters of a setting allow."""
+    """Yield the totals of the bets that the letters of a setting allow.
+
+    Args:
+        letters: letters of the actions that are allowed in the round.
+        betting: the betting before the bet.
+        bounds: smallest and largest legal total of a bet.
+    """
     low, high = bounds
     if "p" in letters:
         highest = max(betting.spent)

@@ -197,7 +197,7 @@ def pot_raise(betting: Betting, share: float) -> int:
 
 
 def _odds(game: Game) -> HandOdds:
-    """Return the equities and percentiles of a game's hands; the import is here because it loads kernels."""
+    """Return the equities and percentiles of a game's hands; importing their module loads compiled kernels."""
     from spewy.match.odds import HandOdds
 
     return HandOdds(game)

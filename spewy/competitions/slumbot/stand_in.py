@@ -160,7 +160,7 @@ class StandIn:
             game.before = max(table.hand.betting.spent)
 
     def _state(self, token: str, game: _Game, old: str) -> dict[str, Any]:
-        """Let the bot act until it is the client's turn, and return the state."""
+        """Let the bot act until it is the client's turn, and return the state; ``old`` are the earlier actions."""
         table, bot = game.table, 1 - game.position
         assert table is not None
         while table.to_act == bot:
