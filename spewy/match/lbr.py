@@ -150,7 +150,7 @@ class Lbr:
         return Mix(actions, live, best)
 
     def _choice(self, public: Hand, actions: Sequence[str]) -> Ints:
-        """Return the number of the action with the highest value for each hand of the deck."""
+        """Return for each hand of the deck the index in ``actions`` of the action with the highest value."""
         weights = np.where(blocked(self._deck, public.board), 0.0, self.opponent_range(public))
         values = np.stack([self._values(public, action, weights) for action in actions])
         best: Ints = np.argmax(values, axis=0)

@@ -75,9 +75,9 @@ def shares(
 class BoardOdds:
     """Compares each hand of the deck with an opponent's range on a board.
 
-    For each hand of the deck, the methods add up weights of the opponent's range, ``[hand of the deck]``; either player can
-    be the opponent. A sum leaves out the opponent's hands that share a card with the player's hand or the board. Hands
-    that the board blocks get 0.
+    For each hand of the deck, the methods add up weights of the opponent's range; both the range and the sums are
+    ``[hand of the deck]``, and either player can be the opponent. A sum leaves out the opponent's hands that share a
+    card with the player's hand or the board. Hands that the board blocks get 0.
 
     Args:
         game: rules with the deck and the numbers of cards.

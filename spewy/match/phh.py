@@ -1,4 +1,4 @@
-"""The Poker Hand History format (J. Kim, 2024): TOML with a table for each hand; a file of several hands numbers the tables.
+"""The Poker Hand History format (J. Kim, 2024): TOML with a table for each hand, numbered if there are several.
 
 In heads-up hands the format's player 1 is the big blind, which is player 0 here; yet the list of blinds begins with the
 small blind. The amount of a bet is the player's total in the round after the bet.

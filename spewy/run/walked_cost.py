@@ -66,7 +66,7 @@ class WalkedCost(Cost):
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """Numbers of boards, chunks, information sets, and boards with fewer rows than asked for, with their nouns."""
+        """Numbers of boards, chunks, information sets and boards with too few rows, each with a noun for messages."""
         short, unusual = sum(self.short_boards), "with fewer different hands than rows asked for"
         return (
             (sum(self.boards), "board", "boards"),

@@ -104,7 +104,7 @@ def parse_incr(hand: Hand, incr: str, put_in_before: int) -> str:
         put_in_before: chips that each player had put in before the round.
 
     Raises:
-        InputError: the text is no action, or the action is not legal. A raise below the smallest legal raise is allowed.
+        InputError: the text is no action, or the action is not legal; a raise below the smallest is allowed.
     """
     betting = hand.betting
     subject = f"action {shown(incr)}"
