@@ -85,7 +85,7 @@ class EngineSetup:
         variant: variant of CFR.
         itemsize: bytes of a regret or strategy sum in memory.
         threads: number of threads or processes that solve.
-        integrate: ``solve.integrate`` of the job: "regret" or "average".
+        integrate: what a visit adds to a stored chunk: regrets of CFR ("regret") or a local optimum ("average").
         first_live: first round of the game whose chunks are live; None: all chunks are stored.
         first_dropped: first round of the game that is dropped at the end; None: no round is dropped.
     """

@@ -272,7 +272,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _require(fields: dict[str, Any], *names: str) -> None:
-    """Check that a request has exactly the given fields, each a text."""
+    """Check that a request has exactly the fields ``names``, and that each value is a string."""
     if set(fields) != set(names) or not all(isinstance(value, str) for value in fields.values()):
         wanted = f"the texts {', '.join(names)}" if names else "no fields"
         raise WrongRequestError(f"expected {wanted}, found {shown(sorted(fields))}")
