@@ -1,4 +1,4 @@
-"""Play a hand step by step: the caller asks the player whose turn it is, and passes the player's action to the table.
+"""Play a hand step by step: the caller asks the player whose turn it is for an action, and passes it to the table.
 
 The players can be people or programs of any kind. `play_hand` plays a hand between two bots.
 """

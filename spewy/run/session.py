@@ -227,7 +227,10 @@ class Session(Closing):
         return sampled_engine(plan, self.stores, self._made, self.start_from, report.note, report.boards)
 
     def _warm_up(self, report: Reporter, done: int) -> None:
-        """Compile kernels that are not cached; note a long preparation, streaming from disk, or a linear program."""
+        """Compile kernels that are not cached, and tell the user about slow parts of the solve.
+
+        Slow parts are long computations of board buckets, streaming from disk, and a single linear program.
+        """
         plan, job = self.plan, self.job
         if isinstance(plan, SampledPlan):
             warm_up("sampled", len(plan.rounds), job.solve.short, report.note)

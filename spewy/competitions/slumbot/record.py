@@ -209,7 +209,7 @@ class Record:
         self.keep(None, None)
 
     def lose(self, reason: str) -> None:
-        """Record in the log that the current hand was lost, for a reason; the session then has no hand in play."""
+        """Record in the log that the current hand was lost, and why; afterwards no hand is in play."""
         faults = self.hand.faults if self.hand is not None else []
         lines = [f"# fault {self.count}:{one_line(text)}" for text in faults]
         self._append([*lines, f"# lost {self.count}:{one_line(reason)}"])

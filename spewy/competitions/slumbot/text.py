@@ -51,9 +51,10 @@ class Replayed:
         return incr_text(self.hand, action, self.put_in_before)
 
     def played(self, action: str) -> str:
-        """Translate an action of the hand's legal form (too small raises increased) to the hand as it was played.
+        """Translate an action from the hand's legal form to the hand as it was played.
 
-        A raise becomes the nearest legal raise; a call that the hand as played does not need becomes a check.
+        In the legal form, raises below the smallest legal raise are increased to that raise. In the translation a raise
+        becomes the nearest legal raise; a call that the hand as played does not need becomes a check.
         """
         return read_action(self.hand, action)[0]
 
