@@ -6,7 +6,8 @@ from a job or from the folder of a solve.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -128,6 +129,31 @@ class OneChunk:
         if k < 0:
             raise InputError(f"node {n} ({self.tree.nodes[n].line!r}): expected a leaf, found a decision")
         return self._per_pair(self.chunk.scale[n] * self.chunk.matrices[0][k])
+
+    def with_leaf_payoffs(self, payoffs: Mapping[int, Floats]) -> OneChunk:
+        """Return this chunk with other payoffs at some of its leaves.
+
+        Args:
+            payoffs: new matrix of each leaf, by the leaf's number: ``[row of player 0, row of player 1]`` in chips that
+                player 0 wins. Values of rows without two compatible hands have no effect and may be NaN.
+
+        Raises:
+            InputError: a node is a decision, or a matrix has another shape or lacks a payoff.
+        """
+        operator, scale = self.chunk.operator.copy(), self.chunk.scale.copy()
+        stack = list(self.chunk.matrices[0])
+        for n, matrix in payoffs.items():
+            if matrix.shape != self.leaf_payoffs(n).shape:
+                raise InputError(
+                    f"payoffs at node {n}: expected a matrix of {self.joint_weight.shape}, found {matrix.shape}"
+                )
+            if np.isnan(matrix[self.joint_weight > 0]).any():
+                raise InputError(f"payoffs at node {n}: NaN for rows that have two compatible hands")
+            operator[n], scale[n] = len(stack), 1.0
+            stack.append(self.joint_weight * np.where(self.joint_weight > 0, matrix, 0.0))
+        matrices = np.array(stack)
+        chunk = replace(self.chunk, matrices=(matrices, matrices), operator=operator, scale=scale)
+        return replace(self, chunk=chunk)
 
     def strategy_at(self, solution: ChunkSolution, n: int) -> Floats:
         """Return the frequencies ``[action, row]`` that a solution has at the decision with number n.

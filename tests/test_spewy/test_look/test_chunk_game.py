@@ -129,3 +129,43 @@ def test_too_much_work_and_odd_words_are_refused(monkeypatch):
         solution.chunk()
     with pytest.raises(InputError, match="payoffs: expected one of average, stored, found 'odd'"):
         solution.chunk(payoffs="odd")
+
+
+def test_a_leaf_with_its_own_payoffs_changes_nothing():
+    _, solution = solved(toy("leduc", max_sweeps=60))
+    chunk = solution.chunk("crc/", "Kh")
+    same = chunk.with_leaf_payoffs({n: chunk.leaf_payoffs(n) for n in chunk.leaves})
+    assert same.by_lp().value == pytest.approx(chunk.by_lp().value, abs=1e-12)
+    assert np.allclose(same.average.payoffs, chunk.average.payoffs, equal_nan=True, atol=1e-12)
+    assert same.average.local_exploitability == pytest.approx(chunk.average.local_exploitability, abs=1e-12)
+
+
+def test_other_payoffs_at_a_leaf_count_as_often_as_the_leaf_is_reached():
+    _, solution = solved(toy("kuhn", max_sweeps=60))
+    chunk = solution.chunk()
+    n = chunk.find("cc")
+    others = np.random.default_rng(5).normal(size=(3, 3))
+    changed = chunk.with_leaf_payoffs({n: others})
+    checks = [chunk.strategy_at(chunk.average, chunk.find(line))[0] for line in ("", "c")]
+    difference = sum(
+        checks[0][i] * checks[1][j] * (others - chunk.leaf_payoffs(n))[i, j] / 6
+        for i in range(3)
+        for j in range(3)
+        if i != j
+    )
+    assert abs(difference) > 1e-3
+    assert changed.average.value - chunk.average.value == pytest.approx(difference, abs=1e-12)
+    raised = chunk.find("crc")
+    assert np.allclose(changed.leaf_payoffs(raised), chunk.leaf_payoffs(raised), equal_nan=True)
+
+
+def test_odd_payoffs_of_leaves_are_refused():
+    _, solution = solved(toy("kuhn", max_sweeps=1))
+    chunk = solution.chunk()
+    n = chunk.find("cc")
+    with pytest.raises(InputError, match="expected a leaf, found a decision"):
+        chunk.with_leaf_payoffs({chunk.find("c"): np.zeros((3, 3))})
+    with pytest.raises(InputError, match=r"expected a matrix of \(3, 3\), found \(3, 2\)"):
+        chunk.with_leaf_payoffs({n: np.zeros((3, 2))})
+    with pytest.raises(InputError, match="NaN for rows that have two compatible hands"):
+        chunk.with_leaf_payoffs({n: np.full((3, 3), np.nan)})
