@@ -125,7 +125,7 @@ class Score:
 
     @property
     def sources(self) -> tuple[Counter[str], Counter[str]]:
-        """For each bot the number of decisions from each source, such as ``stored``; empty for a bot without counts."""
+        """Number of each bot's decisions from each source, such as ``stored``; empty for a bot without such counts."""
         return self.tallies[0].sources, self.tallies[1].sources
 
     @property
