@@ -1,4 +1,4 @@
-"""Make solvers in memory for whole games with board buckets, and the games that measure them."""
+"""Make solvers in memory for whole games with board buckets, and measure their strategies in the real games."""
 
 import sys
 import time

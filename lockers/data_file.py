@@ -74,7 +74,7 @@ def data_size(path: Path) -> int:
 
 
 def missing_bytes(env: lmdb.Environment, path: Path) -> int:
-    """Return the number of bytes that a data file lacks for all pages that LMDB has allocated; 0 if none is lacking."""
+    """Return by how many bytes a data file is shorter than all pages that LMDB has allocated; 0 if it has all pages."""
     size = (int(env.info()["last_pgno"]) + 1) * env.stat()["psize"]
     return max(0, size - path.stat().st_size)
 

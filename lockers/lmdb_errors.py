@@ -44,8 +44,8 @@ def translate(
         error: The error of LMDB or of the operating system.
         path: The file or folder.
         needed: Approximate number of bytes to write; 0 if unknown.
-        expected: The text after "expected" in the message about an error of the operating system that is none of the
-            usual ones, such as a full disk.
+        expected: Text for the message after the word "expected", if the operating system reports none of the errors
+            that have messages of their own, such as a full disk.
     """
     code = _code(error)
     if code == errno.EIO and isinstance(error, OSError):

@@ -19,7 +19,7 @@ def require_whole(env: lmdb.Environment, path: Path) -> None:
 
     LMDB does not write pages at the end of the file that a transaction allocates and frees again, so a sound file can
     be shorter than LMDB says. A writer lengthens the file after its commit, but it may be killed before. The audit
-    tells such a file from one that was cut off.
+    distinguishes such a file from one that was cut off.
 
     Raises:
         DamagedLockerError: A missing page has content.

@@ -38,7 +38,7 @@ class Exploitability:
 
     @property
     def bracket(self) -> tuple[float, float] | None:
-        """Bounds on the game's value for player 0, from both best responses; None with rake (no zero-sum game)."""
+        """Bounds on the game's value for player 0, from both best responses; None with rake (not zero-sum)."""
         return None if self.expected else (-self.best_response[1], self.best_response[0])
 
 

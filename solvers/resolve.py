@@ -8,9 +8,10 @@ to enter the subgame, or to take the hand's *alternative payoff* instead (`ALTER
   that the resolver's strategy answers hands that the estimate lacks.
 - *CFR-D* (N. Burch, M. Johanson and M. Bowling, "Solving Imperfect Information Games Using Decomposition", AAAI
   2014): a hand's alternative payoff is what a best response wins against the strategy that the resolver plays in this
-  subgame without re-solving. The opponent's range in the subgame is the strategy of the step, which regret matching
-  improves beside the subgame's own regrets. The resolver's strategy then gives no hand more than its alternative payoff
-  (as far as the solve has converged, and as far as this is possible), whatever range was estimated for the opponent.
+  subgame without re-solving. Regret matching learns, beside the subgame's own strategies, how often each hand enters;
+  these probabilities are the opponent's range in the subgame. The resolver's strategy then gives no hand more than its
+  alternative payoff (as far as the solve has converged, and as far as this is possible), whatever range was estimated
+  for the opponent.
 - *Mixed*: the opponent's estimated range enters the subgame, and in addition each hand enters or takes its alternative
   payoff as in CFR-D. CFR-D only asks that the resolver plays no worse than without re-solving, and that strategy may be
   bad. The mixed step prefers, among the strategies that give no hand more than its alternative payoff, one that is good

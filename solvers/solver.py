@@ -22,7 +22,7 @@ class Solver(Protocol):
 
     Attributes:
         iteration: number of iterations done; set it before you `write` the regrets and sums of a saved solve.
-        parts: names of the solve's arrays.
+        parts: names of the solve's arrays: "regrets", "sums" and, if the solver predicts regrets, "guesses".
     """
 
     iteration: int
@@ -94,7 +94,7 @@ class Solver(Protocol):
         ...
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
-        """Copy the regrets, sums or guesses of board b of round t.
+        """Copy an array of the solve (``part``, see `parts`) on board b of round t.
 
         Returns:
             For each player ``[slot, row]``, where a slot is one action of one decision; padding rows are undefined.
@@ -102,7 +102,7 @@ class Solver(Protocol):
         ...
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        """Write the regrets, sums or guesses of board b of round t, in the form that `read` returns."""
+        """Write an array of the solve (``part``, see `parts`) on board b of round t, in the form of `read`."""
         ...
 
     def finite(self) -> bool:

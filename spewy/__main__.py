@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Run the command line, which goes on to save its work if the terminal is closed."""
+    """Run the command line; a command whose terminal is closed still saves its work."""
     atexit.register(_end_fast)  # the first function that is registered is called last
     with interrupted_by_signals():
         interrupt_without_starter()

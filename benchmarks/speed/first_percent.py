@@ -7,7 +7,7 @@ The stored strategy of the no-limit game in FOLDER plays hands against itself. E
 all hands of both players, in the ranges of the stored strategy, from nothing and from the stored strategy. The clock
 runs while the tree is built, boards and tables are laid out, the stored strategy is read, memory is taken and
 iterations are made; it stands still while best responses are computed after each ten iterations. A second solve of the
-same turn, with one more bet, shows what is kept from the first.
+same turn, with one more bet, shows how much of the preparation need not be repeated.
 
 The benchmark prints a row for each turn: the seconds before the first iteration in the first and in the second solve,
 and the iterations and seconds until the target, from nothing and from the stored strategy. With --averages it prints

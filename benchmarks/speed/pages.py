@@ -218,7 +218,7 @@ def wait_until_saved(address: str, folder: str) -> None:
 
 
 def ask_steadily(address: str, questions: Sequence[str], seconds: float) -> None:
-    """Repeat questions from several clients at a steady rate; print the times from due questions to answers."""
+    """Repeat questions from several clients at a steady rate; print how long after its due time each got its answer."""
     late: list[float] = []
     statuses: Counter[str] = Counter()
     begin = time.perf_counter()

@@ -73,7 +73,7 @@ class Averaging(SampledEngine):
         raise AssertionError("a position within a sweep")
 
     def _visit(self, sweep: int, t: int, board_bucket: int) -> None:
-        """Add local optima to the strategy sums of all chunks of a board bucket, and keep their payoff matrices."""
+        """Add local optima to the strategy sums of a board bucket's chunks, and store the chunks' payoff matrices."""
         visits = self.numbers.visits[t]
         number = int(visits[0, board_bucket]) + 1
         chunks = bucket_chunks(
@@ -102,7 +102,7 @@ class Averaging(SampledEngine):
         return drawn_boards(self._abstraction, t, self._seed, 1, sweep)
 
     def _slots(self, t: int, board_bucket: int, r: int, p: int) -> Floats:
-        """Return a writable ``[slot, row]`` of player p's strategy sums in the chunk of a board bucket and line r."""
+        """Return player p's strategy sums in the chunk of a board bucket and line r: ``[slot, row]``, not a copy."""
         batch, lane = self._cfr.batches[t].place[r]
         first, k = self._first[t][p], self._n_rows[t]
         begin, end = (board_bucket * first[-1] + first[s] for s in (batch, batch + 1))

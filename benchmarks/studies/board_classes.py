@@ -18,9 +18,11 @@ from typing import Any, NamedTuple
 
 from benchmarks.paths import ROOT
 from spewy import Job
+from spewy.chunks.abstractions import abstraction
 from spewy.game.gamefile import format_game
 from spewy.look.judging import judge_folder
 from spewy.run.reporter import Silent
+from spewy.run.sampled_plan import SampledPlan
 from spewy.run.session import Session
 from spewy.system.textfile import replace_text
 
@@ -115,9 +117,10 @@ def _measured(case: Case, args: argparse.Namespace) -> dict[str, Any]:
     )
     with TemporaryDirectory(prefix="spewy-") as scratch:
         with Session(job, scratch) as session:
-            cost = session.plan.cost
+            assert isinstance(session.plan, SampledPlan)
+            cost, spec = session.plan.cost, session.plan.spec
             session.solve(Silent())
-            board_buckets = session.board_buckets(lambda done, of: None).n_board_buckets[1:]
+        board_buckets = abstraction(spec, lambda done, of: None).n_board_buckets[1:]
         judged = judge_folder(Path(scratch), _Unheard(), flops=None, seed=1, workers=args.workers)
     assert judged.sample is not None  # a whole game with board buckets
     return {

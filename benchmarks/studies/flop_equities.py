@@ -58,7 +58,19 @@ def totals(ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @njit(cache=True)
 def add_rivers(strength, counts, flop_of, perm_of, moved, hands, ranges, won, met):
-    """Add the showdowns on some rivers to ``won`` and ``met``, both ``[flop, hand, range]``, at the rivers' flops."""
+    """Add the showdowns on some canonical rivers to the totals of the ten flops of each river.
+
+    Args:
+        strength: ``[river, hand]``, strength of each hand; -1: the river blocks the hand.
+        counts: ``[river]``, number of rivers that each river stands for.
+        flop_of: ``[river, 10]``, the canonical flop of each three cards of the river.
+        perm_of: ``[river, 10]``, the suit permutation that maps these cards onto the canonical flop.
+        moved: ``[permutation, hand]``, the hand that each hand becomes.
+        hands: ``[hand, 2]``, the cards of each hand.
+        ranges: ``[hand, range]``, weights.
+        won: ``[flop, hand, range]``, to which the weight that each hand beats is added (ties count half).
+        met: ``[flop, hand, range]``, to which the weight of all hands that share no card with it is added.
+    """
     n_hands, n_ranges = ranges.shape
     here, against = np.zeros((n_hands, n_ranges), np.float32), np.zeros((n_hands, n_ranges), np.float32)
     order = np.empty(n_hands, np.int64)
@@ -77,7 +89,18 @@ def add_rivers(strength, counts, flop_of, perm_of, moved, hands, ranges, won, me
 
 @njit(cache=True)
 def showdown(strength, hands, ranges, won, met, order, by_card, total):
-    """Compute the showdowns on one river into ``won`` and ``met`` ``[hand, range]``: weight beaten, and weight met."""
+    """Compute the showdowns of all hands against several ranges on one river.
+
+    Args:
+        strength: ``[hand]``, strength of each hand; -1: the river blocks the hand.
+        hands: ``[hand, 2]``, the cards of each hand.
+        ranges: ``[hand, range]``, weights.
+        won: ``[hand, range]``, output: the weight that each hand beats (ties count half).
+        met: ``[hand, range]``, output: the weight of all hands that share no card with each hand.
+        order: buffer ``[hand]``.
+        by_card: buffer ``[card, range]``.
+        total: buffer ``[range]``.
+    """
     n_hands, n_ranges = ranges.shape
     n = 0
     for h in range(n_hands):

@@ -9,7 +9,7 @@ a raise after its check and the second player's bet ("raise"), or, with the seat
 player's check ("bet"). The other player, the bot, answers it by one of these solves:
 
 - translated: none; the bet counts as the likelier of its two neighbours in the tree;
-- at the bet: a subgame that begins with the bet, in the ranges of the first solve;
+- at the bet: a subgame that begins with the bet, with both ranges as the first solve plays up to it;
 - free: the round is solved again from its beginning, with the bet added;
 - kept: the same, and the bot's decisions before the bet stay what they were.
 
@@ -66,7 +66,7 @@ class Roots:
         first = resolve(builder, root, board, ranges, self.limits)
         path, total = ("c",), round(2 * put_in * self.size)
         if raises:
-            bet = round(1.5 * put_in)
+            bet = 2 * put_in  # the pot, which the lean menu has
             path, total = ("c", f"r{bet}"), bet + round(2 * (put_in + bet) * self.size)
         wide = builder.fitting(root, (*path, f"r{max(total, state.game.big_blind)}"), "lean", None)
         (line,) = wide.extra_bets
@@ -113,7 +113,10 @@ class Roots:
         return out[0], out[1]
 
     def _after(self, line: str, first: Resolved, answer: Resolved) -> PlayerStrategy:
-        """Combine two solves: ``answer`` plays after the bet of ``line``, ``first`` at all other decisions it has."""
+        """Combine two solves: ``answer`` plays after the bet that ends ``line``, ``first`` at its other decisions.
+
+        Decisions that ``first`` lacks are played by ``answer``, too.
+        """
 
         def plays(lines: list[str], board: tuple[int, ...]) -> Stacked:
             parts = [

@@ -8,7 +8,7 @@
 Best responses are computed for every hand, on every turn and river of a flop and after every betting line. The bot
 re-solves a subgame on each turn (``--rounds 2``) or each river (``--rounds 1``) after each line that leads to it: limit
 hold'em has 63 lines to the turn, and a flop has 23 to 49 turns up to suits. Each subgame is solved for a number of
-iterations, with both ranges played down from the stored strategy; before it the bot plays the stored strategy.
+iterations, with both ranges played down from the stored strategy; before the subgame the bot plays the stored strategy.
 
 Figures are in mbb per hand on the flop: half the sum of what both players' best responses win. A best response begins
 at the flop, or in the round that the column names; before that it plays like the bot. Results of subgames are stored in

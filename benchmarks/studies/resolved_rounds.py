@@ -203,7 +203,11 @@ class Judge:
         return self.lost(state, ranges, (solved.best_values(0), solved.best_values(1)))
 
     def taken_gain(self, locker: LockerBot, blueprint: Blueprint, state: Hand, seed: int) -> float:
-        """Return what best responses to the stored strategy win in a subgame with the extra bet, as `solved_gain`."""
+        """Return half the sum of what best responses to the stored strategy win in a subgame with the extra bet.
+
+        The stored strategy takes the extra bet for a bet of its tree. The arguments and the unit of the result are
+        those of `solved_gain`.
+        """
         locker.new_hand(state, 0, seed)
         root, ranges, plays = self.root(state), locker.ranges(state), self.stored(blueprint, state)
 

@@ -6,9 +6,10 @@
 The first command solves two small hold'em games with 15 cards, whose whole flops can be judged exactly; the second
 judges a flop of a solved game of any size after some betting lines. The bot answers every decision of the flop from its
 stored strategy, or re-solves the flop by sampling with a number of deals, or exactly. With this strategy fixed on the
-flop, all turns are then solved with both ranges as played, as the bot would re-solve them. Figures are what best
-responses from the flop on win against the whole: half the sum of both players, in % of the pot at the flop, a mean over
-the betting lines that lead to the flop, weighted by how often the bot's strategy takes them.
+flop, all turns are then solved with both ranges as played, as the bot would re-solve them. A figure is half the sum of
+what both players' best responses from the flop on win against this strategy of flop, turn and river, in % of the pot at
+the flop. It is a mean over the betting lines that lead to the flop, weighted by how often the bot's strategy takes each
+line.
 """
 
 import argparse

@@ -76,8 +76,8 @@ def main() -> None:
         )
         for _ in range(options.random)
     ]
-    print("| a | c | b | d | g | 0.5 % | 0.1 % | " + " | ".join(SPOTS) + " |")
-    print("|" + "---|" * (7 + len(SPOTS)))
+    print("| a | c | b | d | g | 0.5 % | 0.1 % | " + " | ".join(FILES) + " |")
+    print("|" + "---|" * (7 + len(FILES)))
     for numbers in NAMED:
         print(row(numbers, needed(numbers, games, options)), flush=True)
     found = sorted(

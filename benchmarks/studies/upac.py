@@ -115,7 +115,8 @@ def processor_times(package: Path, heard: list[str]) -> list[float]:
 
     Args:
         package: the bot's package.
-        heard: lines of a log of games; the bot answers the messages that the defender received.
+        heard: lines of a log of games, in which the bot's seat is called "Defender"; the bot answers the messages that
+            this seat received.
     """
     times = []
     with closing(open_tables(package)) as tables:

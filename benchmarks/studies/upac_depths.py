@@ -114,7 +114,8 @@ class Move(NamedTuple):
 
     Attributes:
         node: number of the decision in the other tree; None: the other tree has no such decision.
-        places: for each action of the other tree's decision, the number of this decision's action that replaces it.
+        places: for each action of the other tree's decision, the number of this decision's action that gets its
+            frequency.
         call: number of the action that checks or calls, which is played if ``node`` is None.
     """
 
@@ -158,7 +159,15 @@ def _played(
     key: tuple[int, int, int],
     asked: Sequence[tuple[Decides, Move]],
 ) -> np.ndarray:
-    """Return the bytes of a player's strategies in a board bucket, filled with the strategies of another solve."""
+    """Return the bytes of a player's strategies in a board bucket, filled with the strategies of another solve.
+
+    Args:
+        mine: the strategy locker for which the bytes are made.
+        theirs: the other solve.
+        known: where the other solve's strategy locker holds each decision, by the decision's number.
+        key: (round, board bucket, player).
+        asked: the player's decisions in the round, and how each is played by the other solve.
+    """
     t, board_bucket, p = key
     lines = mine.strategies.lines(t)
     flat, begins = (

@@ -44,7 +44,7 @@ def merge_tree(curves: Floats, weights: Floats, *, max_factor: bool = True) -> M
     """Merge the cheapest pair of clusters of curves again and again until one cluster remains.
 
     Args:
-        curves: (n, n_outcomes); with ``max_factor`` at least 0, and sorted within each row.
+        curves: (n, n_outcomes). If ``max_factor`` is True, outcomes must be at least 0 and ascend within each row.
         weights: (n,), above 0.
         max_factor: whether the cost of a merge is Equation 1; False: Equation 1 without its last factor, which is
             Ward's linkage.

@@ -271,7 +271,8 @@ class _Builder:
             boards: canonical boards; if the round remembers the flop, the board of each pair (see `_Round`).
             counts: ``[board]``, number of deals that each board stands for.
             board_buckets: ``[board]``, the board bucket.
-            n_told: number of canonical boards, which the progress counts; a board can be in several pairs.
+            n_told: number of boards that count as progress: the canonical boards, each of which can be in several
+                pairs.
         """
         from buckets.abstraction.class_rows import clustered_rows
 

@@ -23,9 +23,10 @@ class AbstractionSpec:
         deck: the cards of the game.
         hole: number of hole cards.
         board_sizes: ``[round]``, number of public cards that each round deals.
-        board_buckets: ``[round]``, number of board buckets of each round.
-        rows: ``[round]``, largest number of rows of each board bucket; "hands" is only possible with "all" board
-            buckets.
+        board_buckets: ``[round]``, number of board buckets of each round; "all": a board bucket for each canonical
+            history.
+        rows: ``[round]``, largest number of rows of each board bucket; "hands": a row for each hand, which is only
+            possible if the round's board buckets are "all".
         seed: seed of the clusterings.
         remember: whether later rounds have separate board buckets for each board bucket of flops (a flop is the board
             after the first deal).

@@ -66,6 +66,8 @@ def canonical(
 ) -> tuple[History, Perms]:
     """Return the smallest history that is equal to a history up to suits, and the permutation that makes it.
 
+    ``perms`` are the suit permutations to try; None: all of the deck's.
+
     >>> canonical(((46, 50, 51),), Deck())[0]
     ((44, 48, 49),)
     """

@@ -35,9 +35,9 @@ def set_number(places: Ints, start: int, end: int, n: int, choose: Ints) -> int:
 
 @kernel
 def numbered_set(number: int, n: int, k: int, choose: Ints, out: Ints, start: int) -> None:
-    """Write the set with the given number, of all sets of k cards of a deck of n cards, into ``out``.
+    """Write set ``number`` of all sets of k cards of a deck of n cards into ``out[start : start + k]``.
 
-    The ascending places of its cards go into ``out[start : start + k]``; ``choose[n, k]`` are binomial coefficients.
+    The set is written as the ascending places of its cards in the deck; ``choose[n, k]`` are binomial coefficients.
     """
     rest = choose[n, k] - 1 - number
     x = n - 1
@@ -77,7 +77,7 @@ def fill_map(
     Canonical boards are numbered from 0 up. The function returns their count.
 
     Args:
-        groups: sizes of the sets of cards that make a board.
+        groups: ``[group]``, number of cards of each group of a board.
         n: number of cards in the deck.
         choose: ``[n, k]``, binomial coefficients.
         moved: ``[permutation, place]``, the place to which each suit permutation moves a card.
@@ -109,7 +109,15 @@ def fill_map(
 
 @kernel
 def write_places(number: int, groups: Ints, n: int, choose: Ints, places: Ints) -> None:
-    """Write the board with the given number into ``places[card]``, as places of cards in a deck of n cards."""
+    """Write the places in the deck of the cards of board ``number`` into ``places[card]``, group by group.
+
+    Args:
+        number: the board's number, as `board_number` computes it.
+        groups: ``[group]``, number of cards of each group of a board.
+        n: number of cards in the deck.
+        choose: ``[n, k]``, binomial coefficients.
+        places: ``[card]``, output; ascending within a group.
+    """
     end = len(places)
     for g in range(len(groups) - 1, -1, -1):
         size = groups[g]
@@ -120,7 +128,10 @@ def write_places(number: int, groups: Ints, n: int, choose: Ints, places: Ints) 
 
 @kernel
 def fill_boards(numbers: Ints, groups: Ints, n: int, choose: Ints, out: Ints) -> None:
-    """Write the places of the cards of the boards that have the given numbers: ``out[board, card]``."""
+    """Write the cards of several boards, given the boards' numbers, as places in the deck: ``out[board, card]``.
+
+    The arguments ``groups``, ``n`` and ``choose`` are those of `write_places`.
+    """
     for b in range(len(numbers)):
         write_places(numbers[b], groups, n, choose, out[b])
 

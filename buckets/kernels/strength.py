@@ -83,7 +83,7 @@ def fill_strengths(boards: Array, hands: Array, out: Array) -> None:
 
 @kernel
 def _add_rank(rank: int, one: int, two: int, three: int, four: int) -> tuple[int, int, int, int]:
-    """Return the sets of ranks that occur at least once, twice, three and four times when a card is added to a hand."""
+    """Add a card's rank to the sets of ranks that occur at least once, twice, three and four times; return the sets."""
     bit = 1 << rank
     return one | bit, two | (one & bit), three | (two & bit), four | (three & bit)
 

@@ -205,9 +205,9 @@ class ExactCfr:
         self._context.enter(p, reach)
 
     def root_values(self, p: int) -> Floats:
-        """Player p's counterfactual values ``[row]`` at the root in the last iteration.
+        """Player p's counterfactual values ``[row]`` at the root, from the last pass that computed p's values.
 
-        After a later call of `best_values` or `average_values`, the values of that call.
+        This pass belongs to the last iteration, or to a later call of `best_values` or `average_values`.
         """
         return self._context.root_values(p)[: int(self._top.rounds[0].hands[p].n_hands[0])]
 

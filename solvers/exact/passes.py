@@ -201,8 +201,9 @@ def _measure(
 ) -> int:
     """Compute both best-response values in thread 0, and signal all threads to stop if the plan's target is reached.
 
-    The result is a row of ``plan.measured``. NaN also stops the plan; the caller reports it as an error. The function
-    returns the number of the next barrier.
+    The result is a row of ``plan.measured``. NaN also stops the plan; the caller reports it as an error. ``began`` is
+    the time when the measurement began, and ``met`` the number of the next barrier; the function returns this number
+    after its own barrier.
     """
     if thread.number == 0:
         stride = x.program.root_width

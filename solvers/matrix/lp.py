@@ -294,7 +294,9 @@ def _locked(game: LiveGame, t: int, b: int, p: int) -> dict[int, Floats]:
 
 
 def _source(game: LiveGame, t: int, p: int, parent: tuple[int, int], root: int, h: int) -> int:
-    """Return the variable from which a hand enters a board, counted from the first variable of the board before.
+    """Return the variable of a hand's reach at the chance leaf before a board.
+
+    The number is counted from the player's first variable of the board before.
 
     Args:
         game: the game.

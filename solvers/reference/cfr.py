@@ -31,7 +31,7 @@ class Cfr:
         regrets: for each round and player ``[board, slot, row]``.
         sums: strategy sums, for each round and player ``[board, slot, row]``; normalised they are the average strategy.
         guesses: predicted regrets of a predictive variant, for each round and player ``[board, slot, row]``; else None.
-        parts: names of the solve's arrays.
+        parts: names of the solve's arrays: "regrets", "sums" and, of a predictive variant, "guesses".
     """
 
     def __init__(
@@ -112,17 +112,17 @@ class Cfr:
         return values
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
-        """Copy the regrets, sums or guesses of board b of round t: for each player ``[slot, row]``."""
+        """Copy an array of the solve (``part``, see `parts`) on board b of round t: for each player ``[slot, row]``."""
         first, second = self._whole(part)[t]
         return first[b].copy(), second[b].copy()
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        """Write the regrets, sums or guesses of board b of round t, in the form that `read` returns."""
+        """Write an array of the solve (``part``, see `parts`) on board b of round t, in the form of `read`."""
         for all_boards, board in zip(self._whole(part)[t], numbers, strict=True):
             all_boards[b] = board
 
     def finite(self) -> bool:
-        """Whether all regrets, sums and guesses are finite."""
+        """Whether all numbers in all arrays of the solve are finite."""
         return all(all_finite(*pair) for part in self.parts for pair in self._whole(part))
 
     def let_go(self) -> None:

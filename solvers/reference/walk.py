@@ -45,9 +45,9 @@ Watch = Callable[[Floats, Floats], None]
 """A function that is called with values ``[node, own hand]`` and the opponent's reach ``[sequence, hand]``."""
 
 Known = Callable[[int, int], Floats | None]
-"""A function that returns known values ``[chance leaf, own hand]`` of a (round, board).
+"""A function that is called with (round, board) and returns the values ``[chance leaf, own hand]`` of that board.
 
-None means that the traversal computes the values from the boards that follow.
+If it returns None, the traversal computes the values from the boards that follow.
 """
 
 
@@ -72,7 +72,7 @@ class Walker:
     ) -> Floats:
         """Update player p's regrets on all boards, and add the opponent's current strategy to the opponent's sums.
 
-        Current strategies follow from the regrets, or from the ``guesses`` of a predictive variant, by regret matching.
+        Current strategies follow by regret matching from the regrets, or from the predicted regrets (``guesses``).
 
         Returns:
             Player p's values ``[betting tree, own hand]`` at the roots of the first round, before the update.
@@ -106,9 +106,8 @@ class Walker:
         Args:
             p: the player.
             strategies: regrets or sums.
-            watch: called with the values ``[node, own hand]`` and the opponent's reach ``[sequence, opposing hand]`` on
-                the first board.
-            known: returns the values of chance leaves that are known already.
+            watch: called with the first board's values ``[node, own hand]`` and opposing reach ``[sequence, hand]``.
+            known: returns the values ``[chance leaf, own hand]`` of a (round, board) if they need not be computed.
             reach: the opponent's range ``[betting tree, opposing hand]`` at the start; None: the range of the game.
             stopped: called every few boards; True stops the traversal.
 
@@ -124,9 +123,10 @@ class Walker:
     def leaf_values(
         self, strategies: Strategies, known: tuple[Known | None, Known | None] = (None, None)
     ) -> LeafValues:
-        """Compute the values of all chance leaves when both follow the strategies that regrets or sums stand for.
+        """Compute both players' values at all chance leaves for the strategies that regrets or sums stand for.
 
-        For each player, ``known`` returns values that are known already; the boards after these leaves are skipped.
+        ``known`` has a function for each player, or None. It returns the player's values ``[chance leaf, own hand]`` of
+        a (round, board) if the caller knows them, so that the traversal skips the boards that follow; otherwise None.
         """
         by_board: tuple[dict[tuple[int, int], Floats], ...] = {}, {}
         for p in (0, 1):
@@ -275,9 +275,9 @@ class _Pass:
         regrets: regrets to update.
         guesses: predicted regrets to update.
         sums: strategy sums to update.
-        watch: called with values and the opponent's reach on the first board, see `Walker.evaluate`.
-        known: returns the values of chance leaves that are known already.
-        leaves: called with round, board and the values ``[chance leaf, own hand]``.
+        watch: called with values and the opponent's reach on the first board, see `Walker.evaluate`; None: no call.
+        known: returns values at chance leaves that need not be computed, see `Walker.evaluate`; None: compute all.
+        leaves: called with round, board and the values ``[chance leaf, own hand]`` of each board; None: no calls.
         stopped: called every few boards; True stops the traversal.
     """
 

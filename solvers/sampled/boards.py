@@ -112,9 +112,10 @@ def tree(boards: Sequence[Board]) -> Boards:
 
 
 def _cards(cards: Ints, n_cards: int) -> Ints:
-    """Return the cards of hands as a flat array ``[hand, 2]``, with n_cards + 1 for a missing second card.
+    """Return the cards of hands as a flat array ``[hand, 2]``, for the kernels' totals of reach by card.
 
-    In the kernels' totals by card, element n_cards is the total of all hands.
+    In these totals element n_cards is the total of all hands. So the missing second card of one-card hands, which is
+    n_cards in ``cards``, becomes n_cards + 1.
     """
     if cards.size and int(cards.max()) > n_cards:
         raise SolverError(f"cards: expected numbers from 0 to {n_cards}, found {int(cards.max())}")

@@ -7,9 +7,9 @@ at once, as in CFR+, the evidence of one sample against an action would be lost 
 would be played by chance. In the average strategy, later visits of a board bucket weigh more.
 
 On each deal the second player learns against the strategy that the first player has just learnt on the same boards, as
-if the first player had foreseen the boards. So each comes second on every other deal. Separate boards for both players
-would avoid this bias, but they give worse results: a mistake that came from a board is best corrected on the same
-board.
+if the first player had foreseen the boards. This biases the second player, so each player is the second on every other
+deal. Separate boards for both players would avoid the bias, but they give worse results: a mistake that came from a
+board is best corrected on the same board.
 
 With CFR-BR the opponent's strategy on the last round is mixed with its best response on the dealt board
 (`solvers.sampled.answer`). Players learn against this mixture, which is never saved.

@@ -77,7 +77,8 @@ def _add_weights(c: Cursor, first: int, n: int, first_ending: int, pay: int, wid
         c: batch of lines on a board.
         first: first leaf in ``program.leaves``.
         n: number of leaves.
-        first_ending: number of the first of these sequences among all that end in folds or showdowns.
+        first_ending: index in ``work.weights`` of the opponent's first sequence that ends in such leaves: 0 for folds,
+            the number of fold sequences for showdowns.
         pay: offset of the first leaf's chips in ``program.pay``.
         width: size of one row of ``work.own``.
     """

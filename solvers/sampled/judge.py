@@ -141,7 +141,10 @@ class BoardJudge:
         best_from: int,
         stopped: Stopped = never,
     ) -> Floats:
-        """Values of player p's hands, summed over all lines that enter the second round with p's reach: ``[hand]``."""
+        """Sum player p's values ``[hand]`` over all lines that enter the second round, weighted by p's reach.
+
+        From round ``best_from`` on player p plays a best response, before it the average strategy.
+        """
         self._context.values(
             p, buffers.packed, packed, n_boards, buffers.out, best_from=best_from, stopped=stopped
         )

@@ -26,9 +26,9 @@ class Numbers:
         sums: arrays per round and player: averages of reach times strategy over the visits, scaled. Normalised, these
             averages are the average strategy.
         visits: per round ``[player, board bucket]``, number of updates of the regrets.
-        ahead: per round ``[player, board bucket]``, number of these visits that belong to deals that will be dealt
-            again. When dealt again, such a deal learns nothing for the board bucket. A killed save can leave board
-            buckets ahead of the counted deals. The number is exact with one thread; several threads may miscount
+        ahead: per round ``[player, board bucket]``, how many of these visits belong to deals that are not yet counted
+            as done. A killed save can leave such visits. The solve then deals these boards again, and skips the update
+            of a board bucket that had it before. The number is exact with one thread; several threads may miscount
             simultaneous visits of a board bucket.
     """
 

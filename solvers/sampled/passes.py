@@ -115,8 +115,8 @@ def learn_paths(w: Walk, first: int, last: int, number: int) -> None:
         w: settings and buffers, with the views of player 0 as traverser.
         first: number of the first deal in ``w.boards``.
         last: number of the first deal that is left out.
-        number: number of deal 0 since the start of the solve. This number determines which player learns first on a
-            deal, and how 16-bit numbers are rounded.
+        number: number of deal 0 of ``w.boards``, counted from the start of the solve. A deal's number in the solve
+            determines which player learns first on it, and how 16-bit numbers are rounded.
     """
     for deal in range(first, last):
         start = deal * w.n_rounds

@@ -92,7 +92,7 @@ def _met(c: Cursor, hands: Any, ending: int):  # type: ignore[no-untyped-def]
     Args:
         c: batch of lines on a board.
         hands: the four hands.
-        ending: number of the totals in ``work.totals``, of an opposing sequence that ends in folds or showdowns.
+        ending: index in ``work.totals`` of an opposing sequence that ends in folds or showdowns.
     """
     totals, d = c.work.totals, ending * c.board.stride
     a = shifted(scaled(int32_each(c.board.cards, scaled(hands, 2)), WIDTH), d)

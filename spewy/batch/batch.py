@@ -85,7 +85,10 @@ class Outcome:
         return self.result is not None and not self.result.interrupted
 
     def to_json(self, unit: Unit = CHIPS) -> dict[str, Any]:
-        """Return the object that `docs/reference/json.md` describes; without a result most fields are null."""
+        """Return a job's outcome as the object for JSON that `docs/reference/json.md` describes.
+
+        Most fields are null if the job has no result. Amounts are in the unit ``unit``.
+        """
         if self.result is not None:
             return self.result.to_json()
         known = {
@@ -205,7 +208,7 @@ class Batch:
         return tuple(i for i in self.stored if i not in self.done)
 
     def to_json(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-        """Return the JSON object that `docs/reference/json.md` describes, for the outcome of each job."""
+        """Return a JSON object for the outcome of each job, in the order of the batch; see `docs/reference/json.md`."""
         return [
             outcome.to_json(entry.job.amounts)
             | {

@@ -174,7 +174,7 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
 
 
 class _Here:
-    """Solves the jobs in turn in this process."""
+    """Solves the jobs in this process, one after another."""
 
     def estimates(self, batch: Batch) -> Iterator[tuple[int, WalkedCost]]:
         """Yield the number and the estimated cost of each job to solve."""

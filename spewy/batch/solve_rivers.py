@@ -124,7 +124,7 @@ class _Solver:
         return tuple(action.label for action in self._problem.tree.root.actions)
 
     def solve(self, cards: tuple[int, ...], weights: tuple[Floats, Floats]) -> Rivers:
-        """Solve one river; the result has a single river."""
+        """Solve one river: its five ``cards``, and the ``weights`` of both players' hands; the result has one river."""
         game, numbers = self._game(cards, weights)
         limits = self._stopping
         with closing(ExactCfr(game, self._variant)) as solver:

@@ -18,7 +18,7 @@ def dask_option(function: Decorated) -> Decorated:
         "address",
         metavar="ADDRESS",
         help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786. Its workers then do the work, instead of "
-        "processes on this machine; they need no shared folder.",
+        "processes on this machine; the workers need no shared folder.",
     )(function)
 
 

@@ -206,7 +206,10 @@ def _header(game: str, terms: Terms) -> Iterator[str]:
 
 
 def _check_cards(log: Path, game: str, seed: int) -> None:
-    """Check that an existing match log is one of the same game and seed, since a transaction log has no cards."""
+    """Check that the log of an interrupted match, if there is one, names the same game and seed.
+
+    The transaction log, from which the match continues, has the actions only. The seed determines the cards.
+    """
     from spewy.errors import InputError, path_text, shown
     from spewy.system.textfile import exists, read_text
 

@@ -68,7 +68,7 @@ def evaluate(
 
     Both players follow stored strategies, except at the decisions that --lock names: the command shows what this change
     of play wins or loses against an opponent who does not adapt. Nothing is solved again; spewy solve --lock solves for
-    an opponent who adapts. EVs are exact, shares of the pot for a spot, and net chips for a whole game.
+    an opponent who adapts. EVs are exact: shares of the pot in a spot, net chips in a whole game.
 
     With --against, one player follows the strategy in FOLDER and the other player that in FOLDER2, which must be a
     solve of the same game, board and ranges; its locks may differ. A stored strategy means little at decisions that

@@ -15,7 +15,7 @@ from spewy.cli.tables import json_text, render
 def flops(n: int, as_json: bool) -> None:
     """Print flops that represent all 1,755.
 
-    Each of the N flops has a weight: the number of the 22,100 flops that it represents.
+    Each of the N flops has a weight: how many of all 22,100 flops it represents.
 
     A batch with boards = { subset = N } solves these flops. Their weighted averages come close to the averages over all
     flops (docs/how-to/reports.md says how close). The same N gives the same flops on every machine.

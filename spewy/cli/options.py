@@ -97,7 +97,7 @@ def lock_option(help_text: str) -> Callable[[Decorated], Decorated]:
 
 
 def locking(locks: Sequence[str]) -> tuple[str, ...]:
-    """Turn ``--lock`` texts into ``--set`` texts that add the locks to a job, and to its name (and so its folder)."""
+    """Turn ``--lock`` texts into ``--set`` texts that add the locks to a job, and a suffix to the job's name."""
     from spewy.job.lock_texts import lock_name
 
     if not locks:

@@ -103,13 +103,13 @@ def slumbot(
     random, call, raise, fold, tight, loose or equity.
 
     With --out the session continues after an interruption: the same command plays the rest of the hands, and a larger
-    --hands adds more. FOLDER gets slumbot.log, with the hands in the format of the ACPC's logs, and session.jsonl, with
-    the session's token and the hand that is being played. After Ctrl-C the command ends as soon as the current hand
-    does; a second Ctrl-C ends it at once, and the next run continues the hand.
+    --hands adds more. The folder of --out gets slumbot.log, with the hands in the format of the ACPC's logs, and
+    session.jsonl, with the session's token and the hand that is being played. After Ctrl-C the command ends as soon as
+    the current hand does; a second Ctrl-C ends it at once, and the next run continues the hand.
 
-    The command sends one request at a time. It repeats a request that has failed after 1, 2, 4, ... up to 60 seconds.
-    It ends with exit code 1 if the server refuses a request, stays silent, or sends something that is not in the
-    protocol.
+    The command sends one request at a time. After a failure it repeats the request, with pauses of 1, 2, 4, ... up to
+    60 seconds. It ends with exit code 1 if the server refuses a request, stays silent, or sends something that is not
+    in the protocol.
 
     \b
     Examples:

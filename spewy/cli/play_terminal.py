@@ -62,8 +62,8 @@ def terminal(
     Type fold, check, call, raise 300 or all-in; type ? for help.
 
     After each hand the command prints what the strategy would have done with your cards and what your action cost,
-    decision by decision, and your score: what you won per hand, and an estimate of it without luck with its 95 %
-    interval. Leave with the end of input (Ctrl-D), or with Ctrl-C (exit code 130).
+    decision by decision, and your score: what you won per hand, and an estimate of your winnings without luck, with a
+    95 % interval. Leave with the end of input (Ctrl-D), or with Ctrl-C (exit code 130).
 
     In a spot, both hands are dealt from the spot's ranges on its board, and you can play the bets of the solved tree.
     In a batch, each hand has a random board. Your score counts the share of the pot that you win, as EVs do. The

@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     "filters",
     metavar="HANDS",
     multiple=True,
-    help="Show only these hands, named by their cards (AhKh, AK, Axs, QQ+, Ah, hh) or by their kinds (pair+, "
-    'flushdraw): in "pair+ & hh, AK" the comma means or, & means and, + means or better. Can be given several times; '
+    help="Show only the hands that match HANDS: cards (AhKh, AK, Axs, QQ+, Ah, hh) or kinds of hands (pair+, "
+    'flushdraw). In "pair+ & hh, AK" the comma means or, & means and, + means or better. Can be given several times; '
     "a hand must then match each.",
 )
 @click.option(

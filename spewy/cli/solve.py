@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 @lock_option(
     'Fix how a range or some hands play at one decision: with "x: bet" the player always bets after a check, with '
     '"x b120 [QQ+]: call=0.8, fold" the hands QQ+ call a bet of 120 with 80% and fold otherwise. Can be given several '
-    "times. The locked solve has its own folder, by default results/NAME-lock-LOCK (docs: rake and node locks)."
+    "times. The locked solve has its own folder, by default results/NAME-lock-LOCK (see docs/how-to/rake-and-locks.md)."
 )
 @set_option
 @json_option
@@ -186,7 +186,12 @@ def default_folder(name: str) -> Path:
 
 
 def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterator[tuple[str, str]]:
-    """Yield rows (name, text) that describe the result of a solve, for the printed table."""
+    """Yield rows (name, text) that describe the result of a solve, for the printed table.
+
+    Args:
+        result: the result.
+        first: label and frequency of each action of the range at the root; empty for no such row.
+    """
     yield "job", result.name
     yield "converged", "yes" if result.converged else "no, interrupted" if result.interrupted else "no"
     yield "sweeps", f"{result.sweeps:,}"

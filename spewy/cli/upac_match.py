@@ -36,7 +36,7 @@ MOST_PRINTED = 5
     type=click.IntRange(0, 2**32),
     default=1,
     show_default=True,
-    help="Seed of the cards of the first two games; the next seeds follow.",
+    help="Seed of the cards of the first two games; each further two games have the next seed.",
 )
 @click.option(
     "--rounds",

@@ -1,7 +1,7 @@
 """Size of a betting tree, counted without building the tree.
 
 Many lines lead to decisions with equal subtrees: the same round, chips, smallest raise, number of actions and number of
-raises. The count follows one of these decisions and multiplies by the number of lines. So the work grows with the
+raises. The count follows one decision for all these lines, and multiplies by their number. So the work grows with the
 number of different amounts and not with the size of the tree. All decisions after the same number of actions in a round
 are computed together, in arrays.
 """
@@ -286,7 +286,7 @@ class _Counter:
         return totals + base[:, None], legal
 
     def street_totals(self, sizes: tuple[Size, ...], stake: Stake) -> list[int]:
-        """Compute the bets and raises that are possible with some chips, as in `bet_amounts`; results are cached."""
+        """Compute the street totals of the bets and raises at a decision by `bet_amounts`; results are cached."""
         amounts = self.known.get((sizes, stake))
         if amounts is None:
             amounts = self.known[sizes, stake] = bet_amounts(sizes, stake, self.config.thresholds)

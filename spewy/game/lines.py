@@ -174,11 +174,19 @@ class _Piece:
         return [i for i in sized if chips in self._amounts(node.actions[i])]
 
     def _amounts(self, action: Action) -> tuple[int, ...]:
-        """Return the amounts that may name an action in a text: chips of the round, or the total since the root."""
+        """Return the numbers of chips by which a text may name an action.
+
+        These are the chips that the player has then put in on this round; after ``r``, as the ACPC writes it, also the
+        total since the root.
+        """
         return (action.amount, action.total) if self._acpc and action.total else (action.amount,)
 
     def _off(self, node: Node) -> Callable[[Action], float] | None:
-        """Return a function that gives the distance of an action from the text's amount; None: no amount."""
+        """Return a function that measures how far an action is from the amount in this piece of text.
+
+        The distance is in chips, or in percent of the pot if the amount is a share of the pot. The result is None if
+        the text has no amount.
+        """
         if self._amount is None:
             return None
         if self._is_share:

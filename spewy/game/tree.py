@@ -109,7 +109,7 @@ class BettingTree:
 
 @lru_cache(maxsize=8)
 def _entered(tree: BettingTree, line: str) -> Node:
-    """Build the part of a tree that `BettingTree.entered` returns."""
+    """Build the nodes along a line and the round that the line enters, and return the root."""
     return _OneRound(tree.config, line).root()
 
 

@@ -266,7 +266,7 @@ class JobBase(Section):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Messages about hands that are left out of the solve and the reason, one for each range with such hands."""
+        """Messages that name the hands left out of the solve and say why: one for each range with such hands."""
         return ()
 
     @property

@@ -95,14 +95,17 @@ def _number(value: int | str | None) -> int | None:
 
 
 def _require_memory(game: Game, board_buckets: Sequence[int | None]) -> None:
-    """Refuse ``boards.remember`` if no later round has board buckets, or if one has fewer than the flop.
+    """Refuse ``boards.remember`` if the rounds after the flop have no board buckets, or too few.
+
+    With ``boards.remember`` the boards of a bucket have flops of one bucket. So a later round needs at least one bucket
+    for each bucket of the flop.
 
     Args:
         game: the rules.
         board_buckets: ``[round of the game]``, number of board buckets; None: a bucket for each canonical board.
 
     Raises:
-        InputError: no bucket, or not every bucket, could remember a bucket of the flop.
+        InputError: no later round has a number of board buckets, or a later round has fewer than the flop.
     """
     dealt = [t for t, size in enumerate(game.num_board_cards) if size]
     later = [t for t in dealt[1:] if board_buckets[t] is not None]
@@ -121,7 +124,10 @@ def _require_memory(game: Game, board_buckets: Sequence[int | None]) -> None:
 
 
 def _require_no_numbers(game: Game, board_buckets: Sequence[int | None]) -> None:
-    """Refuse buckets that mix turns or rivers of different flops, since each worker of a cluster owns whole flops.
+    """Refuse board buckets after the flop, for a solve on a cluster without ``boards.remember``.
+
+    Such a bucket may contain turns or rivers of different flops, but each worker solves some flops with all their turns
+    and rivers.
 
     Args:
         game: the rules.

@@ -233,7 +233,7 @@ class SpotJob(Job):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Messages about hands that are left out of the solve and the reason, one for each range with such hands."""
+        """Messages that name the hands left out of the solve and say why: one for each range with such hands."""
         lines = []
         for name, held, small in zip(SEAT_NAMES, self.ranges, self.range_pair.left_out, strict=True):
             if held.dropped:

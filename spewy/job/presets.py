@@ -1,4 +1,4 @@
-"""Common situations on the flop with 100 big blinds, for `spewy new`: pots, stacks and ranges of the package."""
+"""Common situations on the flop with 100 big blinds, for `spewy new`: pots, stacks and ranges."""
 
 from __future__ import annotations
 

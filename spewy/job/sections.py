@@ -127,7 +127,7 @@ class SpotSection(Section):
 
 
 class PlayerBets(Section):
-    """Bet sizes of one player in a round; for a missing key, the value for both players in this round counts."""
+    """Bet sizes of one player in a round; a missing key takes the round's value for both players."""
 
     bet: str | None = None
     """Bet sizes, separated by commas: 60% (of the pot), 100c (chips) or 2.5bb, e (geometric), a (all-in)."""
@@ -193,7 +193,7 @@ class RowsSection(Section):
 
 
 class SampledRows(RowsSection):
-    """Number of rows in each board bucket, by round: hand buckets, or "hands" for a row per hand."""
+    """Number of rows (hand buckets) in each board bucket, by round; "hands": a row for each hand."""
 
     without_effect: ClassVar[tuple[str, ...]] = ("clustering", "weights")
     _unused = no_effect(RowsSection, without_effect, WITH_BOARDS)
@@ -227,7 +227,7 @@ class SaveSection(Section):
 
 
 class SampledSave(SaveSection):
-    """Strategies that the folder of a finished solve with [boards] keeps: always all."""
+    """Strategies that the folder of a finished solve with [boards] keeps; it always keeps all of them."""
 
     without_effect: ClassVar[tuple[str, ...]] = ("rounds",)
     _unused = no_effect(

@@ -39,9 +39,9 @@ LEAST_MASS = 1e-9
 """Smallest share of the opponent's range that must be compatible with a hand, so that its EV is computed."""
 NOTHING = 1e-13
 """Smallest share of the weight of all pairs of hands that counts: compatible pairs with less are a rounding error."""
-CHUNKS, BOARDS, VIEWS = 128, 4, 4
-"""Number of cached chunks, number of boards with cached matrices of pairs of hands (some megabytes each), and number of
-cached views, each with the values at all nodes of a chunk."""
+CHUNKS, BOARDS, VALUED, RANGED = 128, 2, 1, 16
+"""Number of cached chunks, number of boards with cached matrices of pairs of hands (some 20 MB for wide ranges), number
+of cached views with EVs, which hold such matrices, too, and number of cached views with ranges only."""
 
 
 class ChunkReads(Closing):
@@ -61,7 +61,8 @@ class ChunkReads(Closing):
         self.ranges = lru_cache(CHUNKS)(self._ranges)
         self.hands = lru_cache(CHUNKS)(self._hands)
         self.pairs = lru_cache(BOARDS)(self._pairs)
-        self._views = lru_cache(VIEWS)(self._view)
+        self._valued = lru_cache(VALUED)(self._view)
+        self._ranged = lru_cache(RANGED)(self._ranged_view)
 
     def view(self, line: str, cards: Cards, *, ev: bool = True, equity: bool = True) -> ChunkView:
         """Return the strategies, ranges, EVs and equities of the chunk that a line enters on a board.
@@ -74,17 +75,18 @@ class ChunkReads(Closing):
                 computed.
         """
         self.require(line, cards)
-        return self._views(line, cards, ev, equity)
+        return self._valued(line, cards, equity) if ev else self._ranged(line, cards)
 
-    def _view(self, line: str, cards: Cards, ev: bool, equity: bool) -> ChunkView:
+    def _view(self, line: str, cards: Cards, equity: bool) -> ChunkView:
         play, ranges, config = (
             self.play(line, cards),
             self.ranges(line, cards),
             self.policy.problem.tree.config,
         )
-        if not ev:
-            return ChunkView(play, ranges, config)
         return ChunkView(play, ranges, config, self.pairs(cards, equity), self.leaf_values(line, cards, play))
+
+    def _ranged_view(self, line: str, cards: Cards) -> ChunkView:
+        return ChunkView(self.play(line, cards), self.ranges(line, cards), self.policy.problem.tree.config)
 
     def require(self, line: str, cards: Cards) -> None:
         """Prepare a chunk for reading: do nothing here; a subclass re-solves dropped chunks."""
@@ -106,7 +108,7 @@ class ChunkReads(Closing):
 
     def forget(self) -> None:
         """Release the memory of all cached chunks; they are read again when they are needed."""
-        for cached in (self.play, self.ranges, self.hands, self.pairs):
+        for cached in (self.play, self.ranges, self.hands, self.pairs, self._valued, self._ranged):
             cached.cache_clear()
 
     def close(self) -> None:
@@ -229,10 +231,9 @@ class ChunkView:
         ev = equity = np.full(len(own), np.nan)
         action_ev = np.full(frequencies.shape, np.nan)
         if self._pairs is not None:
-            sides, whole = self._pairs.seen_by(p), float(other.sum())
-            mass = sides.compatible @ other
-            if sides.lead is not None:
-                equity = (ratio(sides.lead @ other, mass, whole) + 1.0) / 2.0
+            mass, whole = self._pairs.masses(p, other), float(other.sum())
+            if self._pairs.lead is not None:
+                equity = (ratio(self._pairs.leads(p, other), mass, whole) + 1.0) / 2.0
             if self._leaves is not None:
                 values = np.stack([self.values[at.line][p] for at in (node, *children)])
                 share = ratio(values, mass, whole) + self._config.pot / 2 + node.put_in[p]
@@ -311,10 +312,9 @@ class ChunkView:
         All nodes share one product with each matrix of pairs, which is several times as fast as a product per node.
         """
         assert self._pairs is not None
-        sides = self._pairs.seen_by(p)
-        masses = (sides.compatible @ self._reaching(ends, 1 - p)).T
+        masses = self._pairs.masses(p, self._reaching(ends, 1 - p)).T
         shown = [node for node in ends if node.kind == "showdown"]
-        leads = iter(() if sides.lead is None else (sides.lead @ self._reaching(shown, 1 - p)).T)
+        leads = iter(() if self._pairs.lead is None else self._pairs.leads(p, self._reaching(shown, 1 - p)).T)
         values: list[Floats] = []
         for node, mass in zip(ends, masses, strict=True):
             stake, rake = terminal_stakes(node, self._config), terminal_rake(node, self._config)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import comb
 from pathlib import Path
 
@@ -47,13 +47,24 @@ class Pairs:
     compatible: Floats
     lead: Floats | None
 
-    def seen_by(self, p: int) -> Pairs:
-        """Return both matrices from player p's side, as ``[hand of player p, hand of the opponent]``."""
-        return self if p == 0 else self._mirrored
+    def masses(self, p: int, ranges: Floats) -> Floats:
+        """Sum the weights of the opponent's hands that are compatible with each hand of player p.
 
-    @cached_property
-    def _mirrored(self) -> Pairs:
-        return Pairs(self.compatible.T, None if self.lead is None else -self.lead.T)
+        Args:
+            p: the player.
+            ranges: ``[opponent's hand]`` or ``[opponent's hand, range]``, weights in one or more ranges.
+        """
+        return (self.compatible if p == 0 else self.compatible.T) @ ranges
+
+    def leads(self, p: int, ranges: Floats) -> Floats:
+        """Sum, over the opponent's hands, their weights times the lead of each hand of player p over them.
+
+        Args:
+            p: the player.
+            ranges: ``[opponent's hand]`` or ``[opponent's hand, range]``, weights in one or more ranges.
+        """
+        assert self.lead is not None
+        return self.lead @ ranges if p == 0 else -(self.lead.T @ ranges)
 
 
 def pairs(

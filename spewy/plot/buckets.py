@@ -132,7 +132,7 @@ def _cell(low: int, high: int) -> tuple[int, int, str]:
 
 
 def _apart(heights: np.ndarray, least: float) -> np.ndarray:
-    """Move the heights of labels apart to a smallest distance ``least``, within 0 to 100.
+    """Move labels up or down on a scale from 0 to 100, so that their heights differ by at least ``least``.
 
     >>> _apart(np.array([10.0, 11.0, 50.0]), 4.0).tolist()
     [10.0, 14.0, 50.0]

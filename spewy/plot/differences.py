@@ -104,7 +104,7 @@ def difference_chart(
         values: ``[row, column]``, differences; cells with NaN stay empty.
         ax: axes to draw on; None for a new figure.
         tell: function that formats a number.
-        least: smallest difference that gets the strongest colour.
+        least: the strongest colour stands for the largest absolute difference, or for this number if it is larger.
 
     Returns:
         The axes, with a colour bar beside them.
@@ -114,10 +114,11 @@ def difference_chart(
 
 
 def _grids(comparison: Comparison) -> list[tuple[str, Floats, float, Callable[[float], str]]]:
-    """Charts of differences of EV, and of the frequency of the action that changes most.
+    """Return what two charts show: differences in EV, and in the frequency of the action that changes most.
 
     Returns:
-        For each chart, its title, its values ``[row, column]``, the smallest end of its scale, and a number format.
+        For each chart, its title, its values ``[row, column]``, and the arguments ``least`` and ``tell`` of
+        `difference_chart`.
     """
     weight = comparison.reach.sum(axis=0)
     change = comparison.strategy[1] - comparison.strategy[0]

@@ -111,7 +111,7 @@ def report_shares(report: Report, ax: Any = None, orient: Orient | None = None) 
 
 
 def report_realisation(report: Report, ax: Any = None, orient: Orient | None = None) -> Any:
-    """Draw EV divided by equity times pot for both players, as bars from 100 %.
+    """Draw EV / (equity * pot) of both players in percent, as bars that start at 100 %.
 
     Args:
         report: the report.

@@ -347,7 +347,11 @@ class Cluster(Closing):
         return {address: int(worker["nthreads"]) for address, worker in workers.items()}
 
     def _note_silent(self, seen: Mapping[str, float]) -> None:
-        """Tell the user of workers that were ``seen`` long ago; after some minutes Dask drops them."""
+        """Tell the user of workers that have been silent for long; Dask drops them only after some minutes.
+
+        Args:
+            seen: time of the last sign of life of each worker, by the worker's address.
+        """
         now = time.monotonic()
         before, self._seen = self._seen, {}
         for address, when in seen.items():

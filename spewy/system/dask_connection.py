@@ -46,7 +46,7 @@ def identity() -> tuple[str, ...]:
 
 
 def identity_text(value: object) -> str:
-    """Describe the identity of a process for a message; describes any other value as well."""
+    """Describe the identity that a process has sent, for a message; an invalid identity is described by its type."""
     if isinstance(value, tuple) and len(value) == 5:
         sources, python, numpy, numba, dask = value
         return (
@@ -98,8 +98,8 @@ def connected(address: str) -> Client:
 def _require_greeting(host: str, port: int) -> None:
     """Check that a Dask scheduler listens at an address, by reading its first message.
 
-    Dask itself would wait for ever for a silent server. If another kind of server answers, Dask would take the first
-    eight bytes as a size, and allocate so much memory. A scheduler's first message consists of 64-bit numbers (size of
+    Dask itself would wait for ever for a silent server. From a server of another kind, Dask would take the first eight
+    bytes as a size, and allocate that much memory. A scheduler's first message consists of 64-bit numbers (size of
     the message, number of frames, size of each frame), followed by the frames.
     """
     ending = time.monotonic() + CONNECT_SECONDS

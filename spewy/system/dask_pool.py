@@ -220,10 +220,17 @@ _stopped: set[str] = set()
 
 
 def _stop(token: str) -> None:
-    """Ask the tasks of a pool in this worker to return early."""
+    """Ask the tasks of a pool in this worker to return early; ``token`` identifies the pool."""
     _stopped.add(token)
 
 
 def _call(token: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a task in a worker."""
+    """Run a task in a worker of a cluster, and return the task's result.
+
+    Args:
+        token: text that identifies the pool of the task.
+        number: number of the task.
+        function: the function that the task calls, with a `_Parent` as the first argument.
+        arguments: all further arguments.
+    """
     return function(_Parent(token, number), *arguments)

@@ -195,7 +195,7 @@ def _missing(folder: Path) -> list[Path]:
 
 
 def _refuse_file(path: Path, found: str) -> NoReturn:
-    """Raise an `InputError` for a lock file that is no regular file."""
+    """Raise an `InputError` for a lock file that is no regular file; ``found`` names what it is, such as a link."""
     raise InputError(f"lock file {path_text(path)}: expected a regular file, found {found}; remove it")
 
 

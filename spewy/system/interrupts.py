@@ -56,11 +56,14 @@ def interrupted_by_signals() -> Iterator[None]:
 
 
 def interrupt_without_starter() -> None:
-    """If `STARTER` is set, interrupt this process, as Ctrl-C would, once the process with this ID has ended."""
+    """Interrupt this process, as Ctrl-C would, once its parent has ended, whose process ID `STARTER` holds.
+
+    This function does nothing if the environment variable `STARTER` is not set.
+    """
     starter = os.environ.pop(STARTER, "")
 
     def watch() -> None:
-        """Wait in a thread until this process has another parent."""
+        """Wait in a thread until the parent has ended, then interrupt this process."""
         while os.getppid() == int(starter):
             time.sleep(LOOK_SECONDS)
         os.kill(os.getpid(), signal.SIGINT)

@@ -115,7 +115,7 @@ def answer_of(function: Callable[[Parameters], Any], parameters: Parameters) -> 
 
 
 async def refused(request: Request, error: Exception) -> Response:
-    """Return the answer to an address that does not exist, or to a method that it does not have."""
+    """Return the answer to a request for an address that does not exist, or that does not have the request's method."""
     assert isinstance(error, HTTPException)
     answer = _response(*_error(error.status_code, f"{shown(request.url.path)}: {error.detail}"))
     answer.headers.update(error.headers or {})

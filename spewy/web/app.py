@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import mimetypes
-from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import FileResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from spewy.web.answers import failed, refused
+from spewy.web.bundle import STATIC
 from spewy.web.folders import Folders
 from spewy.web.job_process import Estimates, JobProcess
 from spewy.web.jobs import job_routes
 from spewy.web.looking import look_routes
+from spewy.web.page_files import PageFiles
 from spewy.web.playing import Playing
 from spewy.web.security import Guard
 from spewy.web.setting_up import setup_routes
 
-STATIC = Path(__file__).with_name("static")
 # Some machines have other types in their own tables, and browsers refuse scripts of another type.
 mimetypes.add_type("text/javascript", ".js")
 
@@ -37,18 +35,14 @@ def make_app(
 
     Args:
         folders: the folders to show.
-        hosts: names and addresses that the ``Host`` header of a request may have; None: any, with a token.
+        hosts: names and addresses that the ``Host`` header of a request may have; None: any, for a
+            server that requires a token.
         token: token that each request must bring; None: no token.
-        jobs: runs the solves that pages start; whoever made it closes it.
+        jobs: runs the solves that pages start; the caller closes it. None: a new `JobProcess`.
     """
-
-    async def page(request: Request) -> Response:
-        del request
-        return FileResponse(STATIC / "index.html")
-
     app = Starlette(
         routes=[
-            Route("/", page),
+            *PageFiles().routes,
             *look_routes(folders),
             *setup_routes(folders, Estimates()),
             *job_routes(folders, jobs or JobProcess()),

@@ -81,7 +81,7 @@ class Background:
             self._thread.start()
 
     def _run(self) -> None:
-        """Compute the question that was asked last, and so on, until the server ends."""
+        """Compute answers until the server ends, each time to the waiting question that was asked last."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._closed or self._waiting())
@@ -114,7 +114,7 @@ class Background:
             self._changed.notify_all()
 
     def _waiting(self) -> list[_Task]:
-        """Return the questions that wait for their computation and that a page still asks, the latest at the end."""
+        """Return the questions that a page still asks and whose computation has not begun, the latest question last."""
         return [task for task in self._tasks.values() if not task.begun and not task.is_forsaken()]
 
 
@@ -134,7 +134,11 @@ class _Task:
     error: Exception | None = None
 
     def is_old(self, version: Hashable) -> bool:
-        """Whether the task is obsolete: its delivered answer has another version, or no page waits for its start."""
+        """Whether to forget the task.
+
+        An ended task is old if its answer was delivered and has another version; a task that has not begun is old if no
+        page asks for its answer any more.
+        """
         if self.ended:
             return self.delivered and self.version != version
         return not self.begun and self.is_forsaken()

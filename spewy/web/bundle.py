@@ -62,7 +62,20 @@ def top_level_names(text: str) -> dict[str, bool]:
 
 
 def _ordered(start: str, folder: Path, before: dict[str, str], waiting: tuple[str, ...]) -> dict[str, str]:
-    """Return the texts of modules by name: those of ``before``, then those that ``start`` needs, then ``start``."""
+    """Add a module, and before it all modules that it imports, to some modules.
+
+    Args:
+        start: file name of the module.
+        folder: folder of the modules.
+        before: text of each module so far, by file name.
+        waiting: names of the modules whose imports are being read, to notice a module that imports itself.
+
+    Returns:
+        The text of each module by file name, each after those that it imports.
+
+    Raises:
+        ValueError: a file is missing, or a module imports itself.
+    """
     if start in before:
         return before
     if start in waiting:

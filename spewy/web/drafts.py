@@ -50,7 +50,7 @@ class Draft:
 
     @classmethod
     def of_text(cls, text: str) -> Draft:
-        """Read the text of a job file.
+        """Make a draft from the text of a job file.
 
         Raises:
             InputError: the text is too long, or not TOML.
@@ -70,7 +70,7 @@ class Draft:
 
     @classmethod
     def of_data(cls, data: Mapping[str, Any], about: str = "") -> Draft:
-        """Write the text of a job file.
+        """Make a draft from the dictionaries of a job, and write its text.
 
         Args:
             data: the job as nested dictionaries.
@@ -131,7 +131,8 @@ def draft_of_solve(entry: Entry, *, beside: bool) -> Draft:
 
     Args:
         entry: the solve or batch.
-        beside: whether the job file may lie beside the folder of the solve; then its text is kept if it is that job.
+        beside: whether to look for a job file beside the folder. If the file describes this job, the draft has the
+            file's own text, with its comments; otherwise the text is written anew from the stored job.
 
     Raises:
         InputError: the lockers are not those of a solve.

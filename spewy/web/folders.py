@@ -2,7 +2,7 @@
 
 Pages name a solve by its id, the path from a given folder, such as ``T1`` or ``flops/Ks7h2d``. An id has one or two
 names of folders below a given folder, and neither may be ``..`` or hidden, so a request cannot leave the given folders.
-Symbolic links in them are followed: whoever may write there decides what the server shows.
+Symbolic links in the given folders are followed: whoever may write into these folders decides what the server shows.
 """
 
 from __future__ import annotations
@@ -107,10 +107,11 @@ class Folders:
         raise InputError(f"folder {shown(name)}: there is no such solve; it may have been renamed or deleted")
 
     def new(self, name: str) -> Entry:
-        """Return the entry of a solve that may begin under a name, in the first folder that contains solves.
+        """Return the entry for a solve with a new name, in the first given folder that can contain solves.
 
         Raises:
-            InputError: the name cannot be that of a folder, leads elsewhere, or all given folders are single solves.
+            InputError: the name is not allowed for a folder, is that of a board, or belongs to a link to another
+                folder; or each given folder is itself a solve or batch.
         """
         if not NAME.fullmatch(name) or name != folder_name(name) or name.endswith(".toml"):
             raise InputError(
@@ -236,7 +237,10 @@ def _solves_of_batch(folder: Path) -> list[str] | None:
 
 
 def _is_solve(folder: str | Path) -> bool:
-    """Whether a folder has a store with strategies; texts are faster than `Path`, and a listing asks for thousands."""
+    """Whether a folder has a store with strategies.
+
+    The paths are made as texts, which is faster than by `Path`: a listing of solves checks thousands of folders.
+    """
     path = os.fspath(folder)
     return os.path.exists(f"{path}/{FILE}") or os.path.exists(f"{path}/{FOLDER}/{FILE}")
 

@@ -1,8 +1,8 @@
 """Runs commands of Spewy in processes of their own: one solve at a time, and estimates of jobs.
 
-A solve is ``spewy solve JOB.toml --out FOLDER`` in a process group of its own, so a server in a terminal decides itself
-what Ctrl-C means for it. When the server ends, the solve is interrupted, saves and ends, too; it also notices if the
-server was killed.
+A solve is ``spewy solve JOB.toml --out FOLDER`` in a process group of its own: Ctrl-C in the server's terminal reaches
+only the server, which then interrupts the solve. When the server ends, the solve is interrupted, saves and ends, too;
+the solve also notices if the server was killed.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class JobProcess:
 
 
 class Estimates:
-    """Estimates the cost of jobs by ``spewy estimate``, one at a time; a page's new estimate ends its earlier one."""
+    """Estimates the cost of jobs by ``spewy estimate``, one at a time; a page's new request ends its earlier one."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -204,14 +204,14 @@ class _Latest:
         self.ended = False
 
     def begin(self, process: Outsider) -> None:
-        """Record the process of the estimate; end it at once if the estimate was ended before."""
+        """Record the process that computes the estimate; kill the process at once if `end` was called before."""
         with self._lock:
             self._process = process
             if self.ended:
                 process.end()
 
     def end(self) -> None:
-        """End the estimate, and its process if that has begun."""
+        """End the estimate: kill its process, or let `begin` kill a process that has not started yet."""
         with self._lock:
             self.ended = True
             if self._process is not None:

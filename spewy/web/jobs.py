@@ -165,12 +165,16 @@ def _thinned(curve: Sequence[tuple[int, float, float]]) -> list[tuple[int, float
 
 
 def _is_finish(ended: str | None) -> bool:
-    """Whether the reason of the end of a run means that the solve is done: the target, or a limit of the job."""
+    """Whether a run ended because the solve is done: it has reached the target, or a limit of the job."""
     return ended is not None and not ended.startswith((INTERRUPTED, "failed", "stopped"))
 
 
 def _batch_json(entry: Entry, folders: Folders, known: _Known) -> dict[str, Any]:
-    """Return the progress of a batch as a JSON object: its boards, and names of boards that have not begun."""
+    """Return the progress of a batch as a JSON object.
+
+    It has the ``boards`` with their ids and the progress of their solves, and ``waiting``, the names of the boards
+    whose solves have not begun.
+    """
     end, boards = time.monotonic() + READ_SECONDS, []
     for name in entry.boards:
         folder = entry.path / name.rpartition("/")[2]
@@ -215,7 +219,7 @@ def _place(entry: Entry, draft: Draft) -> dict[str, Any]:
 
 
 def _free_name(folder: Path) -> str:
-    """Return the name of a folder with the smallest number appended that makes it a new name."""
+    """Append a number to the name of a folder, the smallest from 2 on with which the name is not in use; return it."""
     for number in itertools.count(2):
         path = folder.with_name(f"{folder.name[:90]}-{number}")
         if not path.exists() and not job_file(path).exists():

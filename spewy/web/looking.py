@@ -56,12 +56,12 @@ def look_routes(folders: Folders) -> list[Route]:
         entry = folders.entry(text(parameters, "folder"))
         return _batch_facts(entry) if entry.kind == "batch" else of_solve(parameters) | _home(folders, entry)
 
-    kept = KeptAnswers()
+    kept, position_of = KeptAnswers(), questions["/api/position"]
 
     def at(parameters: Parameters) -> Response:
-        with folders.solution(text(parameters, "folder")) as solution:
-            question = tuple(sorted(parameters.items()))
-            return kept.answer(solution, question, lambda: _position(solution, parameters))
+        entry = folders.entry(text(parameters, "folder"))
+        question = tuple(sorted(parameters.items()))
+        return kept.answer(entry.path, question, lambda: position_of(parameters))
 
     own = {"/api/summary": facts, "/api/position": at}
     routes = [get(path, question) for path, question in (questions | own).items()]

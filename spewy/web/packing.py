@@ -46,7 +46,7 @@ def packed(
         solution: the solution.
         line: betting before the first position, which must be a decision.
         board: all public cards; None for the root's.
-        progress: called before the first and after each position.
+        progress: called before the first and after each position, with the number of packed positions and of all.
 
     Raises:
         InputError: the line does not exist or leads to no decision, the board is impossible after it, or the result
@@ -102,7 +102,7 @@ class _Packing:
         decisions: number of all decisions of the round, to estimate the size of the whole.
 
     Attributes:
-        names: numbers of the names of hands.
+        names: gives each name of a hand its number in the file.
         first: the first position, not packed.
     """
 
@@ -186,7 +186,12 @@ class _Names:
         return found
 
     def _table(self, rows: dict[str, dict[str, Json]]) -> Json:
-        """Pack rows by name into ``names`` (numbers), ``rows`` (each name's distinct row) and their ``columns``."""
+        """Pack a table whose rows have names, such as hands; rows with equal numbers are stored once.
+
+        Returns:
+            ``names``, the number of each row's name; ``columns``, the numbers of the distinct rows by quantity; and
+            ``rows``, for each name the number of its distinct row, or None if all rows are distinct.
+        """
         names = [self.numbers.setdefault(name, len(self.numbers)) for name in rows]
         widths = {
             key: len(value) if isinstance(value, list) else None
@@ -207,7 +212,12 @@ class _Names:
 
 
 def _columns(rows: dict[str, dict[str, Json]], widths: dict[str, int | None]) -> Iterator[list[Json]]:
-    """Yield the columns of numbers in a table; a quantity that is a list has a column for each of its entries."""
+    """Yield the columns of numbers in a table.
+
+    Args:
+        rows: for each row of the table, by its name, the value of each quantity: a number or a list of numbers.
+        widths: for each quantity the length of its list, which gets as many columns; None: a number, in one column.
+    """
     for key, width in widths.items():
         values = [row[key] for row in rows.values()]
         if width is None:
@@ -235,7 +245,7 @@ def _of_round(node: Node) -> Iterator[Node]:
 
 
 def _absent(stage: dict[str, Json]) -> Json:
-    """Mark a stage of the ribbon (a decision or deal) before the first position, and its steps, as absent."""
+    """Mark a decision or deal before the first position, and its actions or cards, as absent: the file lacks them."""
     steps = [
         step | {"frequency": rounded(step["frequency"]), "absent": True} for step in stage.get("steps", ())
     ]

@@ -116,7 +116,10 @@ class Playing:
             return {"session": self._seated.add(seated, opened.pop_all().close, cool), **seated.to_json()}
 
     def _act(self, parameters: Parameters) -> dict[str, Any]:
-        """Play an ACPC ``action``, or ``words`` such as "raise 300", and all that follows."""
+        """Play a person's action, and all that follows up to the person's next decision or the end of the hand.
+
+        The parameter ``action`` is an ACPC action; the parameter ``words`` is a text such as "raise 300".
+        """
         words = optional(parameters, "words")
         action = text(parameters, "action", None if words is None else "")
 
@@ -190,5 +193,5 @@ def _deal(sitting: Sitting) -> None:
 
 
 def _look_id(entry: Entry, spot: Spot) -> str:
-    """Return the id of the solve of a spot, which is a board of the entry if the entry is a batch."""
+    """Return the id of a spot's solve: the id of the entry, or that of one of its boards if the entry is a batch."""
     return entry.id if entry.kind == "solve" else f"{entry.id}/{spot.folder.name}"

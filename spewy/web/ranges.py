@@ -16,7 +16,7 @@ from spewy.web.answers import Parameters, optional, text
 
 
 def range_answer(parameters: Parameters) -> dict[str, Any]:
-    """Return what `range_json` returns, or its ``error``: while a user types, most texts are no ranges yet."""
+    """Return the result of `range_json`; for invalid input, which is usual while a user types, ``{"error": text}``."""
     try:
         return range_json(parameters)
     except InputError as error:
@@ -74,7 +74,7 @@ def _hand(name: str) -> int:
 
 
 def _board(board: str | None) -> tuple[int, ...]:
-    """Return the cards of a board; none if the text is not cards, since the page shows that error elsewhere."""
+    """Return the cards of a board; no cards if the text is invalid, which another request of the page reports."""
     try:
         return parse_cards(board or "")
     except CardError:

@@ -1,12 +1,13 @@
 """Opened solutions, which threads borrow one after another.
 
-A solution keeps what it has read, so that the next answer about it is fast; a solution that is borrowed when it has
-saved meanwhile is opened again. All that one borrower reads is of one commit.
+A solution keeps what it has read, so that the next answer about it is fast. If the solve has saved since the last
+borrower, the solution is opened again for the next one. All reads of one borrower see the same save.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,9 +19,9 @@ from lockers.manifest import FILE
 from spewy.look.folder import strategy_folder
 from spewy.look.solution import Solution
 
-MOST_IDLE = 4
+MOST_IDLE = 3
 """Largest number of solutions that stay open while nobody uses them; each may hold some tens of MiB."""
-MOST_AT_ONCE = 3
+MOST_AT_ONCE = 2
 """Largest number of threads that use one solve at once; others wait. A long report leaves room for clicks."""
 PATIENCE = 0.1
 """Seconds that a thread waits for a solution that is in use, before it opens the solve once more.
@@ -43,7 +44,7 @@ class Readers:
 
     @contextmanager
     def solution(self, folder: Path) -> Iterator[Solution]:
-        """Borrow the solution of a folder for a ``with`` block; all reads in the block are of one commit.
+        """Borrow the solution of a folder for a ``with`` block, in which all reads see the same save of the solve.
 
         Raises:
             NotSolvedError: nothing was saved yet.
@@ -142,3 +143,8 @@ def stamp(folder: Path) -> Stamp:
             stat = (store / name).stat()
             found += (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
     return tuple(found)
+
+
+def age(saved: Stamp) -> float:
+    """Return the seconds since the last change that a `stamp` tells of; 0 if there is no solve."""
+    return time.time() - max(saved[3::4]) / 1e9 if saved else 0.0

@@ -78,7 +78,10 @@ def _batch(folders: Folders, name: str) -> Entry:
 
 
 def _comparable(folders: Folders, entry: Entry) -> list[dict[str, Any]]:
-    """List the other solves of the same game, with which a solve can be compared; solves of a batch stand together."""
+    """List the other solves of the same game, with which a solve can be compared: ``id``, and ``batch`` or "".
+
+    The solves of a batch stand one after another.
+    """
     wanted, entries = comparable_key(entry.path), folders.entries()
     in_batches = {board for other in entries for board in other.boards}
     found: list[dict[str, Any]] = []
@@ -98,7 +101,13 @@ def _fits(entry: Entry, wanted: tuple[object, ...]) -> bool:
 
 
 def _place(folders: Folders, entry: Entry, line: str) -> dict[str, Any]:
-    """Describe a line of a batch for a page; the tree is that of the first board with a saved strategy."""
+    """Describe a betting line in a batch of boards for a page, by `batch_place`.
+
+    The line is looked up in the first board with a saved strategy, since all boards have the same betting tree.
+
+    Raises:
+        NotSolvedError: no board has a saved strategy.
+    """
     for board in entry.boards:
         try:
             with folders.solution(board) as solution:

@@ -32,7 +32,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-cache",
 }
-"""Headers of every answer."""
+"""Headers of every answer; a file whose name changes with its content has another ``Cache-Control``."""
 COOKIE = "spewy-token"
 """Name of the cookie with the token, before the port: browsers send the cookies of one port to all ports of a host."""
 MOST_BYTES = 1 << 20
@@ -59,7 +59,8 @@ class Guard:
 
     Args:
         app: the application.
-        hosts: names and addresses, without port, that the ``Host`` header may have; None: any, with a token.
+        hosts: names and addresses, without port, that the ``Host`` header may have; None: any, for
+            a server that requires a token.
         token: token that a request must bring, as ``?token=`` once and then as a cookie; None: no token.
     """
 
@@ -96,7 +97,7 @@ class Guard:
     def _refusal(
         self, scope: Scope, names: Iterable[str], headers: Headers, has_token: bool
     ) -> Refusal | None:
-        """Return why a request is refused; None if it is not."""
+        """Return why a request is refused; None if the request is allowed."""
         counted = list(names)
         twice = next((name for name in _SINGLE if counted.count(name) > 1), None)
         if twice is not None:
@@ -128,7 +129,7 @@ class Guard:
 
 
 def _refused_change(method: str, headers: Headers) -> Refusal | None:
-    """Return why a request that may change something is refused; None if it is not."""
+    """Return why a request that may change something is refused; None if the request is allowed."""
     if method != "POST":
         return Refusal(405, f"method {method[:20]}: expected GET or POST")
     origin = headers.get("origin")
@@ -145,7 +146,7 @@ def _refused_change(method: str, headers: Headers) -> Refusal | None:
 
 
 def _origins(host: str) -> tuple[str, str]:
-    """Return the http and the https origin of this server; pages have the second behind a proxy with encryption."""
+    """Return the http and the https origin of this server; pages have the https origin behind an encrypting proxy."""
     return f"http://{host.lower()}", f"https://{host.lower()}"
 
 
@@ -159,7 +160,10 @@ def _with_headers(send: Send, cookie: str | None) -> Send:
 
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
-            pairs = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+            own = {name.lower() for name, _ in message.get("headers", [])} & {b"cache-control"}
+            pairs = [
+                (name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in own
+            ]
             if cookie is not None:
                 # Lax: a link with the token, say in a message, leads to the page without being asked again.
                 pairs.append((b"set-cookie", f"{cookie}; HttpOnly; SameSite=Lax; Path=/".encode()))

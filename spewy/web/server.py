@@ -17,6 +17,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from spewy.errors import InputError
+from spewy.system.heap import release_large_blocks
 from spewy.system.interrupts import interruptible
 from spewy.web.app import make_app
 from spewy.web.folders import Folders
@@ -61,6 +62,7 @@ def serve(
         InputError: the port is in use, or the address is not one of this machine.
         KeyboardInterrupt: a signal has ended the server.
     """
+    release_large_blocks()
     folders, jobs = Folders(roots), JobProcess()
     listener = _listener(host, port)
     local = _is_local(host)

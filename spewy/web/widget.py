@@ -25,10 +25,10 @@ def widget_script() -> str:
 
 
 def shadow_styles() -> str:
-    """Return the styles of the pages for a shadow root, so that they and the notebook's do not mix.
+    """Return the styles of the pages for a shadow root, which keeps them apart from the notebook's own styles.
 
-    The variables of the page's root belong to the element that has the shadow root, and the rules of the page's body to
-    the element with the class ``notebook``.
+    Rules for ``:root`` become rules for the shadow root's host, and rules for ``body`` become rules for the element
+    with the class ``notebook``.
     """
     text = re.sub(r":root((?:\[[^\]]*\])+|:not\([^)]*\))", r":host(\1)", styles())
     text = re.sub(r"^body\b", ".notebook", text.replace(":root", ":host"), flags=re.MULTILINE)
@@ -81,7 +81,7 @@ class LookWidget(anywidget.AnyWidget):
         return {"line": amounts.line_text(Line(node.line)), "board": cards_name(cards)}
 
     def _answer(self, widget: object, message: Any, buffers: object) -> None:
-        """Answer a question of the widget by a message with its id."""
+        """Answer a question that the widget has sent: send a message with the id of the question and the answer."""
         del widget, buffers
         question = self._questions.get(message["path"])
         if question is None:

@@ -10,7 +10,7 @@ from benchmarks.paths import ROOT
 from benchmarks.speed.bot_budget import SMALL_GAME, SMALL_JOB, small_folder
 from spewy import Job, solve
 
-NO_LIMIT = SMALL_GAME.replace("limit", "nolimit", 1).replace("raiseSize = 10 10 20 20", "stack = 400 400")
+NO_LIMIT = SMALL_GAME.replace("limit", "nolimit", 1).replace("raiseSize = 10 10 20 20", "stack = 2000 2000")
 BETS = "".join(
     f'[bets.{name}]\n{size}\nraise = "a"\n'
     for name, size in (
@@ -38,10 +38,9 @@ speed.whole_games --quick
 studies.board_classes measure --quick
 studies.clustering --quick --sweeps 5 --workers 1
 studies.failures --quick
-studies.gadgets --deals 50 --iterations 3
 studies.lp_or_cfr --quick
 studies.locked_starts --spot R1 --lock x:b20 --most 20
-studies.matches play LIMIT --hands 20 --opponents equity --workers 1 --data OUT/matches.json --logs OUT/logs
+studies.matches --data OUT/matches.json play LIMIT --hands 20 --opponents equity --workers 1 --logs OUT/logs
 studies.matches table
 studies.mixed_leaves --sweeps 3
 studies.no_limit_gadgets --quick --iterations 3
@@ -59,6 +58,7 @@ studies.warm_start --rows 4 --sweeps 2 --most 20
 studies.whole_games study --quick
 """
 LONG = {
+    "studies.gadgets": "takes five minutes, and does the work of studies.no_limit_gadgets",
     "studies.averaging": "solves flop-holdem by chunks, which takes minutes",
     "studies.flop_subsets": "reads the features of all flops and solves hundreds of them",
     "studies.leaf_estimates": "solves flops for minutes",

@@ -27,9 +27,9 @@ _RANDOM = re.compile(r"random|any\s*two", re.IGNORECASE)
 
 
 def group_hands(text: str) -> Iterator[tuple[int, float]]:
-    """Yield the number of each hand in a group with its share.
+    """Yield the number of each hand in a group, and the share of the hand that belongs to the group.
 
-    The share is 1, except that only a part of the last class of hands belongs to a group such as ``12.5%``.
+    The share is 1, except in a group such as ``12.5%``: the hands of its last class may belong to it in part.
 
     Raises:
         ValueError: the text is not a group; the message says what was expected.

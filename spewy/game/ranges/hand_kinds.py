@@ -225,7 +225,13 @@ def _pairs(rank: Ints, pocket: Bools, on_board: Bools) -> Ints:
 
 
 def _flush_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bools]:
-    """Return a mask over the hands for each draw to a flush, by the name of the draw."""
+    """Return a mask ``[hand]`` for each draw to a flush, by the name of the draw.
+
+    Args:
+        public: the board.
+        cards: ``[hand, hole card]``.
+        category: ``[hand]``, the category of the best five cards, such as `FLUSH`.
+    """
     held = (cards[:, :, None] & 3 == np.arange(4)).sum(axis=1)  # [hand, suit]
     together = held + np.bincount(public & 3, minlength=4)
     open_ = category < FLUSH
@@ -239,7 +245,13 @@ def _flush_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bools]:
 
 
 def _straight_draws(public: Ints, cards: Ints, category: Ints) -> dict[str, Bools]:
-    """Return a mask over the hands for each draw to a straight, by the name of the draw."""
+    """Return a mask ``[hand]`` for each draw to a straight, by the name of the draw.
+
+    Args:
+        public: the board.
+        cards: ``[hand, hole card]``.
+        category: ``[hand]``, the category of the best five cards, such as `STRAIGHT`.
+    """
     board = int(np.bitwise_or.reduce(_BITS[public >> 2]))
     held = np.bitwise_or.reduce(_BITS[cards >> 2], axis=1)
     outs = STRAIGHT_TOP[held | board | _BITS[:, None]] > STRAIGHT_TOP[board | _BITS][:, None]  # [rank, hand]
