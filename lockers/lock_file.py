@@ -55,9 +55,9 @@ def make_lock_file(path: Path) -> None:
 
 
 def require_writable(path: Path) -> None:
-    """Refuse to write a data file if this process has no permission to write it, or if nobody has.
+    """Refuse to write a data file if this process has no permission to write it.
 
-    Root is refused, too, if nobody has permission, because readers of such a file take no locks.
+    If no user has the permission, the function refuses root, too, because readers of such a file take no locks.
 
     Raises:
         PermissionError: The file must not be written.

@@ -25,7 +25,7 @@ class Exploitability:
     Attributes:
         best_response: value of each player's best response.
         expected: value of each player when both follow the measured strategies; None in games without rake, where
-            exploitability does not depend on it.
+            exploitability does not depend on these values.
     """
 
     best_response: tuple[float, float]
@@ -38,7 +38,7 @@ class Exploitability:
 
     @property
     def bracket(self) -> tuple[float, float] | None:
-        """Bounds on the game's value for player 0, from both best responses; None with rake (not zero-sum)."""
+        """Bounds on the game's value for player 0, from both best responses; None for a raked game (not zero-sum)."""
         return None if self.expected else (-self.best_response[1], self.best_response[0])
 
 

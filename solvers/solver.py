@@ -22,7 +22,8 @@ class Solver(Protocol):
 
     Attributes:
         iteration: number of iterations done; set it before you `write` the regrets and sums of a saved solve.
-        parts: names of the solve's arrays: "regrets", "sums" and, if the solver predicts regrets, "guesses".
+        parts: names of the solve's arrays: "regrets", "sums" and, of a predictive variant, "guesses" (its
+            predicted regrets).
     """
 
     iteration: int

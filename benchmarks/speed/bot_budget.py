@@ -145,7 +145,9 @@ def main() -> None:
 
 
 def decisions(bot: LockerBot, wanted: int, budget: float, seed: int) -> tuple[list[float], float]:
-    """Play hands, and measure the bot's decisions.
+    """Play hands, and measure the bot's decisions until ``wanted`` of them solved a subgame.
+
+    A decision counts as solving a subgame if it takes more than a quarter of ``budget``, the bot's limit in seconds.
 
     Returns:
         The seconds of each decision that solved a subgame, and the seconds of the very first decision.

@@ -156,7 +156,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def look_around(browser: Browser, address: str, root: str, names: Sequence[str], n_clicks: int) -> list[str]:
-    """Measure first pages and clicks in each solve; return the URLs that the pages asked about positions."""
+    """Measure first pages and clicks in each solve; return the URLs of positions that the pages requested."""
     row("first page", "all", [first_page(browser, address) for _ in range(5)], FIRST_PAGE)
     questions: list[str] = []
     for name in names:
@@ -180,7 +180,7 @@ def first_page(browser: Browser, address: str) -> float:
 
 
 def walk(browser: Browser, address: str, folder: str, n_clicks: int) -> tuple[list[float], list[str]]:
-    """Click along random lines of a solve; return the milliseconds of each click, and the URLs that the page asked."""
+    """Click along random lines of a solve; return the milliseconds of each click, and the URLs that were requested."""
     random, times, asked = Random(0), [], []
     root = f"#look?{urlencode({'folder': folder})}"
 

@@ -86,7 +86,7 @@ class BotJudge(Closing):
         self.bot.close()
 
     def subgames(self, flop: tuple[int, ...], lines: list[str]) -> list[Key]:
-        """List the states on a flop, after these betting lines before it, at which the bot solves a subgame.
+        """List the states at which the bot solves a subgame, on a flop that is reached by the given betting lines.
 
         States that are equal up to suits are listed once.
         """

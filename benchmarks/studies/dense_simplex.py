@@ -56,7 +56,15 @@ def maximise(c, A_ub, A_eq, b, n_positive, max_pivots=100_000):
 
 @numba.njit(cache=True)
 def _pivot_to_optimum(tableau, basis, columns, objective, max_pivots):
-    """Pivot until none of the first ``columns`` variables improves the objective; return (status, number of pivots)."""
+    """Pivot until none of the first ``columns`` variables improves the objective; return (status, number of pivots).
+
+    Args:
+        tableau: the constraints and the objectives, changed in place.
+        basis: ``[constraint]``, the basic variable of each constraint, changed in place.
+        columns: number of variables that may enter the basis.
+        objective: the tableau's row with the objective.
+        max_pivots: largest number of pivots.
+    """
     m, width = len(basis), tableau.shape[1]
     for made in range(max_pivots):
         enter, lowest = -1, -TOLERANCE

@@ -162,7 +162,13 @@ def playability(name: str) -> float:
 
 
 def features(won: np.ndarray, met: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-    """Compute the features ``[flop, axis]`` by which `buckets.abstraction.flop_subset` chooses similar flops."""
+    """Compute the features ``[flop, axis]`` by which `buckets.abstraction.flop_subset` chooses similar flops.
+
+    Args:
+        won: ``[flop, hand, range]``, the weight of each range that each hand beats.
+        met: ``[flop, hand, range]``, the weight of each range that each hand meets.
+        ranges: ``[hand, range]``, random ranges, from which random pairs are taken.
+    """
     counts = canonical_flops()[1]
     share = counts / counts.sum()
     rng = np.random.default_rng(2)

@@ -56,7 +56,16 @@ def live(job: Job) -> LiveGame:
 
 
 def line(game: LiveGame, unlocked: ExactCfr, pot: float, done: int, factor: float, most: int) -> str:
-    """Solve the locked spot from one start, and return its line of the table."""
+    """Solve the locked spot from one start, and return its line of the table.
+
+    Args:
+        game: the locked spot.
+        unlocked: the solve of the unlocked spot.
+        pot: pot at the root in chips.
+        done: number of iterations that the new engine assumes were done.
+        factor: factor of the unlocked solve's regrets; 0: start from zeros.
+        most: largest number of further iterations.
+    """
     engine = ExactCfr(game, variant(EXACT_VARIANT))
     engine.iteration = done
     for t, r in enumerate(game.rounds):

@@ -229,6 +229,11 @@ def _forecast(past: list[Measured], measured: Measured, label: str) -> float:
     """Forecast how many seconds a linear program takes, from its times with fewer rows.
 
     The time grows with the cube of the rows, or faster if it did so between the last two sizes.
+
+    Args:
+        past: results with fewer rows, ascending.
+        measured: the chunk with the rows for which the time is forecast.
+        label: name of the LP method.
     """
     if not past:
         return 0.0

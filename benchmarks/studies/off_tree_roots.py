@@ -113,9 +113,9 @@ class Roots:
         return out[0], out[1]
 
     def _after(self, line: str, first: Resolved, answer: Resolved) -> PlayerStrategy:
-        """Combine two solves: ``answer`` plays after the bet that ends ``line``, ``first`` at its other decisions.
+        """Combine two solves: ``answer`` plays after the bet that ends ``line``, ``first`` plays elsewhere.
 
-        Decisions that ``first`` lacks are played by ``answer``, too.
+        At decisions that ``first`` lacks, ``answer`` plays, too.
         """
 
         def plays(lines: list[str], board: tuple[int, ...]) -> Stacked:

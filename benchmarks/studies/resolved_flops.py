@@ -131,6 +131,15 @@ def _judged(
 ) -> tuple[list[float], float]:
     """Solve the subgames of a flop, and compute best responses to the bot.
 
+    Args:
+        play: folder of the strategy locker.
+        mark: hash of the stored strategy, which becomes part of the names of stored results.
+        options: options of the bot.
+        game: the whole game.
+        flop: the flop, in canonical suits.
+        lines: the betting lines that lead to the flop.
+        args: the command's arguments.
+
     Returns:
         What best responses win from the flop on, and from the first re-solved round on, both in chips per hand on the
         flop; and the core-seconds of all solves.

@@ -194,6 +194,12 @@ def rivers(package: Path, n_hands: int, seed: int) -> None:
 def walk(tables: Tables, rung: int, cards: tuple[int, ...], rng: Random) -> Came | None:
     """Play a hand by the tables up to the first decision on the river.
 
+    Args:
+        tables: the tables of the package.
+        rung: the rung (stack size) by whose tables both players play.
+        cards: two cards of player 0, two of player 1, then the board.
+        rng: draws the actions.
+
     Returns:
         Pairs (decision, number of its action) along the way; the last pair is the decision on the river, with 0. None
         if the hand ends earlier, or the players are all-in.

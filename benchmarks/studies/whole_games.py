@@ -334,7 +334,7 @@ def _mark(folder: Path) -> Mark:
 
 
 def _judged(finding: Any, chips_mbb: float) -> dict[str, float | int | None]:
-    """Convert the results of best responses to mbb per hand for the data file; the game's value is the dealer's."""
+    """Convert the results of best responses to mbb per hand for the data file; the game's value is for the dealer."""
     found = {
         "exploitability_mbb": finding.exploitability,
         "stderr_mbb": finding.stderr,

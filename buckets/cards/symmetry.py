@@ -86,7 +86,7 @@ def stabilizer(history: History, perms: Perms) -> Perms:
 def deals(
     history: Sequence[Sequence[int]], n_cards: int, deck: Deck, perms: Perms | None = None
 ) -> list[Deal]:
-    """List all ways to deal `n_cards` more cards after a history; one `Deal` has all that are equal up to suits.
+    """List all ways to deal `n_cards` more cards after a history; ways that are equal up to suits share a `Deal`.
 
     Two deals are equal up to suits if a permutation in `perms` (default: all of the deck's) leaves `history` unchanged
     and maps one deal onto the other. The list is in ascending order of the first members. If `history` is canonical

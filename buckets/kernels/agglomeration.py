@@ -113,7 +113,7 @@ def merge_distinct(
 def _find_nearest(clusters: _Clusters, place: int, n_left: int, max_factor: bool) -> None:
     """Find the nearest cluster, among those with smaller numbers, of the cluster in slot ``clusters.order[place]``.
 
-    The result goes into `nearest`, `nearest_number` and `cost` of `clusters`. The search goes outward from the place,
+    The result goes into `nearest`, `nearest_number` and `cost` of `clusters`. The search goes outward from this slot,
     since neighbours in the order are likely to be near. ``n_left`` is the number of remaining clusters.
     """
     slot = clusters.order[place]
@@ -179,7 +179,7 @@ def _merge_cost(first: Floats, second: Floats, scale: float, limit: float, max_f
 def _cheapest(clusters: _Clusters, n_left: int) -> int:
     """Return the slot of the cluster that is cheapest to merge with its nearest cluster.
 
-    Of pairs with equal costs, the pair with the smallest numbers is chosen. ``n_left`` is the number of clusters.
+    Of pairs with equal costs, the pair with the smallest numbers is chosen. ``n_left`` clusters remain.
     """
     best: int = clusters.order[0]
     for place in range(1, n_left):

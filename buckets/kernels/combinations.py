@@ -109,7 +109,7 @@ def fill_map(
 
 @kernel
 def write_places(number: int, groups: Ints, n: int, choose: Ints, places: Ints) -> None:
-    """Write the places in the deck of the cards of board ``number`` into ``places[card]``, group by group.
+    """Write the cards of board ``number`` into ``places[card]`` as places in the deck, group by group.
 
     Args:
         number: the board's number, as `board_number` computes it.

@@ -315,7 +315,7 @@ def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
 
 
 def _sharing(own: Workspace, common: Workspace) -> Workspace:
-    """Return a thread's buffers in which the buffers named in `COMMON` are replaced by those of ``common``."""
+    """Return the buffers of ``own``, but for the buffers named in `COMMON`, which are those of ``common``."""
     return own._replace(**{name: getattr(common, name) for name in COMMON})
 
 

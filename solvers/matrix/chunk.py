@@ -96,7 +96,7 @@ def iterate(
     *,
     own_reach: ChunkStrategy | None = None,
 ) -> None:
-    """Run CFR iterations ``start + 1 .. start + iterations``, which change the arrays of the solve in place.
+    """Run CFR iterations ``start + 1 .. start + iterations``; they change ``regrets``, ``sums`` and ``guesses``.
 
     Each iteration updates player 0, then player 1 against player 0's new strategy.
 

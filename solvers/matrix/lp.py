@@ -126,7 +126,7 @@ def chunk_strategy(chunk: Chunk, result: LpResult) -> ChunkStrategy:
 
 
 def live_form(game: LiveGame) -> SequenceForm:
-    """Return the sequence form of a small game of several rounds; each hand on each board is an information set.
+    """Return the sequence form of a small game of several rounds, with a row for each hand on each board.
 
     Locked hands get constraints that fix their frequencies.
 
@@ -296,7 +296,7 @@ def _locked(game: LiveGame, t: int, b: int, p: int) -> dict[int, Floats]:
 def _source(game: LiveGame, t: int, p: int, parent: tuple[int, int], root: int, h: int) -> int:
     """Return the variable of a hand's reach at the chance leaf before a board.
 
-    The number is counted from the player's first variable of the board before.
+    The result is relative to the player's first variable of the board before.
 
     Args:
         game: the game.

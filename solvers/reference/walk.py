@@ -125,8 +125,8 @@ class Walker:
     ) -> LeafValues:
         """Compute both players' values at all chance leaves for the strategies that regrets or sums stand for.
 
-        ``known`` has a function for each player, or None. It returns the player's values ``[chance leaf, own hand]`` of
-        a (round, board) if the caller knows them, so that the traversal skips the boards that follow; otherwise None.
+        ``known`` has a function for each player, or None. A function returns values ``[chance leaf, own hand]`` of a
+        (round, board) that the caller knows, so that the traversal skips the boards that follow; otherwise None.
         """
         by_board: tuple[dict[tuple[int, int], Floats], ...] = {}, {}
         for p in (0, 1):
@@ -254,7 +254,7 @@ class _Bundle(NamedTuple):
 
 
 class _Passage(NamedTuple):
-    """The arrays of a `Deal` for one player's traversal: `parent_row` of the opponent, `child_row` of the player."""
+    """The arrays of a `Deal` for one player's traversal: the opponent's `parent_row` and the player's `child_row`."""
 
     child: Ints
     parent_row: Ints

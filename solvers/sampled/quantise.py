@@ -160,9 +160,10 @@ def _quantise(sums: Floats, n_rows: int, tables: ByteTables, scratch: _Scratch, 
 
 @inlined
 def _split(sums: Floats, at: int, n: int, s: _Scratch) -> int:
-    """Split the 255ths of each action into a whole number and a fraction; return the number of lanes that fail.
+    """Convert a decision's sums to 255ths; split these into whole numbers and fractions, in the buffers ``s``.
 
-    A lane fails if a sum in it is not finite.
+    The sums of the n actions, 16 lanes each, begin at offset ``at``. The function returns the number of lanes with sums
+    that are not finite.
     """
     s.total[:] = 0
     for a in range(n):
@@ -187,7 +188,11 @@ def _split(sums: Floats, at: int, n: int, s: _Scratch) -> int:
 
 @inlined
 def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
-    """Round the largest fractions up, so that the numbers add up to `MOST`, and write the bytes."""
+    """Write a decision's bytes to ``out``, from offset ``at`` on, for all of the n actions but the last.
+
+    The buffers ``s`` have the whole numbers and fractions, as `_split` leaves them. The largest fractions are rounded
+    up, so that the numbers add up to `MOST`.
+    """
     for lane in range(LANES):
         s.left[0, lane] = MOST
     for a in range(n):

@@ -113,7 +113,7 @@ def showdown_values(c: Cursor, g: int, row: int, alone: bool):  # type: ignore[n
 
 @inlined
 def _showdown_endings(c: Cursor, g: int, row: int, shows: Any, alone: bool, mean):  # type: ignore[no-untyped-def]
-    """Compute `showdown_values` for some of the opponent's sequences.
+    """Compute `showdown_values` for some of the opponent's sequences: numbers ``shows`` among the showdown sequences.
 
     Returns:
         ``mean`` plus the contribution of these sequences to the factor that `showdown_values` returns.

@@ -85,7 +85,7 @@ class Outcome:
         return self.result is not None and not self.result.interrupted
 
     def to_json(self, unit: Unit = CHIPS) -> dict[str, Any]:
-        """Return a job's outcome as the object for JSON that `docs/reference/json.md` describes.
+        """Return a job's outcome as a JSON object, which `docs/reference/json.md` describes.
 
         Most fields are null if the job has no result. Amounts are in the unit ``unit``.
         """
@@ -107,7 +107,7 @@ class Batch:
 
     Attributes:
         entries: the jobs, in the order of the input.
-        stored: state of each job's folder, by number of the job, for those jobs that are solved themselves.
+        stored: state of each job's folder, by number of the job, without jobs that have ``same_as``.
         save_every: seconds between two saves of a solve; None for the default.
         again: whether to discard what earlier runs saved.
     """
@@ -289,7 +289,7 @@ def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
 
 
 def same_up_to_suits(a: Job, b: Job) -> bool:
-    """Whether a permutation of suits maps the board and ranges of a job to those of another with the same settings."""
+    """Whether a permutation of suits maps the board and ranges of ``a`` to those of ``b``; the rest must be equal."""
     deck = a.rules.deck
     cards_named = any(a.model_dump(exclude=SECTIONS_WITHOUT_CARDS | {"spot"}).values())
     perms = suit_permutations(deck)[:1] if cards_named or not a.solve.symmetry else suit_permutations(deck)

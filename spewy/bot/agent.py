@@ -227,7 +227,7 @@ class LockerBot(Closing):
             return self._beliefs.answer(state)
 
     def actions(self, hand: Hand) -> tuple[str, ...]:
-        """Return the ACPC actions that the bot's strategy can take at a decision, by the betting tree that covers it.
+        """Return the ACPC actions that the bot's strategy can take at a decision (see `Beliefs.actions`).
 
         Raises:
             InputError: the hand belongs to another game.
@@ -248,7 +248,7 @@ class LockerBot(Closing):
             LOG.warning("warm-up: %s: %s", type(error).__name__, error, exc_info=not is_expected(error))
 
     def _play_once(self) -> None:
-        """Play a hand by checks and calls, up to the first decision of the first round that is re-solved exactly."""
+        """Load what decisions need: play a hand by checks and calls, up to the first round with exact re-solves."""
         game, last = self.game, self.options.first_exact_round(self.game.num_rounds)
         resolve: Resolve = "never" if self.options.resolve == "never" else "always"
         options = replace(self.options, resolve=resolve, iterations=3, deals=32, seconds=None, strict=False)
@@ -344,7 +344,7 @@ class LockerBot(Closing):
             LOG.warning("line %r: the time bank is empty: no subgame is solved", state.betting.line)
 
     def _importance(self, state: PublicState) -> float:
-        """Return the weight of the solve that a decision may need; the time bank divides time by weights."""
+        """Return the weight of the solve that a decision may need, by which the time bank divides its seconds."""
         above: PublicState | None = state
         while above is not None and above.subgame is None:
             above = above.above

@@ -157,8 +157,8 @@ class Beliefs:
             reach: the range before the action.
             state: the state after the action.
             player: the player.
-            subgame: the subgame whose solution has the action's frequencies, unless the decision is kept; None: the
-                frequencies are those of `answer` at the decision.
+            subgame: the re-solved subgame whose strategy has the action's frequencies. If it is None, or if it locks
+                the decision (`Subgame.kept`), the frequencies are those of `answer` at the decision.
         """
         above = state.above
         assert above is not None
@@ -174,8 +174,8 @@ class Beliefs:
         Args:
             above: the state before the action.
             action: the action.
-            subgame: the subgame to take the frequencies from, unless the decision is kept; None: take those of
-                `answer`.
+            subgame: the re-solved subgame whose strategy has the frequencies. If it is None, or if it locks the
+                decision (`Subgame.kept`), the frequencies are those of `answer`.
         """
         answer = None
         if subgame is not None:
@@ -206,10 +206,11 @@ class Beliefs:
         return out
 
     def _makes(self, state: PublicState, action: str | None) -> bool:
-        """Whether the action is among those that the bot's strategy can take at a state.
+        """Whether the bot's strategy has an action at a state.
 
-        A subgame is solved for this only if its tree lacks the action and the blueprint has it. Then the result depends
-        on whether the bot plays the re-solved strategy or the blueprint.
+        The betting trees of the subgame and of the blueprint usually show this without a solve. Only if the blueprint
+        has the action and the subgame's tree lacks it, the subgame is solved, to find out which of the two strategies
+        the bot plays.
         """
         if state.subgame is not None:
             if action in state.subgame.actions(state.betting):
@@ -255,7 +256,11 @@ class Beliefs:
         return Answer(subgame.actions(state.betting), frequencies, "re-solved")
 
     def _enter(self, subgame: Subgame) -> None:
-        """Set the ranges and kept decisions of a subgame, unless they are set; enclosing subgames come first."""
+        """Set the root ranges and the locked decisions of a subgame, unless they are set already.
+
+        Enclosing subgames come first, the outermost at the beginning, since this subgame's ranges depend on their
+        strategies.
+        """
         around: list[Subgame] = []
         inner: Subgame | None = subgame
         while inner is not None and inner.ranges is None:

@@ -66,9 +66,9 @@ class Options:
 
     @property
     def expected_seconds(self) -> float | None:
-        """Seconds on which the choice of a menu relies: the budget of a decision or, with a time bank, of a hand.
+        """Seconds that a solve is expected to have when its bet sizes (its menu) are chosen; None: no limit.
 
-        None: no limit.
+        This is the time budget of a decision or, with a time bank, the seconds that each hand adds to the bank.
         """
         return self.seconds if self.seconds_per_hand is None else self.seconds_per_hand
 

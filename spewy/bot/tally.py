@@ -1,4 +1,7 @@
-"""Count a bot's decisions by source, its failures and its time, so that a score says what it measures."""
+"""Count a bot's decisions by the source of the strategy, and record its failures and the time of its decisions.
+
+Beside the score of a match, these numbers show whether the bot really played as its options demand.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ class Tally:
     Attributes:
         sources: number of decisions by `Source`.
         failures: all failures, the earliest first.
-        spent: seconds of each decision, the earliest first.
+        spent: time of each decision, the earliest first.
     """
 
     sources: Counter[str] = field(default_factory=Counter)

@@ -81,8 +81,10 @@ class TimeBank:
     def allowance(self, weight: float, pending: float = 0.0) -> float:
         """Return the seconds that a solve may last now; 0 if the bank is empty.
 
-        The bank adds up its seconds without the reserve, and the seconds that the next `HORIZON` hands will bring. It
-        divides this sum among the solves that it expects in these hands, in proportion to their weights.
+        The bank adds up the seconds that it has now and those that the next `HORIZON` hands will add, and subtracts the
+        seconds of `RESERVE` hands. It divides the result among the solves that it expects in the next `HORIZON` hands,
+        in proportion to their weights. One solve gets at most the share `SHARE` of the bank and `MOST_OF_ANSWER`
+        seconds.
 
         Args:
             weight: weight of the solve (`importance`).

@@ -209,7 +209,7 @@ def board_hands(
     Args:
         problem: the problem.
         t: the round of the game.
-        history: the public cards. The rows are those of stored strategies only if this is a solved board.
+        history: the public cards. Only on a solved board are the hands' rows those of stored strategies.
         strength: ``[hand]``, the strength of all hands of the deck in the last round; None: compute it.
     """
     cards = [card for group in history for card in group]
@@ -231,7 +231,9 @@ def board_hands(
 def _counted_hands(
     problem: Problem, history: History, strength: NDArray[np.int32] | None, counts: tuple[int, int]
 ) -> tuple[BoardHands, BoardHands]:
-    """Return both players' hands on a board in arbitrary order, with arbitrary rows but the right number of rows.
+    """Return both players' hands on a board without computing buckets, for estimates of a solve's cost.
+
+    The number of strategy rows is right, but which hands share a row is arbitrary, and the hands are not sorted.
 
     Args:
         problem: the problem.

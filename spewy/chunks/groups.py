@@ -141,13 +141,13 @@ def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
 
 
 def _own(problem: Problem, k: int, board: list[int], weights: Floats) -> Groups:
-    """Cluster the hands of a player's own range on a board into rows, and number the rows that have a hand.
+    """Cluster the hands of a player's own range on a board into rows; rows without a hand are left out.
 
     Args:
         problem: the problem.
         k: largest number of rows.
         board: the public cards.
-        weights: ``[hand]``, the range.
+        weights: ``[hand]``, the player's range.
     """
     deck, n_board = problem.game.deck, sum(problem.game.num_board_cards)
     labels = GROUPINGS[problem.grouping](board, problem.hands, weights, k, deck, n_board).astype(np.int64)

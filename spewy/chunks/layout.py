@@ -65,7 +65,7 @@ class Layout:
 
     @property
     def n_rounds(self) -> int:
-        """Number of rounds from the root's to the last one in which somebody bets."""
+        """Number of rounds from the root's round to the last round that the betting reaches."""
         return len(self.betting)
 
     @property
@@ -80,7 +80,7 @@ class Layout:
         self._live = None
 
     def below(self, t: int, b: int) -> Layout:
-        """Return the layout that begins with board b of round t; it has all boards that can follow, on all lines."""
+        """Return a layout that begins with board b of round t, and has all lines and all boards that can follow."""
         tables, numbers = [], [b]
         arrived: list[tuple[int, int, int]] = []
         for i in range(t, self.n_rounds):
@@ -138,7 +138,7 @@ class Layout:
         return self.live.rounds[t].hands[p].on(b, self.n_rows(t, b)[p])
 
     def image(self, t: int, b: int, e: int, member: int = 0) -> RowMaps:
-        """Return where the hands on board b of round t are among the hands on a solved board of the next round.
+        """Map the hands on board b of round t to the same hands on a solved board of the next round.
 
         Args:
             t: the round.

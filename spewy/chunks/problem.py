@@ -91,7 +91,7 @@ def root_symmetries(game: Game, history: History, ranges: tuple[Floats, Floats])
 def by_hand(problem: Problem, first: int | None) -> Problem:
     """Return the problem with a strategy row for each hand, instead of buckets, from a round on.
 
-    Dropped rounds are solved again in this form.
+    Rounds whose strategies a solve did not save ("dropped" rounds) are re-solved in this form.
 
     Args:
         problem: the problem.

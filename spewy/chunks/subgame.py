@@ -50,9 +50,10 @@ def _with_locks_of(problem: Problem, tree: BettingTree) -> Problem:
 
 
 class Subgames:
-    """Makes the layouts of subgames that begin with single chunks of a layout.
+    """Makes the layouts of subgames, each of which begins with one chunk of a layout.
 
-    The betting below a line is computed once, and the boards below a board once for consecutive calls with this board.
+    The betting after each line is cached. The boards that can follow a board are cached only for the board of the last
+    call.
     """
 
     def __init__(self, layout: Layout) -> None:

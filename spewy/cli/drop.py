@@ -116,7 +116,7 @@ class _Dropped:
 
 
 def _drop(folder: Path, name: str | None) -> _Dropped:
-    """Drop the round ``name`` and all later rounds of a solve; for None drop the solve's regrets and strategy sums."""
+    """Drop the round ``name`` and all later rounds of a solve; None: drop the solve's regrets and strategy sums."""
     from lockers import open_store
     from spewy.look.folder import require_solve, stored_job
     from spewy.run.drop import drop_regrets, require_more_than_strategies

@@ -40,7 +40,7 @@ MOST_HANDS = 20
     "--player",
     type=click.Choice(SEAT_NAMES),
     help="Player whose hands are listed; with --against, the player who follows FOLDER. Default: the player of the "
-    "first --lock; with --against, each player in turn.",
+    "first --lock; with --against, two evaluations, in which first oop and then ip follows FOLDER.",
 )
 @click.option(
     "--hands",

@@ -176,7 +176,7 @@ class Betting:
         to_act: int | None,
         raise_by: int,
     ) -> "Betting":
-        """Return the state with the given chips, actions, player to act and smallest raise.
+        """Return a copy of the state with other chips, actions, player to act and smallest raise.
 
         ``spent`` has the chips that each player has put in, ``rounds`` the actions of each round so far, and
         ``raise_by`` the smallest raise, in chips above the bet faced.

@@ -176,8 +176,8 @@ class _Piece:
     def _amounts(self, action: Action) -> tuple[int, ...]:
         """Return the numbers of chips by which a text may name an action.
 
-        These are the chips that the player has then put in on this round; after ``r``, as the ACPC writes it, also the
-        total since the root.
+        These are the chips that the player has put in on this round after the action. After ``r``, the ACPC's letter
+        for a bet or raise, a text may also name the total since the root.
         """
         return (action.amount, action.total) if self._acpc and action.total else (action.amount,)
 

@@ -91,7 +91,10 @@ def _section(name: str, section: Mapping[str, Any], explained: Mapping[str, str]
 
 
 def _lines(table: str, section: Mapping[str, Any], explained: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each key of a table; a long value has its comment above it."""
+    """Yield the TOML text of each key of a table, with the key's comment in ``explained`` if there is one.
+
+    A comment stands beside a short value, and above a long value.
+    """
     path = f"{table}." if table else ""
     rows = [(f"{path}{key}", f"{_key(key)} = ", value) for key, value in section.items() if value is not None]
     texts = [start + (_long(value) if _is_long(value) else _value(value)) for _, start, value in rows]

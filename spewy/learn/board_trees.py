@@ -98,7 +98,10 @@ class BoardTrees:
 
     @property
     def per_pair(self) -> float:
-        """Number of all flops, divided by the number of flops that are possible once two hands are dealt."""
+        """Number of all flops, divided by the number of flops that are possible once two hands are dealt.
+
+        If impossible flops count 0, the mean over all flops times this number is the mean over the possible flops.
+        """
         k, n_left = self.game.num_board_cards[self.first_round], len(self.deck) - 2 * self.hole
         return comb(len(self.deck), k) / comb(n_left, k)
 
@@ -106,7 +109,7 @@ class BoardTrees:
     def probabilities(self) -> list[float]:
         """Probability of each board of a round, given both hands and the previous board; one number for each round.
 
-        Up to the flop it is 1.
+        The number is 1 for the flop and earlier rounds, since boards are listed for one flop at a time.
         """
         out, n_left = [], len(self.deck) - 2 * self.hole
         for t, k in enumerate(self.game.num_board_cards):

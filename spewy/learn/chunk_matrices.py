@@ -225,7 +225,12 @@ def _view(payoffs: Floats, p: int) -> Floats:
 
 
 def _unmoved(image: RowMaps, sides: Sequence[tuple[Ints, Floats]]) -> bool:
-    """Whether a permutation of hands leaves the row and the weight of each hand unchanged, for both players."""
+    """Whether a permutation of hands leaves the row and the weight of each hand unchanged, for both players.
+
+    Args:
+        image: for each player ``[hand]``, the hand to which the permutation maps each hand.
+        sides: for each player the row ``[hand]`` and the weight ``[hand]`` of each hand.
+    """
     return all(
         np.array_equal(group[to], group) and np.array_equal(weight[to], weight)
         for to, (group, weight) in zip(image, sides, strict=True)

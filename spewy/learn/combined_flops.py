@@ -28,9 +28,9 @@ class Finding:
         exploitability: half the sum of the values of both best responses. For a sample of flops, the midpoint of
             ``low`` and ``high``.
         stderr: standard error of ``exploitability``; None if all flops were measured, or only one.
-        low: exploitability if the response before the flop is chosen on other flops than it is measured on; None for a
-            single flop.
-        high: exploitability if the response before the flop is chosen on the flops on which it is measured.
+        low: exploitability if winnings on each flop are measured with the response before the flop that is best on all
+            other flops; None for a single flop.
+        high: exploitability if the response before the flop is the one that is best on all measured flops.
         best_response: values of player 0's and of player 1's best response.
         value: value for player 0 if both players follow their average strategies.
         value_stderr: standard error of ``value``; None if all flops were measured, or only one.
@@ -154,7 +154,13 @@ def _together(before: Before, findings: list[FlopFinding]) -> tuple[Floats, Floa
 
 
 def _at_once(before: Before, best: Floats, weights: Ints) -> tuple[float, float]:
-    """Compute the value of each player's best response, with one choice of actions before the flop for all flops."""
+    """Compute the value of each player's best response, with one choice of actions before the flop for all flops.
+
+    Args:
+        before: the betting before the flop.
+        best: ``[flop, player, line, group of hands]``, values of best responses from each flop on.
+        weights: ``[flop]``, weight of each flop.
+    """
     mean = np.tensordot(weights / weights.sum(), best, axes=1)
     return before.respond(0, mean[0]), before.respond(1, mean[1])
 

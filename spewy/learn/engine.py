@@ -125,7 +125,7 @@ class Engine(Protocol):
 
     Attributes:
         counted: unit in which `done` counts.
-        saves: when the engine saves.
+        saves: when the engine saves: after checks, after each visit, or in the background.
     """
 
     counted: Counted

@@ -127,7 +127,12 @@ class ClosestLine:
         self._order = lru_cache(None)(self._closest)
 
     def __call__(self, t: int, b: int, r: int) -> Floats:
-        """Estimate the payoffs of the chunk that line r enters on board b of round t."""
+        """Estimate the payoffs of the chunk that line r enters on board b of round t.
+
+        Returns:
+            Payoffs ``[matrix, row of player 0, row of player 1]``: two matrices, for the regrets of player 0 and of
+            player 1, or a single matrix for both.
+        """
         for other in self._order(t, r):
             stored = self._stored(t, b, other)
             if stored is not None:

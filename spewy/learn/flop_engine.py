@@ -378,7 +378,7 @@ class FlopEngine(SampledEngine):
 
 
 def require_learnt(answer: Any, share: int, before: Sequence[Part], numbers: Numbers, worker: str) -> None:
-    """Check a worker's answer after an interval; ``before`` has the rounds before the flop before the interval.
+    """Check a worker's answer after deals; ``before`` holds the rounds before the flop as they were before the deals.
 
     Raises:
         PeerError: the answer is not a `Learnt` for this share, has other board buckets, or has numbers that are not

@@ -102,7 +102,8 @@ def averaged(before: Part, after: Sequence[Part], gamma: float) -> Part:
 def _added(before: np.ndarray, after: Sequence[np.ndarray], visits: Ints) -> np.ndarray:
     """Merge the regrets of several shares by the rule of `averaged`.
 
-    A regret whose mean over the shares is negative becomes this mean; to any other, all shares' changes are added.
+    If the mean of a regret over the shares is negative, the result is this mean. Otherwise it is the regret before the
+    updates plus the changes of all shares, at least 0.
 
     Args:
         before: the regrets before the updates.

@@ -90,7 +90,9 @@ class LiveEngine:
         return self.solver.iteration
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Make sweeps for about half a second, at most up to the next check; if they are very short, also the checks.
+        """Make sweeps for about half a second, or until the next check is due.
+
+        If sweeps are very short, one call makes several checks and the sweeps between them.
 
         Returns:
             The checks that were made; empty unless sweeps are very short.

@@ -48,7 +48,7 @@ class PlayDown:
         return self._ranges[t, b]
 
     def _compute(self, t: int, b: int) -> tuple[Floats, Floats]:
-        """Compute the ranges on a board from those on the board of the previous round."""
+        """Compute the ranges on a board from the ranges on the board that precedes it in the previous round."""
         layout, board = self.layout, self.layout.board(t, b)
         if t == 0:
             return board.hands[0].weight[None, :].copy(), board.hands[1].weight[None, :].copy()

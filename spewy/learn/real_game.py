@@ -157,15 +157,15 @@ class RealGame:
         return FlopFinding(np.array(best), float(values.own.sum()), time.thread_time() - start)
 
     def later(self, first: int, desk: Buffers) -> Floats:
-        """Measure best responses that follow the average strategy up to some round, for each round after the first.
+        """Measure best responses that begin in a later round, and follow the average strategy in earlier rounds.
 
         Args:
             first: number of the flop.
             desk: buffers of this thread.
 
         Returns:
-            For each round after the first, chips per deal of best responses that begin there, as a mean over both
-            players.
+            For each round after the first, the chips per deal won by a best response that begins in this round, as a
+            mean over both players.
         """
         values = self._judge.later(tree(self.trees.tree(first)), desk)
         out: Floats = self.trees.per_pair * values.sum(axis=1) / 2 / self.n_pairs

@@ -126,7 +126,7 @@ class RemoteVisits:
         return visits(self._layout, self._store, t, *place)
 
     def _above(self, t: int, boards: set[int]) -> Iterator[bytes]:
-        """Yield the keys of all chunks of earlier rounds from which play can reach some boards of round t."""
+        """Yield the keys of all chunks of earlier rounds from which play can reach some given boards of round t."""
         layout = self._layout
         for a in reversed(range(t)):
             boards = {layout.board(a + 1, b).parent for b in boards}

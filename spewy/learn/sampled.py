@@ -133,7 +133,7 @@ class SampledEngine(Closing):
 
     @property
     def seconds_before(self) -> float:
-        """Seconds of work in earlier runs, including those of the solve from which `start_from` has started."""
+        """Seconds of work in earlier runs, and in the other solve whose strategies `start_from` has taken over."""
         return self.earlier.seconds + self._inherited
 
     @property
@@ -168,7 +168,7 @@ class SampledEngine(Closing):
         *,
         short: bool,
     ) -> None:
-        """Start from the strategies of another solve of the same game, which has other board buckets and rows.
+        """Start from the strategies of an earlier solve of the same game with different board buckets and rows.
 
         Args:
             opened: opens the store of the other solve for reading.
@@ -194,7 +194,7 @@ class SampledEngine(Closing):
         visits = numbers.visits[t][:, board_bucket].copy()
 
         def both(pair: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-            """Copy the board bucket's numbers from the arrays of both players."""
+            """Copy the numbers of the board bucket ``board_bucket`` out of the flat arrays of both players."""
             n_board_buckets = len(numbers.visits[t][0])
             first, second = (whole.reshape(n_board_buckets, -1)[board_bucket].copy() for whole in pair)
             return first, second

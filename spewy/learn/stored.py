@@ -57,7 +57,7 @@ class StoredEngine:
         layout: boards and betting of the problem.
         store: the lockers of the solve.
         settings: how chunks are solved.
-        order: order of the rounds in a sweep.
+        order: order of the rounds in a sweep: "bottom-up" (the last round first) or "top-down".
         workers: number of local processes.
         cluster: a cluster whose workers make the visits instead of local processes, except in rounds with few chunks;
             `close` closes it. None for local processes.

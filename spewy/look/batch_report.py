@@ -1,4 +1,7 @@
-"""Report a line over the boards of a batch for a web page: the betting around the line, and a row for each board."""
+"""Report a line over the boards of a batch for a web page.
+
+The page shows the actions before and after the line in the betting tree, and a row with figures for each board.
+"""
 
 from __future__ import annotations
 
@@ -56,8 +59,8 @@ def batch_report(
 ) -> dict[str, Any]:
     """Report a line over the boards of a batch, as a JSON object.
 
-    The object has the keys of `spewy.look.runouts.report_json`, with names of folders as ``not_solved``; and ``notes``,
-    lines of text about boards that are missing.
+    The object has the keys of `spewy.look.runouts.report_json`, and ``notes``, lines of text about missing boards.
+    Folders in ``not_solved`` are written without the path.
 
     Args:
         folder: folder of the batch.

@@ -112,7 +112,7 @@ def alike_boards(job: Job) -> int:
 
 
 def _unit(solution: Solution) -> float:
-    """Return the factor that converts a weight of a pair of hands in the solve to a weight in the ranges of the job."""
+    """Return the factor from the weight of a pair of hands in a solve to its weight in the ranges of the job file."""
     problem = solution.problem
     if problem.units is None:
         return 1.0

@@ -124,8 +124,9 @@ class Comparison:
         """Return the numbers of the hands, sorted by a column.
 
         Args:
-            column: ``"ev"`` for the absolute difference of EVs, ``"moved"``, ``"reach"`` for the sum over both solves
-                (all with the largest first), or ``"hand"`` for the name.
+            column: ``"ev"``, the absolute difference of both EVs; ``"moved"``, the share of the hand that plays
+                differently; ``"reach"``, the sum of both weights in the range; or ``"hand"``, the name of the hand.
+                Numbers are sorted with the largest first, names alphabetically.
 
         Raises:
             InputError: the column does not exist.

@@ -97,7 +97,7 @@ class StoreReads(ChunkReads):
 
         Args:
             line: line that enters the chunk.
-            number: number of the round of the game that begins with the chunk.
+            number: number of the chunk's round in the game.
             history: public cards of the solved board that equals the requested board up to suits.
 
         Returns:

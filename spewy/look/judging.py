@@ -206,7 +206,14 @@ def _task(parent: Parent, play: Path, decoded: Path, first: int) -> FlopFinding:
 
 
 def _task_of_parcel(parent: Parent, parcel: Parcel, name: str, first: int) -> FlopFinding:
-    """Compute the best responses on one first board in a worker of a cluster."""
+    """Compute the best responses on one first board in a worker of a cluster.
+
+    Args:
+        parent: tells whether to give up.
+        parcel: the game with its encoded strategies.
+        name: unique name of the measurement, under which the worker caches the decoded game.
+        first: number of the first board.
+    """
     game = _unpacked.get(name)
     if game is None:
         game = parcel.game()

@@ -174,7 +174,10 @@ class OneChunk:
 
     @cached_property
     def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Name of each row of each player: its only hand; or its number, its heaviest hand and how many more it has."""
+        """Name of each row, for both players: the name of its only hand, or a text such as ``7: AsKs and 3 more``.
+
+        The text has the number of the row, its hand with the largest weight, and the number of its other hands.
+        """
         first, second = (tuple(map(_label, range(len(rows)), rows)) for rows in self.hands)
         return first, second
 

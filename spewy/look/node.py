@@ -34,7 +34,7 @@ LARGE = 100
 class NodeView:
     """Reach, strategy, EV and equity of each hand of one player at one decision.
 
-    The player either acts at the decision, or waits; then ``actions`` is empty.
+    The player acts at the decision, or waits while the opponent acts. For a player who waits, ``actions`` is empty.
 
     Attributes:
         player: player to whom the hands belong.

@@ -126,7 +126,8 @@ def _require_same_showdown(game: Game) -> None:
     """Check that OpenSpiel ranks hands at the showdown as Spewy does.
 
     Raises:
-        InputError: three cards count at the showdown; of these OpenSpiel makes neither straights nor flushes.
+        InputError: hands of three cards are compared at the showdown, among which OpenSpiel has neither straights nor
+            flushes.
     """
     if game.num_hole_cards + sum(game.num_board_cards) == 3:
         raise InputError(

@@ -167,7 +167,10 @@ class Report:
 
     @property
     def columns(self) -> dict[str, list[Any]]:
-        """Columns of `frame` by which the rows can be sorted, without those that have one value for all rows."""
+        """Columns of `frame` by which the rows can be sorted: the values of all rows, by the name of the column.
+
+        Columns with the same value in all rows, such as ``line``, are left out.
+        """
         return {name: values[:-1] for name, values in self._columns().items() if isinstance(values, list)}
 
     def sorted(self, column: str, *, ascending: bool = False) -> Report:

@@ -89,7 +89,7 @@ def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> int:
 
 
 def _parquet_type(frame: pd.DataFrame, column: str) -> Any:
-    """Return the Parquet type of a column, the same for every frame of a table whatever values the frame has."""
+    """Return the Parquet type of a column; it does not depend on the values, so all frames of a table agree."""
     import pyarrow as pa
 
     if column == "player":

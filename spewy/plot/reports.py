@@ -131,7 +131,7 @@ def report_realisation(report: Report, ax: Any = None, orient: Orient | None = N
 
 
 def add_legend(ax: Any, columns: int) -> None:
-    """Add a legend above a chart, if any part of the chart has a label."""
+    """Add a legend of at most ``columns`` columns above a chart, if any part of the chart has a label."""
     labels = ax.get_legend_handles_labels()[1]
     if labels:
         ax.legend(
@@ -201,7 +201,7 @@ class _Chart:
         (self.ax.axvline if self.horizontal else self.ax.axhline)(value, color="black", linewidth=0.8)
 
     def limits(self) -> tuple[float, float]:
-        """Smallest and largest value that the value axis shows."""
+        """Smallest and largest value on the axis of values, which is horizontal if the bars are."""
         limits: tuple[float, float] = self.ax.get_xlim() if self.horizontal else self.ax.get_ylim()
         return limits
 
@@ -219,7 +219,7 @@ class _Chart:
         self.ax.set_axisbelow(True)
 
     def finish(self, columns: int) -> Any:
-        """Add the legend and the names of the rows; return the axes."""
+        """Add a legend of at most ``columns`` columns and the names of the rows; return the axes."""
         add_legend(self.ax, columns)
         if self.horizontal:
             self._name_boards()

@@ -39,7 +39,7 @@ def failure_text(error: BaseException) -> str | None:
 
 
 def _own_text(error: BaseException) -> str | None:
-    """Return the message of an error that stands for a failure of the machine itself; None for all other errors."""
+    """Return the message of an error that reports a failure of the machine, without a look at its causes; else None."""
     if is_a(error, *_NAMED):
         return str(error)
     if _wants_memory(error):
@@ -61,7 +61,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _wants_memory(error: BaseException) -> bool:
-    """Whether an error means that memory ran out, or address space for a thread or library (``ulimit -v``)."""
+    """Whether an error means that memory, or address space for a thread or library (``ulimit -v``), ran out."""
     if is_a(error, "builtins.RuntimeError") and str(error) == "can't start new thread":
         return True
     loading = is_a(error, "builtins.ImportError") or (isinstance(error, OSError) and error.errno is None)

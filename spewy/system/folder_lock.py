@@ -178,7 +178,7 @@ def _release(descriptor: int, path: Path, created: list[Path]) -> None:
 
 
 def _is_there(descriptor: int, path: Path) -> bool:
-    """Whether an open file is still the file at ``path``."""
+    """Whether ``path`` still leads to an open file, which may have been deleted or replaced meanwhile."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:

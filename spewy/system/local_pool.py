@@ -247,7 +247,7 @@ class LocalPool(WorkerPool):
             yield None
 
     def _end_of(self, run: _Run, task: _Task, error: BaseException | None) -> Iterator[Message]:
-        """Yield the last messages of an ended task; if a dead worker has ended the task, put it into a queue again.
+        """Yield the last messages of an ended task; if a dead worker has ended the task, plan another attempt.
 
         Args:
             run: state of the call of `work`.

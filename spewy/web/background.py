@@ -43,7 +43,7 @@ class Background:
         Args:
             key: what identifies the question.
             version: what the answer depends on besides the question, such as the last save of a solve. An answer of
-                another version is returned once to those who waited for it, and computed anew for later questions.
+                another version is returned once, to the page that waited for it; later it is computed anew.
             work: computes the answer, if no computation has begun yet.
 
         Raises:

@@ -43,7 +43,7 @@ def bundle(start: str, folder: Path = STATIC) -> str:
 
 
 def styles(folder: Path = STATIC) -> str:
-    """Join the style sheets that the server's page loads, in its order."""
+    """Join the style sheets that the server's page loads, in the order of the page."""
     names = SHEET.findall((folder / "index.html").read_text("utf-8"))
     return "".join((folder / name).read_text("utf-8") for name in names)
 

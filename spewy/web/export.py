@@ -85,7 +85,7 @@ def export_page(
 
 
 def _facts(solution: Solution, day: date) -> list[str]:
-    """Say what a solution is, how good it is, and when the page was written."""
+    """Return lines of text about a solution: its kind, its progress, its exploitability, and the date of the page."""
     kind = summary(solution)["kind"]
     if solution.folder is None:
         judged = judged_by(solution.problem, read_trace(solution.store))

@@ -155,7 +155,7 @@ class Folders:
 
     @contextmanager
     def apart(self, name: str) -> Iterator[Solution]:
-        """Open a solve for long work in a ``with`` block, so that pages can look at the solve meanwhile.
+        """Open a solve on its own for long work in a ``with`` block; pages can look at the solve meanwhile.
 
         Raises:
             InputError: there is no solve with the id.

@@ -78,9 +78,9 @@ def _batch(folders: Folders, name: str) -> Entry:
 
 
 def _comparable(folders: Folders, entry: Entry) -> list[dict[str, Any]]:
-    """List the other solves of the same game, with which a solve can be compared: ``id``, and ``batch`` or "".
+    """List the other solves of the same game, with which a solve can be compared.
 
-    The solves of a batch stand one after another.
+    Each has its ``id``, and ``batch``, the id of its batch or an empty text. The solves of a batch stand together.
     """
     wanted, entries = comparable_key(entry.path), folders.entries()
     in_batches = {board for other in entries for board in other.boards}

@@ -146,7 +146,7 @@ def _problem(key: str, parse: Callable[[], object]) -> Iterator[dict[str, str]]:
 
 
 def tree_part(job: Job, parameters: Parameters) -> dict[str, Any]:
-    """Return the rest of a round of a job's betting tree as a JSON object, from the node at the parameter ``line`` on.
+    """Return the betting tree from the node at the parameter ``line`` to the end of the round, as a JSON object.
 
     A decision has its ``player`` and its ``actions``, each with a ``node``. If there are too many nodes, a decision has
     ``more`` instead of actions; then a page asks for the rest with the decision's ``line``. A deal of cards has the

@@ -153,7 +153,7 @@ class Pace:
     def take_spent(self) -> dict[str, float]:
         """Return the seconds spent on each stage since the last call of this method.
 
-        The stage ``iterate`` includes first iterations and deals.
+        The seconds of first iterations and of deals are included in those of the stage ``iterate``.
         """
         spent, self._spent = self._spent, {}
         return spent

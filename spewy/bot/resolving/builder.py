@@ -183,7 +183,9 @@ class SubgameBuilder:
         return root
 
     def size(self, root: Root) -> int:
-        """Number of entries in both players' strategies of a subgame, as `strategy_size` counts them on its boards.
+        """Number of entries in both players' strategies of a subgame: hands times actions, on all boards.
+
+        `strategy_size` counts the same entries of a subgame whose boards are listed already.
 
         Raises:
             InputError: the root is impossible.
@@ -322,7 +324,12 @@ def live_game(
 
 
 def _locks(layout: Layout, kept: Mapping[str, Floats]) -> Iterator[Lock]:
-    """Yield a lock for each decision of a subgame's first round that has fixed frequencies in ``kept``, by line."""
+    """Yield a lock for each decision of a subgame's first round whose line is a key of ``kept``.
+
+    Args:
+        layout: boards and betting of the subgame.
+        kept: fixed frequencies ``[action, hand of the deck]`` of decisions, by line; NaN: not fixed.
+    """
     for n, node in enumerate(layout.betting[0].nodes):
         if node.kind == "decision" and node.line in kept:
             assert node.player is not None

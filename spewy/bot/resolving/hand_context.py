@@ -43,7 +43,10 @@ class HandContext:
     solved: OrderedDict[SolveKey, Solution] = field(default_factory=OrderedDict)
 
     def keep(self, key: SolveKey, resolved: Solution) -> Solution:
-        """Cache a solved subgame and return it; drop the least recently used while all together exceed `MOST_KEPT`."""
+        """Cache a solved subgame and return it.
+
+        While the cache takes more than `MOST_KEPT` bytes, the least recently used subgames leave the cache.
+        """
         self.solved[key] = resolved
         self.solved.move_to_end(key)
         while sum(each.n_bytes for each in self.solved.values()) > MOST_KEPT and len(self.solved) > 1:

@@ -173,7 +173,7 @@ def best_responses(
 def _with_gadget(
     layout: Layout, game: LiveGame, solver: Solver, ranges: tuple[Floats, Floats], safety: Safety
 ) -> Callable[[int], None]:
-    """Return the function that runs iterations of a safe solve."""
+    """Return a function that runs a given number of iterations of a safe solve."""
     opponent = 1 - safety.player
     hands = layout.board(0, 0).hands[opponent].numbers
     estimated = ranges[opponent][hands]

@@ -47,8 +47,8 @@ class _Deals(NamedTuple):
 class _Dealer:
     """Deals the cards of later rounds at random; in the subgame's first round each hand has a row of its own.
 
-    The dealer does not know the solution that it deals for: a solution that is no longer needed must not be part of a
-    cycle of references, since its memory would then wait for Python's garbage collector.
+    The dealer has no reference to the `SampledRound` that uses it. With such a cycle of references, the memory of an
+    unused `SampledRound` would be freed only by Python's garbage collector.
 
     Args:
         abstraction: board buckets and rows of later rounds.
@@ -155,7 +155,7 @@ class SampledRound:
         return self._n_bytes
 
     def run(self, n: int) -> None:
-        """Learn from n more deals."""
+        """Make n more deals; each deal updates the regrets and strategy sums of both players."""
         self._cfr.run(n)
 
     def frequencies(self, line: str, board: tuple[int, ...]) -> Floats:

@@ -146,9 +146,9 @@ class Subgame:
         return self._resolved(opponent).best_values(player) if values is None else values
 
     def blueprint_values(self, player: int) -> Floats | None:
-        """Return the opponent's best-response values if a player does not re-solve this subgame.
+        """Return the opponent's best-response values ``[hand of the deck]`` if a player does not re-solve this subgame.
 
-        The values are ``[hand of the deck]``; None if the player's strategy is unknown, or if there was no time.
+        The player then follows `blueprint_strategy`. None if that strategy is unknown, or if there was no time.
         """
         if player not in self._values:
             self._values[player] = self._blueprint_values(player)
@@ -349,7 +349,7 @@ class Subgame:
             return None
 
     def _in_menu(self, blueprint: BlueprintStrategy) -> BlueprintStrategy:
-        """Translate a blueprint strategy to the bet sizes (the menu) of this subgame; keep its pot and extra bets."""
+        """Translate a blueprint strategy to this subgame's bet sizes (its menu), with the pot of ``blueprint.root``."""
         root = replace(blueprint.root, menu=self.root.menu)
         if root == blueprint.root:
             return blueprint

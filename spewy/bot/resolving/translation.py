@@ -1,10 +1,11 @@
 """Translate a strategy from one betting tree to another tree of the same round with other bets.
 
-The translation follows both trees in parallel, from root to leaves. A decision of the new tree corresponds to the
-decision of the known tree after the corresponding actions. A bet corresponds to the likelier of its two neighbouring
-bets in the other tree (`spewy.bot.bet_translation`). The new strategy takes each action as often as the known strategy
-takes the corresponding actions. Where the known tree has no decision left, because its players are all in for less, the
-new strategy checks and calls.
+The *known tree* is the betting tree for which the strategy is known, and the *new tree* is the other one. The
+translation follows both trees in parallel, from root to leaves. A decision of the new tree corresponds to the decision
+of the known tree after the corresponding actions. A bet corresponds to the likelier of its two neighbouring bets in the
+other tree (`spewy.bot.bet_translation`). The new strategy takes each action as often as the known strategy takes the
+corresponding actions. In the known tree, players can be all in earlier than in the new tree. A decision of the new tree
+then has no corresponding decision, and the new strategy checks or calls.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def translate_subgame(
 
 
 class Counterpart(NamedTuple):
-    """The decision of the known tree that corresponds to a decision of the new tree.
+    """The decision of the known tree that corresponds to a decision of the new tree, when a strategy is translated.
 
     Attributes:
         line: line of the decision in the known tree; None if no decision corresponds.
@@ -86,7 +87,7 @@ class Counterpart(NamedTuple):
 def counterparts_of(
     root: Node, known: Node, put_in_before: int, known_put_in_before: int
 ) -> Iterator[tuple[str, Counterpart]]:
-    """Yield the line of each decision of a new tree, and the corresponding decision of a known tree.
+    """Yield the line of each decision of a new tree, and the corresponding decision of the tree with a known strategy.
 
     Args:
         root: root decision of the new tree.

@@ -110,7 +110,10 @@ def write_strategy(
 
 
 def _in_pots(builder: SubgameBuilder, root: Root, strategy: PlayerStrategy, factor: float) -> PlayerStrategy:
-    """Return a strategy whose frequencies at each decision are multiplied by a factor times the pot after a call."""
+    """Scale the frequencies of a strategy, to get the regrets with which a warm start begins.
+
+    The frequencies at each decision are multiplied by ``factor`` and by the chips in the pot after a call.
+    """
 
     @lru_cache(None)
     def sizes(lines: tuple[str, ...]) -> Floats:

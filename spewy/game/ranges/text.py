@@ -99,7 +99,7 @@ def _ladders() -> Iterator[list[HandClass]]:
 
 
 def _ladder_groups(ladder: list[HandClass], weights: list[float], single: list[int]) -> Iterator[str]:
-    """Yield a group, such as ``AQs-A9s:0.5``, for each stretch of a list of classes with equal weights above 0.
+    """Yield a group, such as ``AQs-A9s:0.5``, for each stretch of a list whose classes have equal weights above 0.
 
     Args:
         ladder: a list of `_ladders`.
