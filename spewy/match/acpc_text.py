@@ -228,7 +228,7 @@ def parse_logged(game: Game, line: bytes | str) -> LoggedHand:
     ((90, -90), True)
 
     Raises:
-        InputError: the line is no hand, belongs to another game, or has other values than the chips won in the hand.
+        InputError: the line is no hand, belongs to another game, or states other winnings than those of the hand.
     """
     subject = "log line"
     text = _text(subject, line)

@@ -277,7 +277,7 @@ class GameContest:
 
 
 def _infinitive(betting: Betting, action: str) -> str:
-    """Write an action as a person chooses it: ``raise to 300`` for ``raises to 300``, and ``all-in``."""
+    """Describe an action as a choice, in the infinitive: ``raise to 300``, not ``raises to 300``; or ``all-in``."""
     if action[1:] and betting.to_act is not None and int(action[1:]) >= betting.stack(betting.to_act):
         return f"all-in {action[1:]}"
     word, _, rest = action_text(betting, action).partition(" ")

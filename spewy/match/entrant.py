@@ -58,12 +58,12 @@ _WITH_VALUE = ("-W", "-X")
 
 @dataclass(frozen=True)
 class Entrant:
-    """The specification of a bot in a match, which other processes can open too.
+    """The specification of a bot in a match, from which any process can open the bot.
 
     Attributes:
         kind: form of the word that specifies the bot.
         value: name of a rule, path, LBR setting, command or port, depending on the kind.
-        settings: keywords of the function that opens the bot, such as `spewy.open_bot`.
+        settings: keyword arguments for the function that opens the bot, such as `spewy.open_bot`.
         called: the name that the user gave to the bot; empty if the user gave none.
     """
 
@@ -195,7 +195,7 @@ def parse_entrant(
 
     Args:
         text: the word, with ``NAME=`` or without.
-        settings: keywords of the function that opens the bot.
+        settings: keyword arguments for the function that opens the bot.
         rules: names of the rules that are allowed.
         kinds: other kinds of bots that are allowed.
         base: folder at which relative paths begin.

@@ -215,7 +215,7 @@ class _Pairs:
     """Chips that one hand wins against each other hand, if nobody bets after the current round.
 
     Args:
-        reviewed: the review of the hand, which has the strategy.
+        reviewed: the review of the hand, which provides the strategy.
         player: the player with the hand.
         own: cards of the hand.
         board: public cards.

@@ -150,7 +150,7 @@ class Lbr:
         return Mix(actions, live, best)
 
     def _choice(self, public: Hand, actions: Sequence[str]) -> Ints:
-        """Return the number of the action with the highest value for each hand of the deck."""
+        """Return for each hand of the deck the index in ``actions`` of the action with the highest value."""
         weights = np.where(blocked(self._deck, public.board), 0.0, self.opponent_range(public))
         values = np.stack([self._values(public, action, weights) for action in actions])
         best: Ints = np.argmax(values, axis=0)
@@ -196,7 +196,13 @@ class Lbr:
 
 
 def _totals(letters: str, betting: Betting, bounds: tuple[int, int]) -> Iterator[int]:
-    """Yield the totals of the bets that the letters of a setting allow."""
+    """Yield the totals of the bets that the letters of a setting allow.
+
+    Args:
+        letters: letters of the actions that are allowed in the round.
+        betting: the betting before the bet.
+        bounds: smallest and largest legal total of a bet.
+    """
     low, high = bounds
     if "p" in letters:
         highest = max(betting.spent)

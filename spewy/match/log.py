@@ -5,7 +5,8 @@ complete as soon as the log has its ``STATE`` line:
 
 - ``# aivat HAND:VALUE``: AIVAT's estimate of the chips that player 0 won, without luck;
 - ``# fault HAND:PLAYER:TEXT``: something that a player did wrong;
-- ``# sources HAND:PLAYER:SOURCE TIMES, ...``: number of a player's decisions by source;
+- ``# sources HAND:PLAYER:SOURCE TIMES, ...``: number of a player's decisions from each source, such as
+  ``stored`` (the stored strategy) or ``re-solved``;
 - ``# spent HAND:PLAYER:ROUND SECONDS STAGE SECONDS ..., ...``: time of a player's decisions (`spewy.bot.spent`);
 - ``# failure HAND:PLAYER:REASON: TEXT``: a decision or re-solve that failed.
 """
@@ -41,7 +42,7 @@ def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator
     Args:
         game: the game that was played.
         lines: lines of the log.
-        subject: first words of errors.
+        subject: first words of error messages.
 
     Raises:
         InputError: a line is no hand, or its hand is impossible in the game.

@@ -138,7 +138,7 @@ def play_match(
         aivat: whether to estimate the score also without luck, if a bot reveals its strategy.
         seconds: seconds that a bot may take for each answer; None: no limit.
         workers: number of processes; None: one for each core.
-        how: keywords of `spewy.open_bot` for bots from folders, such as ``resolve``.
+        how: keyword arguments of `spewy.open_bot` for bots from folders, such as ``resolve``.
 
     Raises:
         InputError: a word specifies no bot, the folder holds another match, or an argument is out of range.

@@ -75,8 +75,9 @@ def shares(
 class BoardOdds:
     """Compares each hand of the deck with an opponent's range on a board.
 
-    The methods return sums of the range's weights, ``[hand of the deck]``, and serve both players. A sum leaves out the
-    opponent's hands that share a card with the player's hand or the board. Hands that the board blocks get 0.
+    For each hand of the deck, the methods add up weights of the opponent's range; both the range and the sums are
+    ``[hand of the deck]``, and either player can be the opponent. A sum leaves out the opponent's hands that share a
+    card with the player's hand or the board. Hands that the board blocks get 0.
 
     Args:
         game: rules with the deck and the numbers of cards.
@@ -92,7 +93,7 @@ class BoardOdds:
         self._lead = on_board.lead.astype(np.float32)
 
     def met(self, weights: Floats) -> Floats:
-        """Return the total weight of the opponent's hands that share no card with each hand of the deck.
+        """Return for each hand of the deck the total weight of the opponent's hands that share no card with it.
 
         Args:
             weights: weights of the opponent's range, ``[hand of the deck]``.

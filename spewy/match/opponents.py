@@ -113,7 +113,7 @@ def _places(raising: float, calling: float) -> Callable[[Game], Rule]:
     """Return a function that makes a rule: raise with the best hands, call with good hands, else check or fold.
 
     Hands are ranked among all hands: by equity before the first public card, then by their strength on the board. Each
-    raise of the round halves the share of hands that raise, and reduces the share of hands that call to four fifths.
+    raise of the round multiplies the share of hands that raise by 1/2, and the share that call or raise by 4/5.
 
     Args:
         raising: share of the hands that make the first raise of a round.
@@ -197,7 +197,7 @@ def pot_raise(betting: Betting, share: float) -> int:
 
 
 def _odds(game: Game) -> HandOdds:
-    """Return the equities and percentiles of a game's hands; the import is here because it loads kernels."""
+    """Return the equities and percentiles of a game's hands; importing their module loads compiled kernels."""
     from spewy.match.odds import HandOdds
 
     return HandOdds(game)

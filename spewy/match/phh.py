@@ -1,4 +1,4 @@
-"""The Poker Hand History format (J. Kim, 2024): TOML with a table for each hand, numbered in files of several hands.
+"""The Poker Hand History format (J. Kim, 2024): TOML with a table for each hand, numbered if there are several.
 
 In heads-up hands the format's player 1 is the big blind, which is player 0 here; yet the list of blinds begins with the
 small blind. The amount of a bet is the player's total in the round after the bet.
@@ -63,7 +63,7 @@ def read_phh(
     Args:
         game: the game that was played.
         text: content of the file.
-        subject: first words of errors.
+        subject: first words of error messages.
         own_stakes: whether hands may have other blinds and stacks than the game.
 
     Raises:

@@ -111,7 +111,7 @@ class RemoteBot(Closing):
             raise BotGoneError(str(error)) from None
 
     def take_faults(self) -> list[str]:
-        """Return fault texts about the client's lines since the last call that answered no question."""
+        """Return texts about the lines that the client has sent unasked since the last call."""
         more = self._n_strays - len(self._strays)
         faults = [*self._strays, *([f"ignored {more:,} more lines"] if more else [])]
         self._strays, self._n_strays = [], 0

@@ -39,8 +39,9 @@ class RunningScore:
     def of(cls, won: Sequence[float], judged: Sequence[Judged | None], unit: Unit) -> RunningScore:
         """Compute the score from all finished hands.
 
-        If the strategy's own expected winnings in each hand are known, the interval of `without_luck` is computed from
-        the differences to them. So the interval does not widen if these expected winnings differ from hand to hand.
+        If the strategy's own expected winnings are known for each hand, the interval of `without_luck` is computed from
+        the estimates minus these expected winnings. So the interval does not widen if the expected winnings differ from
+        hand to hand.
 
         Args:
             won: chips that the person won in each hand.

@@ -87,7 +87,7 @@ class Score:
         results: the hands that were played.
         complete: whether these are all hands of the match.
         faults: texts of each bot's faults, in the order of play.
-        tallies: each bot's decisions by source, and its failures.
+        tallies: for each bot the number of decisions from each source (such as the stored strategy), and its failures.
     """
 
     names: tuple[str, str]
@@ -125,7 +125,7 @@ class Score:
 
     @property
     def sources(self) -> tuple[Counter[str], Counter[str]]:
-        """Number of each bot's decisions by source; empty for a bot that does not count them."""
+        """Number of each bot's decisions from each source, such as ``stored``; empty for a bot without such counts."""
         return self.tallies[0].sources, self.tallies[1].sources
 
     @property

@@ -2,8 +2,8 @@
 
 An illegal no-limit raise becomes the nearest legal raise; any other illegal answer becomes a call. A bot that fails
 folds if it faces a bet, and else checks. A bot that is late is not asked again, since it would be late in all further
-hands. A bug in a bot's program, such as a TypeError, ends the match, since the score would not be that of the bot as
-it is meant.
+hands. A bug in a bot's program, such as a TypeError, ends the match, since the score would not measure the bot as it
+was designed.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _within(seconds: float | None, function: Callable[[], Answer]) -> Answer:
         return function()
 
     def on_alarm(number: int, frame: FrameType | None) -> None:
-        """Interrupt the function, but not the code that stops the timer."""
+        """Interrupt the call when the timer ends, unless the call has returned and the timer is being stopped."""
         while frame is not None:
             if frame.f_code is timed.__code__:
                 raise _OutOfTimeError

@@ -6,8 +6,8 @@ from those of the tree, and the EVs of the solve would not apply.
 
 The solve knows the EV of every action of every hand exactly. So the cost of a decision is the EV of the hand's own mix
 less the EV of the played action, without an estimate. The result without luck is AIVAT's (`spewy.match.aivat`) with
-these EVs as its V. At a deal, and at a decision of the strategy, V is the mean of the V that follow. So all corrections
-add up to the EV of the person's seat at the root, less the costs of the person's decisions.
+these EVs as its V. At a deal, and at a decision of the strategy, V is the mean of V after it. So the
+estimate is the EV of the person's seat at the root, less the costs of the person's decisions.
 """
 
 from __future__ import annotations

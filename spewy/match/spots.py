@@ -175,7 +175,7 @@ class Spot:
         return node.actions, frequencies
 
     def hand_values(self, hand: Hand, cards: Sequence[int]) -> HandValues:
-        """Return the strategy and EVs of one hand at a decision, in chips: the numbers of ``spewy show``.
+        """Return the strategy and EVs of one hand at a decision, in chips, as ``spewy show`` prints them.
 
         Raises:
             InputError: the player to act cannot have the hand.

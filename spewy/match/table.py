@@ -1,4 +1,4 @@
-"""Play a hand step by step: the caller asks the player to act for an action, and passes the action to the table.
+"""Play a hand step by step: the caller asks the player whose turn it is for an action, and passes it to the table.
 
 The players can be people or programs of any kind. `play_hand` plays a hand between two bots.
 """
@@ -153,7 +153,8 @@ class Played:
         hand: the hand with all cards.
         steps: the decisions in the order of play.
         faults: illegal or missing answers, and lines that answered no question.
-        tallies: for each player, the decisions by source, their times, and the failures.
+        tallies: for each player, the number of decisions from each source (such as the stored strategy), their times,
+            and the failures.
     """
 
     hand: Hand

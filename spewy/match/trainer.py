@@ -2,7 +2,7 @@
 
 Both strategies play a hand, on a random board of the batch and with cards from both ranges, up to the player's k-th
 decision, where k is a random number from 1 to `MOST_DECISIONS`. If the hand ends before, another hand and another k are
-drawn. So each decision is asked as often as play comes there, with the hands that come there.
+drawn. So decisions are asked in proportion to how often play reaches them, with the hands that reach them.
 """
 
 from __future__ import annotations

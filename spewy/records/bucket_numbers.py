@@ -244,7 +244,8 @@ def _read_player(
         locker: name of the locker: regrets or strategy sums.
         place: round and player.
         board_buckets: numbers of the board buckets to read.
-        whole: ``[board bucket, index]``, filled in the rows of these board buckets.
+        whole: ``[board bucket, index]``, with the flat array of each board bucket; the rows of ``board_buckets`` are
+            filled.
     """
     if not whole.shape[1]:
         return
@@ -269,7 +270,7 @@ def _key(t: int, board_bucket: int, p: int) -> bytes:
 
 
 def _marked_key(t: int) -> bytes:
-    """Return the key of the numbers of visits of all board buckets of round t at the last finished save."""
+    """Return the key under which a finished save records how often each board bucket of round t was visited."""
     return f"{t}|".encode()
 
 

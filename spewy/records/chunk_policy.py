@@ -36,8 +36,8 @@ class ChunkPolicy(Policy):
     Args:
         problem: game or spot that was solved.
         store: lockers of the solve; `close` closes them.
-        patched: the store together with re-solved strategies of dropped rounds, where ``problem`` must have a row for
-            each hand; None reads the store alone.
+        patched: reads the store together with re-solved strategies of dropped rounds; this requires a problem with a
+            row for each hand. None: read the store alone.
     """
 
     def __init__(self, problem: Problem, store: Store, patched: PatchedReads | None = None) -> None:

@@ -18,7 +18,7 @@ TRACE_KEY, TARGET_KEY = b"trace|", b"trace|target"
 """Keys of a solve's checks, and of its target in the words of the job file."""
 
 RESULT_KEY = b"result|"
-"""Key of the result of the last run, as JSON. An interrupted run stores no result; each run first deletes the last."""
+"""Key of the result of the last run, as JSON. An interrupted run stores no result; a new run deletes the old one."""
 
 DROPPED_KEY = b"dropped|"
 """Key of the number of the first dropped round."""

@@ -4,8 +4,8 @@ With these values the EVs at a decision can be computed from its own chunk, and 
 chunk with chance leaves, the locker ``leaves`` holds counterfactual values ``[chance leaf, hand]`` under the average
 strategies, player 0's and then player 1's, in single precision. The opponent's hands weigh as in the initial ranges.
 
-A solve with live leaves writes the values together with its strategies, and records after how many sweeps. The values
-count as unknown once the store has more sweeps. ``spewy drop`` writes the values of the last round that it keeps.
+A solve with live leaves writes the values together with its strategies, and records the number of sweeps so far. The
+values count as unknown once the store has more sweeps. ``spewy drop`` writes those of the last round that it keeps.
 """
 
 from __future__ import annotations

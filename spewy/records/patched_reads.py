@@ -105,7 +105,7 @@ class Snapshot:
             )
 
     def get(self, locker: str, key: bytes) -> Array | None:
-        """Return the array that the store had under a key; None if the store had no array there.
+        """Return the array that the store had under a key; None if the store had no such array.
 
         Raises:
             KeyError: the key was not copied.

@@ -1,4 +1,4 @@
-"""The cost of a solve, estimated before it starts: the sizes that all jobs have.
+"""The cost of a solve, estimated before the solve starts; this module has the figures that every job has.
 
 `spewy.run.walked_cost` estimates jobs that walk through all boards, `spewy.run.sampled_cost` jobs that sample boards.
 """

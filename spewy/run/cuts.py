@@ -93,7 +93,7 @@ Change = tuple[str, str, str, str | None, dict[str, Any]]
 
 
 def _changes(data: dict[str, Any], job: Job) -> Iterator[Change]:
-    """Yield the changes of a job that may save memory: without a bet size, or with a limit of the number of raises.
+    """Yield the changes of a job that may save memory: without a bet size, or with a limit on the number of raises.
 
     Args:
         data: the job as nested dictionaries.

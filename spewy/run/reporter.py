@@ -17,7 +17,7 @@ _LOG = logging.getLogger(__name__)
 def unfailing(reporter: Listener) -> Listener:
     """Wrap a reporter: once one of its methods has raised an error, none of them is called any more.
 
-    The error is logged, unless it is a closed pipe, which the user has closed on purpose.
+    The error is logged, unless it reports a closed pipe: the user has closed the pipe on purpose.
     """
     return cast(Listener, _Unfailing(reporter))
 

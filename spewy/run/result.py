@@ -41,7 +41,7 @@ class SolveResult:
             last, with the checks), ``best_response`` (the checks) and ``total``.
         peak_rss_mib: largest memory of the process in MiB.
         trace: (sweeps or deals, seconds, exploitability in ``unit``) of each check in all runs.
-        unit: unit of amounts: the job's.
+        unit: unit of all amounts, as the job gives it, such as chips.
     """
 
     name: str

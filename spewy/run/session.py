@@ -227,7 +227,10 @@ class Session(Closing):
         return sampled_engine(plan, self.stores, self._made, self.start_from, report.note, report.boards)
 
     def _warm_up(self, report: Reporter, done: int) -> None:
-        """Compile kernels that are not cached, and report unusual memory, disk space or time of the solve."""
+        """Compile kernels that are not cached, and tell the user about slow parts of the solve.
+
+        Slow parts are long computations of board buckets, streaming from disk, and a single linear program.
+        """
         plan, job = self.plan, self.job
         if isinstance(plan, SampledPlan):
             warm_up("sampled", len(plan.rounds), job.solve.short, report.note)
@@ -263,7 +266,7 @@ class Session(Closing):
 
         Raises:
             InputError: this job does not sample boards, or the folder is this solve's own; or the other solve has
-                another game or betting, or no saved deals, or both solves need too much memory.
+                another game or betting, or no saved deals, or the two solves together need too much memory.
             lockers.LockerError: the folder has no lockers, or damaged ones.
         """
         if not isinstance(self.plan, SampledPlan):

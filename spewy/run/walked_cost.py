@@ -66,7 +66,7 @@ class WalkedCost(Cost):
 
     @property
     def counts(self) -> tuple[Count, ...]:
-        """Numbers of boards, chunks, information sets, and boards with fewer rows than asked for, with their nouns."""
+        """Numbers of boards, chunks, information sets and boards with too few rows, each with a noun for messages."""
         short, unusual = sum(self.short_boards), "with fewer different hands than rows asked for"
         return (
             (sum(self.boards), "board", "boards"),
@@ -85,7 +85,7 @@ class EngineSetup:
         variant: variant of CFR.
         itemsize: bytes of a regret or strategy sum in memory.
         threads: number of threads or processes that solve.
-        integrate: ``solve.integrate`` of the job: "regret" or "average".
+        integrate: what a visit adds to a stored chunk: regrets of CFR ("regret") or a local optimum ("average").
         first_live: first round of the game whose chunks are live; None: all chunks are stored.
         first_dropped: first round of the game that is dropped at the end; None: no round is dropped.
     """

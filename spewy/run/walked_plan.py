@@ -96,9 +96,9 @@ class WalkedPlan(Plan):
     def counted(
         cls, job: Job, *, streaming: bool, progress: Callable[[int], None] | None = None
     ) -> WalkedPlan:
-        """Make a plan that estimates the cost of a job; its buckets of hands are counted, not computed.
+        """Make a plan that only estimates the cost of a job: it counts the buckets of hands instead of computing them.
 
-        The buckets are computed only if their counted number is an upper bound with which the job exceeds its memory.
+        The count may be only an upper bound. If the job exceeds its memory with such a bound, the buckets are computed.
 
         Raises:
             InputError: the tree or the linear program of the whole game is too large, or no engine supports the job's

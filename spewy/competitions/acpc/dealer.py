@@ -94,7 +94,7 @@ class Terms:
         next(deals(self.game, self.seed))
 
     def position(self, seat: int, number: int) -> int:
-        """Return the position of a seat in hand ``number``; given a position, return the position's seat."""
+        """Return the position that a seat has in hand ``number``; the same rule converts a position to its seat."""
         return seat if self.fixed else (seat + number) % 2
 
     def seat_name(self, seat: int) -> str:
@@ -260,7 +260,7 @@ class Dealer:
         return action.action
 
     def _asked(self, hand: Hand, number: int) -> str:
-        """Ask the player to act for an action, and log it; for a player who is gone the action is a fold."""
+        """Ask the player whose turn it is for an action, and log the action; a player who is gone folds."""
         assert hand.to_act is not None
         seat = self.terms.position(hand.to_act, number)
         self._send_state(hand, number)
@@ -317,7 +317,7 @@ class Dealer:
                 self._warn(f"WARNING: {connection.peer}: ignored a line: {shown(text)}")
 
     def _leave(self, seat: int, error: PeerError) -> None:
-        """Handle a player who is out of time or gone: end the match, or by the rules of 2007 fold for this player."""
+        """Handle a player who is out of time or gone: end the match, or fold for this player from now on."""
         if self.terms.rules != "2007":
             raise error
         self._note_gone(seat, error)

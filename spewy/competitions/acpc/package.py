@@ -55,7 +55,7 @@ def package_acpc(folder: Path, out: Path, options: Sequence[str]) -> int:
     Args:
         folder: folder of a solve, which may be running, or a copy of its strategy locker.
         out: the folder to make, which must not exist yet; it appears when it is complete.
-        options: words of the command line of ``spewy play acpc`` that the start script adds.
+        options: options of ``spewy play acpc``, as command-line words, which the start script passes to the bot.
 
     Returns:
         The size of the new folder in bytes.

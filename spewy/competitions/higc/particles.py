@@ -122,6 +122,10 @@ def play_out(state: SpielState, player: int, rng: Random, most: int) -> float:
 
 
 def _gap(first: State, second: State) -> int:
-    """Count how much two states differ for a player: bytes of tensors, plus 1,000 if the legal actions differ."""
+    """Return how much two states differ for a player.
+
+    Returns:
+        The number of tensor bytes that differ, plus 1,000 if the legal actions differ.
+    """
     pairs = zip(b"".join(first.tensors), b"".join(second.tensors), strict=False)
     return sum(one != two for one, two in pairs) + 1000 * (first.legal != second.legal)

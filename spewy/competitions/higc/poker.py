@@ -24,7 +24,8 @@ class PokerAgent:
         bot: the bot that plays; the agent's `close` closes it.
         seat: number of the bot's player.
         seed: seed of the bot's random choices in all matches.
-        note: called by `close` with the number of the bot's decisions by source, and with its failures.
+        note: called by `close` with the number of decisions from each source, such as the stored strategy or a
+            re-solve, and with the bot's failures.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class PokerAgent:
         return self._table.number(self._bot.act(hand), hand.betting, legal)
 
     def close(self) -> None:
-        """Close the bot, and report its decisions by source and its failures."""
+        """Close the bot; report its failures, and how many decisions came from each source, such as a re-solve."""
         self._bot.close()
         tally = tally_of(self._bot).take()
         if tally.sources:

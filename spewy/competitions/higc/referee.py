@@ -59,10 +59,10 @@ class Limits:
     Attributes:
         dialect: form of the protocol that the players speak.
         act: seconds for an answer.
-        chance: seconds that a chance node takes.
+        chance: seconds for which the referee waits at each chance node before it draws the outcome.
         prepare: additional seconds for the first answer or, in the older dialect, seconds until a player must be ready.
         leave: seconds within which a player's process must end after the match.
-        word: seconds for the words ``start`` and ``ponder`` of the older dialect.
+        word: seconds within which a player must send ``start`` or ``ponder``, in the older dialect.
         illegal: number of illegal actions that shuts a player down.
         stray: number of unrequested lines that shuts a player down.
         faults: number of faults of any kind that the older dialect tolerates.
@@ -205,7 +205,13 @@ class _Player:
             self.is_out = kinds.count(kind) >= self.limits.stray
 
     def action(self, line: str, menu: Sequence[int], seconds: float) -> int | None:
-        """Return the legal action in a player's line; otherwise record a fault and return None."""
+        """Return the action that a player's line names; if it names no legal action, record a fault and return None.
+
+        Args:
+            line: the player's line.
+            menu: the legal actions.
+            seconds: seconds that the answer took.
+        """
         self.slowest = max(self.slowest, seconds)
         action = parse_answer(line)
         if action in menu:

@@ -87,7 +87,7 @@ class Series:
             raise InputError(f"matches: expected 1 to {MOST_MATCHES:,}, found {shown(self.matches)}")
 
     def of_run(self, swapped: bool) -> int:
-        """Return the number of matches in a run: the run with swapped seats, or the run without."""
+        """Return the number of matches in the run with swapped seats, or in the run without swapped seats."""
         return self.matches // 2 if swapped else (self.matches + 1) // 2
 
     @property
@@ -259,7 +259,7 @@ def _open(
         swapped: whether the first bot is player 1.
         folder: folder of the logs.
         seeds: seed of the random choices of the bot in each seat.
-        stack: closes the new channels in the end.
+        stack: exit stack that receives the new channels, and closes them in the end.
     """
     stack.close()
     channels = []
@@ -358,7 +358,7 @@ class _Log:
 
 
 def _flat(head: Any) -> dict[str, Any]:
-    """Return the keys of a log's first line together with the keys of its limits; empty if it is no JSON object."""
+    """Return a log's first line as one dict, with the keys of its object ``limits``; empty if it is no JSON object."""
     if not isinstance(head, dict):
         return {}
     limits = head.get("limits")

@@ -55,7 +55,7 @@ def parse_answer(game: Game, fields: Mapping[str, Any]) -> Answer:
 
     Raises:
         InputError: a field is missing or has another form, an action is illegal, the cards do not fit the actions, it
-            is not the client's turn, or the chips won are not those of the rules.
+            is not the client's turn, or the stated winnings contradict the rules.
     """
     action = _text(fields, "action")
     position = _whole(fields, "client_pos")

@@ -117,7 +117,7 @@ class Open:
 
     @property
     def is_forgotten(self) -> bool:
-        """Whether the server has forgotten the hand, since its last message is more than a day old."""
+        """Whether the last message about the hand is more than a day old, so that the server has forgotten the hand."""
         return time.time() - self.since > IDLE
 
 
@@ -194,7 +194,8 @@ class Record:
             actions: its actions in the server's text.
             winnings: chips that the client has won.
             baseline: the server's baseline; None: the server has sent none.
-            told: texts of the comments ``short`` and ``fault``.
+            told: texts for the log by kind of comment: ``short`` (raises below the smallest legal raise) and ``fault``
+                (failures of the bot).
         """
         number = logged.number
         lines = [f"# {kind} {number}:{one_line(text)}" for kind, texts in told.items() for text in texts]
@@ -208,7 +209,7 @@ class Record:
         self.keep(None, None)
 
     def lose(self, reason: str) -> None:
-        """Append to the log that the current hand was lost, and forget it."""
+        """Record in the log that the current hand was lost, and why; afterwards no hand is in play."""
         faults = self.hand.faults if self.hand is not None else []
         lines = [f"# fault {self.count}:{one_line(text)}" for text in faults]
         self._append([*lines, f"# lost {self.count}:{one_line(reason)}"])

@@ -224,7 +224,8 @@ class Session:
         """Ask the bot for an action.
 
         Returns:
-            An ACPC action that is legal in the hand as it was played; the bot sees the hand's legal form.
+            An ACPC action that is legal in the hand as it was played. The bot sees a version of the hand in which
+            raises below the smallest legal raise are increased to that raise.
         """
         played, position = answer.played, answer.position
         if played.legal is None or played.legal.to_act != position:
@@ -288,7 +289,7 @@ class Session:
 
 
 def _same_cards(before: Answer, after: Answer) -> bool:
-    """Whether the client's position and cards are equal in two states, and the later state continues the board."""
+    """Whether two states have the same position and hole cards, and the later board begins with the earlier one."""
     first, second = before.played.hand, after.played.hand
     own = first.hole[before.position], second.hole[after.position]
     board = second.board[: len(first.board)]

@@ -160,7 +160,13 @@ class StandIn:
             game.before = max(table.hand.betting.spent)
 
     def _state(self, token: str, game: _Game, old: str) -> dict[str, Any]:
-        """Let the bot act until it is the client's turn, and return the state."""
+        """Let the bot act until it is the client's turn or the hand is over, and return the state for the client.
+
+        Args:
+            token: token of the client's session.
+            game: the client's session.
+            old: text of the actions before the client's last action.
+        """
         table, bot = game.table, 1 - game.position
         assert table is not None
         while table.to_act == bot:
@@ -272,7 +278,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _require(fields: dict[str, Any], *names: str) -> None:
-    """Check that a request has exactly the given fields, each a text."""
+    """Check that a request has exactly the fields ``names``, and that each value is a string."""
     if set(fields) != set(names) or not all(isinstance(value, str) for value in fields.values()):
         wanted = f"the texts {', '.join(names)}" if names else "no fields"
         raise WrongRequestError(f"expected {wanted}, found {shown(sorted(fields))}")

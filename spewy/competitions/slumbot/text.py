@@ -51,9 +51,10 @@ class Replayed:
         return incr_text(self.hand, action, self.put_in_before)
 
     def played(self, action: str) -> str:
-        """Translate an action of the hand's legal form into an action of the hand as it was played.
+        """Translate an action from the hand's legal form to the hand as it was played.
 
-        A raise becomes the nearest legal raise; a call that the hand as played does not need becomes a check.
+        In the legal form, raises below the smallest legal raise are increased to that raise. In the translation a raise
+        becomes the nearest legal raise; a call that the hand as played does not need becomes a check.
         """
         return read_action(self.hand, action)[0]
 
@@ -104,7 +105,7 @@ def parse_incr(hand: Hand, incr: str, put_in_before: int) -> str:
         put_in_before: chips that each player had put in before the round.
 
     Raises:
-        InputError: the text is no action, or the action is not legal; only a raise may be below the smallest one.
+        InputError: the text is no action, or the action is not legal; a raise below the smallest is allowed.
     """
     betting = hand.betting
     subject = f"action {shown(incr)}"
@@ -135,7 +136,7 @@ def replayed(game: Game, text: str, hole: tuple[HoleCards, HoleCards], board: tu
         board: all public cards so far.
 
     Raises:
-        InputError: the text is not in the form, an action is illegal, or the cards do not fit the actions.
+        InputError: the text is malformed, an action is illegal, or the cards do not fit the actions.
     """
     if len(text) > MOST_TEXT:
         raise InputError(f"actions {shown(text)}: expected at most {MOST_TEXT:,} characters")
@@ -158,7 +159,7 @@ def read_cards(value: object, number: int | None, subject: str) -> tuple[int, ..
     Args:
         value: the list, such as ``["Ac", "9d"]``.
         number: number of cards; None: any number.
-        subject: first word of errors.
+        subject: first words of error messages.
 
     Raises:
         InputError: the value is no list of cards, or has another length.
@@ -198,7 +199,7 @@ class _Reading:
         self._act(parse_incr(self._hand, token, self._before))
 
     def end(self) -> Replayed:
-        """Deal the last cards, and return the hand."""
+        """Deal the public cards that are not dealt yet, and return the hand."""
         self._deal()
         dealt = len(self._hand.board)
         if dealt < len(self._board):
@@ -235,7 +236,11 @@ class _Reading:
 
 
 def _followed(legal: Hand | None, action: str) -> Hand | None:
-    """Apply an action to the legal form of a hand, with the nearest legal raise; None if nobody is to act in it."""
+    """Apply an action to a hand with legal raises only; a raise becomes the nearest legal raise.
+
+    Returns:
+        The hand after the action; None if ``legal`` is None, or nobody is to act in it.
+    """
     if legal is None or legal.to_act is None:
         return None
     return legal.apply(read_action(legal, action)[0])

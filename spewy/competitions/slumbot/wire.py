@@ -315,7 +315,7 @@ def is_local(host: str) -> bool:
 
 
 def _json_object(data: bytes) -> dict[str, Any]:
-    """Read a JSON object; empty if the data are no JSON object, or a very deep one."""
+    """Read a JSON object; empty if the data are no JSON object, or are nested too deeply."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Write the result page of a tournament in Markdown: places, and the results of all pairs in each stage."""
+"""Write the result page of a tournament in Markdown: the ranking, and the results of all pairs in each stage."""
 
 from __future__ import annotations
 

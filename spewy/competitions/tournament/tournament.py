@@ -194,7 +194,7 @@ class _Acpc:
         return names, stages, gone
 
     def _stage(self, title: str, names: tuple[str, ...], number: int) -> Stage:
-        """Play a match between each two of some bots, as stage ``number``; the stage's ranking is still empty."""
+        """Play a match between each pair of the named bots, as stage ``number``; the ranking is left empty."""
         matches = {pair: self._match(pair, number) for pair in combinations(names, 2)}
         folders = _folders(self.folder / f"stage-{number}", matches)
         tasks = [

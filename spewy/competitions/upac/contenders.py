@@ -1,6 +1,7 @@
 """Start bots for UPAC's games.
 
-Rules, and the tables of a package, play in this process; packages and commands run as programs.
+Bots that follow a simple rule, and bots that read a package's tables, play in this process. Whole packages and commands
+run as programs.
 """
 
 from __future__ import annotations

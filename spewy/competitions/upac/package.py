@@ -139,7 +139,7 @@ def _json() -> bytes:
 
 
 def _sources() -> dict[str, str]:
-    """Return the source code of the bot's runtime by path, with empty parent packages."""
+    """Return the runtime's source files by path, with a stub ``__init__.py`` for each package above the runtime."""
     parents = PurePosixPath(RUNTIME).parents
     above = {f"{parent}/__init__.py": STUB for parent in parents if parent.name}
     files = sorted((Path(HOME) / RUNTIME).glob("*.py"))

@@ -46,7 +46,8 @@ class Rules:
         chips: chips that each bot begins with.
         rounds: largest number of hands in a game.
         most: largest number of chips that a player may put in during a hand; None: no limit.
-        old_labels: whether START names the other player's blind, as the engine did before October 2023.
+        old_labels: whether the line START names the opponent's blind instead of the receiver's, as the engine did
+            before October 2023.
     """
 
     chips: int = 50

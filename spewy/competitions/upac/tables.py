@@ -236,7 +236,7 @@ def _rung_tables(policy: BucketPolicy, n_board_buckets: Sequence[int]) -> Arrays
 
 
 def _coarse(free: np.ndarray) -> np.ndarray:
-    """Convert frequencies of all actions but the last from bytes to fifteenths.
+    """Convert the frequencies of all actions but a decision's last from bytes to whole fifteenths (0 to 15).
 
     Args:
         free: bytes ``[row, action]``.
@@ -251,12 +251,12 @@ def _coarse(free: np.ndarray) -> np.ndarray:
 class Decides(NamedTuple):
     """Location of a decision's strategy in the solve's strategy locker, and in the bot's table.
 
-    Both store the frequencies of all actions of a decision but the last.
+    The locker and the table store the frequencies of all actions of a decision but the last.
 
     Attributes:
         round: round of the decision.
         player: player to act.
-        enters: line that enters the round.
+        enters: betting line with which the round is entered.
         first_free: index of the decision's first stored frequency among the player's stored frequencies in the chunk.
         n_actions: number of actions.
         slot: index of the decision's first stored frequency in the bot's table of the round.
@@ -324,7 +324,12 @@ class _FreeSlots:
         self._known: dict[str, Mapping[str, int]] = {}
 
     def first(self, root: Node, node: Node) -> int:
-        """Return the index of a decision's first stored frequency among its player's in the chunk."""
+        """Return the index of a decision's first stored frequency among the acting player's in the chunk.
+
+        Args:
+            root: root of the whole betting tree.
+            node: node of the decision.
+        """
         enters = entry_line(node.line)
         if enters not in self._known:
             self._known[enters] = self._of(root, enters)
