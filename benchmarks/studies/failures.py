@@ -205,7 +205,7 @@ class _Trials:
         return running.returncode, out, err
 
     def _wait_for_jobs(self, running: subprocess.Popen[str], delay: float) -> None:
-        """Wait until two jobs of the batch that began last have made their first sweeps, and for ``delay`` seconds."""
+        """Wait until two jobs of the latest batch have made their first sweeps, then ``delay`` seconds more."""
         folder = self._scratch / str(self._number)
         while len(list(folder.glob(f"*/{STATUS}"))) < 2 and running.poll() is None:
             time.sleep(0.05)

@@ -134,7 +134,7 @@ def dealing(folder: Path) -> Steps:
 
 
 def showing(folder: Path) -> Steps:
-    """Record the command that shows a decision of a solved spot."""
+    """Run `spewy show` on a solved spot; return the files that it goes through and the depth of its frames."""
     _spewy("solve", str(T1), "--out", str(folder / "T1"))
     steps = Steps()
     with steps.recorded():
@@ -143,7 +143,7 @@ def showing(folder: Path) -> Steps:
 
 
 def acting(folder: Path) -> Steps:
-    """Record a bot's decision on a turn, for which the bot re-solves the rest of the hand."""
+    """Let a bot decide on a turn, where it re-solves the rest of the hand; return the same as `showing`."""
     with open_bot(small_folder(folder), resolve="always", seconds=None, iterations=5) as bot:
         cards = bot.game.deck.cards
         hand = Hand.start(bot.game, (cards[-2:], None))

@@ -220,7 +220,7 @@ class _Builder:
         return self._alike(self._features(table), table.counts, n_board_buckets)
 
     def _classes_of_pairs(self, t: int, table: BoardMap, pairs: Pairs) -> NDArray[np.int32]:
-        """Return the board bucket of each pair of a flop's board bucket and a canonical board of round t.
+        """Return a board bucket of round t for each pair (board bucket of the flop, canonical board of round t).
 
         The boards are clustered separately for each board bucket of flops. Each board bucket of flops gets a number of
         board buckets in proportion to the number of deals that lead through it.

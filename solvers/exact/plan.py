@@ -87,7 +87,7 @@ class Ranges(NamedTuple):
 
 
 class Thread(NamedTuple):
-    """One thread's number among all threads, and the tasks and counters that all threads share.
+    """The number of a thread, with the tasks and counters that it shares with the other threads.
 
     Attributes:
         tasks: flat ``[task, traverser's row, chance leaf]``, values that each task computes.

@@ -24,7 +24,7 @@ from solvers.tree import Floats, Forest
 
 @dataclass(frozen=True)
 class Buffers:
-    """One thread's buffers for `BoardJudge`.
+    """Buffers of a thread for `BoardJudge`.
 
     Attributes:
         parts: the arrays of each round.

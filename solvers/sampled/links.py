@@ -136,7 +136,11 @@ def enter_round(views: Packed, works: Packed, boards: Boards, t: int, c: Cursor)
 
 @inlined
 def _enter_by_runs(c: Cursor, parent: Parent) -> None:
-    """Fill ``work.reach`` of a batch whose lanes continue several chance leaves; runs of lanes are moved into place."""
+    """Fill ``work.reach`` of a batch whose lines continue several chance leaves of the previous round.
+
+    A *run* is a group of neighbouring lanes that continue the same chance leaf. Its reach is read from the parent's
+    lanes and shifted to the run's own lanes.
+    """
     work, program, above = c.work, c.round.program, parent.work
     first, n_runs = c.batch.runs, c.batch.n_runs
     for k in range(n_runs):

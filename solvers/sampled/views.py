@@ -10,10 +10,13 @@ card; place N, the total of all hands; and place N + 1, which stays 0, for the m
 A *group* of hands is a row; in the last round it is a *segment*: a run of hands of one row, in order of strength. A
 *level* is a run of segments that are compared as one, since ties (hands of equal strength) link them.
 
-The table lists one thread's buffers, with sizes for the river of limit hold'em (1,081 hands, 40 rows, 36 batches of 16
-lines, about 100 segments) and the processor cache that each buffer is meant for. In the shapes, H is the number of
-hands, X of rows, G of groups, P of places (47), S of a player's sequences (20), E of chance leaves of a batch, and L of
-the opponent's sequences that end in folds (10) or in showdowns (12). The last axis of 16 is the lanes.
+`Workspace` says what each buffer holds. The table has the shapes of one thread's buffers, their sizes for the river of
+limit hold'em (1,081 hands, 40 rows, 36 batches of 16 lines, about 100 segments), and the processor cache that should
+hold each. In the shapes, H is the number of hands, X of rows, G of groups, P of places (47), S of a player's sequences
+(20), E of chance leaves of a batch, and L of the opponent's sequences that end in folds (10) or in showdowns (12).
+``totals`` has a part for folds and three parts for
+showdowns, hence 4 L; ``values`` and ``weights`` have one part for each. BLOCK is a constant of this module. The last
+axis of 16 is the lanes.
 
 | buffer | shape | size | cache |
 |---|---|---|---|
@@ -21,7 +24,7 @@ the opponent's sequences that end in folds (10) or in showdowns (12). The last a
 | within, hand_values | [H][16] | 68 KiB each | L2 |
 | other, own | [batch][X][S][16] | 50 KiB each a batch | L2 |
 | groups, mixed | [G][P][16] | 300 KiB each, two thirds of it used | L2 |
-| totals | [4 L][P][16] | 3 KiB a sequence; folds, or showdowns, fill L1 | L1 |
+| totals | [4 L][P][16] | 3 KiB a sequence; the part for folds fits into L1 | L1 |
 | counts, places, holders | [G][P] | 19 KiB each | L1, L2 |
 | values, weights | [X][2 L][16] | 56 KiB each | L2 |
 | node | [node][16] | 2 KiB | L1 |

@@ -28,7 +28,7 @@ from spewy.system.worker import Parent
 
 @dataclass(frozen=True)
 class News:
-    """One measurement of exploitability in a running job.
+    """A measurement of exploitability that a running job reports.
 
     Attributes:
         sweep: number of finished sweeps.

@@ -130,7 +130,7 @@ class _Walk:
 
 
 class _Piece:
-    """One action in the text of a line, parsed but not yet matched with the actions of a decision."""
+    """An action in the text of a line, parsed but not yet matched with the actions of a decision."""
 
     def __init__(self, match: re.Match[str], config: TreeConfig, subject: str) -> None:
         self._config, self._subject, self.text = config, subject, match[0].strip()

@@ -37,7 +37,7 @@ _NAMES = {"fold": "Fold", "check": "Check", "call": "Call", "bet": "Bet", "raise
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One of the actions that a player can take at a decision."""
+    """An action that a player can take at a decision."""
 
     kind: ActionKind
     amount: int

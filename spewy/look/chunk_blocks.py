@@ -1,8 +1,9 @@
-"""Condense the payoff matrices of a chunk into blocks of rows with similar equity, and the mean payoff of two blocks.
+"""Shrink the payoff matrices of a chunk for a picture: rows of similar equity become one block.
 
 A matrix of a thousand rows is too large for a picture. So the rows of each player that are in the range are sorted by
 equity and divided into at most `MOST_BLOCKS` blocks of equally many rows. With the weight ``w[i, j]`` of all compatible
-pairs of hands of two rows in both ranges, a block's mean payoff is ``Σ w[i, j] U[i, j] / Σ w[i, j]``.
+pairs of hands of two rows in both ranges, the entry for two blocks is their mean payoff,
+``Σ w[i, j] U[i, j] / Σ w[i, j]``, summed over the rows i of one block and j of the other.
 """
 
 from __future__ import annotations

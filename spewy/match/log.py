@@ -74,7 +74,7 @@ class Note:
 
 @dataclass(frozen=True)
 class HandTally:
-    """One comment of a log about a player's decisions in a hand: their sources, their times, or a failure.
+    """A comment in a log about a player's decisions in a hand: their sources, their times, or a failure.
 
     Attributes:
         number: number of the hand.

@@ -178,7 +178,7 @@ class Sitting:
 
     @property
     def in_play(self) -> bool:
-        """Whether a hand has begun, and is not finished or not reviewed yet."""
+        """Whether a hand is being played, or is finished and waits for its review."""
         return self._table is not None and len(self._judged) <= self._number
 
     @property

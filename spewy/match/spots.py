@@ -129,7 +129,7 @@ class Spot:
 
     @cached_property
     def weight(self) -> float:
-        """Weight of all pairs of hands that can be dealt on the board, as a share of all pairs without a board."""
+        """Probability that the board leaves both hands possible, if the hands are drawn before the board is known."""
         job = self.solution.job
         assert isinstance(job, SpotJob)
         with_board = (each.weights for each in job.ranges)

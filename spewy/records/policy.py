@@ -111,7 +111,7 @@ class ChunkPlay:
 
 
 class Stacked(NamedTuple):
-    """One player's strategies at several decisions of one round, on one board.
+    """Strategies of a player at several decisions of one round, on one board.
 
     Attributes:
         frequencies: ``[action, row]``, with the actions of the first decision, then of the second, and so on.

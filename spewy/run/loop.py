@@ -1,4 +1,4 @@
-"""One run of an engine: work in steps, with saves, checks and reports between the steps, until the run ends."""
+"""Run an engine until its solve ends: it works in steps, with saves, checks and reports between the steps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Log = Callable[[str, str], None]
 
 
 class Loop:
-    """One run of an engine: it works in steps, and saves, measures and reports between them, until the run ends.
+    """Runs an engine in steps until its solve ends, and saves, measures and reports between the steps.
 
     Args:
         job: the job that is solved.
@@ -117,8 +117,8 @@ class Loop:
     def _ended(self) -> str | None:
         """Return the reason to end the run, in words; None if the run continues.
 
-        The current strategies are measured before the run ends. If an interruption ends the run, they are measured only
-        if the engine can save only after a check.
+        This method measures the average strategies before the run ends. After an interruption it skips the measurement,
+        unless the engine needs one to save.
         """
         while True:
             check = self.current

@@ -14,8 +14,8 @@ _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
 def release_large_blocks() -> None:
     """Let the C library give large blocks back to the system; do nothing if it is not the GNU C library.
 
-    By default that library raises the size of blocks that it gives back when the first such block is released, up to
-    32 MiB. Each of several threads then holds on to the space of the largest arrays that it has ever had.
+    By default that library gives back blocks above a minimum size. Each time a larger block is released, it raises the
+    minimum to that size, at most to 32 MiB. Each thread then holds on to the space of its largest arrays so far.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
