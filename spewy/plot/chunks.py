@@ -14,7 +14,7 @@ import numpy as np
 from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import SEATS, UNUSED, hex_colour
-from spewy.plot.figures import action_colours
+from spewy.plot.figures import action_colours, new_figure
 
 if TYPE_CHECKING:
     from solvers.tree import Floats, Ints
@@ -150,11 +150,7 @@ def strategies_figure(
 def _subplots(
     lines: int, columns: int, size: tuple[float, float], *, shared: bool = False
 ) -> tuple[Any, Any]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(*size)
     return figure, figure.subplots(lines, columns, squeeze=False, sharex=shared, sharey=shared)
 
 

@@ -74,12 +74,18 @@ def style() -> None:
     )
 
 
-def new_figure(width: float, height: float, size: Size) -> Any:
-    """Make an empty figure for a file; width and height are in inches."""
+def new_figure(width: float, height: float, size: Size | None = None) -> Any:
+    """Make an empty figure of a width and a height in inches.
+
+    Args:
+        width: width of the figure.
+        height: height of the figure.
+        size: entry of `SIZES` that sets the resolution; None: matplotlib's default, which `style` sets for notebooks.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), dpi=size.dpi, layout="constrained")
+    figure = Figure(figsize=(width, height), dpi=None if size is None else size.dpi, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
