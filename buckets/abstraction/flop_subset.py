@@ -1,9 +1,10 @@
 """Weighted subsets of hold'em's 1,755 flops whose average equities are nearly those of all flops.
 
-The features of a flop come from sixty random pairs of sixteen usual ranges. For each pair they are the equity of one
-range against the other, and how the equities of its hands are distributed (in twentieths), each minus its average over
-all flops. They are projected on the 64 longest principal axes and rounded. `benchmarks.studies.flop_subsets` computes
-the features; `representatives` chooses the flops.
+The features of a flop come from sixty random pairs of sixteen random ranges. Each pair gives twenty features: the
+equity of one range against the other, and for each equity of 1/20, 2/20, ..., 19/20 the share of the range's hands
+with a lower equity; each minus its average over all flops. The features of all pairs are projected on their 64 longest
+principal axes and rounded. `benchmarks.studies.flop_subsets` computes the features, and `representatives` chooses the
+flops.
 """
 
 from functools import lru_cache

@@ -64,9 +64,9 @@ class CanonicalBoard(NamedTuple):
 def canonical(
     history: Sequence[Sequence[int]], deck: Deck, perms: Perms | None = None
 ) -> tuple[History, Perms]:
-    """Return the smallest history that is equal to a history up to suits, and the permutation that makes it.
+    """Return the smallest history that is equal to a history up to suits, and a suit permutation that makes it.
 
-    ``perms`` are the suit permutations to try; None: all of the deck's.
+    The permutation has shape (4,). ``perms`` (n_perms, 4) are the permutations to try; None: all of the deck's.
 
     >>> canonical(((46, 50, 51),), Deck())[0]
     ((44, 48, 49),)

@@ -77,11 +77,14 @@ class StatusWriter:
         self._target_in = seconds_left if seconds_left is not None and math.isfinite(seconds_left) else None
 
     def recall(self, done: int, chips: float) -> Judged:
-        """Restore the last check of an earlier run, with its details from the status file.
+        """Restore the last check of an earlier run for the status.
 
         Args:
             done: number of sweeps or deals before the check.
             chips: exploitability at the check in chips.
+
+        Returns:
+            The check as the status file has it; if the file lacks the check, only its exploitability and ``done``.
         """
         self._judged = Judged(self._stopping.in_unit(chips), self._stopping.unit, None, None, done, None)
         with suppress(InputError):  # the file is damaged

@@ -1,4 +1,4 @@
-"""Rules for when a solve stops and when its strategies are measured."""
+"""Rules for when a solve stops and when a check measures its exploitability."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Stopping:
         return check is not None and check.exploitability <= self.target
 
     def is_check_due(self, done: int, seconds: float) -> bool:
-        """Whether the strategies must be measured now.
+        """Whether a check must measure the exploitability now.
 
         Args:
             done: number of sweeps or deals so far.
@@ -88,7 +88,7 @@ class Stopping:
     def exhausted(self, engine: Engine, seconds: float, last: Check | None) -> str | None:
         """Return the reason to end a solve that has not reached its target, in words; None if it continues.
 
-        The solve ends early enough for a final check within the time limit, if it takes as long as the last check.
+        The solve ends so early that a final check that takes as long as the last check ends within the time limit.
 
         Args:
             engine: the engine of the solve.

@@ -85,7 +85,8 @@ class EngineSetup:
         variant: variant of CFR.
         itemsize: bytes of a regret or strategy sum in memory.
         threads: number of threads or processes that solve.
-        integrate: what a visit adds to a stored chunk: regrets of CFR ("regret") or a local optimum ("average").
+        integrate: "regret": a visit to a stored chunk updates regrets by CFR; "average": a visit adds the optimal
+            strategy of the chunk to the average strategy.
         first_live: first round of the game whose chunks are live; None: all chunks are stored.
         first_dropped: first round of the game that is dropped at the end; None: no round is dropped.
     """
@@ -249,7 +250,7 @@ def _with_round(disk: DiskSize, layout: Layout, t: int, setup: EngineSetup, coun
 
 
 def _clusters(problem: Problem) -> bool:
-    """Whether scikit-learn clusters the hands of a problem."""
+    """Whether scikit-learn clusters the hands of a spot or game into buckets."""
     return any(k is not None for k in problem.rows) and problem.grouping in BY_SCIKIT_LEARN
 
 

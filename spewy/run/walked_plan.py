@@ -52,7 +52,7 @@ class WalkedPlan(Plan):
         return max((float(arrays.rake.max()) for arrays in forests), default=0.0)
 
     def require(self, folder: Path | None = None) -> None:
-        """Refuse a job that exceeds its memory; the message names changes with which the job needs less.
+        """Refuse a job that exceeds its memory; the message names changes to the job that save memory.
 
         Raises:
             InputError: the job needs more memory than ``solve.memory``.

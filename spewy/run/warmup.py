@@ -89,7 +89,8 @@ def _tiny(n_rounds: int) -> LiveGame:
 def _compile_sampled(n_rounds: int, short: bool) -> None:
     """Compile the kernels for jobs that sample boards, in a tiny game of ``n_rounds`` rounds.
 
-    The game has one row with two hands; one deal is solved, measured, and its average strategies are stored as bytes.
+    The game has one row with two hands. The engine solves one deal, measures the exploitability, and converts average
+    strategies to bytes.
     """
     import numpy as np
 

@@ -1,1 +1,1 @@
-"""Processes, signals, files: the surroundings of a solve."""
+"""Tools for processes, clusters, signals and files."""

@@ -71,7 +71,7 @@ def _ordered(start: str, folder: Path, before: dict[str, str], waiting: tuple[st
         waiting: names of the modules whose imports are being read, to notice a module that imports itself.
 
     Returns:
-        The text of each module by file name, each after those that it imports.
+        The text of each module by file name; each module comes after the modules that it imports.
 
     Raises:
         ValueError: a file is missing, or a module imports itself.

@@ -158,7 +158,10 @@ def _solve_json(progress: Progress | None) -> dict[str, Any] | None:
 
 
 def _thinned(curve: Sequence[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
-    """Return at most `MOST_POINTS` points of a curve, with its first and last, closer together at the start."""
+    """Return at most `MOST_POINTS` of a solve's checks, with the first and the last, and more of the early checks.
+
+    A check is (sweeps or deals, seconds, exploitability).
+    """
     if len(curve) <= MOST_POINTS:
         return list(curve)
     return [curve[at - 1] for at in np.unique(np.geomspace(1, len(curve), MOST_POINTS).round().astype(int))]

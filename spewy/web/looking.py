@@ -133,7 +133,7 @@ def _batch_facts(entry: Entry) -> dict[str, Any]:
 
 
 def _home(folders: Folders, entry: Entry) -> dict[str, str]:
-    """Return the id of the batch to which a solve belongs; empty if the solve stands alone."""
+    """Return ``{"batch": id}`` with the id of the batch to which a solve belongs; ``{}`` if it belongs to no batch."""
     parent = entry.id.rpartition("/")[0]
     try:
         return {"batch": parent} if parent and folders.entry(parent).kind == "batch" else {}

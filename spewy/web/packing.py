@@ -245,7 +245,10 @@ def _of_round(node: Node) -> Iterator[Node]:
 
 
 def _absent(stage: dict[str, Json]) -> Json:
-    """Mark a decision or deal before the first position, and its actions or cards, as absent: the file lacks them."""
+    """Return a copy of a decision or deal that is marked as missing from the file, as are its actions or cards.
+
+    The decision or deal comes before the first position of the file. The mark is ``"absent": True``.
+    """
     steps = [
         step | {"frequency": rounded(step["frequency"]), "absent": True} for step in stage.get("steps", ())
     ]

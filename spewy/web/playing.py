@@ -158,14 +158,14 @@ class Playing:
             return {"session": name, **training.to_json()}
 
     def _answer(self, parameters: Parameters) -> dict[str, Any]:
-        """Score a person's answer to the question of a trainer."""
+        """Score a person's answer to the question of a trainer; return the scored answer and the person's score."""
         name, action = text(parameters, "session"), text(parameters, "action")
         with self._training.use(name) as training:
             answer = training.trainer.answer(action)
             return {"session": name, "answer": answer.to_json(), **training.to_json()}
 
     def _ask(self, parameters: Parameters) -> dict[str, Any]:
-        """Let a trainer ask its next question."""
+        """Let a trainer ask its next question; return the question and the person's score."""
         name = text(parameters, "session")
         with self._training.use(name) as training:
             training.trainer.deal()
@@ -184,7 +184,7 @@ class Playing:
 
 
 def _nothing() -> None:
-    """Do nothing; it closes a session that holds no files."""
+    """Do nothing, in place of a function that releases a session's computed results."""
 
 
 def _deal(sitting: Sitting) -> None:

@@ -52,11 +52,11 @@ def serve(
 
     Args:
         roots: folders to show.
-        host: address to listen on; any address but this machine's own needs the token that ``ready`` gets.
+        host: address to listen on. If other machines can reach the address, requests need a random token.
         port: port to listen on; 0 for a free one.
-        ready: called with the address of the first page once the server listens.
+        ready: called with the address of the first page, including the token, once the server listens.
         waits: called with the name of a solve if the server ends and waits until this solve has saved.
-        asks_token: whether to ask for the token on this machine's own addresses, too.
+        asks_token: whether requests need the token even if only this machine can reach the address.
 
     Raises:
         InputError: the port is in use, or the address is not one of this machine.
@@ -136,7 +136,7 @@ class _Server(uvicorn.Server):
         return _Connection(self.config, self.server_state, self.lifespan.state)
 
     async def on_tick(self, counter: int) -> bool:
-        """Return whether the server must end, ten times a second."""
+        """Return whether the server must end; uvicorn calls this method ten times a second."""
         return await super().on_tick(counter) or self.interrupted.is_set()
 
 

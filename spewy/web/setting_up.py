@@ -91,7 +91,7 @@ def checked(draft: Draft) -> dict[str, Any]:
 
     It has the ``text`` and the ``data`` of the job, and its ``problems``, each with a key and a message. A valid job
     also has ``notes`` about hands that are left out, and ``facts``: the number of boards, the numbers of decisions and
-    ends of the betting tree and whether all were counted, and both ranges' hands on the board.
+    ends of the betting tree and whether all were counted, and the number of combos of each range on the board.
     """
     found: dict[str, Any] = {
         "text": draft.text,
