@@ -124,7 +124,18 @@ class _Solver:
         return tuple(action.label for action in self._problem.tree.root.actions)
 
     def solve(self, cards: tuple[int, ...], weights: tuple[Floats, Floats]) -> Rivers:
-        """Solve one river: its five ``cards``, and the ``weights`` of both players' hands; the result has one river."""
+        """Solve one river.
+
+        Args:
+            cards: the numbers of the five public cards.
+            weights: per player ``[hand]``, the weights of the hands.
+
+        Returns:
+            The solution, with arrays for this single river.
+
+        Raises:
+            SolveError: the solution is not finite.
+        """
         game, numbers = self._game(cards, weights)
         limits = self._stopping
         with closing(ExactCfr(game, self._variant)) as solver:
@@ -225,7 +236,16 @@ def _checked_boards(boards: Sequence[str] | Ints) -> Ints:
 
 
 def _checked_weights(name: str, given: Floats, shape: tuple[int, int]) -> Floats:
-    """Return weights as ``[river, hand]``."""
+    """Check one player's weights, and return them as an array ``[river, hand]``.
+
+    Args:
+        name: the player's name, with which error messages begin.
+        given: the weights, ``[river, hand]``, or ``[hand]`` for the same weights on all rivers.
+        shape: number of rivers and number of hands.
+
+    Raises:
+        InputError: the weights have another shape, are negative, or are not finite.
+    """
     weights = np.asarray(given, dtype=np.float64)
     if weights.shape not in (shape, shape[1:]):
         raise InputError(f"{name}: expected weights of shape {shape} or {shape[1:]}, found {weights.shape}")

@@ -79,7 +79,14 @@ class Blueprint:
         return out
 
     def strategies(self, lines: Sequence[str], board: tuple[int, ...]) -> Stacked:
-        """Return the strategies at several decisions of one player and round; this is faster than single calls.
+        """Return the strategies at several decisions of one player and round, faster than calls of `strategy`.
+
+        Args:
+            lines: the lines of the decisions.
+            board: the public cards.
+
+        Returns:
+            The frequencies of all actions of the decisions, in the order of ``lines``, and the row of each hand.
 
         Raises:
             InputError: the store has no strategy for a decision.

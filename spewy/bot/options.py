@@ -66,7 +66,7 @@ class Options:
 
     @property
     def expected_seconds(self) -> float | None:
-        """Seconds that a solve is expected to have when its bet sizes (its menu) are chosen; None: no limit.
+        """Available seconds that the bot assumes when it chooses the bet sizes (the menu) of a solve; None: no limit.
 
         This is the time budget of a decision or, with a time bank, the seconds that each hand adds to the bank.
         """

@@ -92,7 +92,7 @@ class _Features(dict[str, NDArray[Any]]):
         self._stored = set(self)
 
     def keep(self) -> None:
-        """Store the features that were computed meanwhile in the bucket locker."""
+        """Write to the bucket locker the features that were added since this object was made."""
         for name in self.keys() - self._stored:
             self._cache.keep(FEATURES, {self._key(name): self[name]})
 

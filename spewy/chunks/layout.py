@@ -32,8 +32,8 @@ class Layout:
         problem: the problem.
         betting: the betting of each round.
         boards: the boards of each round.
-        bucketed: whether the buckets were computed; False: only their numbers are right, and the rows of hands are
-            arbitrary.
+        bucketed: whether the buckets were computed; False: only the number of buckets on each board was counted
+            (`groups.row_counts`), and which hands share a row is arbitrary.
     """
 
     problem: Problem
@@ -70,7 +70,7 @@ class Layout:
 
     @property
     def live(self) -> LiveGame:
-        """The problem as a live game of `solvers.game`, computed at first use."""
+        """The problem as a live game: the arrays that solvers read (`solvers.game.LiveGame`), made at first use."""
         if self._live is None:
             self._live = live_game(self.problem, self.betting, self.boards)
         return self._live
@@ -144,7 +144,8 @@ class Layout:
             t: the round.
             b: the board.
             e: number of the branch to the solved board.
-            member: number of the dealt cards among the members of the branch; 0: the cards of the solved board itself.
+            member: index in `Branch.members` of the deal that leads from board b to the solved board; 0: the deal of
+                the solved board's own cards.
         """
         maps = self._images.get((t, b, e, member))
         if maps is None:

@@ -27,7 +27,7 @@ ACPC_PER_HAND = 7.0
 
 
 def lockers_option(function: Decorated) -> Decorated:
-    """Add ``--lockers FOLDER``."""
+    """Add the option ``--lockers FOLDER``, the folder of the solved game that the bot plays, as ``folder``."""
     return click.option(
         "--lockers",
         "folder",
@@ -39,7 +39,7 @@ def lockers_option(function: Decorated) -> Decorated:
 
 
 def resolve_option(function: Decorated) -> Decorated:
-    """Add ``--resolve``."""
+    """Add the option ``--resolve``, which says when the bot re-solves the current subgame."""
     return click.option(
         "--resolve",
         type=click.Choice(["never", "off-tree", "always"]),
@@ -51,7 +51,7 @@ def resolve_option(function: Decorated) -> Decorated:
 
 
 def safe_option(function: Decorated) -> Decorated:
-    """Add ``--safe [GADGET]``."""
+    """Add the option ``--safe [GADGET]``, the gadget of safe re-solving; ``--safe`` alone means "mixed"."""
     return click.option(
         "--safe",
         metavar="[blended|cfr-d|estimate|mixed]",

@@ -1,4 +1,4 @@
-"""``spewy buckets``: show which hands share a bucket on a board, and compute clustering trees in advance."""
+"""``spewy buckets``: show which hands share a bucket on a board, and compute merge trees of hands in advance."""
 
 from __future__ import annotations
 
@@ -156,7 +156,13 @@ def _table(clusters: BoardBuckets) -> str:
 
 
 def _precompute(family: str, workers: int | None, address: str | None) -> None:
-    """Compute all clustering trees that the bucket locker lacks, in local processes or on a cluster."""
+    """Compute the merge trees of a family of boards that the bucket locker lacks.
+
+    Args:
+        family: the boards, "flops" or "turns".
+        workers: number of processes on this machine; None for the default.
+        address: address of a cluster whose workers replace the processes; None: no cluster.
+    """
     from spewy.chunks.bucket_trees import FAMILIES, BucketLocker
     from spewy.system.dask_pool import worker_pool
 
@@ -169,7 +175,7 @@ def _precompute(family: str, workers: int | None, address: str | None) -> None:
 
 
 def _fill(locker: BucketLocker, n_cards: int, pool: WorkerPool) -> None:
-    """Compute the clustering trees that a locker lacks, with a progress bar; Ctrl-C keeps finished trees.
+    """Compute the merge trees that a locker lacks, with a progress bar; Ctrl-C keeps finished trees.
 
     Args:
         locker: the bucket locker, which stores the trees.

@@ -90,7 +90,7 @@ def compare(
        "hands": {"AsKs": {"reach": [1, 1], "strategy": [[0.4, 0.6], [0.5, 0.5]], "ev": [130.2, 131],
                           "ev_difference": 0.8, "moved": 0.1}},
        "lines": {"c": {"player": 1, "moved": 0.02, "likely": [0.7, 0.6]}}, "only": [[lines of A], [lines of B]]}
-    and for two batches
+    in which "likely" is how often play goes from the decision to the line; and for two batches
       {"line": "", "player": 0, "actions": [...], "only": [[boards of A], [boards of B]], "average": {as a board},
        "boards": {"AsKd2c": {"stands_for": 24, "frequencies": [[0.7, 0.3], [0.6, 0.4]], "moved": 0.1,
                              "ev": [20.1, 20.4], "ev_difference": 0.3}}}

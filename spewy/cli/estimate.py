@@ -66,7 +66,8 @@ def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...],
     --json prints one object:
       name, rounds [...], boards [...], chunks [...] (numbers per round, from the round of the root on),
       short_boards [...] (per round: boards with fewer different hands than the job asks rows for), information_sets,
-      state_bytes (regrets and strategy sums), table_bytes, payoff_bytes,
+      state_bytes (regrets and strategy sums), table_bytes (betting tree, and tables of hands and boards),
+      payoff_bytes (stored payoff matrices),
       memory_bytes (without interpreter and libraries), process_bytes (with them, if nothing is streamed from disk),
       disk_bytes (after the first save), most_disk_bytes (largest size during later saves),
       kept_bytes (disk space once the job is solved, without the rounds that save.rounds drops),
@@ -87,7 +88,7 @@ def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...],
       cuts (of the largest board, as above)
     For a job with [boards]:
       name, rounds [...], lines [...], board_buckets [...], rows [...] (numbers per round), information_sets,
-      state_bytes, table_bytes, memory_bytes, process_bytes, disk_bytes, most_disk_bytes,
+      state_bytes, table_bytes, memory_bytes, process_bytes, disk_bytes, most_disk_bytes (as above),
       play_bytes (part of disk_bytes: the strategy locker), judged_bytes (part of disk_bytes: results of exploit
       --flops all), seconds_per_deal (rough, on one core), making_seconds (rough, for computing board buckets and rows;
       0: they are computed already), budget_bytes, fits, betting_nodes

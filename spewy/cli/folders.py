@@ -1,4 +1,7 @@
-"""The folder for the logs of a match, and the folder of games that the HIGC's bot has solved."""
+"""The folder for the logs of a match, and the folder of solved games of the bot for the HIGC.
+
+The HIGC is the Hidden Information Games Competition.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,8 @@ def logs_folder(out: Path | None, name: str, bots: Mapping[str, str]) -> Iterato
         bots: descriptions of the bots by name.
 
     Raises:
-        InputError: the folder cannot be made, another process uses it, or its logs are of another bot with one of the
-            names.
+        InputError: the folder cannot be made, another process uses it, or it has logs of a bot that has the name of a
+            bot in ``bots`` but another description.
     """
     if out is not None:
         from spewy.system.folder_lock import FolderLock
@@ -40,7 +43,9 @@ def logs_folder(out: Path | None, name: str, bots: Mapping[str, str]) -> Iterato
 
 
 def solved_folder(chosen: Path | None) -> Path:
-    """Folder of the HIGC's games that the bot has solved: the user's choice, or a folder in the user's cache.
+    """Folder of the games that the bot has solved for the Hidden Information Games Competition (HIGC).
+
+    The folder is the user's choice, or else a folder in the user's cache.
 
     Raises:
         InputError: the user chose no folder, and has no home folder.

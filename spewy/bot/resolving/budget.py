@@ -123,7 +123,8 @@ class Pace:
             stage: the stage.
             size: strategy entries of the subgame; if the stage was repeated n times, n times as many.
             seconds: measured time.
-            whole: whether the stage was completed; an incomplete stage does not count as the fastest.
+            whole: whether the stage was completed. The speed of an incomplete stage is never recorded as the stage's
+                fastest measured speed.
         """
         self._spend(stage, seconds)
         before, numbers = self._done.get(stage, (0.0, 0.0))

@@ -185,7 +185,7 @@ class SubgameBuilder:
     def size(self, root: Root) -> int:
         """Number of entries in both players' strategies of a subgame: hands times actions, on all boards.
 
-        `strategy_size` counts the same entries of a subgame whose boards are listed already.
+        This method counts the boards without listing them. If the subgame's `Layout` exists, use `strategy_size`.
 
         Raises:
             InputError: the root is impossible.

@@ -349,7 +349,7 @@ class Subgame:
             return None
 
     def _in_menu(self, blueprint: BlueprintStrategy) -> BlueprintStrategy:
-        """Translate a blueprint strategy to this subgame's bet sizes (its menu), with the pot of ``blueprint.root``."""
+        """Translate a blueprint strategy to this subgame's bet sizes (its menu); ``blueprint.root`` keeps its pot."""
         root = replace(blueprint.root, menu=self.root.menu)
         if root == blueprint.root:
             return blueprint
