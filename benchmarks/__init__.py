@@ -1,4 +1,4 @@
-"""Benchmarks: `speed` measures times; each script of `studies` measures the answer to a question about methods.
+"""Benchmarks: `speed` measures times; most scripts of `studies` compare methods of solving or playing.
 
 Run a script by the name of its module, such as ``python -m benchmarks.speed.solve``.
 """

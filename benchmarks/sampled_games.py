@@ -1,4 +1,4 @@
-"""Make solvers in memory for whole games with board buckets, and measure their strategies in the real games."""
+"""Functions of benchmarks that solve whole games with board buckets in memory and measure exploitability."""
 
 import sys
 import time

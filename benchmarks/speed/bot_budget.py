@@ -145,7 +145,7 @@ def main() -> None:
 
 
 def decisions(bot: LockerBot, wanted: int, budget: float, seed: int) -> tuple[list[float], float]:
-    """Play hands, and measure the bot's decisions until ``wanted`` of them solved a subgame.
+    """Play hands, and measure the time of each decision of the bot, until ``wanted`` decisions solved a subgame.
 
     A decision counts as solving a subgame if it takes more than a quarter of ``budget``, the bot's limit in seconds.
 

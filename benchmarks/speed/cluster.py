@@ -8,8 +8,8 @@
 deals and with several seeds of the deals. It measures exploitability, always on the same flops. It prints means over
 the seeds: exploitability with its standard error, and deals per second of wall time and of processor time (all
 processes together). ``stored`` runs sweeps over a job's stored chunks with one process, with two and on each cluster,
-in several rounds, and prints the median time of a sweep without the first one. A cluster is a Dask scheduler and a
-number of worker processes.
+and repeats these runs --rounds times. Each run gives the mean time of its sweeps without the first one; ``stored``
+prints the median of these times over the repetitions. A cluster is a Dask scheduler and a number of worker processes.
 """
 
 import argparse
@@ -181,7 +181,7 @@ class _Watch(Silent):
 
 
 def _stored(args: argparse.Namespace) -> None:
-    """Run sweeps over stored chunks with processes and on clusters, and print the median time of a sweep."""
+    """Run sweeps with one process, with two and on each cluster, and print the time of a sweep for each."""
     if args.quick:
         args.sweeps, args.rounds, args.workers = 2, 1, [1]
         args.overrides += ["rows.turn=7", "rows.river=5"]

@@ -60,7 +60,7 @@ class Turns:
         self.bot = LockerBot(policy, Options(resolve="never", seconds=None))
 
     def reached(self, seed: int) -> Hand | None:
-        """Play a hand with the stored strategy; return the state when the turn is dealt, or None if it ends earlier."""
+        """Play a hand by the stored strategy; return its state when the turn is dealt, or None if it has no turn."""
         return self.judge.reached(self.bot, seed)
 
     def begin(self, state: Hand, seed: int, bets: tuple[str, ...], warm: bool) -> tuple[Root, Solver]:

@@ -104,9 +104,14 @@ def looks(job: Job) -> list[tuple]:
 
 
 def look(question: list) -> list[float]:
-    """Show or report a line of a solved folder in a new process, and measure it.
+    """Run `show` or `report` on a line of a solved folder in a new process, and measure its time and memory.
 
-    ``question`` is (folder, command, line, board).
+    Args:
+        question: [folder, command, line, board]; the command is "show", "bare" (`show` without EVs) or "report".
+
+    Returns:
+        Seconds after the imports, processor seconds after the imports, processor seconds of the whole process, and
+        its peak memory beyond an interpreter with NumPy in MiB.
     """
     run = subprocess.run(
         [sys.executable, "-c", LOOK],

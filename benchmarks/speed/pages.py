@@ -6,9 +6,9 @@ The server runs in a process of its own. Without --folders it shows three solves
 some two minutes: the turn T1, a flop, and the whole game flop-holdem. In Chromium (``/usr/bin/chromium``) the
 benchmark opens the first page and each solve, and clicks along random lines. The time of a click ends when the
 browser has drawn the next position. Then it clicks again in a solve that runs and saves every second; four clients
-repeat questions of these clicks, 100 a second; and 10,000 clients connect at once. Each row of the table has the
-limit that the project sets. Every answer must be a position or a plain message, or the benchmark fails; a time above
-its limit has a star.
+send the requests of these clicks again, 100 requests a second; and 10,000 clients connect at once. Each row of the
+table has the limit that the project sets. Every answer must be a position or a plain message, or the benchmark fails;
+a time above its limit has a star.
 """
 
 import argparse
@@ -156,7 +156,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def look_around(browser: Browser, address: str, root: str, names: Sequence[str], n_clicks: int) -> list[str]:
-    """Measure first pages and clicks in each solve; return the URLs of positions that the pages requested."""
+    """Print the times of first pages and of clicks in each solve; return the URLs of the requested positions."""
     row("first page", "all", [first_page(browser, address) for _ in range(5)], FIRST_PAGE)
     questions: list[str] = []
     for name in names:
@@ -218,7 +218,13 @@ def wait_until_saved(address: str, folder: str) -> None:
 
 
 def ask_steadily(address: str, questions: Sequence[str], seconds: float) -> None:
-    """Repeat questions from several clients at a steady rate; print how long after its due time each got its answer."""
+    """Request URLs from several clients at a steady rate; print how late the answers come after the due times.
+
+    Args:
+        address: address of the server.
+        questions: the URLs, which the clients request again and again.
+        seconds: length of the measurement.
+    """
     late: list[float] = []
     statuses: Counter[str] = Counter()
     begin = time.perf_counter()
@@ -242,7 +248,12 @@ def ask_steadily(address: str, questions: Sequence[str], seconds: float) -> None
 
 
 def burst(address: str, questions: Sequence[str]) -> None:
-    """Connect many clients at once, let each ask a question, and print how many got which kind of answer."""
+    """Let many clients connect at once and request a URL each; print the times and the number of answers by status.
+
+    Args:
+        address: address of the server.
+        questions: the URLs, which the clients take in turn.
+    """
     host, port = urlsplit(address).hostname, urlsplit(address).port
     times: list[float] = []
 
@@ -274,7 +285,7 @@ def burst(address: str, questions: Sequence[str]) -> None:
 
 
 def ask(connection: http.client.HTTPConnection, question: str) -> tuple[int, bytes]:
-    """Send a question over a connection; return the HTTP status and the body of the answer."""
+    """Request the URL ``question`` over a connection; return the HTTP status and the body of the answer."""
     connection.request("GET", question)
     answer = connection.getresponse()
     return answer.status, answer.read()

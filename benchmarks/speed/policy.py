@@ -98,7 +98,11 @@ def measured(job: Job, folder: str, processes: int, answers: int) -> list[list[f
 
 
 def questions(job: Job, folder: str, answers: int, seed: int) -> list:
-    """Draw the questions of one process; return the folder, the first question, and the later ones by kind."""
+    """Draw the questions of one process, each a list [line, board, hand] whose frequencies the process asks for.
+
+    Returns:
+        The folder, the first question, and a list of questions for each later kind of `KINDS`.
+    """
     rng = random.Random(seed)
     last = job.rules.num_rounds - 1
     lines: dict[str, list[Node]] = {}
@@ -129,7 +133,14 @@ def questions(job: Job, folder: str, answers: int, seed: int) -> list:
 
 
 def ask(process_input: list) -> list[list[float]]:
-    """Run a process that asks the questions; return the seconds of each answer, one list for each of `KINDS`."""
+    """Run a process that opens a folder and asks for the frequencies of hands.
+
+    Args:
+        process_input: the folder and the questions, as `questions` returns them.
+
+    Returns:
+        The seconds of each answer, one list for each of `KINDS`.
+    """
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     run = subprocess.run(
         [sys.executable, "-c", ASK],

@@ -6,8 +6,8 @@ The rivers are drawn at random, with a fixed seed, from those that one thread so
 Each is solved ``--repeat`` times with one worker and with two, alone and while another process keeps one core busy.
 "solve" is the median time of the iterations, "all" that of a whole `Session`, in ms. ``--against`` also measures
 another checkout of this project, in alternation; a "ratio" is its time divided by the time of this checkout. At the
-end, each river's ranges on 200 boards are solved in one call of `spewy.solve_rivers`, and for comparison by a `Session`
-on each board; the time is that of a river in one process.
+end, each river's ranges are solved on 200 boards in one process: in one call of `spewy.solve_rivers`, and for
+comparison by a `Session` on each board. The second table has the mean time for each board in ms.
 """
 
 import argparse

@@ -1,1 +1,1 @@
-"""Studies: each script measures the answer to a question about methods; most write figures into ``docs/``."""
+"""Studies: most scripts compare methods of solving or playing, and write figures into ``docs/``."""

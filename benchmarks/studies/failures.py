@@ -160,7 +160,11 @@ class _Trials:
         self._count("vanished", good, f"{took:.1f} s, {err}")
 
     def nobody(self, kind: str) -> None:
-        """Start a batch with the address of a program that sends nothing ("silent") or endless data ("gigabytes")."""
+        """Give a batch an address at which no Dask scheduler runs, and check that the batch refuses the address.
+
+        Args:
+            kind: "silent": the program sends nothing; "gigabytes": the program sends endless data.
+        """
         with socket.create_server(("127.0.0.1", 0)) as server:
             threading.Thread(target=_answer, args=(server, kind), daemon=True).start()
             begun = time.monotonic()
@@ -221,7 +225,7 @@ def _figures(out: str) -> list[tuple[int, float]]:
 
 
 def _is_saved(out: str) -> bool:
-    """Whether the batch has made sweeps, and the folder of each of its jobs holds all of them."""
+    """Whether a batch with JSON output ``out`` has made sweeps, and each job's folder has all sweeps of the job."""
     begun = [row for row in json.loads(out or "[]") if row["sweeps"]]
     for row in begun:
         with open_store(ROOT / row["folder"], read_only=True) as store:

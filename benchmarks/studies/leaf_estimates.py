@@ -265,7 +265,11 @@ class Flop:
         self._live: LiveGame = with_ranges(part.live, (self._ranges[0][None], self._ranges[1][None]))
 
     def solved(self, leaves: Matrices) -> tuple[Floats, Floats]:
-        """Solve the flop with these payoffs at its chance leaves; return both players' strategies ``[slot, hand]``."""
+        """Solve the flop with the payoff matrices that ``leaves`` returns for its chance leaves.
+
+        Returns:
+            Both players' strategies ``[slot, hand]``.
+        """
         layout, board_buckets = self._by_hand, self._board.buckets
         weighing = trembling(layout, FLOP, self._ranges)
         chunk = build_chunk(

@@ -4,14 +4,16 @@
                                               [--threads 1] [--seed 1]
 
 The stored strategy of the no-limit game in FOLDER plays hands against itself. Each turn that it reaches is solved with
-all hands and the lean menu. The first player then makes a bet that this tree lacks (--bet, in % of the pot), either by
-a raise after its check and the second player's bet ("raise"), or, with the seats exchanged, by a bet after the first
-player's check ("bet"). The other player, the bot, answers it by one of these solves:
+all hands and few bet sizes (the menu ``lean``): the *first solve*. The first player then makes a bet that the tree of
+the first solve lacks (--bet, in % of the pot), either by a raise after its check and the second player's bet
+("raise"), or, with the seats exchanged, by a bet after the first player's check ("bet"). The other player, the bot,
+answers the bet in one of these ways:
 
-- translated: none; the bet counts as the likelier of its two neighbours in the tree;
-- at the bet: a subgame that begins with the bet, with both ranges as the first solve plays up to it;
-- free: the round is solved again from its beginning, with the bet added;
-- kept: the same, and the bot's decisions before the bet stay what they were.
+- translated: the bot solves nothing, and takes the bet for the likelier of its two neighbours in the tree;
+- at the bet: the bot solves a subgame that begins at the decision at which the bet is made, with the ranges that both
+  players have there if they play the first solve;
+- free: the bot solves the round again from its beginning, with the bet added;
+- kept: the bot solves the round as in "free", but its decisions before the bet are locked to the first solve.
 
 The figure is what the opponent gains by the surprise, in % of the pot: what a best response from the beginning of the
 turn on wins from the bot in the tree with the bet, minus what it wins from a bot whose first solve had the bet (which

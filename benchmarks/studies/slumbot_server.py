@@ -2,9 +2,9 @@
 
     python -m benchmarks.studies.slumbot_server [BOT] [--port 8080] [--seed 0] [--user NAME --password WORD]
 
-BOT is the folder of a solved game of no-limit hold'em with 200 big blinds, or the name of a rule (``spewy match``). The
-server listens at 127.0.0.1 only, and ends with Ctrl-C. It is no command of ``spewy``, since it is of no use to a player
-but for testing a client.
+BOT is the folder of a solved game of no-limit hold'em with 200 big blinds, or the name of a bot that plays by a fixed
+rule, such as ``equity`` (see ``spewy match``). The server listens at 127.0.0.1 only, and ends with Ctrl-C. It is no
+command of ``spewy``, since it is of no use to a player but for testing a client.
 """
 
 import argparse

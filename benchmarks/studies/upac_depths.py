@@ -8,8 +8,9 @@ A *ladder* is a folder with solves of several stacks, its *rungs*; the bot plays
 "push" computes the exact exploitability of push-or-fold solutions: each stack between two rungs plays the solution of
 the nearest rung. "trees" needs a stack (in chips) for which the ladder has a solve. It plays the betting tree of this
 solve by the strategy of another rung, as the bot does: board buckets and rows are the same, and bets are translated.
-Then it measures the exploitability of both in the full game, on the same flops. Where the rung's tree has no decision
-to translate to, the bot would play by pot odds; here it checks or calls.
+Then it measures the exploitability of the stack's own strategy and of the rung's strategy in the full game, on the
+same flops. Where the rung's tree has no decision to translate to, the bot would play by pot odds; here it checks or
+calls.
 """
 
 import argparse

@@ -225,7 +225,7 @@ def _run_lanes(runs: Iterable[Run]) -> list[np.ndarray]:
 
 
 def _exits(batches: LineBatches, p: int) -> list[ChanceLeaf]:
-    """List the chance leaves of all batches; a placeholder if there are none."""
+    """List the chance leaves of all batches; a list of one record with zeros if no batch has chance leaves."""
     rows = [
         ChanceLeaf(s, e, WIDTH * int(shape.sequence[1 - p, n]), WIDTH * int(shape.sequence[p, n]))
         for s, shape in enumerate(map(batches.shape_of, range(len(batches))))

@@ -199,7 +199,8 @@ class Workspace(NamedTuple):
         row_reach: ``[row][lane]``, opponent's reach at the start of the round, summed over the row's hands.
         totals: ``[terminal sequence][place][lane]``, opponent's reach: folds, then showdowns, then two more parts for
             showdowns, see `advance_level`.
-        counts, held, places, n_places, holders, n_holders: cards of segments, see `find_segments`.
+        counts, places, n_places, holders, n_holders: cards of segments, see `find_segments`.
+        held: scratch space of `find_segments`.
         values: ``[row][terminal sequence][lane]``, values summed over the row's hands.
         node, nodes: ``[node][lane]`` and ``[node][BLOCK][lane]``, values for one row and for `BLOCK` hands.
         mixed: ``[group][place][lane]``, ``totals`` weighted by the traverser's chips and reach.
