@@ -80,5 +80,5 @@ def missing_bytes(env: lmdb.Environment, path: Path) -> int:
 
 
 def rounded(size: int) -> int:
-    """Round the size of a memory map up to whole pages, on every platform."""
+    """Round the size of a memory map up to a multiple of the largest page size of any platform."""
     return -(-size // ROUND) * ROUND

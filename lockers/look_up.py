@@ -30,8 +30,8 @@ def look_up(transaction: LmdbTransaction, full: bytes, path: Path) -> bytearray 
 def _require_absent(transaction: LmdbTransaction, full: bytes, path: Path) -> None:
     """Refuse a damaged file in which LMDB does not find a key because two pages were swapped.
 
-    A search must find the neighbours of an absent key in the sorted order of keys. If it does not, the key may exist
-    too.
+    The search must find the keys that would be the absent key's neighbours in the sorted order of keys. If the search
+    misses a neighbour, the search may also have missed the key.
 
     Raises:
         DamagedLockerError: The search does not find a neighbour.

@@ -1,6 +1,6 @@
 """Regret matching in vector instructions, for `solvers.exact` and `solvers.sampled`.
 
-`solvers.reference.kernels.match` computes the same in plain loops.
+`solvers.reference.kernels.match` does regret matching in plain loops.
 """
 
 from __future__ import annotations

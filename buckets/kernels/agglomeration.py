@@ -13,7 +13,7 @@ _BLOCK = 32  # number of terms between two comparisons with the limit
 
 @kernel
 def pass_down(top: Ints, children: Ints, n_leaves: int) -> None:
-    """Set ``top[cluster]`` to the number of the last cluster that contains each cluster.
+    """Set ``top[cluster]`` to the number of the cluster that contains this cluster after all merges.
 
     Args:
         top: ``[cluster]``, changed in place; on entry each cluster's own number.

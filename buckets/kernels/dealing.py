@@ -129,7 +129,7 @@ def _number(maps: Maps, t: int, board: Ints, s: Scratch) -> int:
 
 @kernel
 def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]:
-    """Look up a board of round t; if each hand is a row, also write the index of each hand into ``s.rank``.
+    """Look up a board of round t; in a round with a row for each hand also write ``s.rank``, see `Scratch`.
 
     Returns:
         The number of the canonical board in `Maps.board_buckets`, the permutation onto it, and the board bucket.

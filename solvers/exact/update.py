@@ -79,7 +79,7 @@ def backward_values(c: Cursor, probability: float, last: bool) -> None:
 def _continue(c: Cursor, row: int, probability: float) -> None:
     """Write the values at chance leaves of the 16 hands from ``row`` on into ``work.value``.
 
-    They come from ``work.continuation`` and are multiplied by ``probability``.
+    The values come from ``work.continuation`` and are multiplied by ``probability``.
     """
     work, program, n_exits = c.work, c.round.program, c.round.program.exit_width
     for leaf in range(0, n_exits, TILE):

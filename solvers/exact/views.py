@@ -107,7 +107,7 @@ class Workspace(NamedTuple):
             transposed into ``value``.
         exits: ``[opponent's row][chance leaf]``, the opponent's reach.
         continuation: ``[traverser's row][chance leaf]``, values from the boards of the next round.
-        leaf_values: ``[chance leaf][16 hands]``, the same values, transposed for 16 hands.
+        leaf_values: ``[chance leaf][16 hands]``, the values of ``continuation``, transposed for 16 hands.
         roots: ``[traverser's row][betting line]``, values at the start of the round.
         places: ``[16 hands]``, offsets in `Entry.reach` of the rows from which the hands' reach comes.
     """

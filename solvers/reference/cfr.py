@@ -69,7 +69,10 @@ class Cfr:
             self.iteration += 1
 
     def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
-        """Run until the exploitability, measured every ``every`` iterations, is at most ``target`` chips."""
+        """Run until the exploitability, measured every ``every`` iterations, is at most ``target`` chips.
+
+        The run ends after ``iterations`` iterations at the latest. The method returns all measurements.
+        """
         return step_by_step(self, target, iterations, every)
 
     def exploitability(self) -> Exploitability:
@@ -102,7 +105,7 @@ class Cfr:
         return self._values[p]
 
     def average_values(self, p: int) -> Floats:
-        """Compute the values ``[hand]`` at the root when both players follow the average strategies."""
+        """Compute player p's values ``[hand]`` at the root when both players follow the average strategies."""
         values: Floats = self.judge.evaluate(p, self.sums)[0]
         return values
 

@@ -80,7 +80,7 @@ def add_to_sums(
 ) -> None:
     """Multiply ``sums[slot, row]`` by ``decay``, and add ``reach[sequence, hand]`` after each action, summed by row.
 
-    Hand h has row ``group[h]``; if ``direct``, row h. ``count`` is the number of hands.
+    Hand h has row ``group[h]``; if ``direct``, row h. There are ``count`` hands and ``n_roots`` betting trees.
     """
     factor = sums.dtype.type(decay)
     for a in range(sums.shape[0]):
@@ -107,9 +107,9 @@ def terminal_values(
 ) -> None:
     """Compute player p's values ``[node, own hand]`` at the folds and showdowns.
 
-    ``reach[sequence, opposing hand]`` is the opponent's reach. ``own`` and ``other`` describe both players' hands: the
-    number of hands, cards ``[hand, k]``, strength ``[hand]`` (ascending), and ``[hand]`` the other player's hand with
-    the same cards, or -1.
+    ``reach[sequence, opposing hand]`` is the opponent's reach, and ``endings`` has the opponent's sequences at folds
+    and showdowns. ``own`` and ``other`` describe both players' hands: the number of hands, cards ``[hand, k]``,
+    strength ``[hand]`` (ascending), and ``[hand]`` the other player's hand with the same cards, or -1.
 
     The winner of a pot gets ``stake - rake``. If a hand beats the opposing reach W, ties T and loses to L, its value at
     a showdown is ``stake (W - L) - rake (W + T / 2)``; the kernel uses ``W + T / 2 = ((W - L) + (W + T + L)) / 2``.

@@ -232,8 +232,8 @@ class Walker:
 class _Bundle(NamedTuple):
     """The arrays with which a kernel traverses one round for one player: betting, hands, locks, regrets and sums.
 
-    Regrets and sums are ``[board, slot, row]``, where a slot is one action of one decision. Both players' strategies
-    follow from ``own_current`` and ``other_current``, which are regrets or sums; the other arrays are updated.
+    Regrets and sums are ``[board, slot, row]``, with a slot for each action of each decision. Strategies follow from
+    ``own_current`` and ``other_current`` (regrets or sums). `UPDATE` changes ``regrets``, ``guesses``, ``other_sums``.
     """
 
     forest: ForestArrays

@@ -5,9 +5,9 @@ board, so an equilibrium of the abstract game loses much in the real game (K. Wa
 the last round, so the opponent's best response to the traverser is known there. The opponent's values against the
 traverser's reach, summed over the hands of each row, choose an action at each of the opponent's decisions.
 
-The *mirror* of a pass has betting steps and buffers in which the opponent is the traverser. Before the last round it
-computes reach alone. Where the traverser has no reach, all actions of the opponent have equal values, and the opponent
-follows its learnt strategy.
+The *mirror* of a pass has betting steps and buffers in which the opponent is the traverser. Before the last round a
+pass uses the mirror only to compute the traverser's reach. Where the traverser has no reach, all actions of the
+opponent have equal values, and the opponent follows its learnt strategy.
 """
 
 from __future__ import annotations
@@ -109,7 +109,8 @@ def answer(
 def _choose(c: Cursor, row: int) -> None:
     """Write the reach of the opponent's best response, for one row, into ``work.own``.
 
-    In this cursor the opponent is the traverser. Where all actions have equal values, the learnt strategy is followed.
+    The cursor has the opponent as traverser. If all actions of a decision have equal values, the opponent follows its
+    learnt strategy.
     """
     x, work, batch, program = c.round, c.work, c.batch, c.round.program
     to = row * own_width(c)
