@@ -120,7 +120,7 @@ def nearest(word: str, known: Iterable[str] | Mapping[str, str]) -> str:
 
 
 def path_text(path: object) -> str:
-    """Format a path for a message; a very long path is cut to its beginning and its length."""
+    """Format a path for a message by `short`, which replaces the end of a very long path by the path's length."""
     return short(str(path), MOST_OF_PATH)
 
 

@@ -286,7 +286,7 @@ class _Counter:
         return totals + base[:, None], legal
 
     def street_totals(self, sizes: tuple[Size, ...], stake: Stake) -> list[int]:
-        """Compute the street totals of the bets and raises at a decision by `bet_amounts`; results are cached."""
+        """Compute the bets and raises at a decision as street totals, by `bet_amounts`; results are cached."""
         amounts = self.known.get((sizes, stake))
         if amounts is None:
             amounts = self.known[sizes, stake] = bet_amounts(sizes, stake, self.config.thresholds)

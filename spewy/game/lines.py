@@ -238,7 +238,10 @@ _UNKNOWN = re.compile(r"[^\s,/]+")
 
 
 def _pieces(text: str) -> Iterator[tuple[int, re.Match[str] | str]]:
-    """Yield each action or slash of a text with its position; anything else is yielded as a plain text."""
+    """Yield the actions and slashes of a text, each as its position and its match of `_PIECE`.
+
+    At a word that is neither an action nor a slash, yield the word's position and the word, and end.
+    """
     position = 0
     while position < len(text):
         if gap := _GAP.match(text, position):

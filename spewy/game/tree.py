@@ -48,7 +48,7 @@ class BettingTree:
         """Build only the nodes along a line and the whole round that the line enters, and return the root.
 
         Actions that leave this part of the tree lead to nodes without children. Building the part is fast even if the
-        whole tree is large; the last parts are remembered, since looking at a decision asks for them many times.
+        whole tree is large. The parts of the last few calls are cached.
 
         Args:
             line: the line that enters the round: ``""``, or a line that ends in ``/``.

@@ -36,7 +36,8 @@ def copy_examples(folder: Path) -> list[Path]:
     """Write all examples into a folder, which is made if it does not exist; return the paths of the files.
 
     Raises:
-        InputError: a file of the folder has the name of an example and another text. Nothing is written then.
+        InputError: a file in the folder has the name of an example, but not its text; or the folder is a file. In both
+            cases this function writes nothing.
     """
     found = examples()
     if folder.exists() and not folder.is_dir():

@@ -1,4 +1,4 @@
-"""The chance leaves of a job: live chunks of the next round, or its stored payoffs."""
+"""Read from a job which chance leaves of the solve are live and which are stored."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ class SaveSection(Section):
 
 
 class SampledSave(SaveSection):
-    """Strategies that the folder of a finished solve with [boards] keeps; it always keeps all of them."""
+    """The section [save] of a job with [boards]; it has no effect, since a finished folder keeps all strategies."""
 
     without_effect: ClassVar[tuple[str, ...]] = ("rounds",)
     _unused = no_effect(

@@ -162,7 +162,8 @@ class Engine(Protocol):
         Args:
             goal: limits of the work.
             stop: once set, the engine returns as soon as its state is consistent.
-            progress: called after visits.
+            progress: called with the number of the current sweep, the number of its finished visits, and the number of
+                all its visits; engines that deal boards do not call this function.
 
         Returns:
             The checks that were made during the call; only engines with very short sweeps make any.

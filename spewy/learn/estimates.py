@@ -308,7 +308,7 @@ class _TrainedOnStore:
         order = np.random.default_rng(0).permutation(len(chunks))[:MOST_CHUNKS]
 
         def first_matrix(t: int, b: int, r: int) -> Floats | None:
-            """Read the first payoff matrix that the chunk of round t, board b and line r has stored; None if none is.
+            """Read the first stored payoff matrix of the chunk of round t, board b and line r; None: nothing is stored.
 
             If the chunk has a matrix for each player's regrets, this is player 0's matrix.
             """

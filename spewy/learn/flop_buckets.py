@@ -29,7 +29,8 @@ def owner_of(abstraction: Abstraction, seed: int, t: int) -> Ints:
 
     Args:
         abstraction: board buckets of the game; boards with different flop buckets never share a later bucket.
-        seed: seed of the deals.
+        seed: seed of the random boards on which the buckets are looked up, if the abstraction does not list the flop
+            bucket of each later bucket.
         t: number of the round, the flop or a later round.
 
     Returns:

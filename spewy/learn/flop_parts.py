@@ -21,8 +21,7 @@ class Part(NamedTuple):
         regrets: regrets of each player, ``[bucket, index within the bucket]``.
         sums: strategy sums of each player, ``[bucket, index within the bucket]``.
         visits: number of visits, ``[player, bucket]``.
-        ahead: number of those visits whose deals were not yet counted as finished when they were saved, ``[player,
-            bucket]``.
+        ahead: ``[player, bucket]``, how many of these visits belong to deals that are not yet counted as finished.
     """
 
     t: int

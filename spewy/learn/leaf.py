@@ -68,7 +68,7 @@ class EnteredChunk(Protocol):
         """Compute the payoff matrices at the chunk's root under the current strategies.
 
         A payoff matrix has the chips that player 0 wins, averaged over the hands of two rows. In matrix p, player p's
-        hands weigh as in the initial range and the opponent's hands by reach, as updates of p's regrets need it.
+        hands weigh as in the initial range and the opponent's hands by reach: regret updates of player p require this.
 
         Args:
             views: number of matrices: 2 for one matrix for each player's regrets, 1 for player 0's matrix alone.

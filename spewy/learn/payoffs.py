@@ -26,8 +26,8 @@ class StoredPayoffs:
         estimate: estimator of payoff matrices; None for all-in equity.
 
     Attributes:
-        estimated: whether a payoff matrix was estimated since this object was made. Chunks without decisions and chance
-            leaves do not count, because their all-in equity is exact.
+        estimated: whether a payoff matrix was estimated since this object was made. Chunks that have neither decisions
+            nor chance leaves do not count, because all-in equity gives their exact payoffs.
     """
 
     def __init__(self, layout: Layout, store: Reads, estimate: Payoffs | None = None) -> None:

@@ -46,8 +46,8 @@ class SampledEngine(Closing):
         short: whether regrets and strategy sums are 16-bit numbers.
         cfr_br: share of the opponent's play on the last round that best-responds on the dealt board, 0 to 1.
         opened: opens the store of earlier runs for reading; None for the first run.
-        check_flops: number of flops on which a check measures, the same flops each time. Small games are measured on
-            all flops.
+        check_flops: number of flops on which a check measures exploitability; all checks use the same flops. In small
+            games every check uses all flops.
 
     Attributes:
         numbers: regrets, strategy sums and numbers of visits.

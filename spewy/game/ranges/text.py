@@ -275,7 +275,17 @@ def _percent(word: str, subject: str) -> float:
 
 
 def _weight(word: str, subject: str, group: str | None = None) -> float:
-    """Read a weight from 0 to 1; an error explains how to write a weight in percent for the hands of ``group``."""
+    """Read a weight from 0 to 1.
+
+    Args:
+        word: the weight.
+        subject: how the error message begins.
+        group: the hands that have the weight, such as ``AKs``. If the weight is between 1 and 100, the error message
+            shows how to write the weight in percent. None: the error message does not show this.
+
+    Raises:
+        InputError: the text is not a number from 0 to 1.
+    """
     try:
         weight = float(word)
     except ValueError:

@@ -78,11 +78,16 @@ def strengths(cards: Sequence[Ints]) -> Ints:
 def _of_ranks(once: Ints, twice: Ints, thrice: Ints, four: Ints) -> Ints:
     """Return the strength of many hands, if flushes are ignored.
 
+    Each argument has a bit mask for each hand, in which bit r stands for rank r.
+
     Args:
-        once: set of the ranks that appear at least once.
-        twice: set of the ranks that appear at least twice.
-        thrice: set of the ranks that appear at least three times.
-        four: set of the ranks that appear four times.
+        once: the ranks that appear at least once.
+        twice: the ranks that appear at least twice.
+        thrice: the ranks that appear at least three times.
+        four: the ranks that appear four times.
+
+    Returns:
+        Strengths, in the form that the module describes.
     """
     pairs = _TOP[2][twice]
     top_pair = _TOP[1][twice]
