@@ -83,7 +83,7 @@ class Lbr:
         setting: the actions that LBR may take.
 
     Attributes:
-        asks_answers: True, since each decision asks the opponent for its answers to all bets.
+        asks_answers: True: before each action, LBR asks for the opponent's strategy after each bet of the setting.
     """
 
     def __init__(self, other: Reveals, setting: Setting) -> None:
@@ -160,6 +160,11 @@ class Lbr:
         """Return the value of an action in chips for each hand of the deck, compared with a fold now.
 
         A hand's values are sums over the opponent's range, not means; this does not change which action is best.
+
+        Args:
+            public: the state of the decision.
+            action: an action that LBR may take.
+            weights: the opponent's range, ``[hand of the deck]``.
         """
         if action == "f":
             return np.zeros(len(weights))
@@ -175,7 +180,14 @@ class Lbr:
         return folds * pot + self._won(public, weights - folding, pot + more, asked + more)
 
     def _won(self, public: Hand, weights: Floats, pot: float, asked: float) -> Floats:
-        """Return the chips that each hand of the deck wins by paying ``asked`` into the pot, compared with a fold."""
+        """Return the chips that each hand of the deck wins by paying ``asked`` into the pot, compared with a fold.
+
+        Args:
+            public: the state of the decision.
+            weights: the opponent's range against which the hands are compared, ``[hand of the deck]``.
+            pot: chips in the pot before the payment.
+            asked: chips to pay.
+        """
         odds = board_odds(self.game, public.board)
         # With equity (1 + lead) / 2 the hand wins the pot, or loses what is asked.
         return (odds.ahead(weights) * (pot + asked) + odds.met(weights) * (pot - asked)) / 2

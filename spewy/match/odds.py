@@ -123,7 +123,7 @@ class BoardOdds:
 
 @lru_cache(maxsize=8)
 def board_odds(game: Game, board: tuple[int, ...]) -> BoardOdds:
-    """Return the `BoardOdds` of a board; those of the last eight boards stay in memory."""
+    """Return the `BoardOdds` of a board; the results for the last eight boards stay in memory."""
     return BoardOdds(game, board)
 
 

@@ -1,4 +1,4 @@
-"""The Poker Hand History format (J. Kim, 2024): TOML with a table for each hand, numbered if there are several.
+"""The Poker Hand History format (J. Kim, 2024): TOML with a table for each hand; several tables are numbered.
 
 In heads-up hands the format's player 1 is the big blind, which is player 0 here; yet the list of blinds begins with the
 small blind. The amount of a bet is the player's total in the round after the bet.
@@ -84,7 +84,10 @@ def read_phh(
 
 
 def _with_stakes(game: Game, table: Any) -> Game:
-    """Replace blinds and stacks of a no-limit game by those of a hand's table, if they are possible."""
+    """Return a game with the blinds and stacks that a hand's TOML table states.
+
+    The game stays as it is if it is a limit game, or if the table states no possible blinds and stacks.
+    """
     fields = table if isinstance(table, dict) else {}
     blinds, stacks = (_two_amounts(fields.get(key)) for key in ("blinds_or_straddles", "starting_stacks"))
     if game.limit or blinds is None or stacks is None or min(stacks) < max(blinds):

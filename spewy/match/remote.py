@@ -150,7 +150,7 @@ class RemoteBot(Closing):
             raise PeerError(f"{self.name} uses {version} of the protocol, and only {VERSION} is supported")
 
     def _send(self, hand: Hand, deadline: float | None) -> str:
-        """Send all states of the hand that the client has not received yet; return the last one."""
+        """Send all states of the hand that the client has not received yet; return the text of the last state."""
         assert self._connection is not None
         states = [*(replace(public, hole=hand.hole) for public, _ in decisions(hand)), hand]
         text = ""

@@ -39,8 +39,8 @@ def play_runs(
         watcher: called with the number of hands or matches played so far, and with ``total``.
         total: number of hands or matches in all runs, including finished runs.
         workers: number of processes; None: one for each core.
-        done: number of hands or matches that were played before in the run of each task, followed by the
-            numbers of runs that are finished already; empty: nothing was played before.
+        done: numbers of hands or matches that were played before: first for the run of each task, then for each
+            run that is finished already. Empty: nothing was played before.
 
     Raises:
         KeyboardInterrupt: the runs were interrupted.

@@ -28,10 +28,10 @@ AGAIN_SECONDS = 1.0
 
 @runtime_checkable
 class Reporting(Protocol):
-    """A bot that reports its own faults, such as lines of a client that answer no question."""
+    """A bot that reports its own faults, such as lines that a client sent unasked."""
 
     def take_faults(self) -> list[str]:
-        """Return the bot's faults since the last call, except those that left a question without an answer."""
+        """Return the bot's faults since the last call, except missing answers, which the seat records."""
         ...
 
 
@@ -70,7 +70,7 @@ class Seat:
 
     @property
     def asks_answers(self) -> bool:
-        """Whether the bot asks the other bot for its answers to all bets before it acts."""
+        """Whether the bot asks, before each action, for the opponent's strategy after the bets under consideration."""
         return bool(getattr(self.bot, "asks_answers", False))
 
     def is_cheap(self, hand: Hand) -> bool:

@@ -5,9 +5,10 @@ size of the tree, but then the strategy would answer a bet that was not made, th
 from those of the tree, and the EVs of the solve would not apply.
 
 The solve knows the EV of every action of every hand exactly. So the cost of a decision is the EV of the hand's own mix
-less the EV of the played action, without an estimate. The result without luck is AIVAT's (`spewy.match.aivat`) with
-these EVs as its V. At a deal, and at a decision of the strategy, V is the mean of V after it. So the
-estimate is the EV of the person's seat at the root, less the costs of the person's decisions.
+less the EV of the played action, without an estimate. The result without luck is AIVAT's estimate
+(`spewy.match.aivat`), whose value function is here the EV of the solve. At a deal, and at a decision of the strategy,
+the EV is the mean of the EVs that can follow. So the estimate is the EV of the person's seat at the root, less the
+costs of the person's decisions.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class SpotContest:
         return self._spot.in_order(board)
 
     def act(self, hand: Hand) -> str:
-        """Draw an action at random, with the frequencies of the strategy for its own hand."""
+        """Draw a random action, with the frequencies of the strategy for the cards of the player to act."""
         assert hand.to_act is not None
         cards = hand.hole[hand.to_act]
         assert cards is not None
@@ -142,7 +143,7 @@ class SpotContest:
         return label_text(next(each.label for each in node.actions if each.acpc == action))
 
     def won(self, hand: Hand, person: int) -> float:
-        """Return the chips that the person has won from the middle, less those put in since the spot's root."""
+        """Return the chips that the person has won from the middle, less the chips that the person has put in."""
         return self._spot.won(hand, person)
 
     def judge(self, hand: Hand, person: int, *, failed: bool) -> Judged:

@@ -1,8 +1,8 @@
 """The stored strategy of a spot, applied to hands of a whole game that reach the spot.
 
-A hand reaches a spot if it has the spot's board at the start of the spot's round, and the same ratio of the smaller
-remaining stack to the pot; chips are scaled from the hand to the spot. The strategy covers the hand as long as each bet
-is in the spot's tree.
+A hand reaches a spot if, at the start of the spot's round, hand and spot have equal boards and an equal ratio of the
+smaller remaining stack to the pot; chips are scaled from the hand to the spot. The strategy covers the hand as long as
+each bet is in the spot's tree.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ Note = Callable[[str], None]
 
 
 def holds_spots(folder: str | Path) -> bool:
-    """Whether a folder is that of a solved spot or of a batch; False for whole games and all other folders.
+    """Whether a folder holds a solved spot or a batch of spots; False for whole games and all other folders.
 
     Raises:
         lockers.LockerError: the lockers are damaged, or cannot be read.
@@ -68,7 +68,7 @@ def holds_spots(folder: str | Path) -> bool:
 class HandValues:
     """The strategy and the EVs of one hand at a decision.
 
-    EVs are the mean chips that the hand wins from the middle, less those put in since the root.
+    EVs are the mean chips that the hand wins from the middle, less the player's chips put in since the root.
 
     Attributes:
         actions: the actions of the decision.
@@ -206,7 +206,7 @@ class Spot:
         return out
 
     def won(self, hand: Hand, player: int) -> float:
-        """Return the chips that a player has won from the middle, less those put in since the root.
+        """Return the chips that a player has won from the middle, less the player's chips put in since the root.
 
         Raises:
             InputError: the hand is not over, or hole cards at its showdown are unknown.
@@ -264,8 +264,8 @@ class Spot:
     def _marginal(self) -> tuple[Floats, tuple[np.ndarray, np.ndarray], Floats]:
         """Arrays from which `deal` draws both hands.
 
-        The probability ``[i]`` of each hand of player 0; the numbers of both players' hands in the deck; and the
-        weights ``[i, j]`` of player 1's hands if player 0 has hand i, 0 for two hands that share a card.
+        The arrays are the probability ``[i]`` of each hand of player 0; the numbers of both players' hands in the
+        deck; and the weights ``[i, j]`` of player 1's hands if player 0 has hand i, 0 for hands that share a card.
         """
         hands = self._chunk("", self.board, ev=False).play.hands
         first, second = (self.problem.ranges[p][hands[p]] for p in (0, 1))
@@ -280,7 +280,7 @@ class Spot:
 
 
 class Spots(Closing):
-    """The solved spots of a folder: a single spot, or a batch from which a board is drawn at random for each hand.
+    """The solved spots of a folder: one spot, or a batch of spots on several boards; each hand gets a random board.
 
     The probability of a board is proportional to the number of boards that it stands for (`spewy.look.board_report`)
     times the weight of all pairs of hands that can be dealt with it. Boards that are not solved yet are left out.
@@ -381,7 +381,7 @@ class Spots(Closing):
         return self._opened[folder]
 
     def _require_same(self, job: Job, folder: Path) -> None:
-        """Remember the job of the first solve, and check that later ones differ in their boards alone."""
+        """Remember the job of the first solve, and check that each later job differs from it in the board alone."""
         if self._first_job is None:
             self._first_job = job, folder
         try:

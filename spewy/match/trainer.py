@@ -1,8 +1,8 @@
 """A trainer: it asks what to do with a hand in a solved spot, and scores the answers by the EV that they lose.
 
-Both strategies play a hand, on a random board of the batch and with cards from both ranges, up to the player's k-th
-decision, where k is a random number from 1 to `MOST_DECISIONS`. If the hand ends before, another hand and another k are
-drawn. So decisions are asked in proportion to how often play reaches them, with the hands that reach them.
+Both strategies play a hand, on a random board of the solved spots and with cards from both ranges, up to the player's
+k-th decision, where k is a random number from 1 to `MOST_DECISIONS`. If the hand ends before, another hand and another
+k are drawn. So the trainer asks about a decision and a hand in proportion to how often play reaches them.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class Trainer:
 
     Args:
         spots: the spots; the caller closes them.
-        seat: the player whose decisions are asked; None: a random player for each question.
+        seat: the player whose decisions the questions are about; None: a random player for each question.
         seed: seed of the questions.
 
     Attributes:

@@ -112,7 +112,7 @@ def node_figure(
         The figure.
 
     Raises:
-        InputError: ``heat`` is unknown, no hand has a value of it at this decision, or the game is not hold'em.
+        InputError: ``heat`` is unknown, no hand has this number at the decision, or the game is not hold'em.
     """
     title = ": ".join(text for text in (signs(views[0].board), words) if text) or "the first decision"
     if heat is None:

@@ -157,10 +157,11 @@ class _Held(NamedTuple):
     """A player's hands on the requested board, and their rows on the solved board, which equals it up to suits.
 
     Attributes:
-        rows: hands and rows of the player on the solved board.
-        hands: ``[hand]``, numbers of the hands on the requested board, ascending.
-        rows_of_hands: ``[hand]``, position in ``rows`` of the solved board's hand that equals each hand.
-        row: ``[hand]``, row of the strategy for each hand.
+        rows: the player's hands on the solved board, with the row of each hand.
+        hands: ``[hand]``, numbers in the deck of the player's hands on the requested board, ascending.
+        rows_of_hands: ``[hand]``, position in ``rows`` of each hand of ``hands``, with its suits renamed as on the
+            solved board.
+        row: ``[hand]``, row of the strategy for each hand of ``hands``.
     """
 
     rows: BoardHands

@@ -240,8 +240,8 @@ def save_boards(
             transactions, the store holds chunks of two different sweeps.
         kinds: kinds of arrays to write.
         read: function of a kind, a round and a board that returns the board's arrays, per player
-            ``[slot, row]`` with a slot for each action in the round. They may have more rows than the layout; these
-            are not written.
+            ``[slot, row]`` with a slot for each action in the round. If they have more rows than the layout, the
+            additional rows are not written.
         sweeps: number of sweeps that the store records now, and the number to record.
         counted: whether to count a visit of each chunk, also of chunks without decisions.
         leaves: values of chance leaves under the average strategies; None if they are unknown.

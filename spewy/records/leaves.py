@@ -5,7 +5,7 @@ chunk with chance leaves, the locker ``leaves`` holds counterfactual values ``[c
 strategies, player 0's and then player 1's, in single precision. The opponent's hands weigh as in the initial ranges.
 
 A solve with live leaves writes the values together with its strategies, and records the number of sweeps so far. The
-values count as unknown once the store has more sweeps. ``spewy drop`` writes those of the last round that it keeps.
+values count as unknown once the store has more sweeps. ``spewy drop`` writes the values of the last round that stays.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Loop:
         report: listener to the progress.
         log: writes a line to the log of the solve.
         stop: event that makes the run save and end once it is set.
-        together: whether one step of work may include several checks.
+        together: whether one call of the engine may include several checks.
 
     Attributes:
         trace: (sweeps or deals, seconds, exploitability in chips) of each check, of earlier runs too.
@@ -136,7 +136,7 @@ class Loop:
                 return ended
 
     def _step(self) -> None:
-        """Work until the next check or report; measure the strategies and save if that is due."""
+        """Work until the next check or report; then make a check and a save, if they are due."""
         engine, before = self._engine, self._engine.done
         if before == self._first and self._result is not None:
             with self._stores.use() as store:

@@ -72,7 +72,10 @@ class Reporter(Protocol):
         """
 
     def boards(self, done: int, total: int) -> None:
-        """Called while board buckets are computed or flops measured, with the numbers of finished and of all boards."""
+        """Called with the numbers of finished and of all boards, during long work on boards.
+
+        Such work computes board buckets, or measures exploitability flop by flop.
+        """
 
     def status(self, status: Status, threads: int) -> None:
         """Called about every second, with the status of the solve and the number of its threads."""

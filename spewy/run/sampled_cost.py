@@ -218,7 +218,7 @@ def _buffer_bytes(
 ) -> int:
     """Return the bytes of the threads' buffers for deals and for measurements of exploitability.
 
-    The sizes are read from the buffers of a game with the same betting and rows, but without any board bucket.
+    The sizes are read from the buffers of a game with the job's betting and rows, but without any board bucket.
     """
     from solvers.sampled.context import Context
     from solvers.sampled.engine import TASK_DEALS
@@ -245,7 +245,7 @@ def _judged_bytes(
     without a flop, the boards of the first round with public cards count.
 
     Returns:
-        Bytes on disk of the best responses on all flops, and bytes in memory of those of one measurement.
+        Bytes on disk of the best responses on all flops, and bytes in memory of one measurement's best responses.
     """
     from spewy.learn.real_game import FEW_BOARDS
 
