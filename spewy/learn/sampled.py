@@ -142,7 +142,7 @@ class SampledEngine(Closing):
         return None if self._saving is None else self._saving.took
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Make deals for a short time; when this returns, no thread changes regrets or strategy sums."""
+        """Make deals for a short time, and return no checks; afterwards no thread changes regrets or strategy sums."""
         n_left = goal.left(self.done)
         n = self._portion if n_left is None else min(self._portion, n_left)
         begun = time.perf_counter()
@@ -194,7 +194,7 @@ class SampledEngine(Closing):
         visits = numbers.visits[t][:, board_bucket].copy()
 
         def both(pair: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-            """Copy the numbers of the board bucket ``board_bucket`` out of the flat arrays of both players."""
+            """Copy the regrets or sums of the board bucket ``board_bucket`` out of both players' flat arrays."""
             n_board_buckets = len(numbers.visits[t][0])
             first, second = (whole.reshape(n_board_buckets, -1)[board_bucket].copy() for whole in pair)
             return first, second
@@ -230,7 +230,7 @@ class SampledEngine(Closing):
         return [v - ahead for v, ahead in zip(self.numbers.visits, self.numbers.ahead, strict=True)]
 
     def spread(self) -> tuple[Spread, ...]:
-        """Return how evenly the board buckets of each round were visited."""
+        """Return, for each round, the smallest and the median number of player 0's visits to a board bucket."""
         return tuple(
             Spread(int(counts[0].min()), float(np.median(counts[0]))) for counts in self.numbers.visits
         )

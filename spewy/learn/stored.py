@@ -105,7 +105,7 @@ class StoredEngine:
         return self._workers if self._cluster is None else self._cluster.threads
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
-        """Make a sweep, or continue an interrupted one; each visit is saved at once."""
+        """Make a sweep, or continue an interrupted one, and return no checks; each visit is saved at once."""
         number, layout, first_live = self.done + 1, self.layout, self.settings.first_live
         levels = range(layout.n_rounds)
         if first_live is not None:

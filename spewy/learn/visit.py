@@ -71,8 +71,9 @@ class VisitSettings:
     def views(self, layout: Layout, t: int) -> int:
         """Number of payoff matrices that a chunk of round t stores: 2, one for each player's regrets, or 1 for both.
 
-        One matrix is enough if rows are single hands, because then the weight of a hand cancels out. It is also enough
-        for "average", which weighs hands in one way for both players.
+        The payoff of a row is a weighted mean over the hands of the row. If rows are single hands, the weights cancel
+        out, so one matrix is enough. With "average" one matrix is enough too, since the weights of hands are the
+        same for both players.
         """
         one_matrix = self.integrate == "average" or layout.problem.rows[layout.boards[t].round] is None
         return 1 if one_matrix else 2

@@ -112,7 +112,7 @@ def alike_boards(job: Job) -> int:
 
 
 def _unit(solution: Solution) -> float:
-    """Return the factor from the weight of a pair of hands in a solve to its weight in the ranges of the job file."""
+    """Return the weight of a pair of hands in the job file's ranges, divided by the pair's weight in the solve."""
     problem = solution.problem
     if problem.units is None:
         return 1.0

@@ -119,7 +119,7 @@ class BoardBuckets:
         return float(self.outcomes[self.labels == row].std())
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that ``spewy buckets --json`` prints."""
+        """Return the buckets and their hands as the JSON object that ``spewy buckets --json`` prints."""
         return {
             "board": cards_name(self.board),
             "rows": self.n_rows,

@@ -71,8 +71,8 @@ class ChunkReads(Closing):
             line: line that enters the chunk, ``""`` or ending in ``/``.
             cards: public cards, the root's first.
             ev: whether to compute EVs and equities, which are NaN otherwise.
-            equity: whether to compute equities before the last round; without a limit on final boards they are always
-                computed.
+            equity: whether to compute equities before the last round. If ``most_boards`` is None, EVs come with
+                equities in any case.
         """
         self.require(line, cards)
         return self._valued(line, cards, equity) if ev else self._ranged(line, cards)
@@ -89,7 +89,7 @@ class ChunkReads(Closing):
         return ChunkView(self.play(line, cards), self.ranges(line, cards), self.policy.problem.tree.config)
 
     def require(self, line: str, cards: Cards) -> None:
-        """Prepare a chunk for reading: do nothing here; a subclass re-solves dropped chunks."""
+        """Prepare a chunk for reading. This class does nothing; a subclass re-solves dropped chunks."""
 
     def leaf_values(self, line: str, cards: Cards, play: ChunkPlay) -> Pair | None:
         """Return the counterfactual values at a chunk's chance leaves.
@@ -219,7 +219,7 @@ class ChunkView:
     def waiting(self, line: str) -> NodeArrays:
         """Return the figures of all hands of the player who waits at the decision after a line.
 
-        The arrays of actions are empty.
+        The player has no actions, so ``strategy`` and ``action_ev`` are empty.
         """
         node = self.at(line)
         assert node.player is not None

@@ -152,7 +152,7 @@ class Comparison:
         return pd.DataFrame(columns)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that ``spewy compare --json`` prints."""
+        """Return the comparison as the JSON object that ``spewy compare --json`` prints."""
         moved, difference = self.moved, self.ev_difference
         return {
             "line": self.line,

@@ -90,7 +90,7 @@ class BoardsComparison:
         return pd.DataFrame(columns)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that ``spewy compare --json`` prints for two batches."""
+        """Return the comparison as the JSON object that ``spewy compare --json`` prints for two batches."""
         return {
             "line": self.line,
             "player": self.player,

@@ -61,7 +61,7 @@ class Curve:
 
 
 def curves(views: Sequence[NodeView], pot: float) -> dict[str, tuple[Curve, ...]]:
-    """Return the curves of both players at a decision, by the name of the quantity.
+    """Return both players' curves at a decision, by the names ``equity``, ``EV`` and ``realisation``.
 
     Args:
         views: for each player, the player's hands at the decision.

@@ -219,9 +219,9 @@ class NodeView:
         return pd.DataFrame(columns)
 
     def _kind_names(self) -> dict[str, NDArray[np.object_]]:
-        """Return columns of a data frame with each hand's made hand, draws and blockers.
+        """Return the columns ``made``, ``draws`` and ``blockers`` of a data frame, with a text for each hand.
 
-        There are none if the game is not hold'em.
+        If the game is not hold'em, the result has no columns.
         """
         if self.kinds is None:
             return {}
@@ -258,7 +258,7 @@ class NodeView:
         return html.table(title, columns, zip(self.hands, *figures, strict=True))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that ``spewy show --json`` prints."""
+        """Return the decision as the JSON object that ``spewy show --json`` prints."""
         figures = zip(
             self.hands,
             self.reach.tolist(),
@@ -328,7 +328,7 @@ class Step:
 
 @lru_cache(maxsize=64)
 def _kinds(board: tuple[int, ...], hands: tuple[str, ...]) -> HandKinds:
-    """Find the made hand, draws and blockers of each hand on a board; cached, since they depend only on the board."""
+    """Find the made hand, draws and blockers of each hand on a board; keep the last 64 results."""
     return kinds_of(board, [parse_hand(name) for name in hands])
 
 

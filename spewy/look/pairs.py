@@ -57,7 +57,9 @@ class Pairs:
         return (self.compatible if p == 0 else self.compatible.T) @ ranges
 
     def leads(self, p: int, ranges: Floats) -> Floats:
-        """Sum, over the opponent's hands, their weights times the lead of each hand of player p over them.
+        """Sum, for each hand of player p, the weights of the opponent's hands times the lead over these hands.
+
+        The lead is the share of final boards on which the hand of player p wins minus the share on which it loses.
 
         Args:
             p: the player.

@@ -88,10 +88,10 @@ class PayoffReporter(Protocol):
     """Listens to the progress of computing payoff matrices."""
 
     def begin(self, name: str, cost: PayoffCost) -> None:
-        """Called before the first board bucket, with the name of the job and the cost of the run."""
+        """Called before any matrices are computed, with the name of the job and the cost of the run."""
 
     def made(self, round_name: str, done: int, total: int, seconds_left: float) -> None:
-        """Called after each board bucket.
+        """Called after the matrices of each board bucket are computed.
 
         Args:
             round_name: round of the board bucket.

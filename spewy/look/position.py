@@ -52,9 +52,9 @@ def position(
     Returns:
         ``kind`` of the node (decision, chance, fold or showdown), its ``line`` and ``words``, the public cards as
         ``board``, the ``pot`` and what each player has ``put_in`` since the root, in ``unit``; ``path``, the decisions
-        and deals before the node, each with its ``steps`` and the number of the ``taken`` step; ``steps``, the actions
-        or cards that can follow; and for a decision ``views``, an object for each player (`_view`), and ``totals``,
-        EVs and equities of both whole ranges.
+        before the node, each with its ``steps`` and the number of the ``taken`` step, and the deals before the node,
+        each with the ``dealt`` cards; ``steps``, the actions or cards that can follow; and for a decision ``views``,
+        the hands of player 0 and of player 1 with their figures, and ``totals``, EVs and equities of both ranges.
 
     Raises:
         InputError: the line does not exist, the board is impossible after it, or a filter is invalid.
@@ -108,7 +108,7 @@ def summary(solution: Solution) -> dict[str, Any]:
 
 
 def _path(solution: Solution, node: Node, cards: Cards) -> Iterator[dict[str, Any]]:
-    """Yield each decision and each deal of cards before a node, with the steps that can be taken there."""
+    """Yield each decision before a node with the steps that can follow it, and each deal with the dealt cards."""
     sizes, first = solution.job.rules.board_sizes, solution.problem.first_round
     before = ""
     for token in re.findall(r"/|[a-z]\d*", node.line):

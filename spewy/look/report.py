@@ -115,7 +115,7 @@ class CardRow:
         return replace(self, weight=weight)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the row in the form that ``spewy report --json`` prints."""
+        """Return the row as a JSON object, a part of what ``spewy report --json`` prints."""
         known = {} if self.solve is None else asdict(self.solve)
         return known | {
             "weight": self.weight,
@@ -214,7 +214,7 @@ class Report:
         return columns
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that ``spewy report --json`` prints."""
+        """Return the report as the JSON object that ``spewy report --json`` prints."""
         board = {} if self.by == "board" else {"board": cards_name(self.board)}
         return {
             "line": self.line,

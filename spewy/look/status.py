@@ -19,10 +19,10 @@ from spewy.system.textfile import as_path
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a solve has come.
+    """Status of a solve, with the curve of its exploitability.
 
     Attributes:
-        status: the status of the solve.
+        status: counts, times and last exploitability of the solve, as its status file records them.
         running: whether a process is solving in the folder now; None if unknown.
         unit: unit of exploitability: "%" of the pot, or "mbb" per hand.
         curve: for each saved check the number of sweeps or deals, seconds of work, and exploitability in ``unit``.

@@ -181,13 +181,14 @@ class SolveView(Closing):
         return line_words(self.problem.tree.entered(entry_line(node.line)), node.line)
 
     def chunk_view(self, line: str, cards: Cards, *, ev: bool = True, equity: bool = True) -> ChunkView:
-        """Return the values at all nodes of the chunk that contains a node, in chips; re-solve a dropped chunk.
+        """Return ranges, EVs in chips and equities at all nodes of the chunk of a node; re-solve a dropped chunk.
 
         Args:
             line: ACPC betting string from the root of the solve to the node.
             cards: public cards, the root's first.
             ev: whether to compute EVs and equities.
-            equity: whether to compute equities before the last round, in a whole game with board buckets.
+            equity: whether to compute equities before the last round in a whole game with board buckets; no effect in
+                other solves.
         """
         return self.reads.view(entry_line(line), cards, ev=ev, equity=equity)
 

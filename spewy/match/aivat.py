@@ -37,8 +37,9 @@ from spewy.match.table import Played, Step
 def estimate(played: Played, known: tuple[bool, bool]) -> float:
     """Estimate by AIVAT the chips that player 0 won in a hand, with luck removed.
 
-    If a player who reveals its strategy has taken an action that the strategy never takes, or had a fault, the estimate
-    is the chips won. Faults of a player who reveals no strategy do not matter: AIVAT allows this player any decision.
+    The estimate is the chips won if a player who reveals its strategy has taken an action that the strategy never
+    takes, or has had a *fault*: an illegal or missing answer, or a line that answers no question. Faults of a player
+    who reveals no strategy do not matter, since AIVAT allows this player any decision.
 
     Args:
         played: the hand with all cards, and the revealed strategies at the decisions.
@@ -147,7 +148,10 @@ class _Estimate:
         )
 
     def _passive(self, betting: Betting, ranges: tuple[Floats, Floats]) -> float:
-        """Return `_value` if both players check and call, but fold a hand to a bet if calling loses more."""
+        """Compute the chips that player 0 wins if both players check and call, but fold to a bet if a call loses more.
+
+        The result is a weighted sum over all pairs of hands, as in `_value`.
+        """
         player = betting.to_act if betting.can_fold else 0
         assert player is not None
         opponent = ranges[1 - player]

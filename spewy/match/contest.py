@@ -33,7 +33,8 @@ class Choices:
         actions: legal ACPC actions to offer, each bet size once.
         texts: the actions in words, such as ``raise to 300``.
         prompt: the actions and the range of other sizes in words, as a terminal shows them.
-        bounds: smallest and largest total of a bet of any size; None: only `actions` can be played.
+        bounds: smallest and largest legal total of a bet or raise, if every total between them can be played too;
+            None: only `actions` can be played.
     """
 
     actions: tuple[str, ...]
@@ -221,7 +222,7 @@ class GameContest:
         hand.apply(action)
 
     def told(self, hand: Hand, action: str) -> str:
-        """Describe an action by `spewy.match.words.action_text`."""
+        """Describe an action in words, such as ``raises to 300``."""
         return action_text(hand.betting, action)
 
     def won(self, hand: Hand, person: int) -> float:

@@ -289,7 +289,7 @@ def same_rules(first: Game, second: Game) -> bool:
 
 
 def shipped(game: Game) -> Game:
-    """Return the shipped game with the same rules as a game, or the game itself if no shipped game has these rules."""
+    """Return the game that comes with spewy and has the rules of ``game``; ``game`` itself if there is none."""
     known = (each for each in map(load_game, shipped_games()) if same_rules(each, game))
     return next(known, game)
 

@@ -125,7 +125,8 @@ class _Hand:
         seed: seed of the random final boards, and of the strategy.
 
     Attributes:
-        ranges: both players' ranges, each ``[hand of the deck]``, after the decisions that were followed so far.
+        ranges: both players' ranges, each ``[hand of the deck]``, after the decisions that `decisions` has
+            passed so far.
     """
 
     def __init__(self, strategy: Reveals | SpotStrategy, hand: Hand, seed: int) -> None:
