@@ -89,7 +89,17 @@ def main() -> None:
 
 
 def measured(job: Job, folder: str, processes: int, answers: int) -> list[list[float]]:
-    """Let several processes ask questions; return the seconds of their answers, one list for each of `KINDS`."""
+    """Measure how long a folder's policy takes to return the frequencies of one hand.
+
+    Args:
+        job: job of the folder.
+        folder: folder of the solved job.
+        processes: number of processes that open the folder, one after another.
+        answers: number of questions of each later kind in each process.
+
+    Returns:
+        The seconds of all questions of all processes, one list for each of `KINDS`.
+    """
     out: list[list[float]] = [[] for _ in KINDS]
     for seed in range(processes):
         for all_times, times in zip(out, ask(questions(job, folder, answers, seed)), strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -107,12 +108,12 @@ def summary(spent: Iterable[Spent]) -> list[dict[str, Any]]:
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
-    """Return the value below which a share of sorted values lies.
+    """Return the smallest of the sorted values such that at least ``share`` of all values are not larger.
 
-    >>> quantile([1.0, 2.0, 9.0], 0.5)
-    2.0
+    >>> quantile([1.0, 2.0, 9.0], 0.5), quantile([1.0, 2.0, 9.0], 0.99)
+    (2.0, 9.0)
     """
-    return ordered[int(share * (len(ordered) - 1))]
+    return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]
 
 
 def _statistics(seconds: Sequence[float]) -> dict[str, float]:

@@ -204,7 +204,7 @@ def quantiles(seconds: Sequence[float]) -> dict[str, float]:
     """Return the median, the 99 % quantile and the maximum of the seconds that decisions took; NaN without decisions.
 
     >>> quantiles([0.1, 0.3, 0.2])
-    {'median': 0.2, 'p99': 0.2, 'most': 0.3}
+    {'median': 0.2, 'p99': 0.3, 'most': 0.3}
     """
     from spewy.bot.spent import quantile
 

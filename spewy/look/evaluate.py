@@ -44,7 +44,7 @@ class HandEvs:
     Attributes:
         hands: names of the hands.
         reach: ``[hand]``, weight of each hand in the range.
-        stored: ``[hand]``, EV when both players follow the stored strategies of the first solve.
+        stored: ``[hand]``, EV when both players follow the stored strategies of `evaluate`'s ``solution``.
         ev: ``[hand]``, EV in the evaluated play. Both EVs are NaN for a hand that shares a card with every hand of the
             opponent's range.
     """
@@ -77,7 +77,7 @@ class Evaluation:
 
     Attributes:
         plays: name of the solve that each player's strategy comes from, oop first.
-        stored: EVs of both players when both follow the first solve's strategies: shares of the pot for a spot, net
+        stored: EVs of both players when both follow `evaluate`'s ``solution``: shares of the pot for a spot, net
             chips for a whole game.
         ev: EVs of both players in the evaluated play.
         hands: EVs of both players' hands at the root.
@@ -94,7 +94,7 @@ class Evaluation:
 
     @property
     def difference(self) -> tuple[float, float]:
-        """EV of each player minus the EV with the stored strategies of the first solve."""
+        """EV of each player minus the player's EV if both play the stored strategies of the solve."""
         return self.ev[0] - self.stored[0], self.ev[1] - self.stored[1]
 
     def to_json(self, player: int | None = None) -> dict[str, Any]:

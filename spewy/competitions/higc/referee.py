@@ -6,10 +6,10 @@ the referee chooses this player's actions at random.
 
 Where the rules say nothing, this referee does the following. Faults count within one match. The first answer may take
 the time for preparing in addition to the time for an answer. A line that is not the number of an action is an illegal
-action. The last state is not shown.
+action. The players do not see the last state.
 
-In the older dialect the referee counts all faults together, and plays at random for a player from the fourth fault
-on.
+The protocol has two forms, called dialects: ``rules`` and ``older``. In the dialect ``older`` the referee counts all
+faults together, and plays at random for a player from the fourth fault on.
 """
 
 from __future__ import annotations
