@@ -16,6 +16,6 @@ def require_finite(subject: str, *arrays: np.ndarray) -> None:
     """
     if not all_finite(*arrays):
         raise SolveError(
-            f"{subject}: expected finite numbers, found others; nothing is saved, and "
+            f"{subject}: expected finite numbers, found infinities or NaN; nothing is saved, and "
             'solve.precision = "double" may help'
         )
