@@ -104,7 +104,9 @@ def test_regrets_that_are_not_finite_are_not_saved(precision, monkeypatch):
 def test_what_is_not_finite_is_written_nowhere():
     store = MemoryStore()
     one = BucketNumbers(0, 3, (np.ones(4), np.array([1.0, np.inf])), (np.ones(4), np.ones(2)), np.ones(2))
-    with pytest.raises(SolveError, match="round 0, board bucket 3: expected finite numbers, found infinities or NaN"):
+    with pytest.raises(
+        SolveError, match="round 0, board bucket 3: expected finite numbers, found infinities or NaN"
+    ):
         write_buckets(store, [one])
     assert not list(store.keys(REGRET))
     problem = example("R1").problem

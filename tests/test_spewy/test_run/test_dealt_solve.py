@@ -500,7 +500,9 @@ def test_sums_that_are_no_numbers_fail_and_are_not_saved(leduc, tmp_path, monkey
 
     monkeypatch.setattr(SampledEngine, "deal", spoilt)
     monkeypatch.setattr(SampledEngine, "judge", lambda engine, *asked: None)
-    with pytest.raises(SolveError, match="round 0, board bucket 0: expected finite numbers, found infinities or NaN"):
+    with pytest.raises(
+        SolveError, match="round 0, board bucket 0: expected finite numbers, found infinities or NaN"
+    ):
         solve(leduc[0], tmp_path / "out", "solve.max_sweeps=200")
     assert numbers_in(tmp_path / "out") == before
 
