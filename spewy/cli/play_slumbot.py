@@ -122,7 +122,10 @@ def slumbot(
        "baseline_chips", "baseline": {..}, "above_baseline": {..}, "lost", "short_raises", "faults",
        "seconds": {"n", "median", "p99", "most"}, "sources", "failures", "spent"}
       mean and half (half the width of the 95 % interval) are in mbb per hand. baseline is the server's estimate of what
-      it would have won with the same cards. seconds, sources, failures and spent are those of this run only.
+      it would have won with the same cards. unfinished is the number of the hand that was interrupted. lost counts
+      hands that were begun and not finished, short_raises counts raises below the smallest legal raise, and faults
+      counts failures of the bot and actions that the server may have played twice. seconds, sources, failures and
+      spent are those of this run only.
     """  # noqa: D301
     from spewy.competitions.slumbot.record import Record
     from spewy.competitions.slumbot.session import Session

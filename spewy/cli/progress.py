@@ -49,7 +49,7 @@ class Lines:
         say(f"{self._counted} {done}: {check_text(exploitability, unit, seconds_left)}")
 
     def boards(self, done: int, total: int) -> None:
-        """Print how many boards are put into buckets or measured, at most once a minute."""
+        """Print the number of boards whose buckets or exploitability are computed so far, at most once a minute."""
         self._now_and_then(f"{done:,} of {total:,} boards done")
 
     def status(self, status: Status, threads: int) -> None:
@@ -92,7 +92,7 @@ class SolveBar(Lines):
             self._bar.show(check_text(exploitability, unit, seconds_left))
 
     def boards(self, done: int, total: int) -> None:
-        """Show how many boards are put into buckets or measured, in a line that replaces the last one."""
+        """Show the number of boards whose buckets or exploitability are computed so far, in place of the last line."""
         self._in_one_line(f"{done:,} of {total:,} boards done")
 
     def status(self, status: Status, threads: int) -> None:

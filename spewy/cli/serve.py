@@ -72,7 +72,7 @@ def serve(
     board: str | None,
     force: bool,
 ) -> None:
-    """Look, solve and play in the browser.
+    """Show, start and play solves in the browser.
 
     The command prints the address of a page and serves it until Ctrl-C. Each FOLDER is that of a solve or of a batch,
     or contains such folders; default: results. The page shows solves that are still running, too.

@@ -165,7 +165,7 @@ def solve(
 
 @contextmanager
 def _naming_out() -> Iterator[None]:
-    """Add a hint to the option ``--out`` to the error about a folder that holds another job."""
+    """Add a hint that names the option ``--out`` to the error about a folder that holds another job."""
     from lockers import ManifestMismatchError
 
     try:

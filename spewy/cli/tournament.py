@@ -39,8 +39,9 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
 
     With --out, the same command continues an interrupted tournament.
 
-    FILE.toml names the rules, the bots and the games. The rules are acpc-bankroll, acpc-points, acpc-online (those of
-    2007, with qualifying rounds for more than ten bots), higc, or upac (Elo ratings of the games in a file of results).
+    FILE.toml names the rules, the bots and the games. The rules are acpc-bankroll, acpc-points, acpc-online, higc, or
+    upac. The three acpc rules are those of the ACPC in 2007, with qualifying rounds for more than ten bots; upac
+    computes Elo ratings from the games in a file of results.
 
     \b
     Examples:

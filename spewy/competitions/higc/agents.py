@@ -110,7 +110,7 @@ class Agents:
         return opponent("equity", table.game)
 
     def _stored(self, game: SpielGame) -> Tabular | None:
-        """Return the stored strategy of a small game; solve the game now if none is stored. None: it is too large."""
+        """Return the stored strategy of a game, after a solve if none is stored; None if the game is too large."""
         path = tabular_path(self.solved, game.name, game.dialect)
         too_large = path.with_suffix(".large")
         if path.exists():

@@ -81,7 +81,7 @@ class PokerTable:
 
     Attributes:
         game: rules of the game.
-        actions: how OpenSpiel numbers the actions.
+        actions: OpenSpiel's numbering of the actions, one of the literals of `Actions`.
         menu: bets by action number, as in `MENUS`; empty unless ``actions`` is "menu".
         dialect: form of the referee's protocol, which determines the tensors.
         sizes: number of values in each tensor.
@@ -118,7 +118,7 @@ class PokerTable:
         )
 
     def total(self, number: int, betting: Betting) -> int | None:
-        """Return the total that an action raises to; None for a fold, a call or an illegal raise.
+        """Return the player's total chips put in after a raise; None for a fold, a call or an illegal raise.
 
         Args:
             number: OpenSpiel's number of the action.

@@ -252,8 +252,8 @@ class Record:
         """Read the results of all finished hands from the log.
 
         Returns:
-            The client's winnings in each hand; the server's baseline for each hand, or None; and the number of
-            comments of each other kind.
+            The client's winnings in each hand; the server's baseline for each hand, or None; and the numbers of
+            comments of the kinds ``fault``, ``lost`` and ``short``, by kind.
         """
         subject = f"log {path_text(self._log)}"
         text = read_text(self._log, subject)

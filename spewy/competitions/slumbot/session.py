@@ -2,8 +2,8 @@
 
 Each message is stored before the next one is sent, so a session continues after an interruption with the hand in which
 it was interrupted. If it is unknown whether an action has reached the server, the client sends the action again. The
-server's answer lists the actions before it; if the list is longer than the client expects, the log says that the client
-may have acted twice in the hand.
+server's answer lists the actions of the hand before the client's last action. If this list differs from the actions
+that the client knows, the log says that the client may have acted twice in the hand.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Session:
 
     @property
     def results(self) -> Results:
-        """The finished hands of the session, those of earlier runs included."""
+        """The results of all finished hands of the session, including the hands of earlier runs."""
         return self._record.results
 
     def play(self, hands: int, watch: Callable[[int], None] = lambda done: None) -> None:

@@ -68,7 +68,7 @@ class HigcSection(Section):
         games: OpenSpiel's names of the games.
         matches: number of matches that each pair plays in each game.
         seconds: seconds for an answer.
-        chance_seconds: seconds that a chance node takes.
+        chance_seconds: seconds that the referee waits at each chance node.
         prepare_seconds: seconds to prepare before the first answer.
         search_seconds: seconds that the bot ``spewy`` searches for an answer.
         data: folder of games that the bot ``spewy`` has solved.

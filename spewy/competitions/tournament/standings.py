@@ -223,7 +223,7 @@ def _ballot(voter: str, names: Sequence[str], outcome: Worth, strength: Mapping[
 
 
 def _elected(names: Sequence[str], ballots: Sequence[Ranking], strength: Mapping[str, float]) -> list[str]:
-    """Eliminate the candidates with the fewest votes until bots have a majority of first places; return these bots."""
+    """Eliminate bots with the fewest votes until one has a majority, or all remaining bots tie; return the winners."""
     standing = list(names)
     while True:
         votes = _votes(standing, ballots)

@@ -30,7 +30,7 @@ class Game:
 
     Attributes:
         seed: seed of the cards.
-        swapped: whether the first bot was the challenger.
+        swapped: whether the first bot had seat 1 (the challenger's) instead of seat 0 (the defender's).
         share: share of all chips that the first bot had at the end.
         rounds: number of hands that were played.
         fault: error that ended the game early; empty if there was none.

@@ -231,7 +231,8 @@ def ranges(tables: Tables, rung: int, path: Came, board: tuple[int, ...]) -> tup
         board: public cards at the end of the path.
 
     Returns:
-        The ranges of player 0 and player 1, each ``[hand]``; weights are at most 1, and rare hands get 0.
+        The ranges of player 0 and player 1, each ``[hand]``; weights are at most 1. Hands with less than `RARE`
+        of their range's largest weight get weight 0.
     """
     tree = tables.tree(rung)
     there: Floats = np.where(np.isin(HANDS, board).any(axis=1), 0.0, 1.0)

@@ -182,8 +182,8 @@ class Table:
 def _is_button(own: int, other: int, stacks: tuple[int, int], labelled: str) -> bool:
     """Whether the bot has the small blind, according to the engine's first question in a hand.
 
-    If a stack is one chip, both players have put in 1 chip, and only the label of START tells. No decision depends on
-    the answer in such a hand.
+    If a stack is one chip, both players have put in 1 chip, and only the label of START names the bot's blind. No
+    decision depends on the answer in such a hand.
 
     Args:
         own: chips that the bot has put in.
