@@ -243,7 +243,11 @@ class LmdbStore:
         return self._attached().path.stat().st_size
 
     def probe(self) -> None:
-        """Open the file now, so that errors in opening it are raised now and not at first use."""
+        """Open the file now, so that errors in opening it are raised now and not at first use.
+
+        Raises:
+            DamagedLockerError: The data file lacks pages that are in use, also if it was cut off after its opening.
+        """
         self._attached().probe()
 
     def close(self) -> None:

@@ -57,12 +57,24 @@ class Server:
 
     def status(self, path: str, **query: str) -> tuple[int, dict]:
         """Ask a question; the status of the answer and its JSON object."""
+        return self._answer(f"{self.address}{path}?{urlencode(query)}")
+
+    def _answer(self, request: str | urllib.request.Request) -> tuple[int, dict]:
         try:
-            with urllib.request.urlopen(f"{self.address}{path}?{urlencode(query)}", timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 return answer.status, json.loads(answer.read())
         except urllib.error.HTTPError as error:
             with error:
                 return error.code, json.loads(error.read())
+
+    def send(self, path: str, **content: object) -> tuple[int, dict]:
+        """Send a request that may change something; the status of the answer and its JSON object."""
+        request = urllib.request.Request(
+            f"{self.address}{path}",
+            json.dumps(content).encode(),
+            {"Content-Type": "application/json", "Origin": self.address.rstrip("/")},
+        )
+        return self._answer(request)
 
     def raw(self, request: bytes) -> bytes:
         """Send bytes as they are; all bytes of the answer until the server closes."""

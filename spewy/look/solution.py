@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from lockers import Store, holds_store, open_store
-from spewy.errors import InputError, MissingError
+from spewy.errors import InputError, MissingError, path_text
 from spewy.game.nodes import Line, Node
 from spewy.look.chunk import Cards, ChunkView
 from spewy.look.compare import Comparison, compare
@@ -59,6 +59,8 @@ class Solution(SolveView):
     def trace(self) -> pd.DataFrame:
         """Return a data frame with a row for each check of exploitability, over all runs of the solve.
 
+        Checks of later saves than that of this solution are left out.
+
         Returns:
             Columns ``sweeps`` (number of sweeps or deals), ``seconds``, and ``exploitability`` in the job's unit; for a
             spot also ``exploitability_pct`` (% of the pot), for a whole game ``exploitability_mbb`` (mbb per hand).
@@ -67,7 +69,7 @@ class Solution(SolveView):
 
         chips = self.job.amounts.chips
         if self.result is None:
-            checks = self._of_main_store(read_trace) or []
+            checks = [check for check in self._of_main_store(read_trace) or [] if check[0] <= self.sweeps]
         else:
             checks = [(sweeps, seconds, gap * chips) for sweeps, seconds, gap in self.result.trace]
         frame = pd.DataFrame(checks, columns=["sweeps", "seconds", "exploitability"])
@@ -242,10 +244,20 @@ class Solution(SolveView):
         return replace(shown, follow=partial(children, self, Line(node.line), cards))
 
     def _of_main_store(self, read: Callable[[Store], Any]) -> Any:
-        """Call ``read`` with the main store of the solve; return None if there is only a strategy locker."""
+        """Call ``read`` with the main store of the solve; return None if there is only a strategy locker.
+
+        Raises:
+            InputError: another solve has replaced the folder since this solution was opened.
+        """
         if not self.job.sampled:
             return read(self.store)
         if self.folder is None or not holds_store(self.folder):
             return None
         with open_store(self.folder, read_only=True) as store:
-            return read(store)
+            if store.manifest != self.store.manifest:
+                name = path_text(self.folder)
+                raise InputError(
+                    f"folder {name}: another solve has replaced the one that was opened; open it again"
+                )
+            with store.snapshot():
+                return read(store)

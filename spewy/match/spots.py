@@ -312,6 +312,11 @@ class Spots(Closing):
         """Number of boards."""
         return len(self._folders)
 
+    @property
+    def opened(self) -> tuple[Path, ...]:
+        """Folders of the boards that are open now."""
+        return tuple(self._opened)
+
     def draw(self, rng: np.random.Generator) -> Spot:
         """Draw a board at random, and return its spot.
 

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from buckets.errors import BucketError
-from lockers import LockerError
+from lockers import DamagedLockerError, LockerError
 from solvers.errors import SolverError
 from spewy.errors import InputError, MissingError, NotSolvedError, SpewyError, one_line, shown
 from spewy.system.failures import failure_text
@@ -34,6 +34,7 @@ LEFT = 499
 """HTTP status in the log for a request whose client closed the connection before the answer."""
 
 FAILED = "the answer failed unexpectedly; the log on the terminal says why"
+DAMAGED = "the saved solve is damaged; restore its folder from a copy, or solve its job again"
 
 Parameters = Mapping[str, Any]
 
@@ -104,6 +105,8 @@ def answer_of(function: Callable[[Parameters], Any], parameters: Parameters) -> 
         return _error(409, str(error))
     except MissingError as error:
         return _error(501, str(error))
+    except DamagedLockerError as error:
+        return _error(400, f"{DAMAGED}: {error}")
     except (SpewyError, LockerError, BucketError, SolverError) as error:
         return _error(400, str(error))
     except Exception as error:

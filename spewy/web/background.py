@@ -37,7 +37,7 @@ class Background:
         self._thread: threading.Thread | None = None
         self._closed = False
 
-    def answer(self, key: Hashable, version: Hashable, work: Work) -> Any:
+    def answer(self, key: Hashable, version: Hashable, work: Work, *, exact: bool = False) -> Any:
         """Return the answer to a question, or a response with status 202 and the progress ``{done, total}``.
 
         Args:
@@ -45,13 +45,14 @@ class Background:
             version: what the answer depends on besides the question, such as the last save of a solve. An answer of
                 another version is returned once, to the page that waited for it; later it is computed anew.
             work: computes the answer, if no computation has begun yet.
+            exact: whether to compute an answer of another version anew even for the page that waited for it.
 
         Raises:
             Exception: the computation raised it; the next question begins the computation anew.
         """
         with self._changed:
             task = self._tasks.get(key)
-            if task is None or task.is_old(version):
+            if task is None or task.is_old(version, exact):
                 task = self._tasks[key] = _Task(work, version)
                 self._start()
                 self._changed.notify_all()
@@ -133,14 +134,14 @@ class _Task:
     result: Any = None
     error: Exception | None = None
 
-    def is_old(self, version: Hashable) -> bool:
+    def is_old(self, version: Hashable, exact: bool) -> bool:
         """Whether to forget the task.
 
-        An ended task is old if its answer was delivered and has another version; a task that has not begun is old if no
-        page asks for its answer any more.
+        An ended task is old if its answer has another version, and was delivered or must be ``exact``; a task that has
+        not begun is old if no page asks for its answer any more.
         """
         if self.ended:
-            return self.delivered and self.version != version
+            return (self.delivered or exact) and self.version != version
         return not self.begun and self.is_forsaken()
 
     def is_forsaken(self) -> bool:

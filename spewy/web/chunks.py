@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from spewy.errors import InputError, shown
@@ -16,6 +16,7 @@ from spewy.look.solution import Solution
 from spewy.web.answers import Parameters, get, optional, text
 from spewy.web.background import Progress
 from spewy.web.folders import Folders
+from spewy.web.readers import stamp
 
 PAYOFFS: dict[str, Below] = {"average": "average", "stored": "stored"}
 
@@ -28,6 +29,7 @@ def chunk_routes(folders: Folders) -> list[Route]:
         board, payoffs = optional(parameters, "board"), text(parameters, "payoffs", "average")
         if payoffs not in PAYOFFS:
             raise InputError(f"parameter payoffs: expected average or stored, found {shown(payoffs)}")
+        saved = stamp(folders.solve(name).path)
         with folders.solution(name) as solution:
             node, cards = solution.at(line, board)
             entry = node.line[: node.line.rfind("/") + 1]
@@ -37,12 +39,13 @@ def chunk_routes(folders: Folders) -> list[Route]:
             with folders.apart(name) as solution:
                 return chunk_blocks(solution, entry, cards, PAYOFFS[payoffs])
 
-        key = ("chunk", name, entry, cards, payoffs)
-        found = folders.background.answer(key, folders.saved(name), work)
+        found = folders.computed(("chunk", entry, cards, payoffs), [name], work, exact=True)
         if isinstance(found, Response):
             return found
         with folders.solution(name) as solution:
             rows = _rows(solution, line, board, found)
+        if stamp(folders.solve(name).path) != saved:  # the matrices and the rows may be those of two saves
+            return JSONResponse({"done": 0, "total": 0}, 202)
         return found.to_json(text(parameters, "leaf", "")) | {"hand_rows": rows}
 
     def bucket(parameters: Parameters) -> Any:
@@ -58,7 +61,7 @@ def chunk_routes(folders: Folders) -> list[Route]:
                 "hand_rows": [[row.to_json() for row in hand_rows(view, found["row_of"])] for view in views]
             }
 
-        return folders.background.answer(("bucket", name, line, board), folders.saved(name), work)
+        return folders.computed(("bucket", line, board), [name], work)
 
     return [get("/api/chunk", chunk), get("/api/bucket", bucket)]
 

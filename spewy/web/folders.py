@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from buckets.cards import parse_cards
 from buckets.errors import CardError
@@ -23,8 +23,8 @@ from spewy.errors import InputError, path_text, shown
 from spewy.look.boards import WEIGHTS_FILE
 from spewy.look.solution import Solution
 from spewy.records.strategy_locker import FOLDER
-from spewy.web.background import Background
-from spewy.web.readers import Readers, Stamp, stamp
+from spewy.web.background import Background, Work
+from spewy.web.readers import Readers, identity, stamp
 
 NAME = re.compile(r"[^\W_][\w .+-]{0,99}")
 """Matches valid names of new solves."""
@@ -45,6 +45,11 @@ class Entry:
     path: Path
     kind: Literal["solve", "batch"]
     boards: tuple[str, ...] = ()
+
+    @property
+    def solves(self) -> list[Path]:
+        """The folder of the solve, or the folders of the batch's solves."""
+        return [self.path / board.rpartition("/")[2] for board in self.boards] or [self.path]
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,17 @@ class Folders:
     def entries(self) -> list[Entry]:
         """Return the solves and batches that are in the folders now, the solves of a batch after the batch."""
         return list(self.listing().entries)
+
+    def solve(self, name: str) -> Entry:
+        """Return the solve with an id.
+
+        Raises:
+            InputError: no solve has the id, its folder was deleted, or the id is that of a batch.
+        """
+        entry = self.entry(name)
+        if entry.kind == "batch":
+            raise InputError(f"folder {shown(name)} is a batch; choose one of its boards")
+        return entry
 
     def entry(self, name: str) -> Entry:
         """Return the solve or batch with an id.
@@ -147,10 +163,7 @@ class Folders:
             NotSolvedError: nothing was saved yet.
             lockers.LockerError: the folder is damaged.
         """
-        entry = self.entry(name)
-        if entry.kind == "batch":
-            raise InputError(f"folder {shown(name)} is a batch; choose one of its boards")
-        with self._readers.solution(entry.path) as solution:
+        with self._readers.solution(self.solve(name).path) as solution:
             yield solution
 
     @contextmanager
@@ -162,18 +175,27 @@ class Folders:
             NotSolvedError: nothing was saved yet.
             lockers.LockerError: the folder is damaged.
         """
-        with closing(Solution.open(self.entry(name).path)) as solution, solution.store.snapshot():
+        with closing(Solution.open(self.solve(name).path)) as solution, solution.store.snapshot():
             yield solution
 
-    def saved(self, name: str) -> tuple[Stamp, ...]:
-        """Return a value that changes whenever a solve, or a solve of a batch, saves.
+    def computed(self, key: Hashable, names: Sequence[str], work: Work, *, exact: bool = False) -> Any:
+        """Return an answer that takes longer than a click, or a response with the progress: see `Background.answer`.
+
+        An answer about a solve that has saved meanwhile is still returned to the page that waited for it, unless
+        ``exact`` is set; an answer about a solve that was replaced meanwhile is never returned.
+
+        Args:
+            key: what identifies the question, besides the solves.
+            names: ids of the solves or batches that the answer depends on.
+            work: computes the answer.
+            exact: whether to compute the answer anew if a solve has saved since it was computed.
 
         Raises:
-            InputError: there is no solve or batch with the id.
+            InputError: there is no solve or batch with one of the ids.
         """
-        entry = self.entry(name)
-        boards = [board.rpartition("/")[2] for board in entry.boards]
-        return tuple(stamp(folder) for folder in [entry.path / board for board in boards] or [entry.path])
+        folders = [folder for name in names for folder in self.entry(name).solves]
+        asked = (key, tuple(names), tuple(map(identity, folders)))
+        return self.background.answer(asked, tuple(map(stamp, folders)), work, exact=exact)
 
     def close(self) -> None:
         """Stop computing in the background, and close all solutions."""

@@ -14,8 +14,8 @@ from starlette.routing import Route
 
 from buckets.cards import parse_cards
 from buckets.errors import CardError
-from lockers import LOCK, LockerError, holds_store, open_store
-from spewy.errors import InputError
+from lockers import LOCK, DamagedLockerError, LockerError, holds_store, open_store
+from spewy.errors import InputError, one_line
 from spewy.look.status import Progress, progress_of
 from spewy.records.status import LOG, STATUS, running
 from spewy.run.stopping import INTERRUPTED
@@ -31,6 +31,8 @@ READ_SECONDS = 0.3
 """Seconds that an answer may spend on reading the progress of a batch's boards; the next answer reads more of them."""
 MOST_POINTS = 500
 """Largest number of points in an answer's curve of exploitability; a long solve has measured more."""
+MOST_OF_PROBLEM = 300
+"""Largest length in characters of the text about a damaged board of a batch."""
 
 
 def job_routes(folders: Folders, jobs: JobProcess) -> list[Route]:
@@ -94,13 +96,19 @@ class _Known:
         self._read: dict[Path, tuple[object, Progress]] = {}
 
     def progress(self, folder: Path) -> Progress | None:
-        """Return the progress of the solve in a folder; None while the solve begins or its folder is replaced."""
+        """Return the progress of the solve in a folder; None while the solve begins or its folder is replaced.
+
+        Raises:
+            lockers.DamagedLockerError: the folder is damaged.
+        """
         mark = _mark(folder)
         before = self._read.get(folder)
         if before is not None and before[0] == mark:
             return replace(before[1], running=_runs(folder))
         try:
             found = progress_of(folder)
+        except DamagedLockerError:
+            raise
         except (InputError, LockerError):  # the solve has just begun, or its folder is being replaced
             return None
         self._read[folder] = mark, found
@@ -175,14 +183,17 @@ def _is_finish(ended: str | None) -> bool:
 def _batch_json(entry: Entry, folders: Folders, known: _Known) -> dict[str, Any]:
     """Return the progress of a batch as a JSON object.
 
-    It has the ``boards`` with their ids and the progress of their solves, and ``waiting``, the names of the boards
-    whose solves have not begun.
+    It has the ``boards`` with their ids, the progress of their solves, and the ``problem`` of each damaged folder; and
+    ``waiting``, the names of the boards whose solves have not begun.
     """
     end, boards = time.monotonic() + READ_SECONDS, []
     for name in entry.boards:
         folder = entry.path / name.rpartition("/")[2]
         read = known.is_read(folder) or time.monotonic() < end
-        boards.append({"id": name, "solve": _solve_json(known.progress(folder)) if read else None})
+        try:
+            boards.append({"id": name, "solve": _solve_json(known.progress(folder)) if read else None})
+        except DamagedLockerError as error:
+            boards.append({"id": name, "solve": None, "problem": one_line(str(error), MOST_OF_PROBLEM)})
     begun = {_cards_of(each.rpartition("/")[2]) for each in entry.boards}
     listed = draft_of_solve(entry, beside=folders.holds(entry)).boards
     waiting = [] if listed is None else [name for name in listed.boards if _cards_of(name) not in begun]

@@ -25,6 +25,7 @@ from spewy.match.trainer import Trainer
 from spewy.web.answers import Parameters, get, optional, post, text
 from spewy.web.folders import Entry, Folders
 from spewy.web.sessions import Sessions
+from spewy.web.unchanged import Unchanged
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,13 @@ class Seated:
         entry: the solve or batch.
         sitting: the person's hands.
         contest: the game that the person plays.
+        unchanged: checks that the solves are still those with which the person began.
     """
 
     entry: Entry
     sitting: Sitting
     contest: SpotContest | GameContest
+    unchanged: Unchanged
 
     def to_json(self) -> dict[str, Any]:
         """Return the state of the hand as a JSON object: `Sitting.to_json`, and facts about the contest.
@@ -60,10 +63,12 @@ class Training:
     Attributes:
         entry: the solve or batch.
         trainer: asks the questions.
+        unchanged: checks that the solves are still those with which the person began.
     """
 
     entry: Entry
     trainer: Trainer
+    unchanged: Unchanged
 
     def to_json(self) -> dict[str, Any]:
         """Return the question that waits for an answer, and the score, as a JSON object."""
@@ -103,15 +108,18 @@ class Playing:
     def _sit(self, parameters: Parameters) -> dict[str, Any]:
         """Begin a sitting of a person at a solve or batch, and deal its first hand."""
         entry, seat, seed = self._chosen(parameters)
+        unchanged = Unchanged(entry)
         with ExitStack() as opened:
             contest: SpotContest | GameContest
             if entry.kind == "batch" or holds_spots(entry.path):
                 spots = opened.enter_context(Spots(entry.path))
+                unchanged.watch(lambda: spots.opened)
                 contest, cool = SpotContest(spots, seed), spots.forget
             else:
                 bot = opened.enter_context(closing(spewy.open_bot(entry.path)))
+                unchanged.watch(lambda: (entry.path,))
                 contest, cool = GameContest(bot, seed), _nothing
-            seated = Seated(entry, Sitting(contest, seat=seat), contest)
+            seated = Seated(entry, Sitting(contest, seat=seat), contest, unchanged)
             _deal(seated.sitting)
             return {"session": self._seated.add(seated, opened.pop_all().close, cool), **seated.to_json()}
 
@@ -140,19 +148,22 @@ class Playing:
         """Apply ``change`` to the sitting that the parameters name, and return its new state."""
         name = text(parameters, "session")
         with self._seated.use(name) as seated:
+            seated.unchanged.require()
             change(seated)
             return {"session": name, **seated.to_json()}
 
     def _train(self, parameters: Parameters) -> dict[str, Any]:
         """Begin a training with decisions of a solve or batch, and ask its first question."""
         entry, seat, seed = self._chosen(parameters)
+        unchanged = Unchanged(entry)
         if entry.kind == "solve" and not holds_spots(entry.path):
             raise InputError(
                 f"{entry.id} is a whole game; the trainer needs a solved spot or a batch of spots"
             )
         with ExitStack() as opened:
             spots = opened.enter_context(Spots(entry.path))
-            training = Training(entry, Trainer(spots, seat, seed))
+            unchanged.watch(lambda: spots.opened)
+            training = Training(entry, Trainer(spots, seat, seed), unchanged)
             training.trainer.deal()
             name = self._training.add(training, opened.pop_all().close, spots.forget)
             return {"session": name, **training.to_json()}
@@ -161,6 +172,7 @@ class Playing:
         """Score a person's answer to the question of a trainer; return the scored answer and the person's score."""
         name, action = text(parameters, "session"), text(parameters, "action")
         with self._training.use(name) as training:
+            training.unchanged.require()
             answer = training.trainer.answer(action)
             return {"session": name, "answer": answer.to_json(), **training.to_json()}
 
@@ -168,6 +180,7 @@ class Playing:
         """Let a trainer ask its next question; return the question and the person's score."""
         name = text(parameters, "session")
         with self._training.use(name) as training:
+            training.unchanged.require()
             training.trainer.deal()
             return {"session": name, **training.to_json()}
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from lockers import DATA, Store, open_store
 from lockers.manifest import FILE
+from spewy.errors import InputError, path_text
 from spewy.look.folder import strategy_folder
 from spewy.look.solution import Solution
 
@@ -28,9 +29,16 @@ PATIENCE = 0.1
 
 To open a solve and to compute what all its answers need takes longer than most answers.
 """
+ATTEMPTS = 5
+"""Number of attempts to open a solve whose folder is replaced meanwhile."""
 
 Stamp = tuple[int, ...]
-"""Device, inode, size and time of a solve's manifest and of its data file."""
+"""Device, inode, size, and times of the last write and change, of a solve's manifest and of its data file.
+
+A copy can have the inode, the size and the time of the last write of the file that it replaces.
+"""
+IDENTITY = 5
+"""Number of entries of a `Stamp` that belong to the manifest."""
 
 
 class Readers:
@@ -110,16 +118,26 @@ class _Reader:
 
     @contextmanager
     def latest(self) -> Iterator[Solution]:
-        """Yield the solution with the latest saved strategies."""
-        now = stamp(self.folder)
-        if self._store is None or now != self._stamp:
+        """Yield the solution with the latest saved strategies.
+
+        Raises:
+            InputError: the folder is replaced again and again.
+        """
+        for _ in range(ATTEMPTS):
+            now = stamp(self.folder)
+            if self._store is None or now != self._stamp:
+                self.close()
+                self._store, self._stamp = open_store(strategy_folder(self.folder), read_only=True), now
+            with self._store.snapshot() as commit:
+                if self._solution is None or commit != self._commit:
+                    self._close_solution()
+                    self._solution, self._commit = Solution.open(self.folder), commit
+                # The solution reads the commit of this snapshot only if both have the same file.
+                if identity(self.folder) == self._stamp[:IDENTITY]:
+                    yield self._solution
+                    return
             self.close()
-            self._store, self._stamp = open_store(strategy_folder(self.folder), read_only=True), now
-        with self._store.snapshot() as commit:
-            if self._solution is None or commit != self._commit:
-                self._close_solution()
-                self._solution, self._commit = Solution.open(self.folder), commit
-            yield self._solution
+        raise InputError(f"folder {path_text(self.folder)} is being replaced; try again when that is done")
 
     def close(self) -> None:
         """Close the solve; no other thread may be using this reader."""
@@ -136,15 +154,28 @@ class _Reader:
 
 def stamp(folder: Path) -> Stamp:
     """Return a value that changes when the solve in a folder saves or is replaced; empty if there is no solve."""
+    return _stamp(folder, (FILE, DATA))
+
+
+def identity(folder: Path) -> Stamp:
+    """Return a value that changes when another solve replaces the solve in a folder; empty if there is no solve.
+
+    A solve that saves keeps its identity, since no save changes the manifest.
+    """
+    return _stamp(folder, (FILE,))
+
+
+def _stamp(folder: Path, names: Sequence[str]) -> Stamp:
+    """Return device, inode, size and times of files in the store of a solve's strategies, as far as they exist."""
     found: list[int] = []
     with suppress(FileNotFoundError, NotADirectoryError):
         store = strategy_folder(folder)
-        for name in (FILE, DATA):
+        for name in names:
             stat = (store / name).stat()
-            found += (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+            found += (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
     return tuple(found)
 
 
 def age(saved: Stamp) -> float:
     """Return the seconds since the last change that a `stamp` tells of; 0 if there is no solve."""
-    return time.time() - max(saved[3::4]) / 1e9 if saved else 0.0
+    return time.time() - max(saved[3::IDENTITY]) / 1e9 if saved else 0.0

@@ -32,7 +32,7 @@ def report_routes(folders: Folders) -> list[Route]:
             with folders.apart(name) as solution:
                 return card_report(solution, line, board, progress)
 
-        return folders.background.answer(("cards", name, line, board), folders.saved(name), work)
+        return folders.computed(("cards", line, board), [name], work)
 
     def place(parameters: Parameters) -> dict[str, Any]:
         return _place(folders, _batch(folders, text(parameters, "folder")), text(parameters, "line", ""))
@@ -43,10 +43,10 @@ def report_routes(folders: Folders) -> list[Route]:
         def work(progress: Progress) -> dict[str, Any]:
             return batch_report(entry.path, line, progress)
 
-        return folders.background.answer(("boards", entry.id, line), folders.saved(entry.id), work)
+        return folders.computed(("boards", line), [entry.id], work)
 
     def comparable(parameters: Parameters) -> dict[str, Any]:
-        return {"solves": _comparable(folders, folders.entry(text(parameters, "folder")))}
+        return {"solves": _comparable(folders, folders.solve(text(parameters, "folder")))}
 
     def comparison(parameters: Parameters) -> Any:
         names = text(parameters, "folder"), text(parameters, "with")
@@ -57,8 +57,7 @@ def report_routes(folders: Folders) -> list[Route]:
             with folders.solution(names[0]) as a, folders.solution(names[1]) as b:
                 return side_by_side(a, b, line, board)
 
-        key = ("comparison", *names, line, board)
-        return folders.background.answer(key, tuple(map(folders.saved, names)), work)
+        return folders.computed(("comparison", line, board), names, work)
 
     return [
         get("/api/comparable", comparable),

@@ -56,8 +56,7 @@ def saving_routes(folders: Folders) -> list[Route]:
             save(node_figure(views, words, MAPS[what]), drawn, suffix)
             return drawn.getvalue()
 
-        key = ("picture", name, line, board, filters, suffix, what)
-        found = folders.background.answer(key, folders.saved(name), work)
+        found = folders.computed(("picture", line, board, filters, suffix, what), [name], work)
         return found if isinstance(found, Response) else Response(found, media_type=PICTURES[suffix])
 
     return [get("/api/table.csv", table), get("/api/picture", picture)]

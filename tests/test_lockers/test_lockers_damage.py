@@ -192,6 +192,17 @@ def test_truncation_is_found_by_an_open_store_too(folder: Path) -> None:
         assert [finding for finding in store.check() if f"{NAME}: expected" in finding]
 
 
+def test_a_second_store_refuses_a_file_that_was_cut_off_while_the_first_has_it_open(folder: Path) -> None:
+    """Both share LMDB's map of the file, and reading a missing page of it would end the process."""
+    with open_store(folder) as store:
+        assert store.get("payoff", KEYS[0]) is not None
+        os.truncate(folder / NAME, 8192)
+        with pytest.raises(DamagedLockerError, match="expected \\d+ bytes, found 8192"):
+            open_store(folder, read_only=True)
+        with pytest.raises(DamagedLockerError, match="expected \\d+ bytes, found 8192"):
+            store.probe()
+
+
 def test_a_file_may_end_with_pages_that_were_never_written(tmp_path: Path) -> None:
     # A large array that is replaced within its own transaction gives back its pages before they are written.
     def body(transaction: Transaction) -> None:

@@ -36,6 +36,7 @@ export function watchSolve(root, { id, origin }) {
       }
     } catch (error) {
       if (watch.stopped) return;
+      watch.drawn = ""; // the next answer replaces the error
       fill(failure, error.message);
     }
     watch.timer = setTimeout(look, wait);
@@ -131,11 +132,11 @@ export function watchSolve(root, { id, origin }) {
     );
   }
 
-  function boardRow({ id: name, solve }) {
+  function boardRow({ id: name, solve, problem }) {
     const board = boardNode(name.slice(id.length + 1));
     const shown = solve && solve.saved ? el("a", { href: placeAddress("look", { folder: name }) }, board) : board;
     const gap = solve && known(solve.exploitability) ? ` ${precise(solve.exploitability)} %` : "";
-    return el("li", { class: solve && solve.running ? "running" : "" }, shown, el("span", { class: "note" }, gap, solve && solve.running ? ", running" : ""));
+    return el("li", { class: solve && solve.running ? "running" : "" }, shown, el("span", { class: "note" }, gap, solve && solve.running ? ", running" : "", problem ? ` ${problem}` : ""));
   }
 
   document.addEventListener("visibilitychange", lookAgain);
