@@ -197,9 +197,9 @@ def test_a_second_store_refuses_a_file_that_was_cut_off_while_the_first_has_it_o
     with open_store(folder) as store:
         assert store.get("payoff", KEYS[0]) is not None
         os.truncate(folder / NAME, 8192)
-        with pytest.raises(DamagedLockerError, match="expected \\d+ bytes, found 8192"):
+        with pytest.raises(DamagedLockerError, match=r"expected \d+ bytes, found 8192"):
             open_store(folder, read_only=True)
-        with pytest.raises(DamagedLockerError, match="expected \\d+ bytes, found 8192"):
+        with pytest.raises(DamagedLockerError, match=r"expected \d+ bytes, found 8192"):
             store.probe()
 
 
