@@ -187,7 +187,7 @@ def _blank(shape: tuple[int, int], actions: tuple[str, ...]) -> Rivers:
 
 
 def _solved(tasks: Iterable[Task], workers: int) -> Iterator[tuple[int, list[Rivers]]]:
-    """Yield the number and the results of each task, in any order."""
+    """Yield the number of each task, and the solution of each of its rivers; tasks come in any order."""
     if workers <= 1:
         for number, task in enumerate(tasks):
             yield number, _solve_some(*task)

@@ -274,12 +274,12 @@ class LockerBot(Closing):
         return self._blueprint.initial_range(0), self._blueprint.initial_range(1)
 
     def begins_subgame(self, hand: Hand) -> bool:
-        """Whether a subgame to the end of the hand begins at the current decision of a hand."""
+        """Whether a subgame that the bot re-solves to the end of the hand begins at the current decision."""
         state = self._beliefs.at(hand)
         return state.begins_subgame and not (state.subgame is None or state.subgame.ends_with_round)
 
     def best_values(self, hand: Hand, player: int) -> np.ndarray:
-        """Return a player's best-response value of each hand in the subgame that begins at the current decision.
+        """Return a player's best-response value of each hand in the re-solved subgame that begins at the decision.
 
         `spewy.bot.resolving.resolved.Resolved.best_values` says how the values are scaled.
 
@@ -287,8 +287,7 @@ class LockerBot(Closing):
             The values ``[hand of the deck]``.
 
         Raises:
-            InputError: no subgame to the end of the hand begins at the decision, or the subgame is impossible or too
-                large.
+            InputError: `begins_subgame` is false for the hand, or the subgame is impossible or too large.
             solvers.errors.SolverError: `spewy.bot.resolving.resolve.resolve` cannot solve the subgame.
         """
         with self._timed(hand) as state:
@@ -353,7 +352,7 @@ class LockerBot(Closing):
         return importance(sum(state.betting.spent) / self.game.big_blind, size)
 
     def _decided(self) -> None:
-        """Record the time of a decision, including earlier calls that needed the same solve, and charge the bank."""
+        """Record the time of a decision, with that of earlier requests that needed its solve, and charge the bank."""
         state, self._state = self._state, None
         if state is None:
             return  # the hand belongs to another game

@@ -117,14 +117,14 @@ class Beliefs:
         return passive_actions(state.hand) if node is None else legal_actions(node, state.betting)
 
     def best_values(self, state: PublicState, player: int) -> Floats:
-        """Return a player's best-response value of each hand in the subgame that begins at a state.
+        """Return a player's best-response value of each hand in the re-solved subgame that begins at a state.
 
         Returns:
             The values ``[hand of the deck]``.
 
         Raises:
-            InputError: no subgame to the end of the hand begins at the state, or `Subgame.best_values` refuses the
-                subgame.
+            InputError: the bot re-solves no subgame that begins at the state and ends with the hand, or
+                `Subgame.best_values` refuses the subgame.
             solvers.errors.SolverError: `Subgame.best_values` cannot solve the subgame.
         """
         if state.subgame is None or not state.begins_subgame or state.subgame.ends_with_round:
@@ -307,7 +307,7 @@ class Beliefs:
         return state
 
     def _after(self, hand: Hand, above: PublicState, action: str) -> PublicState:
-        """Return the public state that follows another state by an action."""
+        """Return the public state of ``hand``, to which ``action`` has led from the state ``above``."""
         before, betting = above.betting, hand.betting
         line, exact = self._blueprint_line(above, betting, action)
         state = PublicState(
@@ -324,6 +324,11 @@ class Beliefs:
 
     def _blueprint_line(self, above: PublicState, betting: Betting, action: str) -> tuple[str | None, bool]:
         """Follow an action in the blueprint's tree.
+
+        Args:
+            above: the state before the action.
+            betting: the actual betting after the action.
+            action: the action.
 
         Returns:
             The line after the action, and whether the tree has exactly this action. The line is None if the tree has no
@@ -343,10 +348,11 @@ class Beliefs:
         return line, actions[number] == action
 
     def _begins_subgame(self, state: PublicState) -> bool:
-        """Whether a subgame begins at a state: at the start of a round, or where the blueprint has no strategy.
+        """Whether the bot should re-solve a subgame that begins at a state.
 
-        No subgame begins inside another subgame. The solve of the outer subgame already has a row for each hand and
-        accurate ranges, so a second solve would be worse.
+        If the round may be re-solved, it does so where the blueprint lacks the betting so far or its strategy; with
+        ``resolve="always"`` also at the start of the round. No re-solved subgame begins inside another: the solve of
+        the outer subgame already has a row for each hand and accurate ranges, so a second solve would be worse.
         """
         betting = state.betting
         when = self._when(betting.round)

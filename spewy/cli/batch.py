@@ -43,7 +43,11 @@ def solve_batch(
     as_json: bool,
     address: str | None = None,
 ) -> int:
-    """Solve a batch, print its results, and return the exit code."""
+    """Solve a batch, print its results, and return the exit code.
+
+    The arguments are those of ``spewy solve``: ``jobs`` is the number of solves at the same time, and ``address`` that
+    of a Dask cluster.
+    """
     from spewy.batch.batch import Batch
     from spewy.batch.run import run_batch
 

@@ -192,7 +192,7 @@ def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
 
 
 def bot_description(entrant: Entrant, how: Mapping[str, Any]) -> str:
-    """Text that identifies a bot in a match's folder: its argument, and for a solve's folder the re-solving options."""
+    """Text that identifies a bot in a match's folder: its argument, and for a folder the options ``how``."""
     if entrant.kind != "folder":
         return entrant.word
     safe = f" --safe {how['safe']}" if how["safe"] else ""

@@ -79,7 +79,7 @@ def buckets(
     from 0 to 1. The column "mean" is the mean outcome of a bucket, "spread" the standard deviation of its outcomes,
     and "outcomes" a histogram of them in ten steps of 0.1. An empty BOARD ("") is preflop.
 
-    A clustering tree gives the buckets of a board for any number of rows. Computed trees are kept in the folder
+    A merge tree gives the buckets of a board for any number of rows. Computed trees are kept in the folder
     $SPEWY_BUCKETS, by default in the user's cache.
 
     \b

@@ -76,8 +76,8 @@ def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...],
       budget_bytes (solve.memory), fits, streamed_bytes (in a file instead of in memory; null: the job does not fit),
       betting_nodes (decisions and ends of the betting tree), betting_counted (false: there are more nodes),
       cuts [{words, key, value, size, share, memory_bytes}, ...] (if not all fits into solve.memory: the changes that
-      save most, each a new value of a key; size: the bet size that is left out, or null; share and memory_bytes: rough
-      memory after the change, as a share and in bytes),
+      save most, each a new value of a key; words: the change in words; size: the bet size that is left out, or null;
+      share and memory_bytes: rough memory after the change, as a share and in bytes),
       least_boards [...], least_chunks [...], least_memory_bytes (lower bounds)
     If a lower bound exceeds solve.memory by far, the other figures are null.
     For a job with spot.boards:
@@ -126,7 +126,7 @@ def estimate(job_file: Path, locks: tuple[str, ...], overrides: tuple[str, ...],
 
 
 def _can_be_seen(job: Job, least: Bounds) -> bool:
-    """Whether a job is small enough to enumerate its boards."""
+    """Whether a job with the lower bounds ``least`` on its cost is small enough to enumerate its boards."""
     from spewy.job.units import parse_memory
 
     return job.tree_count.complete and least.memory_bytes <= max(parse_memory(job.solve.memory), SOON)
@@ -294,7 +294,7 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
 
 
 def _guessed(job: Job, least: Bounds) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Lower bounds on the cost of a job that is too large to be counted, as a JSON object and as table rows."""
+    """Lower bounds ``least`` on the cost of a job too large to be counted, as a JSON object and as table rows."""
     from spewy.game.count import MAX_NODES
     from spewy.job.units import parse_memory
     from spewy.run.walked_cost import WalkedCost

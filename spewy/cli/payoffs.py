@@ -68,7 +68,7 @@ def payoffs(
     \b
     --json prints one object:
       name, sweeps (number of deals), rounds [...], board_buckets [...] and lines [...] (numbers per round),
-      boards (of each board bucket), bytes, seconds
+      boards (random boards per board bucket), bytes, seconds
     """  # noqa: D301
     from spewy.look.boards import require_one_solve
     from spewy.look.payoffs import make_payoffs

@@ -192,7 +192,7 @@ def _say_where(record: Record) -> None:
 
 @contextmanager
 def _opened(entrant: Entrant, game: Game, how: dict[str, Any]) -> Iterator[Bot]:
-    """Open a bot, and close it at the end of the ``with`` block.
+    """Open a bot with the options of re-solving ``how``, and close it at the end of the ``with`` block.
 
     Raises:
         InputError: the bot's folder has a strategy of another game.

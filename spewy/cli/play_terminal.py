@@ -92,7 +92,10 @@ def terminal(
 
 @contextmanager
 def _contest(folder: Path, seed: int, how: dict[str, Any]) -> Iterator[tuple[Contest, Callable[[], Tally]]]:
-    """Open the bot, spot or batch that the person plays against, and a function that returns the bot's `Tally`."""
+    """Open the bot, spot or batch that the person plays against, and a function that returns the bot's `Tally`.
+
+    ``how`` has the bot's options of re-solving.
+    """
     from spewy.bot.tally import Tally, tally_of
     from spewy.match.contest import GameContest
     from spewy.match.spot_contest import SpotContest

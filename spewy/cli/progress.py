@@ -128,7 +128,8 @@ class NowAndThen:
     def say(self, text: str, done: int, total: int, seconds_left: float) -> None:
         """Print a text with the time left, unless another line was printed a moment ago.
 
-        The first line has no time left: its estimate would count the start of the worker processes as work.
+        If all units are done (``done`` equals ``total``), the text is always printed, without a time left. The first
+        line has no time left either: its estimate would count the start of the worker processes as work.
         """
         now, last = time.monotonic(), self._last
         if last is not None and now - last < self.SECONDS and done < total:

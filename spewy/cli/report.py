@@ -111,7 +111,7 @@ def report(
 def _report(
     folders: tuple[Path, ...], line: str, board: str | None, target: str | None
 ) -> tuple[str, Report]:
-    """Return the job's name and progress (empty for several boards), and the report."""
+    """Return the job's name and its number of sweeps or deals as text (empty for several boards), and the report."""
     from lockers import holds_store
     from spewy.errors import InputError
     from spewy.look.board_report import report_boards

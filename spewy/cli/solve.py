@@ -115,7 +115,8 @@ def solve(
     --json prints one object; values that do not apply are null:
       name, converged, interrupted, sweeps,
       exploitability (chips), exploitability_pct (of the pot), exploitability_mbb (whole games),
-      ev [oop, ip], equity [oop, ip] (spots), value, value_bracket (net chips of player 0, whole games),
+      ev [oop, ip], equity [oop, ip] (spots), value (net chips of player 0, whole games),
+      value_bracket [low, high] (bounds on the value of the game),
       seconds {build (tree, boards, folder), solve, best_response (part of solve), total}, peak_rss_mib,
       trace [[sweep, seconds, exploitability], ...]
     A job with amounts in big blinds adds "unit": "bb". Several jobs, or a job with spot.boards, give an array of these

@@ -40,7 +40,7 @@ def status(folder: Path, as_json: bool) -> None:
       ended, in words), deals (number of deals, or of sweeps), saved_deals, per_second, seconds, seconds_left,
       visits [[fewest, median], ...] (visits of a board bucket, by round; null for a job without [boards]),
       value (mbb per hand of player 0), target,
-      judged {exploitability, unit, stderr, flops, deals, at, seconds} (the last measurement),
+      judged {exploitability, unit, stderr, flops, deals, at, seconds} (the last measurement, and its time),
       at (time of this status, in seconds since 1970), disk_bytes
     For the folder of a batch it prints an array of such objects, each with "folder".
     """  # noqa: D301

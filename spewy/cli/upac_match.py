@@ -111,10 +111,11 @@ def upac_match(
     --json prints one object:
       {"bots": ["a", "b"], "games", "won", "drawn", "lost", "share", "half", "elo", "ratings": [a, b],
        "faults": ["..."], "spent": [{"slowest", "game", "cpu", "mib", "unasked"}, ..]}
-      half is half the width of the 95 % confidence interval of the share. spent has for each bot the largest seconds
-      of an answer (slowest), of all answers in a game (game), and of the processor in a game (cpu); the largest MiB
-      of memory (mib); and the number of lines that the bot wrote before it was asked, each of which counts as its
-      next answer (unasked).
+      half is half the width of the 95 % confidence interval of the share. elo is the difference of Elo ratings to
+      which the share corresponds; ratings are the Elo ratings after the last game. spent has for each bot the largest
+      seconds of an answer (slowest), of all answers in a game (game), and of the processor in a game (cpu); the
+      largest MiB of memory (mib); and the number of lines that the bot wrote before it was asked, each of which
+      counts as its next answer (unasked).
     """  # noqa: D301
     from spewy.competitions.upac.contenders import Contenders
     from spewy.competitions.upac.games import play_games

@@ -202,14 +202,18 @@ def _compatible(game: LiveGame, player: int) -> Floats:
 
 
 def _latest_start(deadline: float, pace: Pace, size: int) -> float:
-    """Latest start of the first iteration that leaves time for this iteration and both best responses."""
+    """Latest start of the first iteration that leaves time for this iteration and both best responses.
+
+    The subgame has ``size`` strategy entries.
+    """
     return deadline - sum(pace.seconds(stage, size) for stage in SHORTEST)
 
 
 def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
     """Write to each memory page of a solver before the first iteration, so that the system provides the memory now.
 
-    A busy machine is slow to provide memory, and an iteration cannot be interrupted.
+    A busy machine is slow to provide memory, and an iteration cannot be interrupted. The subgame has ``size`` strategy
+    entries.
 
     Raises:
         OutOfTimeError: there is no time to touch all pages.
@@ -225,6 +229,12 @@ def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
 
 def _run(run: Callable[[int], None], limits: Limits, pace: Pace, size: int) -> None:
     """Run iterations until a limit is reached, in smaller batches as time runs out; leave time for both best responses.
+
+    Args:
+        run: the function that runs a given number of iterations.
+        limits: limits of the solve.
+        pace: predicts the time of stages, and receives measured times.
+        size: strategy entries of the subgame.
 
     Raises:
         OutOfTimeError: there is no time for one iteration and the best responses.

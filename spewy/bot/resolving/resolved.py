@@ -94,7 +94,7 @@ class Resolved:
         return self._best_values[player]
 
     def _read(self, t: int, b: int) -> _Numbers:
-        """Return strategy sums and regrets of board ``b`` in round ``t``; the latest boards are cached."""
+        """Return strategy sums and regrets of board ``b`` in round ``t`` (0: the root's); the latest are cached."""
         if (t, b) not in self._numbers:
             self._numbers[t, b] = self._solver.read("sums", t, b), self._solver.read("regrets", t, b)
         self._numbers.move_to_end((t, b))

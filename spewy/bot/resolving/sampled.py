@@ -201,7 +201,7 @@ class SampledRound:
         return whole
 
     def _slots(self, line: str) -> tuple[int, slice]:
-        """Return the player who acts after a line of the first round, and the numbers of the decision's actions.
+        """Return the player who acts after a line of the first round, and the slots of the decision's actions.
 
         Raises:
             KeyError: the first round has no decision after the line.
@@ -260,6 +260,12 @@ def sample(
 
 def _run(solution: SampledRound, limits: Limits, pace: Pace, size: int) -> None:
     """Make deals until a limit is reached, in smaller batches as time runs out.
+
+    Args:
+        solution: the solve, which makes the deals.
+        limits: limits of the solve.
+        pace: predicts the time of stages, and receives measured times.
+        size: strategy entries of the subgame.
 
     Raises:
         OutOfTimeError: there is no time for enough deals.

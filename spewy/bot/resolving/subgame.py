@@ -286,7 +286,7 @@ class Subgame:
         return None if blueprint is None else self._values_against(player, blueprint)
 
     def _average_values(self, player: int) -> Floats | None:
-        """Compute the opponent's values if neither player re-solves this subgame, ``[hand of the deck]``.
+        """Compute what each opponent's hand wins if neither player re-solves this subgame, ``[hand of the deck]``.
 
         None if the blueprint does not cover the subgame, or if there was no time.
         """
@@ -303,7 +303,7 @@ class Subgame:
     def _values_against(
         self, player: int, blueprint: BlueprintStrategy, opponents: BlueprintStrategy | None = None
     ) -> Floats | None:
-        """Compute the opponent's values ``[hand of the deck]`` against a player's strategy; None if they are unknown.
+        """Compute what each opponent's hand wins against a player's strategy, ``[hand of the deck]``; None if unknown.
 
         The opponent plays the strategy ``opponents``; if it is None, the best response (`best_responses`).
         """
@@ -349,7 +349,7 @@ class Subgame:
             return None
 
     def _in_menu(self, blueprint: BlueprintStrategy) -> BlueprintStrategy:
-        """Translate a blueprint strategy to this subgame's bet sizes (its menu); ``blueprint.root`` keeps its pot."""
+        """Translate a blueprint strategy to this subgame's bet sizes; the pot stays that of ``blueprint.root``."""
         root = replace(blueprint.root, menu=self.root.menu)
         if root == blueprint.root:
             return blueprint
@@ -379,7 +379,7 @@ class Subgame:
         return BlueprintStrategy(root, self._read_once(player, read))
 
     def _read_once(self, player: int, read: PlayerStrategy) -> PlayerStrategy:
-        """Wrap a strategy so that each board is read only once during a solve.
+        """Wrap a player's strategy ``read``, so that frequencies that were read once are cached.
 
         The blueprint's values and the warm start then share the strategies of the same lines.
         """
