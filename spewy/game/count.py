@@ -339,7 +339,7 @@ class _Counter:
         self.meet(r + 1, first, self.starts[r + 1], at_start)
 
     def meet(self, r: int, player: int, waiting: list[_States], states: _States) -> None:
-        """Count decisions of a player, and append them to `waiting`; their actions are counted later.
+        """Count decisions of a player in round ``r``, and append them to `waiting`; `step` counts their actions later.
 
         Decisions are counted at once, so that a tree that is too large is noticed soon.
         """

@@ -199,7 +199,7 @@ class _Piece:
         return self._config.pot + 2 * max(node.put_in)
 
     def _added(self, node: Node, number: int) -> int:
-        """Return how many chips more than a call an action puts in."""
+        """Return how many chips more than a call the action with this number puts in."""
         assert node.player is not None
         return node.children[number].put_in[node.player] - max(node.put_in)
 

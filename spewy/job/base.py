@@ -309,7 +309,10 @@ class JobBase(Section):
 
 
 def _player_sizes(key: str, both: PlayerBets, player: PlayerBets | None, unit: Unit) -> PlayerSizes:
-    """Return a player's bet sizes: the sizes of ``player``, and those of ``both`` where ``player`` has none."""
+    """Return a player's bet sizes: the sizes of ``player``, and those of ``both`` where ``player`` has none.
+
+    Error messages begin with ``key``.
+    """
     own = player or PlayerBets()
     bet = both.bet if own.bet is None else own.bet
     raises = both.raise_ if own.raise_ is None else own.raise_

@@ -182,7 +182,7 @@ def _covered(names: tuple[str, ...], root: int, bets: Bets, name: RoundName) -> 
 
 
 def _donks(key: str, section: BetsSection) -> dict[str, set[int]]:
-    """Return, for each key ``donk`` of a section, the numbers of the players to whom its sizes apply."""
+    """Return the players to whom donk sizes apply, by the full name of their key; ``key`` is the section's name."""
     own = [player is not None and player.donk is not None for player in (section.oop, section.ip)]
     players = {f"{key}.{name}.donk": {p} for p, name in enumerate(SEAT_NAMES) if own[p]}
     if section.donk is not None:

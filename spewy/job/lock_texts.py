@@ -94,7 +94,7 @@ def lock_name(texts: Sequence[str]) -> str:
 
 
 def _strategy(text: str, subject: str) -> dict[str, float]:
-    """Read actions with frequencies; one action may lack a frequency and takes the rest."""
+    """Read actions with frequencies; one action may lack a frequency and takes the rest. ``subject`` begins errors."""
     strategy: dict[str, float] = {}
     rest: str | None = None
     for part in text.split(","):
@@ -125,7 +125,10 @@ def _frequency(text: str, subject: str) -> float:
 
 
 def _merge(table: dict[str, Any], other: dict[str, Any], text: str) -> None:
-    """Merge a lock into ``table``, a lock of the same line and board: add its hands or its strategy in place."""
+    """Merge a lock into ``table``, a lock of the same line and board: add its hands or its strategy in place.
+
+    ``text`` is the text of the added lock, for error messages.
+    """
     if "strategy" in table and "strategy" in other:
         raise InputError(f"lock {shown(text)}: expected one lock of the whole range at this line, found two")
     if "strategy" in other:

@@ -159,7 +159,10 @@ def _history(key: str, text: str, node: Node, game: Game, root: History) -> Hist
 
 
 def _hands(subject: str, text: str, game: Game, dead: Sequence[int]) -> Ints:
-    """Return the numbers of the hands that a range group names; outside of hold'em the text names a single hand."""
+    """Return the numbers of the hands that a range group names; outside of hold'em the text names a single hand.
+
+    Hands with a card in ``dead`` (hold'em only) are left out. Error messages begin with ``subject``.
+    """
     every = hands(game.deck, game.num_hole_cards)
     if len(every) == NUM_HANDS:
         try:

@@ -41,7 +41,7 @@ class Section(BaseModel):
     @field_validator("*", mode="after")
     @classmethod
     def _fits(cls, value: object) -> object:
-        """Refuse integers of more than 64 bits."""
+        """Return a value unchanged; refuse an integer of more than 64 bits."""
         if type(value) is int and abs(value) > MOST_INTEGER:
             raise ValueError(f"expected a number of at most {MOST_INTEGER}")
         return value
@@ -94,7 +94,7 @@ class RakeSection(Section):
 
 
 def _amount(value: object) -> object:
-    """Refuse a value that is not a number."""
+    """Return a value unchanged; refuse a value that is not a number."""
     if type(value) not in (int, float):
         raise ValueError("expected a number")
     return value

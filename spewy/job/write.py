@@ -79,7 +79,10 @@ def write_job(
 
 
 def _section(name: str, section: Mapping[str, Any], explained: Mapping[str, str]) -> Iterator[str]:
-    """Yield the TOML text of a section's tables; the section of bet sizes has a table for each round."""
+    """Yield the TOML text of a section's tables; the section of bet sizes has a table for each round.
+
+    ``explained`` has comments by key.
+    """
     if name != "bets" or not _are_tables(list(section.values())):
         yield f"[{name}]\n" + "".join(_lines(name, section, explained))
         return

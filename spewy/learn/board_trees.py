@@ -225,6 +225,10 @@ class BoardTrees:
         """Return ``[board, hand, 2]``, the cards of hands, numbered from 0 among the cards that are not on the board.
 
         If a hand has one card, its second number is the number of cards that are not on the board.
+
+        Args:
+            boards: ``[board, card]``, the cards of each board.
+            order: ``[board, hand]``, the deck's number of each hand.
         """
         available = np.zeros((len(boards), max(self.deck.cards) + 1), dtype=np.int64)
         available[:, list(self.deck.cards)] = 1

@@ -84,7 +84,7 @@ class Terms:
     fixed: bool = False
 
     def __post_init__(self) -> None:
-        """Check names, hands and seed."""
+        """Check the names, the number of hands and the seed."""
         if not self.name or not self.name.isprintable():
             raise InputError(f"match: expected a name on one line, found {shown(self.name)}")
         for name in self.names:
@@ -229,7 +229,7 @@ class Dealer:
             self._warn(f"ERROR: {self._connections[seat].peer}: expected {VERSION}, found {version}")
 
     def _hand(self, number: int, dealt: Dealt) -> tuple[int, int]:
-        """Deal a hand and play it to its end; return the chips that each position won."""
+        """Deal hand ``number`` and play it to its end; return the chips that each position won."""
         for clock in self._clocks:
             clock.hand = 0.0
         # Under both sets of rules the dealer folds for a player who is gone, even where a check is free.
@@ -244,7 +244,7 @@ class Dealer:
         return table.result
 
     def _replayed(self, hand: Hand, number: int) -> str:
-        """Return the next action of the interrupted run, which the dealer repeats instead of asking the player.
+        """Return the interrupted run's next action, in hand ``number``; the dealer repeats it and asks no player.
 
         Raises:
             InputError: the action does not belong to this hand, or is not legal.
@@ -260,7 +260,7 @@ class Dealer:
         return action.action
 
     def _asked(self, hand: Hand, number: int) -> str:
-        """Ask the player whose turn it is for an action, and log the action; a player who is gone folds."""
+        """Ask the player to act in hand ``number`` for an action, and log the action; a player who is gone folds."""
         assert hand.to_act is not None
         seat = self.terms.position(hand.to_act, number)
         self._send_state(hand, number)

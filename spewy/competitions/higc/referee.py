@@ -278,7 +278,12 @@ class _Match:
         with_actions(state, actions)
 
     def _answers(self, menus: Sequence[Sequence[int]], begun: float) -> list[int | None]:
-        """Return the action of each player; None for a player who is not to act or has given no legal answer."""
+        """Wait for the action of each player; None for a player who is not to act or has given no legal answer.
+
+        Args:
+            menus: the legal actions of each player; empty for a player who is not to act.
+            begun: time on the clock of `time.monotonic` from which the time limits count.
+        """
         actions: list[int | None] = [None, None]
         waiting = [player for player in self._players if menus[player.seat] and not player.is_out]
         ends = {player.seat: begun + self._seconds(player) for player in waiting}
@@ -314,7 +319,7 @@ class _Match:
 
 
 def _expect_word(players: Sequence[_Player], word: str, seconds: float) -> None:
-    """Wait for ``word`` from each player, as the older dialect demands; another line, or no line, is a fault."""
+    """Wait up to ``seconds`` for ``word`` from each player (older dialect); another line, or no line, is a fault."""
     deadline = time.monotonic() + seconds
     waiting = [player for player in players if not player.is_out]
     while waiting:

@@ -302,7 +302,7 @@ class _Log:
             file.write(json.dumps({"match": number, **asdict(played), "late": played.late}) + "\n")
 
     def read(self) -> list[Record]:
-        """Return the matches in the log; matches beyond the number of the series are left out.
+        """Return the matches in the log, but at most as many matches as the run has.
 
         Raises:
             InputError: the log is damaged, or it belongs to another series.

@@ -136,7 +136,8 @@ def _solve(
 ) -> None:
     """Solve a game in a temporary folder, then rename the folder.
 
-    If another process has made the folder meanwhile, that folder is kept.
+    If ``again``, the new solve replaces an existing folder. If another process has made the folder meanwhile, that
+    folder is kept.
     """
     from spewy.job.job import Job
     from spewy.run.session import Session

@@ -228,7 +228,12 @@ def _universal(parameters: Mapping[str, str]) -> PokerTable | None:
 
 
 def _game_text(fields: Mapping[str, str], limit: bool) -> str:
-    """Return the text of an ACPC game file for parameters of universal_poker."""
+    """Return the text of an ACPC game file for a game universal_poker.
+
+    Args:
+        fields: values of all parameters by name.
+        limit: whether the game is a limit game, so that the file needs the sizes of raises.
+    """
     keys = ["numPlayers", "numRounds", "stack", "blind", "firstPlayer", "maxRaises"]
     keys += ["raiseSize"] if limit else []
     keys += ["numSuits", "numRanks", "numHoleCards", "numBoardCards"]

@@ -115,7 +115,16 @@ class _Walk:
     def _children(
         self, state: SpielState, depth: int, parent: int, slot: int, chance: float, keys: tuple[bytes, bytes]
     ) -> list[tuple[SpielState, int, int, int, float, tuple[bytes, bytes]]]:
-        """Add the node of a state; return the arguments of this method for each state that follows."""
+        """Add the node of a state; return the arguments of this method for each state that follows.
+
+        Args:
+            state: the state.
+            depth: number of the node's level.
+            parent: number of the parent.
+            slot: position of the action that leads to the node; -1 after chance and for the root.
+            chance: product of the chance probabilities on the path to the node.
+            keys: both players' keys of their information sets before they see the state.
+        """
         if state.is_terminal():
             self._note(depth, END, parent, slot, chance, state.returns()[0])
             return []
@@ -142,7 +151,10 @@ class _Walk:
     def _both(
         self, state: SpielState, depth: int, parent: int, slot: int, chance: float, keys: tuple[bytes, bytes]
     ) -> list[tuple[SpielState, int, int, int, float, tuple[bytes, bytes]]]:
-        """Add a state in which both players move at once, as a node of player 0 followed by nodes of player 1."""
+        """Add a state in which both players move at once, as a node of player 0 followed by nodes of player 1.
+
+        Arguments and result are those of `_children`, but ``keys`` are the keys after the players have seen the state.
+        """
         menus = [legal(state, player) or (0,) for player in (0, 1)]
         firsts = [self._set(player, keys, menus[player]) for player in (0, 1)]
         node, out = self._note(depth, 0, parent, slot, chance), []
@@ -162,7 +174,13 @@ class _Walk:
         return len(self.nodes) - 1
 
     def _set(self, player: int, keys: tuple[bytes, bytes], menu: tuple[int, ...]) -> int:
-        """Return the position of an information set's first action; add the set if it is new."""
+        """Return the position of an information set's first action; add the set if it is new.
+
+        Args:
+            player: the player who decides.
+            keys: both players' keys of their information sets.
+            menu: the legal actions.
+        """
         key = player, keys[player]
         if key not in self.sets:
             self.sets[key] = len(self.actions)

@@ -274,7 +274,10 @@ class Record:
         return [int(won) for _, won, _ in found], baselines, counts
 
     def _has_won(self, line: str, number: int, won: int) -> bool:
-        """Whether a line of the log is a hand in which the client has won a number of chips."""
+        """Whether a line of the log is hand ``number``, and says that the client has won ``won`` chips.
+
+        A line ``# hand``, for a hand with a raise below the smallest legal raise, does not say who has won.
+        """
         mine, other = self._names
         ends = f":{won}|{-won}:{mine}|{other}", f":{-won}|{won}:{other}|{mine}"
         return line.startswith(f"# hand {number}:") or (

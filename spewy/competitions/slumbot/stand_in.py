@@ -182,7 +182,7 @@ class StandIn:
         return state | self._end(game, table) if table.is_over else state
 
     def _end(self, game: _Game, table: Table) -> dict[str, Any]:
-        """End the hand, and return the fields that the answer has at the end of a hand."""
+        """End the hand at ``table``, and return the fields that an answer has only at the end of a hand."""
         bot, won = 1 - game.position, table.result[game.position]
         self._bot.hand_over(table.view(bot))
         baseline = _called_down(self._bot, game)
@@ -206,7 +206,7 @@ def serving(stand_in: StandIn, port: int = 0, spoil: Spoil | None = None) -> Ite
     Args:
         stand_in: answers the requests.
         port: number of the port; 0: any free port.
-        spoil: function that may replace an answer.
+        spoil: function that may replace an answer, to test clients: see `Spoil`.
     """
     with _Server((HOST, port), stand_in, spoil) as server:
         thread = threading.Thread(target=lambda: server.serve_forever(0.02), daemon=True)
@@ -289,7 +289,10 @@ def _cards(cards: tuple[int, ...] | None) -> list[str]:
 
 
 def _called_down(bot: Bot, game: _Game) -> int:
-    """Return the chips that the client's cards would have won if both players had checked and called."""
+    """Return the chips that the client's cards would have won if both players had checked and called.
+
+    Only the rules of the game are taken from ``bot``.
+    """
     assert game.dealt is not None
     table = Table(bot.game, game.dealt)
     while not table.is_over:

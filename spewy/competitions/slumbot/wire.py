@@ -242,7 +242,7 @@ class Server:
         return data
 
     def _refusal(self, raw: _Raw) -> dict[str, Any]:
-        """Raise the error for an answer whose HTTP status is not a success.
+        """Raise the error for an answer whose HTTP status is not a success; never return.
 
         Raises:
             RefusedError: the answer has an ``error_msg``.

@@ -69,6 +69,8 @@ class Table:
 def runoff(names: Sequence[str], worth: Worth) -> Ranking:
     """Rank bots by an instant run-off: each round eliminates the bots with the smallest gain from the remaining bots.
 
+    ``worth`` returns a bot's gain from another bot, in chips or points.
+
     >>> table = Table(("a", "b", "c"), {("a", "b"): 1, ("a", "c"): -9, ("b", "c"): 20})
     >>> runoff(table.names, table.total)
     [['a'], ['b'], ['c']]
@@ -85,7 +87,7 @@ def online(names: Sequence[str], total: Worth) -> Ranking:
     """Rank bots by the rules of the online learning competition.
 
     A run-off finds the best four bots, which are ranked by their total gains from each other. If a tie in the run-off
-    would leave fewer than four bots, all tied bots stay.
+    would leave fewer than four bots, all tied bots stay. ``total`` returns a bot's total gain from another bot.
     """
     remaining, below = list(names), Ranking()
     while len(remaining) > BEST:
@@ -118,7 +120,10 @@ def qualifying_sets(names: Sequence[str], rng: Random) -> list[list[str]]:
 
 
 def qualified(names: Sequence[str], total: Worth) -> list[str]:
-    """Return the bots that proceed from a set: the three with the highest gains, and all that tie with the third."""
+    """Return the bots that proceed from a set: the three with the highest gains, and all that tie with the third.
+
+    ``total`` returns a bot's total gain from another bot.
+    """
     sums = _sums(names, total)
     bar = sorted(sums.values(), reverse=True)[min(PROCEED, len(names)) - 1]
     return [name for name in names if sums[name] >= bar]
@@ -129,7 +134,8 @@ def voted(names: Sequence[str], outcome: Worth) -> Ranking:
 
     A bot's total gain from all others breaks ties between opponents with equal results against a voter, and between
     candidates with equally few votes. Bots that still tie share a vote, are eliminated together, or share a
-    place. The competition's rules leave these cases open. The order of the names does not matter.
+    place. The competition's rules leave these cases open. The order of the names does not matter. ``outcome`` returns
+    a bot's gain from another bot.
 
     >>> table = Table(("A", "B", "C"), {("A", "B"): 2, ("A", "C"): 3, ("B", "C"): -1})
     >>> voted(table.names, table.total)
@@ -213,7 +219,14 @@ def _lowest(names: Sequence[str], worth: Worth) -> list[str]:
 
 
 def _ballot(voter: str, names: Sequence[str], outcome: Worth, strength: Mapping[str, float]) -> Ranking:
-    """Rank the other bots for a voter, the hardest opponent first; equally hard opponents share a place."""
+    """Rank the other bots for a voter, the hardest opponent first; equally hard opponents share a place.
+
+    Args:
+        voter: name of the bot that votes.
+        names: names of all bots.
+        outcome: returns a bot's gain from another bot; the voter gains least from its hardest opponent.
+        strength: each bot's total gain from all others, which breaks ties.
+    """
 
     def ease(other: str) -> tuple[float, float]:
         return outcome(voter, other), -strength[other]
@@ -223,7 +236,13 @@ def _ballot(voter: str, names: Sequence[str], outcome: Worth, strength: Mapping[
 
 
 def _elected(names: Sequence[str], ballots: Sequence[Ranking], strength: Mapping[str, float]) -> list[str]:
-    """Eliminate bots with the fewest votes until one has a majority, or all remaining bots tie; return the winners."""
+    """Eliminate bots with the fewest votes until one has a majority, or all remaining bots tie; return the winners.
+
+    Args:
+        names: names of the candidates.
+        ballots: each voter's ranking of the other bots.
+        strength: each bot's total gain from all others, which breaks ties between equally few votes.
+    """
     standing = list(names)
     while True:
         votes = _votes(standing, ballots)

@@ -255,7 +255,7 @@ class _Higc:
         return Outcome(self.file.name, self.file.rules, tuple(stages), ranking, notes=notes)
 
     def _stage(self, game: str, folder: Path) -> tuple[Stage, set[str]]:
-        """Play one game; return the stage, and the bots that broke the time limit too often."""
+        """Play all pairs in a game, logged in ``folder``; return the stage and the bots that were late too often."""
         names, bots = self.file.names, self._bots()
         limits = Limits(
             "rules", self.section.seconds, self.section.chance_seconds, self.section.prepare_seconds

@@ -210,7 +210,7 @@ def _build(command: str, folder: Path) -> str:
 
 
 def _local(rule: Rule, seed: int, peer: str) -> Channel:
-    """Return a channel to a bot in this process that answers by a rule."""
+    """Return a channel to a bot in this process that answers by a rule; ``peer`` is the bot's name in messages."""
     table, rng = Table(), Random(seed)
 
     def hear(line: str) -> list[str]:

@@ -124,7 +124,10 @@ def board_tables(abstraction: Abstraction) -> Arrays:
 
 
 def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstraction]:
-    """Open the solve for one stack; return the stack in chips, the strategies and the board buckets."""
+    """Open the solve for one stack; return the stack in chips, the strategies and the board buckets.
+
+    The exit stack ``opened`` closes the solve's files in the end.
+    """
     policy = opened.enter_context(open_policy(folder))
     if not isinstance(policy, BucketPolicy):
         raise InputError(
