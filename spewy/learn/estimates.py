@@ -145,7 +145,7 @@ class ClosestLine:
         chips, aggressor, shape = lines.stake(t, r), lines.bets(t, r).aggressor, lines.shape(t, r)
 
         def distance(other: int) -> tuple[float, bool, int]:
-            """Return a line's sort key: difference of the pots, whether the aggressors differ, number of the line."""
+            """Return a line's sort key: how its pot and aggressor differ from those of line r, and its number."""
             return abs(log(lines.stake(t, other) / chips)), lines.bets(t, other).aggressor != aggressor, other
 
         same = [n for n in range(lines.number(t)) if n != r and lines.shape(t, n) == shape]
@@ -213,7 +213,7 @@ class Regression:
         return HistGradientBoostingRegressor(max_iter=150, random_state=self._seed)
 
     def _inputs(self, b: int, r: int) -> Floats:
-        """Return the features of all pairs of rows in a chunk, from which the payoff is predicted.
+        """Return the features of each pair of rows in the chunk that line r enters on board b of the trained round.
 
         Returns:
             Features ``[pair of rows, feature]``; the pairs are in the order of a flattened payoff matrix.

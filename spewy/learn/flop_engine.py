@@ -266,8 +266,8 @@ class FlopEngine(SampledEngine):
         """Move a share to another worker, which repeats the deals that this process's copy of the share lacks.
 
         Raises:
-            PeerError: the scheduler has gone, no worker answers, or the solve was told to stop while there was no
-                worker.
+            PeerError: the scheduler has gone, the solve was told to stop while there was no worker, or ``attempts``
+                has counted too many workers in a row that gave no answer.
         """
         n_deals = self._stands[share]
         while True:
@@ -378,11 +378,11 @@ class FlopEngine(SampledEngine):
 
 
 def require_learnt(answer: Any, share: int, before: Sequence[Part], numbers: Numbers, worker: str) -> None:
-    """Check a worker's answer after deals; ``before`` holds the rounds before the flop as they were before the deals.
+    """Check the answer of ``worker`` after deals; ``before`` has the rounds before the flop from before the deals.
 
     Raises:
-        PeerError: the answer is not a `Learnt` for this share, has other board buckets, or has numbers that are not
-            finite.
+        PeerError: the answer is not a `Learnt` for this share, has numbers that are not finite, or does not fit
+            ``before`` or ``numbers``, this process's regrets and sums of the whole game.
     """
     if not (
         isinstance(answer, Learnt)

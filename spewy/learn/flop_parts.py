@@ -33,7 +33,7 @@ class Part(NamedTuple):
 
 
 def part_of(numbers: Numbers, t: int, buckets: Ints) -> Part:
-    """Return a copy of the regrets and strategy sums of some board buckets of round t."""
+    """Copy regrets and strategy sums of board buckets of round t from ``numbers``, the arrays of the whole game."""
     (r0, r1), (s0, s1) = (
         tuple(_by_bucket(whole, numbers, t)[buckets] for whole in pair)
         for pair in (numbers.regrets[t], numbers.sums[t])
@@ -51,7 +51,16 @@ def put(numbers: Numbers, part: Part) -> None:
 
 
 def parts_of(numbers: Numbers, t: int, buckets: Ints, most_bytes: int) -> list[Ints]:
-    """Split board buckets of round t into groups of at most ``most_bytes``; a larger bucket forms its own group."""
+    """Split board buckets of round t into groups whose regrets and sums take at most ``most_bytes``.
+
+    If a single bucket takes more, each group has one bucket.
+
+    Args:
+        numbers: regrets and strategy sums of the whole game, which say how many bytes a bucket takes.
+        t: the round.
+        buckets: numbers of the buckets.
+        most_bytes: largest size of a group in bytes.
+    """
     wholes = (*numbers.regrets[t], *numbers.sums[t])
     each = max(1, sum(whole.nbytes for whole in wholes) // numbers.visits[t].shape[1])
     at_once = max(1, most_bytes // each)
@@ -149,5 +158,5 @@ def is_part(part: Any, numbers: Numbers) -> bool:
 
 
 def _by_bucket(whole: np.ndarray, numbers: Numbers, t: int) -> np.ndarray:
-    """View a flat array of regrets or sums of round t as ``[bucket, index within the bucket]``, without a copy."""
+    """View ``whole``, a flat array of round t in ``numbers``, as ``[bucket, index within the bucket]``."""
     return whole.reshape(numbers.visits[t].shape[1], -1)

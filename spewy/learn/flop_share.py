@@ -77,7 +77,7 @@ class FlopShare(SampledEngine):
         done: number of deals that are included in the regrets that `take` will load.
 
     Attributes:
-        stands: number of deals that the regrets include, counting those of all shares.
+        stands: the regrets include this share's deals among the first ``stands`` deals of the whole solve.
         ended: an event; once it is set, measurements stop.
     """
 

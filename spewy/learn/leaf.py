@@ -94,7 +94,7 @@ class MatrixLeaves:
         self._chunks = {kind: Chunks(layout, store, kind) for kind in kinds(schedule)}
 
     def enter(self, t: int, b: int, r: int, ranges: Sequence[Floats]) -> EnteredChunk:
-        """Begin a visit: build the chunk with its leaf matrices, and read its regrets and strategy sums."""
+        """Begin a visit: build the chunk of line r on board b of round t, and read its regrets and strategy sums."""
         layout = self._layout
         chunk = build_chunk(layout, t, b, r, two_views(layout, t, b, ranges), self._payoffs)
         stored = {kind: chunks.get(t, b, r) or chunk.zeros() for kind, chunks in self._chunks.items()}
@@ -138,7 +138,10 @@ class LiveLeaves:
         self._subgames, self._store, self._schedule, self._threads = subgames, store, schedule, threads
 
     def enter(self, t: int, b: int, r: int, ranges: Sequence[Floats]) -> EnteredChunk:
-        """Begin a visit: make the chunk's subgame, and read the regrets and strategy sums of all its chunks."""
+        """Begin a visit of the chunk of line r on board b of round t.
+
+        The visit makes the chunk's subgame, and reads the regrets and strategy sums of all its chunks.
+        """
         subgame = self._subgames.of(t, b, r)
         game = with_ranges(subgame.live, (ranges[0][None], ranges[1][None]))
         cfr = Cfr(game, self._schedule, threads=self._threads)

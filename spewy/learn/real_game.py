@@ -266,5 +266,9 @@ def _looks(history: History) -> tuple[list[int], list[int], list[int]]:
 
 
 def rows_know_suits(arrays: Mapping[str, np.ndarray]) -> bool:
-    """Whether a round has one row for each hand, so that hands that are equal up to suits have different rows."""
+    """Whether any round has one row for each hand, so that hands that are equal up to suits have different rows.
+
+    Args:
+        arrays: the arrays of an abstraction, by name.
+    """
     return BY_HAND in arrays["kinds"]

@@ -125,7 +125,10 @@ class Improver:
         return improve(t, b, r, number)
 
     def _regret(self, t: int, b: int, r: int, number: int) -> Visit:
-        """Improve a chunk by CFR iterations, whose discounts depend on the number of visits and not on the sweep."""
+        """Compute the ``number``-th visit to the chunk of line r on board b of round t, by CFR iterations.
+
+        The discounts of the iterations depend on the number of visits, and not on the sweep.
+        """
         layout, iterations = self.layout, self.settings.iterations
         live = self.settings.enters_live(layout, t)
         leaves: LeafEvaluator = self._live if live else self._matrices
@@ -136,7 +139,10 @@ class Improver:
         )
 
     def _average(self, t: int, b: int, r: int, number: int) -> Visit:
-        """Add the optimal strategy of a chunk to its strategy sums."""
+        """Compute the ``number``-th visit to the chunk of line r on board b of round t.
+
+        The visit adds the optimal strategy of the chunk to its strategy sums.
+        """
         settings, layout = self.settings, self.layout
         ranges = [side[r] for side in self._play_down.ranges(t, b)]
         weighing = one_view(layout, t, b, ranges, settings.tremble)

@@ -1,6 +1,7 @@
 """Report a line over the boards of a batch for a web page.
 
-The page shows the actions before and after the line in the betting tree, and a row with figures for each board.
+The page shows the actions before and after the line in the betting tree, and a row for each board with frequencies,
+EVs and equities.
 """
 
 from __future__ import annotations

@@ -9,8 +9,9 @@ has no compatible hand at the node.
 
 A range at a node is ``initial[hand] · Π (frequencies of the player's own actions before the node)``. Values inside a
 chunk are counterfactual: with the opponent's range r at the end of the hand, a fold is worth ``gain · (C r)`` to a
-player and a showdown ``stake · (L r)``, less the rake. C and L are the matrices ``compatible`` and ``lead`` of
-`spewy.look.pairs`. The values at chance leaves come from the store.
+player and a showdown ``stake · (L r)``, less the rake. Here ``gain`` is what the player wins by the fold (less than 0
+for the player who folds), ``stake`` is what the loser of the showdown loses, and C and L are the matrices
+``compatible`` and ``lead`` of `spewy.look.pairs`. The values at chance leaves come from the store.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ class ChunkReads(Closing):
             line: line that enters the chunk, ``""`` or ending in ``/``.
             cards: public cards, the root's first.
             ev: whether to compute EVs and equities, which are NaN otherwise.
-            equity: whether to compute equities before the last round. If ``most_boards`` is None, EVs come with
-                equities in any case.
+            equity: whether to compute equities also for a chunk before the last round. It has no effect if
+                ``most_boards`` is None.
         """
         self.require(line, cards)
         return self._valued(line, cards, equity) if ev else self._ranged(line, cards)
@@ -211,13 +212,13 @@ class ChunkView:
         return next(node for node in self.play.nodes if node.line == line)
 
     def node(self, line: str) -> NodeArrays:
-        """Return the figures of all hands of the player who acts at the decision after a line."""
+        """Return reach, strategy, EVs and equity of each hand of the player who acts at the decision after a line."""
         node = self.at(line)
         assert node.player is not None
         return self._arrays(node, node.player, self.play.frequencies[line], node.children)
 
     def waiting(self, line: str) -> NodeArrays:
-        """Return the figures of all hands of the player who waits at the decision after a line.
+        """Return reach, EV and equity of each hand of the player who waits at the decision after a line.
 
         The player has no actions, so ``strategy`` and ``action_ev`` are empty.
         """
@@ -246,7 +247,7 @@ class ChunkView:
         return NodeArrays(own, frequencies, ev, action_ev, equity)
 
     def totals(self, line: str) -> NodeTotals:
-        """Return the figures of both whole ranges at the node after a line."""
+        """Return frequencies, EVs and equities of both whole ranges at the node after a line."""
         assert self._pairs is not None
         node, here, nothing = self.at(line), self.reach[line], (np.nan, np.nan)
         weight = float(here[0] @ self._pairs.compatible @ here[1])
@@ -353,7 +354,13 @@ def reaches(play: ChunkPlay, ranges: tuple[Floats, Floats]) -> dict[str, tuple[F
 
 
 def ratio(total: Floats, mass: Floats, whole: Floats | float) -> Floats:
-    """Return ``total / mass``; NaN where ``mass`` is so small a share of ``whole`` that it may be a rounding error."""
+    """Return ``total / mass``; NaN where the mass is so small that it may be a rounding error.
+
+    Args:
+        total: sums over the opponent's hands that are compatible with a hand.
+        mass: summed weights of these opponent's hands.
+        whole: summed weight of all the opponent's hands, to which the mass is compared.
+    """
     out = np.full(np.broadcast_shapes(total.shape, mass.shape), np.nan)
     np.divide(total, mass, out=out, where=mass > LEAST_MASS * whole)
     return out

@@ -174,6 +174,12 @@ def _require_zero_sum(job: Job) -> None:
 def _require_computable(job: Job, subgame: Layout, reads: StoreReads, node: Node) -> None:
     """Check that payoffs at a chunk's chance leaves can be computed from later rounds.
 
+    Args:
+        job: job that the store was made for.
+        subgame: layout that begins with the chunk.
+        reads: reads the store.
+        node: the root of the chunk.
+
     Raises:
         InputError: later rounds were dropped, or have so many chunks that it would take hours.
     """

@@ -45,8 +45,8 @@ class HandEvs:
         hands: names of the hands.
         reach: ``[hand]``, weight of each hand in the range.
         stored: ``[hand]``, EV when both players follow the stored strategies of `evaluate`'s ``solution``.
-        ev: ``[hand]``, EV in the evaluated play. Both EVs are NaN for a hand that shares a card with every hand of the
-            opponent's range.
+        ev: ``[hand]``, EV when the players follow the strategies and locks that `evaluate` was asked about. Both EVs
+            are NaN for a hand that shares a card with every hand of the opponent's range.
     """
 
     hands: tuple[str, ...]
@@ -79,7 +79,7 @@ class Evaluation:
         plays: name of the solve that each player's strategy comes from, oop first.
         stored: EVs of both players when both follow `evaluate`'s ``solution``: shares of the pot for a spot, net
             chips for a whole game.
-        ev: EVs of both players in the evaluated play.
+        ev: EVs of both players when they follow the strategies and locks that `evaluate` was asked about.
         hands: EVs of both players' hands at the root.
         unit: unit of the EVs.
         locked: the player of the first lock; None if there are no locks.
@@ -209,7 +209,7 @@ def _hand_evs(
         solution: a solve of the game.
         layout: boards and betting, with a row for each hand.
         stored: EVs of both players if both follow the stored strategies.
-        found: EVs of both players in the evaluated play.
+        found: EVs of both players with the locks, and with the strategies of the other solve if there is one.
     """
     problem, sides = solution.problem, []
     for p, held in enumerate(layout.board(0, 0).hands):

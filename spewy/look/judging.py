@@ -200,7 +200,14 @@ def _findings(
 
 
 def _task(parent: Parent, play: Path, decoded: Path, first: int) -> FlopFinding:
-    """Compute the best responses on one first board in a local process."""
+    """Compute the best responses on one first board in a local process.
+
+    Args:
+        parent: tells whether to give up.
+        play: folder of the strategy locker.
+        decoded: folder with the decoded strategies.
+        first: number of the first board.
+    """
     game, desk = _opened(play, decoded)
     return game.flop(first, desk, parent.is_set)
 
@@ -227,7 +234,12 @@ _unpacked: dict[str, RealGame] = {}
 
 @lru_cache(maxsize=1)
 def _opened(play: Path, decoded: Path) -> tuple[RealGame, Buffers]:
-    """Open the game and allocate the arrays for best responses; later tasks of the same process use both again."""
+    """Open the game, and allocate the arrays for best responses; later tasks of the process get the same objects.
+
+    Args:
+        play: folder of the strategy locker.
+        decoded: folder with the decoded strategies.
+    """
     with StrategyLocker.open(play) as averages:
         game = Decoder.of(averages, play).game(decoded)
     return game, game.desk()

@@ -1,4 +1,4 @@
-"""A decision with the figures of each hand, as JSON, as a data frame and as a grid of hand classes."""
+"""A decision with reach, strategy, EV and equity of each hand, as JSON, data frame and grid of hand classes."""
 
 from __future__ import annotations
 

@@ -54,7 +54,8 @@ def position(
         ``board``, the ``pot`` and what each player has ``put_in`` since the root, in ``unit``; ``path``, the decisions
         before the node, each with its ``steps`` and the number of the ``taken`` step, and the deals before the node,
         each with the ``dealt`` cards; ``steps``, the actions or cards that can follow; and for a decision ``views``,
-        the hands of player 0 and of player 1 with their figures, and ``totals``, EVs and equities of both ranges.
+        the hands of player 0 and of player 1 with reach, strategy, EV and equity, and ``totals``, EV and equity of
+        both ranges.
 
     Raises:
         InputError: the line does not exist, the board is impossible after it, or a filter is invalid.

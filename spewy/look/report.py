@@ -91,12 +91,12 @@ class CardRow:
         pot: float,
         solve: BoardSolve | None = None,
     ) -> CardRow:
-        """Make a row from the figures of both ranges, and compute the ranges' equity realisation.
+        """Make a row from frequencies, EVs and equities of both ranges, and compute the equity realisation.
 
         Args:
             cards: the dealt cards or the board; empty for the average.
             weight: weight of the row in the average.
-            totals: figures of both ranges at the decision.
+            totals: frequencies, EVs and equities of both ranges at the decision.
             pot: size of the pot, in the unit of the EVs.
             solve: facts about the solve of a board; None for a deal and for the average.
         """
@@ -128,7 +128,7 @@ class CardRow:
 
 @dataclass(frozen=True)
 class Report:
-    """Figures of both ranges after one line, on all next cards (high cards first) or on several boards.
+    """Frequencies, EVs and equities of both ranges after a line, on all next cards (high cards first) or on boards.
 
     Attributes:
         line: betting since the root of the solve up to the decision, including the deal.
@@ -263,12 +263,12 @@ def report(
 
 
 def line_totals(solution: SolveView, line: str) -> tuple[Node, NodeTotals]:
-    """Compute the figures of both ranges after a line on the board of the root, in chips.
+    """Compute frequencies, EVs in chips and equities of both ranges after a line on the board of the root.
 
-    If the line contains a deal, they are the weighted mean over all cards of the deal.
+    If the line contains a deal, these are weighted means over all cards of the deal.
 
     Returns:
-        The node after the line, and the figures.
+        The node after the line; and the frequencies, EVs and equities.
 
     Raises:
         InputError: `report` refuses the line, or the line contains more than one deal.
@@ -296,13 +296,13 @@ def _deals(
     board: str | Sequence[int] | None,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[Cards, list[tuple[Cards, NodeTotals]]]:
-    """Compute the figures of both ranges at a node after each possible deal, high cards first.
+    """Compute frequencies, EVs and equities of both ranges at a node after each possible deal, high cards first.
 
     Deals that are equal up to suits are computed once. In a whole game with board buckets each single card is computed,
     since hand rows can depend on suits.
 
     Returns:
-        The board before the deal; and pairs of the dealt cards and the figures.
+        The board before the deal; and for each deal its cards with the frequencies, EVs and equities.
     """
     problem, t = solution.problem, node.round
     cards = board_cards(problem, t - 1, solution.job.board if board is None else board)

@@ -232,7 +232,7 @@ class Solution(SolveView):
         return spiel_policy(self.job.betting_tree, partial(self.node, ev=False))
 
     def _node_view(self, chunk: ChunkView, node: Node, player: int, cards: Cards) -> NodeView:
-        """Return a player's hands at a decision with their figures, extended by a `Step` for each action.
+        """Return a player's hands at a decision with reach, strategy, EV and equity, and a `Step` for each action.
 
         Args:
             chunk: chunk of the decision.

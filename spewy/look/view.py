@@ -251,7 +251,7 @@ class SolveView(Closing):
         return board_cards(self.problem, node.round, self.job.board if board is None else board)
 
     def _node_view(self, chunk: ChunkView, node: Node, player: int, cards: Cards) -> NodeView:
-        """Return a player's hands at a decision with their figures, sorted by reach, the largest first.
+        """Return a player's hands at a decision with strategy, EV and equity, sorted by reach, the largest first.
 
         Args:
             chunk: chunk of the decision.

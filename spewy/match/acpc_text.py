@@ -212,7 +212,7 @@ class LoggedHand:
 
     @property
     def text(self) -> str:
-        """The hand's line in the log: ``STATE:hand:betting:cards:values:names``."""
+        """The hand's line in the log: ``STATE:hand:betting:cards:chips won:names``."""
         values = "|".join(str(chips) for chips in self.hand.net())
         cards = cards_text(self.hand)
         return f"STATE:{self.number}:{self.hand.betting.line}:{cards}:{values}:{'|'.join(self.names)}"
@@ -257,7 +257,7 @@ class FinalScore:
 
     @property
     def text(self) -> str:
-        """The log's line ``SCORE:value|value:name|name``, with up to six decimals."""
+        """The log's line ``SCORE:chips|chips:name|name`` with the chips that each player won, up to six decimals."""
         return f"SCORE:{'|'.join(map(_value_text, self.totals))}:{'|'.join(self.names)}"
 
 
@@ -293,7 +293,14 @@ def check_name(name: str) -> str:
 
 
 def _hand(game: Game, subject: str, line: str, cards: str) -> Hand:
-    """Build a hand from its betting string and its cards; folds are accepted even when checking is free."""
+    """Build a hand from its betting string and its cards; folds are accepted even when checking is free.
+
+    Args:
+        game: rules of the game.
+        subject: what is read, such as "match state", for error messages.
+        line: the betting string.
+        cards: the cards as the protocol writes them.
+    """
     held, *groups = cards.split("/")
     owners = held.split("|")
     if len(owners) != 2:

@@ -249,6 +249,10 @@ class GameContest:
         """Return the bot's strategy at a decision, and its strategies at states that may follow, by line.
 
         If the bot fails, the strategy is None, and there are no further strategies.
+
+        Args:
+            public: the hand at the decision, without hole cards.
+            person: player number of the person.
         """
         try:
             mix = self._bot.strategy(public)

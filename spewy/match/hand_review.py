@@ -88,7 +88,7 @@ def review_player(strategy: Reveals | SpotStrategy, hand: Hand, player: int, see
         strategy: the strategy to compare with.
         hand: the hand with the player's hole cards.
         player: number of the player.
-        seed: seed of the random final boards for equities before the flop, and of the strategy.
+        seed: seed of the random final boards for equities before the flop, and of the strategy's random choices.
 
     Raises:
         NotInSpotError: the hand, or one of its decisions, lies outside of the strategy's spot.
@@ -108,7 +108,7 @@ def review_hand(
         strategy: the strategy to compare with.
         hand: the hand with all known hole cards.
         players: numbers of the players to review.
-        seed: seed of the random final boards for equities before the flop, and of the strategy.
+        seed: seed of the random final boards for equities before the flop, and of the strategy's random choices.
 
     Raises:
         NotInSpotError: the hand, or one of its decisions, lies outside of the strategy's spot.
@@ -122,7 +122,7 @@ class _Hand:
     Args:
         strategy: the strategy to compare with.
         hand: the hand with all known hole cards.
-        seed: seed of the random final boards, and of the strategy.
+        seed: seed of the random final boards, and of the strategy's random choices.
 
     Attributes:
         ranges: both players' ranges, each ``[hand of the deck]``, after the decisions that `decisions` has
