@@ -65,7 +65,7 @@ SETTINGS = {
 
 
 def lbr_setting(name: str) -> Setting:
-    """Return the LBR setting with a name, such as "fcpa".
+    """Return the LBR setting with a name, such as "fcpa"; the names are the keys of `SETTINGS`.
 
     Raises:
         InputError: no setting has this name.
@@ -100,7 +100,7 @@ class Lbr:
         return self.other.game
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Begin a hand; the opponent's range contains all hands."""
+        """Begin a hand as player ``seat``; the opponent's range contains all hands, and ``seed`` is unused."""
         del hand, seed
         self._seat, self._ranges, self._known = seat, {}, {}
 
@@ -208,7 +208,7 @@ class Lbr:
 
 
 def _totals(letters: str, betting: Betting, bounds: tuple[int, int]) -> Iterator[int]:
-    """Yield the totals of the bets that the letters of a setting allow.
+    """Yield the bets that the letters of a setting allow, each as a total: the player's chips put in after the bet.
 
     Args:
         letters: letters of the actions that are allowed in the round.

@@ -7,7 +7,8 @@ complete as soon as the log has its ``STATE`` line:
 - ``# fault HAND:PLAYER:TEXT``: something that a player did wrong;
 - ``# sources HAND:PLAYER:SOURCE TIMES, ...``: number of a player's decisions from each source, such as
   ``stored`` (the stored strategy) or ``re-solved``;
-- ``# spent HAND:PLAYER:ROUND SECONDS STAGE SECONDS ..., ...``: time of a player's decisions (`spewy.bot.spent`);
+- ``# spent HAND:PLAYER:ROUND SECONDS STAGE SECONDS ..., ...``: each decision's round and time,
+  in total and for each stage of its re-solve (`spewy.bot.spent`);
 - ``# failure HAND:PLAYER:REASON: TEXT``: a decision or re-solve that failed.
 """
 
@@ -79,7 +80,7 @@ class HandTally:
     Attributes:
         number: number of the hand.
         player: number of the player in the hand.
-        tally: a tally that holds only what this comment says.
+        tally: the numbers of decisions by source, the times, or the failure that the comment states.
     """
 
     number: int

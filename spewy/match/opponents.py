@@ -44,7 +44,7 @@ class Opponent:
         self._seed = 0
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Remember the player's own cards and the seed of a new hand.
+        """Remember the own cards of the bot, which is player ``seat``, and the seed of a new hand.
 
         Raises:
             InputError: the player's own cards are unknown.

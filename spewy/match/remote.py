@@ -79,7 +79,7 @@ class RemoteBot(Closing):
             raise
 
     def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
-        """Begin a hand; the seed is ignored, since the client draws its own random numbers."""
+        """Begin a hand, with the client as player ``seat``; ``seed`` is unused: the client draws its own numbers."""
         self._number, self._seat, self._sent = self._number + 1, seat, 0
 
     def act(self, hand: Hand) -> str:

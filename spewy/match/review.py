@@ -129,6 +129,8 @@ class Review:
 class Total:
     """Summary of one player's reviewed hands.
 
+    The cost of a decision is the EV of the strategy's own frequencies less the EV of the played action.
+
     Attributes:
         hands: number of the player's hands.
         decisions: number of decisions with a known cost.

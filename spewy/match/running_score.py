@@ -16,6 +16,8 @@ from spewy.match.score import Mean
 class RunningScore:
     """A person's winnings against a stored strategy: the total, and means per hand with and without luck.
 
+    The cost of a decision is the EV of the strategy's own frequencies less the EV of the played action.
+
     Attributes:
         hands: number of finished hands.
         total: the person's winnings in all finished hands together.

@@ -132,8 +132,8 @@ class Score:
     def narrowest(self) -> str:
         """Name of the mean with the narrowest valid interval.
 
-        Both hands of a pair have the same cards, so an interval of single hands is valid only if there are no pairs.
-        Pairs count once there are `ENOUGH_PAIRS` of them, or once each hand is in a pair.
+        Both hands of a pair have the same cards, so the intervals of pairs are used if possible: if there are at
+        least `ENOUGH_PAIRS` pairs, or if each hand is in a pair. Otherwise the intervals of single hands are used.
         """
         n_pairs = self.duplicate.n
         paired = n_pairs >= ENOUGH_PAIRS or 2 * n_pairs == self.plain.n > 0

@@ -120,7 +120,7 @@ class Seat:
         return taken + (self.bot.take_faults() if isinstance(self.bot, Reporting) else [])
 
     def take_tally(self) -> Tally:
-        """Return the tally of the bot's decisions since the last call; empty for a bot that keeps no tally."""
+        """Return the sources, failures and times of the bot's decisions since the last call; empty if not recorded."""
         return tally_of(self.bot).take()
 
     def _ask(self, name: str, function: Callable[[], Answer]) -> Answer | None:

@@ -78,7 +78,7 @@ class Turn:
         return f"Pot {self.unit.text(self.pot)}{price}; {self.choices.prompt}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the decision as a JSON object; the bounds of free bet sizes are ACPC totals in chips."""
+        """Return the decision as a JSON object; ``bounds`` are the smallest and largest bet, as ACPC amounts."""
         choices = self.choices
         return {
             "pot": self.unit.number(self.pot),

@@ -147,7 +147,11 @@ class SpotContest:
         return self._spot.won(hand, person)
 
     def judge(self, hand: Hand, person: int, *, failed: bool) -> Judged:
-        """Compare the person's decisions in a finished hand with the solved strategy."""
+        """Compare the person's decisions in a finished hand with the solved strategy.
+
+        If ``failed`` is True, the strategy failed at a decision of its own, and the result without luck is unknown:
+        the chips that the person won take its place.
+        """
         own = hand.hole[person]
         assert own is not None
         decided = tuple(

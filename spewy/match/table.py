@@ -152,7 +152,7 @@ class Played:
     Attributes:
         hand: the hand with all cards.
         steps: the decisions in the order of play.
-        faults: illegal or missing answers, and lines that answered no question.
+        faults: illegal or missing answers, and lines that a client sent without being asked.
         tallies: for each player, the number of decisions from each source (such as the stored strategy), their times,
             and the failures.
     """
@@ -173,7 +173,7 @@ def play_hand(
         seats: players 0 and 1.
         game: the game to play.
         seeds: seed of each bot's random choices.
-        record: whether to ask bots that reveal their strategy for it at each of their decisions.
+        record: whether to ask each bot that reveals its strategy for the strategy at each of its decisions.
 
     Raises:
         BotError: a bot in this process raised an unexpected exception.

@@ -122,7 +122,7 @@ def _colours(buckets: BoardBuckets) -> Any:
 
 
 def _cell(low: int, high: int) -> tuple[int, int, str]:
-    """Row and column of a hand's cell in the chart, and whether it is a pair, suited or offsuit."""
+    """Row and column of the cell of a hand with cards ``low`` and ``high``; and "pair", "suited" or "offsuit"."""
     first, second = 12 - (high >> 2), 12 - (low >> 2)
     if first == second:
         return first, second, "pair"

@@ -105,7 +105,8 @@ def node_figure(
     Args:
         views: the decision as each player to draw sees it; the player who acts comes first.
         words: the betting line in words, for the title.
-        heat: the number to show for each hand class (`NodeView.heat_map`); None for the frequencies of actions.
+        heat: name of the number to show for each hand class: "EV", "equity", "reach", or the label of an action for
+            its EV (`NodeView.heat_map`); None for the frequencies of actions.
         size: size of the figure, a key of `SIZES`.
 
     Returns:

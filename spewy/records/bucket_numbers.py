@@ -219,7 +219,10 @@ def _read_visits(store: Reads, t: int, board_buckets: Sequence[int], visits: Int
 
 
 def _read_ahead(store: Reads, deals: int, numbers: Numbers) -> None:
-    """Set ``numbers.ahead``: how many stored visits of each board bucket are newer than the last finished save."""
+    """Set ``numbers.ahead``: how many stored visits of each board bucket are newer than the last finished save.
+
+    ``deals`` is the number of deals of this save, for the error.
+    """
     for t, (visits, ahead) in enumerate(zip(numbers.visits, numbers.ahead, strict=True)):
         key = _marked_key(t)
         counted = store.get(VISITS, key)

@@ -116,7 +116,10 @@ class ChunkPolicy(Policy):
         return normalised(taken)[:, player_hands.row]
 
     def _sums(self, node: Node, on_board: _Board, slots: tuple[int, int]) -> tuple[Floats, Floats]:
-        """Read the strategy sums of a node's chunk, per player ``[slot, row]``, with a slot for each action."""
+        """Read the strategy sums of a node's chunk, per player ``[slot, row]``, with a slot for each action.
+
+        ``slots`` is the number of slots of each player.
+        """
         subject, dropped = f"line {node.line!r}: expected a stored strategy", self._reads.first
         if not self._has_swept():
             raise InputError(f"{subject}, found no finished sweep")
@@ -182,5 +185,5 @@ class _Board(NamedTuple):
         return self.players[0].rows.n_rows, self.players[1].rows.n_rows
 
     def key(self, t: int, line: str) -> bytes:
-        """Key in the lockers of the chunk that a line enters on the board in round t."""
+        """Return the key under which the lockers store the chunk that a line enters on this board in round t."""
         return Place(t, self.history, line).key(self.n_rows)

@@ -96,7 +96,7 @@ class Chunks:
         return [self._split(t, b, r, array) for (b, r), array in zip(places, arrays, strict=True)]
 
     def whole(self, into: Strategies | None = None) -> Strategies:
-        """Return the arrays of all chunks, in the form that solvers of the whole game use.
+        """Return the arrays of all chunks: for each round one array per player, ``[board, slot, row]``.
 
         Chunks without stored arrays have zeros. Locked decisions get their locked frequencies in strategy sums.
 

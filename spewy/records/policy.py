@@ -75,7 +75,8 @@ class SolvedBoard(NamedTuple):
     Attributes:
         history: public cards of the stored board.
         key: key of the chunk in the lockers.
-        rows: per player ``[hand on the requested board]``, number of the equal hand among those of the stored board.
+        rows: per player ``[hand on the requested board]``, number, on the stored board, of the hand that equals it
+            up to suits.
     """
 
     history: History

@@ -1,6 +1,6 @@
 """Cache of best responses on the first boards (hold'em's flops) of a whole game with board buckets.
 
-It lets a measurement of exploitability continue after an interruption.
+With the cache, a measurement of exploitability can continue after an interruption.
 """
 
 from __future__ import annotations

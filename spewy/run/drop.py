@@ -128,7 +128,7 @@ def _only_strategies(folder: Path) -> InputError:
 
 
 def _keep_leaves(layout: Layout, store: Store, first: int, threads: int, progress: Progress | None) -> None:
-    """Store the values of dropped rounds at the chance leaves above them, board by board."""
+    """Store the values of round ``first`` and of all later rounds at the chance leaves before it, board by board."""
     t = first - 1 - layout.problem.first_round
     if t >= layout.n_rounds - 1:
         return  # no betting line reaches the round, since the players are all-in before

@@ -172,7 +172,10 @@ class Loop:
             self._log("save", f"{self._saving.saved} {self._engine.counted}")
 
     def _measure(self, *, record: bool = True) -> bool:
-        """Measure the exploitability of the current strategies; return False if an interruption prevented it."""
+        """Measure the exploitability of the current strategies; return False if an interruption prevented it.
+
+        The check is reported and, if ``record`` is True, appended to the trace.
+        """
         background = self._engine.saves == "in background"
         if background:
             self._saving.begin(self.seconds)  # a check takes minutes, in which the process may be killed

@@ -229,7 +229,8 @@ class Session(Closing):
     def _warm_up(self, report: Reporter, done: int) -> None:
         """Compile kernels that are not cached, and tell the user about slow parts of the solve.
 
-        Slow parts are long computations of board buckets, streaming from disk, and a single linear program.
+        Slow parts are long computations of board buckets, streaming from disk, and a single linear program. ``done``
+        is the number of saved sweeps or deals.
         """
         plan, job = self.plan, self.job
         if isinstance(plan, SampledPlan):
@@ -251,7 +252,7 @@ class Session(Closing):
             report.note(f"{job.name}: one linear program, {plan.cost.program}; it has no steps to save")
 
     def _start_text(self, engine: Engine, done: int) -> str:
-        """Return the text of the log's line for the start of a run."""
+        """Return the text of the log's line for the start of a run; ``done`` counts the saved sweeps or deals."""
         text = f"{engine.done} {engine.counted}, {engine.threads} threads"
         if self.job.dealing is not None:
             text = f"{text}, seed {self.job.dealing.seed}"

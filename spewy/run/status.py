@@ -99,11 +99,14 @@ class StatusWriter:
         self._pace.clear()
 
     def measuring(self, seconds: float, done: int, total: int) -> None:
-        """Write a status which says that a running check has measured ``done`` of ``total`` flops."""
+        """Write a status which says that a running check has measured ``done`` of ``total`` flops.
+
+        ``seconds`` is the working time of all runs so far.
+        """
         self._write(replace(self._status(seconds), checking=(done, total)))
 
     def end(self, seconds: float) -> None:
-        """Write the status at the end of the run."""
+        """Write the status at the end of the run, after ``seconds`` of work in all runs."""
         self._write(replace(self._status(seconds), seconds_left=None))
 
     def _write(self, status: Status) -> None:
@@ -128,7 +131,12 @@ class StatusWriter:
         )
 
     def _left(self, seconds: float, pace: float | None) -> float | None:
-        """Estimate the seconds until the target or a limit of the job ends the solve; None if not known."""
+        """Estimate the seconds until the target or a limit of the job ends the solve; None if not known.
+
+        Args:
+            seconds: seconds of work in all runs.
+            pace: sweeps or deals per second; None if unknown.
+        """
         stopping, left = self._stopping, []
         if stopping.most_seconds is not None:
             left.append(max(0.0, stopping.most_seconds - seconds))

@@ -53,7 +53,10 @@ def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], No
 
 
 def _compile_exact(n_rounds: int, short: bool) -> None:
-    """Compile the exact engine's kernels by a solve of a tiny spot with ``n_rounds`` rounds."""
+    """Compile the exact engine's kernels by a solve of a tiny spot with ``n_rounds`` rounds.
+
+    If ``short`` is True, regrets and strategy sums have 16 bits.
+    """
     from solvers.discount import EXACT_VARIANT, variant
     from solvers.exact import ExactCfr
 
@@ -61,7 +64,7 @@ def _compile_exact(n_rounds: int, short: bool) -> None:
 
 
 def _compile_live(n_rounds: int, short: bool) -> None:
-    """Compile the live engine's kernels by a solve of a tiny spot with ``n_rounds`` rounds."""
+    """Compile the live engine's kernels by a solve of a tiny spot of ``n_rounds`` rounds; ``short`` has no effect."""
     del short  # this engine has no 16-bit numbers
     from solvers.discount import DEFAULT_VARIANT, variant
     from solvers.reference.cfr import Cfr
@@ -90,7 +93,7 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
     """Compile the kernels for jobs that sample boards, in a tiny game of ``n_rounds`` rounds.
 
     The game has one row with two hands. The engine solves one deal, measures the exploitability, and converts average
-    strategies to bytes.
+    strategies to bytes. If ``short`` is True, regrets and strategy sums have 16 bits.
     """
     import numpy as np
 

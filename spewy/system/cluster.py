@@ -323,7 +323,7 @@ class Cluster(Closing):
         return bool(self._there)
 
     def _tell(self, gone: Sequence[str], came: Sequence[str], now: float) -> None:
-        """Tell the user which workers have joined or left, and whether the cluster has no worker."""
+        """Tell the user which workers have joined or left, and whether the cluster has none at the time ``now``."""
         for address in gone:
             self._note(f"{self.name}: worker {address} has left, {len(self._there)} remaining")
         if self._begun:
@@ -391,7 +391,7 @@ class Cluster(Closing):
             raise self._gone(None)
 
     def _gone(self, error: BaseException | None) -> PeerError:
-        """Make the error for a scheduler that has gone."""
+        """Make the error for a scheduler that has gone; ``error`` is the reason, if it is known."""
         reason = "" if error is None else f" ({one_line(str(error), MOST_OF_ERROR)})"
         return PeerError(f"{self.name}: the scheduler has gone{reason}")
 

@@ -67,7 +67,7 @@ def end_trackers() -> None:
 
 
 def _ended(process: int) -> bool:
-    """Whether a child of this process has ended, or is no child of this process."""
+    """Whether the process with a number has ended, or is no child of this process."""
     try:
         return os.waitpid(process, os.WNOHANG)[0] == process
     except ChildProcessError:
