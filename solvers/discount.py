@@ -143,7 +143,10 @@ def variant(name: str) -> Variant:
 
 
 def _retained(before: int, power: float) -> float:
-    """Return ``t^p / (t^p + 1)``, the factor of regrets after t iterations, for a power p; 1 for p = ∞."""
+    """Return ``t^p / (t^p + 1)``, the factor of regrets after t iterations, for a power p; 1 for p = ∞.
+
+    ``before`` is t, the number of earlier iterations, and ``power`` is p.
+    """
     if power == inf:
         return 1.0
     weight: float = float(before) ** power
@@ -151,7 +154,7 @@ def _retained(before: int, power: float) -> float:
 
 
 def _retained_each(before: NDArray[np.float64], power: float) -> NDArray[np.float64]:
-    """Return the factors of regrets after each number of iterations, as `_retained` computes them."""
+    """Return the factors of regrets after each number of iterations in ``before``, as `_retained` computes them."""
     if power == inf:
         return np.ones(len(before))
     weight = before**power

@@ -26,7 +26,8 @@ _FLOOR: Any = np.float32(FLOOR)
 def matched(kind: Any, regrets: Address, at: Any, entering):  # type: ignore[no-untyped-def]
     """Return the reach after each action of a decision by regret matching, ``entering · x_a⁺ / Σ x⁺``, as vectors.
 
-    x are the regrets of the actions, which lie at the offsets ``at``; ``entering`` is the reach before the decision.
+    x are the regrets of the actions, which lie at the offsets ``at`` of ``regrets`` in the precision ``kind``
+    (`SINGLE` or `HALF`); ``entering`` is the reach before the decision.
     Where ``Σ x⁺`` is at most `FLOOR`, every action gets the same share.
     """
     weights = positive_each(load_each_as(kind, regrets, at))

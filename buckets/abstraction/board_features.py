@@ -77,7 +77,10 @@ def start_kinds(deck: Deck, hole: int) -> NDArray[np.int64]:
 
 
 def _principal(rows: Floats, scale: NDArray[np.float64], weights: NDArray[np.float64]) -> Features:
-    """Replace nan by column means, scale columns, and project rows on their longest principal axes; changes `rows`."""
+    """Replace nan by column means, scale columns, and project rows on their longest principal axes; changes `rows`.
+
+    ``scale`` has a factor for each column, ``weights`` the weight of each row in means and variances.
+    """
     gaps = np.isnan(rows)
     known = np.maximum(weights @ ~gaps, np.finfo(float).tiny)
     np.copyto(rows, 0, where=gaps)

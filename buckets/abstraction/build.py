@@ -118,7 +118,7 @@ class _Builder:
         progress: called with (finished boards, all boards).
         cache: features of boards by name.
         done: number of finished boards.
-        maps: indices of boards by the numbers of cards of their groups.
+        maps: a `BoardMap` for each tuple of the numbers of cards of a board's groups.
     """
 
     spec: AbstractionSpec
@@ -213,7 +213,7 @@ class _Builder:
         return self.maps[groups]
 
     def _classes(self, t: int, table: BoardMap) -> NDArray[np.int32]:
-        """Return the board bucket of each canonical board of round t."""
+        """Return the board bucket of each canonical board of round t; ``table`` is the index of the round's boards."""
         n_board_buckets, n_boards = self.spec.board_buckets[t], len(table.boards)
         if n_board_buckets == "all" or n_board_buckets == n_boards:
             return np.arange(n_boards, dtype=np.int32)
@@ -222,6 +222,7 @@ class _Builder:
     def _classes_of_pairs(self, t: int, table: BoardMap, pairs: Pairs) -> NDArray[np.int32]:
         """Return a board bucket of round t for each pair (board bucket of the flop, canonical board of round t).
 
+        ``table`` is the index of the round's boards.
         The boards are clustered separately for each board bucket of flops. Each board bucket of flops gets a number of
         board buckets in proportion to the number of deals that lead through it.
         """
@@ -236,7 +237,10 @@ class _Builder:
         return board_buckets
 
     def _alike(self, features: Array, counts: Array, n_board_buckets: int) -> NDArray[np.int32]:
-        """Cluster boards by their features ``[board, axis]``; return the cluster of each board."""
+        """Cluster boards by their features ``[board, axis]``; return the cluster of each board.
+
+        ``counts[board]`` are the weights of the boards.
+        """
         from buckets.abstraction.board_clustering import BoardClustering
 
         n_distinct = len(np.unique(features, axis=0))
@@ -244,7 +248,10 @@ class _Builder:
         return model.fit(features, sample_weight=counts).labels_
 
     def _features(self, table: BoardMap) -> NDArray[Any]:
-        """Return the features of boards, ``[board, axis]``, from the cache; compute and store missing features."""
+        """Return the features ``[board, axis]`` of the canonical boards of an index.
+
+        The features come from the cache; if the cache lacks them, they are computed and stored there.
+        """
         name = _feature_name(table.boards.shape[1])
         if name not in self.cache:
             features = board_features(self._percentiles, table.boards, table.counts, self._tell)
@@ -252,7 +259,7 @@ class _Builder:
         return self.cache[name]
 
     def _start_rows(self, n_rows: int) -> NDArray[np.uint8]:
-        """Return the row of each hand before the flop, as an array ``[1, hand]``."""
+        """Return the row, one of at most ``n_rows``, of each hand before the flop, as an array ``[1, hand]``."""
         deck, hole = self.spec.deck, self.spec.hole
         kinds = start_kinds(deck, hole)
         if n_rows > kinds.max():

@@ -75,8 +75,8 @@ def _means(
 ) -> NDArray[np.float32]:
     """Compute the mean curves ``[row, point]`` of a board bucket's rows, weakest first, from curves ``[hand, point]``.
 
-    ``weights`` (by hand) are those of the curves. A sample, which ``generator`` draws, is clustered by agglomeration.
-    Then every curve joins the nearest mean, and the means are computed again.
+    ``weights[hand]`` are the weights of the curves in the clustering and in the means. A sample, which ``generator``
+    draws, is clustered by agglomeration. Then every curve joins the nearest mean, and the means are computed again.
     On hold'em's flops and turns a sample of 600 with this second step explains more variance than a sample of 2,000
     without it, which takes eight times as long.
     """

@@ -44,7 +44,7 @@ class Grouping(Protocol):
 
         Args:
             board: the public cards so far.
-            hands: (n_hands, hole), all hands of the deck.
+            hands: (n_hands, hole_cards), all hands of the deck.
             weights: (n_hands,), the range.
             k: largest number of groups, at least 1.
             deck: the cards of the game; None: 52 cards.
@@ -96,7 +96,13 @@ class _ByOutcomes(ABC):
 
     @abstractmethod
     def group(self, curves: Floats, mass: Floats, k: int) -> Labels:
-        """Compute the group of each hand (n,) from its curve of sorted outcomes (n, n_outcomes) and its weight (n,)."""
+        """Compute the group of each hand: (n,).
+
+        Args:
+            curves: (n, n_outcomes), the sorted outcomes of each hand.
+            mass: (n,), the weight of each hand.
+            k: largest number of groups.
+        """
 
 
 class Agglomeration(_ByOutcomes):
@@ -161,7 +167,8 @@ GROUPINGS: dict[str, Grouping] = {
 def quantile_groups(mass: NDArray[np.number], k: int) -> Labels:
     """Cut a sequence of items into min(k, n_items) runs of nearly equal mass; return the run of each item, from 0.
 
-    An item belongs to the quantile that contains the middle of its mass, but no run is left empty.
+    ``mass[item]`` is the weight of each item, and the mass of a run is the sum of its items' weights. An item
+    belongs to the quantile that contains the middle of its mass, but no run is left empty.
     """
     n_items, n_runs = len(mass), min(k, len(mass))
     middle = (np.cumsum(mass) - mass / 2) / mass.sum() if n_items else mass
@@ -177,7 +184,14 @@ def quantile_groups(mass: NDArray[np.number], k: int) -> Labels:
 
 
 def _k_means(features: Floats, curves: Floats, mass: Floats, k: int) -> Labels:
-    """Cluster rows of features by k-means, and number the clusters by the mean outcome of their curves."""
+    """Cluster hands by k-means on their features, and number the clusters by the mean outcome of their curves.
+
+    Args:
+        features: (n, n_features), the features of each hand.
+        curves: (n, n_outcomes), the sorted outcomes of each hand.
+        mass: (n,), the weight of each hand.
+        k: largest number of clusters.
+    """
     from sklearn.cluster import KMeans  # loading scikit-learn takes longer than most solves
 
     different, kind = np.unique(features, axis=0, return_inverse=True)

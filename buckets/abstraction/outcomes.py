@@ -44,7 +44,7 @@ def outcomes(
 
     Args:
         board: the public cards so far.
-        hands: (n_hands, hole), all hands of the deck; the opponent holds one of them.
+        hands: (n_hands, hole_cards), all hands of the deck; the opponent holds one of them.
         deck: the cards of the game; None: 52 cards.
         n_board: number of public cards at the showdown.
         samples: number of final boards to draw at random; None: use all of them, or `SAMPLES` if there are more than a

@@ -2,8 +2,8 @@
 
 On a final board the outcome of a hand is the percentile of its strength among the hands that the board does not block,
 ``(weaker + equal / 2) / all``. It is rounded to one of 255 *grades*: grade g stands for (g + 1/2) / 255. Unlike the
-module `outcomes` this counts opposing hands that share a card with the hand, so a stronger hand never has a lower
-grade. On an earlier board a hand has one outcome for each way to deal the remaining cards.
+module `outcomes`, this module counts opposing hands that share a card with the hand, so a stronger hand never has a
+lower grade. On an earlier board a hand has one outcome for each way to deal the remaining cards.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,14 @@ class Percentiles:
     def of(
         cls, deck: Deck, hole: int, finals: BoardMap, progress: Progress = lambda n: None
     ) -> "Percentiles":
-        """Compute the grades of a game from the index of its final boards."""
+        """Compute the grades of a game from the index of its final boards.
+
+        Args:
+            deck: the cards of the game.
+            hole: number of hole cards.
+            finals: index of all final boards.
+            progress: called with the number of boards that were finished since the last call.
+        """
         from buckets.kernels.percentiles import fill_grades
 
         all_hands = hands(deck, hole).astype(np.int64)

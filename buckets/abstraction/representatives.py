@@ -77,6 +77,13 @@ def _balanced(rows: Ints, wanted: Ints, mass: Ints, members: list[Ints], first: 
 
     The search brings the sum of the representatives' feature rows, times the weights of their clusters, close to
     `wanted`.
+
+    Args:
+        rows: ``[sample, feature]``.
+        wanted: ``[feature]``, the sum of all samples' rows times their weights.
+        mass: ``[cluster]``, the weight of each cluster.
+        members: for each cluster the indices of its samples.
+        first: for each cluster the index of the representative with which the search starts.
     """
     chosen = np.array(first, dtype=np.int64)
     error = mass @ rows[chosen] - wanted

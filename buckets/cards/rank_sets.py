@@ -83,6 +83,11 @@ def _by_ranks(board: tuple[int, ...], hole: int, n_cards: int) -> Ints:
     """Return the strength of each pair of hole cards on the ranks of a board, apart from flushes: ``[rank, rank]``.
 
     With one hole card the shape is ``[rank, 1]``.
+
+    Args:
+        board: the rank of each card of the board.
+        hole: number of hole cards, 1 or 2.
+        n_cards: number of cards of the board and of a hand together.
     """
     one = two = three = four = np.array(0)
     on_board: list[Ints] = [np.array(1 << rank) for rank in board]
@@ -109,7 +114,10 @@ def _by_ranks(board: tuple[int, ...], hole: int, n_cards: int) -> Ints:
 
 
 def _flushes(ranks: Ints, n_cards: int) -> Ints:
-    """Return the strength of flushes and straight flushes from the set of all ranks of their suit."""
+    """Return the strength of flushes and straight flushes from the set of all ranks of their suit.
+
+    ``n_cards`` is the number of cards of the board and of a hand together.
+    """
     if n_cards == 3:
         top = STRAIGHT_TOP_3[ranks]
         return np.where(top > 0, _pack(STRAIGHT_FLUSH_3, top, 0), _pack(FLUSH_3, 0, ranks))

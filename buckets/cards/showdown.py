@@ -45,7 +45,7 @@ def equities(
 
     Args:
         board: the public cards so far.
-        hands: (n_hands, hole); the opponent holds one of these hands, too.
+        hands: (n_hands, hole_cards); the opponent holds one of these hands, too.
         opp_weights: (n_hands,), the opponent's range.
         deck: the cards of the game; None: 52 cards.
         n_board: number of public cards at the showdown.
@@ -75,7 +75,7 @@ def range_equity(
 
     Args:
         board: the public cards so far.
-        hands: (n_hands, hole), the hands of both players.
+        hands: (n_hands, hole_cards), the hands of both players.
         weights: (n_hands,), the player's range.
         opp_weights: (n_hands,), the opponent's range.
         deck: the cards of the game; None: 52 cards.

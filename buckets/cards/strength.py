@@ -34,7 +34,7 @@ def strengths(boards: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
 
     Args:
         boards: (n_boards, n_board_cards).
-        hands: (n_hands, hole).
+        hands: (n_hands, hole_cards).
 
     Returns:
         (n_boards, n_hands); -1: the hand shares a card with the board.
@@ -52,7 +52,7 @@ def strength(board: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
 
     Args:
         board: (n_board_cards,).
-        hands: (n_hands, hole).
+        hands: (n_hands, hole_cards).
 
     Returns:
         (n_hands,); -1: the hand shares a card with the board.

@@ -25,7 +25,10 @@ def sort_few(places: Ints, start: int, end: int) -> None:
 
 @kernel
 def set_number(places: Ints, start: int, end: int, n: int, choose: Ints) -> int:
-    """Return the number of the set of cards with the ascending places ``places[start:end]`` in a deck of n cards."""
+    """Return the number of the set of cards with the ascending places ``places[start:end]`` in a deck of n cards.
+
+    ``choose[n, k]`` are binomial coefficients.
+    """
     k = end - start
     out = choose[n, k] - 1
     for i in range(k):

@@ -94,7 +94,7 @@ def live_hands(strength: Array, order: Array) -> int:
 def write_grades(strength: Array, order: Array, n: int, out: Array) -> None:
     """Write the grade (percentile of strength, 0 to 254) of each of the n hands in `order`: ``out[hand]``.
 
-    The hands are sorted by strength.
+    The hands in `order` must be sorted by strength.
     """
     start = 0
     while start < n:
@@ -145,7 +145,7 @@ def count_grades(grades: Array, counts: Ints, board_buckets: Ints, out: Ints) ->
 
 @kernel
 def _final(finals: Finals, board: Ints, left: Ints, more: Ints, places: Ints) -> int:
-    """Return the number of the final board that consists of a board and some of the remaining cards.
+    """Return the number, among all final boards, of the board that consists of a board and some remaining cards.
 
     Args:
         finals: the tables of the final boards.

@@ -90,7 +90,7 @@ def _add_rank(rank: int, one: int, two: int, three: int, four: int) -> tuple[int
 
 @kernel
 def _rank_strength(one: int, two: int, three: int, four: int, n_cards: int) -> np.int32:
-    """Return the strength of cards, apart from flushes, from the sets of ranks that `_add_rank` makes."""
+    """Return the strength of `n_cards` cards, apart from flushes, from the sets of ranks that `_add_rank` makes."""
     if n_cards == 3:
         if three:
             return _pack(TRIPS_3, three, 0)
@@ -118,7 +118,10 @@ def _rank_strength(one: int, two: int, three: int, four: int, n_cards: int) -> n
 
 @kernel
 def _flush_strength(ranks: int, n_cards: int) -> np.int32:
-    """Return the strength of a flush or straight flush from the set of all ranks of its suit."""
+    """Return the strength of a flush or straight flush from the set of all ranks of its suit.
+
+    ``n_cards`` is the number of cards of the board and of the hand together.
+    """
     if n_cards == 3:
         if STRAIGHT_TOP_3[ranks]:
             return _pack(STRAIGHT_FLUSH_3, STRAIGHT_TOP_3[ranks], 0)

@@ -222,12 +222,16 @@ class ExactCfr:
         return self.root_values(p)
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
-        """Regrets or sums on board b of round t: an array ``[slot, row]`` in single precision for each player."""
+        """Regrets or sums, as ``part`` says, on board b of round t.
+
+        Returns:
+            For each player an array ``[slot, row]`` in single precision.
+        """
         first, second = self._whole(part)[t]
         return first.read(b), second.read(b)
 
     def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
-        """Write the regrets or sums of board b of round t, in the form that `read` returns."""
+        """Write the regrets or sums, as ``part`` says, of board b of round t, in the form that `read` returns."""
         for storage, values in zip(self._whole(part)[t], numbers, strict=True):
             storage.write(b, values)
 
@@ -295,7 +299,8 @@ class ExactCfr:
 def _numbers(variant: Variant, done: int, iterations: int, short: bool) -> tuple[np.ndarray, np.ndarray]:
     """Weights and rounding of the iterations that follow iteration ``done``: the fields numbers and dither of a `Plan`.
 
-    The results are cached, since solves of many small games ask for the same iterations.
+    The results are cached, since solves of many small games ask for the same iterations. ``short`` says whether
+    regrets and sums have 16 bits instead of single precision.
 
     Returns:
         ``numbers``: ``[iteration, 4]``, the fields positive, negative, decay and gain of `PassFactors`.
@@ -352,7 +357,8 @@ def _blank(
 def _regret_units(game: LiveGame, short: bool) -> tuple[float, float]:
     """Unit of 16-bit regrets, for each player; a regret is its stored value times the unit.
 
-    With these units the largest 16-bit regret is `HEADROOM` times the largest regret of one iteration.
+    With these units the largest 16-bit regret is `HEADROOM` times the largest regret of one iteration. If ``short`` is
+    False, regrets have single precision and their unit is 1.
     """
     if not short:
         return 1.0, 1.0

@@ -83,7 +83,12 @@ def _deal(deal: Deal, below: np.ndarray, p: int) -> int:
 
 
 def _buffers(programs: list[Program], rows: list[np.ndarray]) -> tuple[int, int]:
-    """Bytes of one thread's own buffers in a round, and of the buffers that threads share on the first board."""
+    """Bytes of one thread's own buffers in a round, and of the buffers that threads share on the first board.
+
+    Args:
+        programs: for each traverser the steps of the round's betting.
+        rows: for each player the number of rows on each board, as `padded_rows` returns it.
+    """
     largest = [int(n.max()) // WIDTH for n in rows]
     needed = [workspace(programs[p], largest, p) for p in (0, 1)]
     common = sum(getattr(s, name).nbytes for s in needed for name in COMMON)

@@ -125,6 +125,13 @@ def _next_board(x: RoundView, work: Workspace, f: PassFactors, deals: Deals, e: 
     """Make the `Cursor` for the next round's board to which link e of a deal leads.
 
     One thread does all steps of the pass on this board.
+
+    Args:
+        x: the arrays of the next round.
+        work: the thread's buffers for the next round.
+        f: mode and factors of the pass.
+        deals: links to the boards of the next round.
+        e: number of the link.
     """
     return Cursor(x, work, f, int64_at(deals.other.child, e), 0, 1)
 
@@ -201,9 +208,19 @@ def _measure(
 ) -> int:
     """Compute both best-response values in thread 0, and signal all threads to stop if the plan's target is reached.
 
-    The result is a row of ``plan.measured``. NaN also stops the plan; the caller reports it as an error. ``began`` is
-    the time when the measurement began, and ``met`` the number of the next barrier; the function returns this number
-    after its own barrier.
+    The result is a row of ``plan.measured``. NaN also stops the plan; the caller reports it as an error.
+
+    Args:
+        plan: the plan of the passes.
+        ranges: both players' initial ranges.
+        x: the arrays of the first round.
+        work: the first round's buffers for traverser 0 and for traverser 1, with their values at the root.
+        thread: the calling thread.
+        met: number of the next barrier.
+        began: time when the measurement began.
+
+    Returns:
+        The number of the next barrier after this function's own barrier.
     """
     if thread.number == 0:
         stride = x.program.root_width

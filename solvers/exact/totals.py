@@ -132,7 +132,7 @@ def _add_hand(c: Cursor, first: int, row: int, leaf_pairs: Any, total):  # type:
 
 @inlined
 def _sharing_a_card(c: Cursor, first: int, row: int, leaf_pairs: Any):  # type: ignore[no-untyped-def]
-    """Return the opposing reach with the first card of the traverser's hand, plus the reach with its second card.
+    """Return the opposing reach with the first card of a traverser's hand plus the reach with the hand's second card.
 
     Args:
         c: the board.

@@ -139,7 +139,10 @@ def _respond(c: Cursor, step: ValueStep, block: int) -> None:
 
 @inlined
 def _regret(c: Cursor, at: int, a: int):  # type: ignore[no-untyped-def]
-    """Load the regrets of action ``a`` for 16 hands, and prefetch the regrets of a later block of hands."""
+    """Load the regrets of action ``a`` for 16 hands, and prefetch the regrets of a later block of hands.
+
+    ``at`` is the offset of the decision's regrets.
+    """
     x = c.round
     prefetch_as(x.kind, x.own_current, at + AHEAD * x.program.n_own_slots + WIDTH * a)
     return load_as(x.kind, x.own_current, at + WIDTH * a)
@@ -168,8 +171,8 @@ def _add_regret(c: Cursor, at: int, a: int, regret, gained) -> None:  # type: ig
 def _mean(c: Cursor, step: ValueStep, at: int):  # type: ignore[no-untyped-def]
     """Value of one of the traverser's decisions by regret matching: ``Σ x_a⁺ v_a / Σ x_a⁺``, with x_a the regrets.
 
-    Weights below `FLOOR` are raised to `FLOOR`: where no x_a is positive the result is the plain mean, and elsewhere
-    the change is smaller than the rounding.
+    The decision's regrets begin at offset ``at``. Weights below `FLOOR` are raised to `FLOOR`: where no x_a is
+    positive the result is the plain mean, and elsewhere the change is smaller than the rounding.
     """
     total = fill16(_ZERO)
     mean = fill16(_ZERO)

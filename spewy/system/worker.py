@@ -110,7 +110,10 @@ class Portable:
 def _linked(
     error: BaseException, cause: BaseException | None, context: BaseException | None, suppress: bool
 ) -> BaseException:
-    """Give an unpickled error its cause and context again, and return the error."""
+    """Give an unpickled error its cause and context again, and return the error.
+
+    ``suppress`` is the error's ``__suppress_context__``: whether a traceback leaves out the context.
+    """
     error.__cause__, error.__context__, error.__suppress_context__ = cause, context, suppress
     return error
 

@@ -69,7 +69,10 @@ def chunk_routes(folders: Folders) -> list[Route]:
 def _rows(
     solution: Solution, line: str, board: str | None, blocks: ChunkBlocks
 ) -> list[list[dict[str, Any]]] | None:
-    """Return each player's rows of hands in the chunk of a decision; None if each hand is a row of its own."""
+    """Return each player's rows of hands in the chunk of a decision; None if each hand is a row of its own.
+
+    ``blocks`` has the chunk's payoff matrices, and the row of each hand.
+    """
     if all(len(set(rows.values())) == len(rows) for rows in blocks.row_of):
         return None
     return [

@@ -90,7 +90,7 @@ class Draft:
 
     @cached_property
     def job(self) -> Job:
-        """The job; for several boards, that of the first board.
+        """The job; for several boards, the job on the first board.
 
         Raises:
             InputError: the job is invalid, or names a file.

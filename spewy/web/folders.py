@@ -219,7 +219,10 @@ class Folders:
 
 
 def _entries(folder: Path, name: str, problems: list[str]) -> Iterator[Entry]:
-    """Yield the solves and batches in a folder: the folder itself, or its direct subfolders."""
+    """Yield the solves and batches in a folder: the folder itself, or its direct subfolders.
+
+    ``name`` is the id of the folder. ``problems`` gets a line of text for each folder that cannot be read.
+    """
     if (entry := _entry(folder, name)) is not None:
         yield from _with_boards(entry)
         return
@@ -239,7 +242,7 @@ def _with_boards(entry: Entry) -> Iterator[Entry]:
 
 
 def _entry(folder: Path, name: str) -> Entry | None:
-    """Return the entry of a folder; None if it is neither a solve nor a batch."""
+    """Return the entry of a folder with the id ``name``; None if the folder is neither a solve nor a batch."""
     if _is_solve(folder):
         return Entry(name, folder, "solve")
     boards = _solves_of_batch(folder)

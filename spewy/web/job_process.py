@@ -219,7 +219,7 @@ class _Latest:
 
 
 def _estimate(text: str, latest: _Latest) -> dict[str, Any] | None:
-    """Run ``spewy estimate``; None if the estimate was ended meanwhile."""
+    """Return what ``spewy estimate --json`` prints for the text of a job file; None if it was ended meanwhile."""
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
         file = Path(folder) / "job.toml"
         file.write_text(text, encoding="utf-8")
@@ -249,7 +249,7 @@ def _estimate(text: str, latest: _Latest) -> dict[str, Any] | None:
 
 
 def _start(arguments: Sequence[str], **options: Any) -> Outsider:
-    """Start a command of Spewy that ends with this process."""
+    """Start a command of Spewy that ends with this process; ``options`` are those of `subprocess.Popen`."""
     return Outsider(
         [sys.executable, "-m", "spewy", *arguments],
         {STARTER: str(os.getpid())},
@@ -259,6 +259,9 @@ def _start(arguments: Sequence[str], **options: Any) -> Outsider:
 
 
 def _error(lines: Sequence[str], otherwise: str) -> str:
-    """Return the error in the lines that a command has written, or another text if there is none."""
+    """Return the error in the lines that a command has written.
+
+    Without a line that begins with "Error: ", the last line counts as the error; without any line, ``otherwise``.
+    """
     found = [line.removeprefix("Error: ") for line in lines if line.startswith("Error: ")]
     return found[-1] if found else lines[-1] if lines else otherwise

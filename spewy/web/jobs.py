@@ -166,7 +166,7 @@ def _solve_json(progress: Progress | None) -> dict[str, Any] | None:
 
 
 def _thinned(curve: Sequence[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
-    """Return at most `MOST_POINTS` of a solve's checks, with the first and the last, and more of the early checks.
+    """Return at most `MOST_POINTS` of a solve's checks: the first, the last, and fewer and fewer of the later checks.
 
     A check is (sweeps or deals, seconds, exploitability).
     """
@@ -214,7 +214,7 @@ def _place(entry: Entry, draft: Draft) -> dict[str, Any]:
     Returns:
         ``id`` of the solve; ``state``: "new", "same" (the folder holds a solve of this job, which would go on), "file"
         (there is only a job file of this name, which would be replaced), or "other" (the folder holds something else);
-        a ``message`` for people; and a name that is ``free``, None if the state is "new".
+        a ``message`` for people; and ``free``, a similar name that is not in use, or None if the state is "new".
     """
     name = entry.path.name
     state, message = "new", ""

@@ -167,7 +167,7 @@ class _Names:
 
     Attributes:
         numbers: number of each name so far.
-        kinds: made hand and draws by the number of a hand, in games that name them.
+        kinds: made hand and draws of each hand, as a text, by the hand's number; empty in games without such names.
     """
 
     def __init__(self) -> None:

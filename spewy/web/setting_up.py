@@ -90,8 +90,9 @@ def checked(draft: Draft) -> dict[str, Any]:
     """Return a draft and what its validation found, as a JSON object.
 
     It has the ``text`` and the ``data`` of the job, and its ``problems``, each with a key and a message. A valid job
-    also has ``notes`` about hands that are left out, and ``facts``: the number of boards, the numbers of decisions and
-    ends of the betting tree and whether all were counted, and the number of combos of each range on the board.
+    also has ``notes`` about hands that the solve leaves out for their small weight, and ``facts``: the number of
+    boards, the numbers of decisions and ends of the betting tree and whether all were counted, and the number of combos
+    of each range on the board.
     """
     found: dict[str, Any] = {
         "text": draft.text,
@@ -138,7 +139,7 @@ def _texts(data: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _problem(key: str, parse: Callable[[], object]) -> Iterator[dict[str, str]]:
-    """Yield the problem of a text that cannot be parsed."""
+    """Yield the problem of a text that ``parse`` refuses; ``key`` is the key of the text in the job."""
     try:
         parse()
     except InputError as error:
