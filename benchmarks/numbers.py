@@ -29,8 +29,8 @@ CLAIMS = ROOT / "docs" / "claims.toml"
 class Claim:
     """A figure that a page quotes, and the command that measures it.
 
-    A quick claim has `seconds`, and `pattern`, `value` and `within` to find and compare the figure in the command's
-    output. A long claim has `takes`, its time in words.
+    A quick claim has `seconds`, its time. In the command's output, `pattern` finds the figure, which must differ from
+    `value` by at most `within`. A long claim has `takes`, its time in words.
     """
 
     claim: str

@@ -42,9 +42,10 @@ def regret_match(
 ) -> None:
     """Compute the reach after each action of a decision by regret matching.
 
-    The reach before the decision lies at offset ``parent`` of ``reach``. The reach after the first action goes to
-    offset ``child``, and the other actions follow. Decisions with two or three actions, which are nearly all, are
-    computed in registers.
+    The decision's regrets begin at offset ``at`` of ``regrets``, whose precision is ``kind`` (see
+    `compiled.precision`). The reach before the decision lies at offset ``parent`` of ``reach``. The reach after the
+    first action goes to offset ``child``, and the other actions follow. Decisions with two or three actions, which are
+    nearly all, are computed in registers.
     """
     entering = load16(reach, parent)
     if n_actions == 2:

@@ -23,7 +23,7 @@ class ReachStep(NamedTuple):
 
     Attributes:
         n_actions: number of actions.
-        parent: offset of the sequence that leads to the decision.
+        parent: offset, in a buffer of reach, of the sequence that leads to the decision.
         slot: number of the first action among all actions of all the player's decisions.
         lock: number of the decision's lock, or `UNLOCKED`.
     """
@@ -40,8 +40,8 @@ class ValueStep(NamedTuple):
     Attributes:
         own: 1 if the player whose values are computed decides, 0 if the opponent decides.
         n_actions: number of actions.
-        node: offset of the decision.
-        child: offset of the node after the first action; the nodes after the other actions follow.
+        node: offset of the decision in a buffer of values.
+        child: offset of the node after the first action in this buffer; the nodes after the other actions follow.
         slot: number of the first action among all actions of all decisions of the player who decides.
         lock: number of the decision's lock, or `UNLOCKED`.
     """

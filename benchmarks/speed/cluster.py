@@ -225,7 +225,7 @@ class _Sweeps(Silent):
         self.ends: list[float] = []
 
     def sweep(self, number: int, done: int, total: int) -> None:
-        """Record the time if sweep ``number`` has ended, which means that ``done`` equals ``total``."""
+        """Record the time if sweep ``number`` has ended: ``done`` of its ``total`` visits are done."""
         if done == total and number > len(self.ends):
             self.ends.append(time.perf_counter())
 

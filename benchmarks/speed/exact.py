@@ -98,7 +98,10 @@ def main() -> None:
 
 
 def solve(spot: str, overrides: list[str]) -> dict:
-    """Solve a spot in a process of its own; return the JSON object that the process prints."""
+    """Solve a spot in a process of its own; return the JSON object of the solve's result.
+
+    ``overrides`` are changes of job keys, each as KEY=VALUE.
+    """
     with tempfile.TemporaryDirectory(dir=".") as folder:
         command = [
             sys.executable,

@@ -140,7 +140,11 @@ def serving(*folders: Path) -> Iterator[tuple[str, int]]:
 
 @contextmanager
 def running_solve(root: Path) -> Iterator[str]:
-    """Solve T1 until the block ends, with a save each second; yield the id by which the server names the solve."""
+    """Solve T1 in a subfolder of ``root`` until the block ends, with a save each second.
+
+    Yields:
+        The id by which the server names the solve.
+    """
     changes = ("--set", "solve.target=0.000001%", "--set", "solve.max_sweeps=1000000")
     with _spewy("solve", EXAMPLES / "T1.toml", "--out", root / "T1", "--save-every", "1", *changes):
         yield f"{root.name}/T1"
@@ -156,7 +160,10 @@ def chromium() -> Iterator[Browser]:
 
 
 def look_around(browser: Browser, address: str, root: str, names: Sequence[str], n_clicks: int) -> list[str]:
-    """Print the times of first pages and of clicks in each solve; return the URLs of the requested positions."""
+    """Print the times of first pages and of clicks in each solve; return the URLs of the requested positions.
+
+    The solves ``names`` are subfolders of the folder ``root``, which the server shows.
+    """
     row("first page", "all", [first_page(browser, address) for _ in range(5)], FIRST_PAGE)
     questions: list[str] = []
     for name in names:
@@ -204,7 +211,7 @@ def walk(browser: Browser, address: str, folder: str, n_clicks: int) -> tuple[li
 
 
 def open_root(page: Page, address: str, root: str) -> None:
-    """Open the root of a solve in the page, and wait until it is drawn."""
+    """Open the root of a solve (``root``, its URL without ``address``), and wait until the page is drawn."""
     page.goto("about:blank")
     page.goto(address + root)
     page.wait_for_selector(".stage.here")
@@ -299,7 +306,10 @@ def memory(process: int) -> None:
 
 
 def row(what: str, name: str, times: Sequence[float], limit: float | None) -> None:
-    """Print a row of the table with a summary of the measured times in ms, and a star if they exceed the limit."""
+    """Print a row of the table: median and maximum of some times in ms, with a star if they exceed the limit.
+
+    ``what`` and ``name`` are the first two cells: what was timed, and in which solve.
+    """
     figures = [_starred(value, limit) for value in (median(times), max(times))]
     print(f"| {what} | {name} | {figures[0]} | {figures[1]} | {limit or ''} |", flush=True)
 

@@ -112,7 +112,11 @@ def in_one_call(data: dict, n: int) -> tuple[float, float]:
 
 
 def alternating(solvers: list, data: dict, workers: int, repeat: int) -> list[list]:
-    """Let solvers solve a river in turn, three times each; return [ms of iterations, ms in all, sweeps] of each."""
+    """Let solvers measure a river (``data``) in three rounds of alternation, each time with ``repeat`` solves.
+
+    Returns:
+        For each solver the medians [ms of iterations, ms in all, sweeps] with ``workers`` workers.
+    """
     turns = [[solver.time(data, workers, repeat) for solver in solvers] for _ in range(3)]
     return [[median(turn[s][k] for turn in turns) for k in range(3)] for s in range(len(solvers))]
 

@@ -89,7 +89,7 @@ def speed(args: argparse.Namespace) -> None:
 
 
 def _pace(cfr: SampledCfr, seconds: float) -> tuple[float, float]:
-    """Run deals for some seconds, in calls as a solve makes them; return deals per core-second and per second."""
+    """Run deals for some seconds, in calls that grow as in a solve; return deals per core-second and per second."""
     core, begun, first, few = time.process_time(), time.perf_counter(), cfr.iteration, 1
     while (took := time.perf_counter() - begun) < seconds:
         started = time.perf_counter()

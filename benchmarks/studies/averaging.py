@@ -58,7 +58,7 @@ class Averaging(SampledEngine):
         return tuple(self._abstraction.n_board_buckets)
 
     def deal(self, n: int, stop: object) -> None:
-        """Visit the next ``n`` board buckets."""
+        """Visit the next ``n`` board buckets; ``stop`` is unused."""
         for _ in range(n):
             self._visit(*self._next())
             self._cfr.iteration += 1

@@ -69,7 +69,7 @@ def add_rivers(strength, counts, flop_of, perm_of, moved, hands, ranges, won, me
         hands: ``[hand, 2]``, the cards of each hand.
         ranges: ``[hand, range]``, weights.
         won: ``[flop, hand, range]``, to which the weight that each hand beats is added (ties count half).
-        met: ``[flop, hand, range]``, to which the weight of all hands that share no card with it is added.
+        met: ``[flop, hand, range]``, to which the weight of all hands that share no card with each hand is added.
     """
     n_hands, n_ranges = ranges.shape
     here, against = np.zeros((n_hands, n_ranges), np.float32), np.zeros((n_hands, n_ranges), np.float32)

@@ -192,7 +192,10 @@ def features(won: np.ndarray, met: np.ndarray, ranges: np.ndarray) -> np.ndarray
 
 
 def measured(n: int, outcomes: list[np.ndarray]) -> list[dict[str, object]]:
-    """Measure the errors of the subset of n flops and of n random flops; return a table row for each of the two."""
+    """Measure the errors of the subset of n flops and of n random flops; return a table row for each of the two.
+
+    ``outcomes`` has, for each pair of ranges, how well the first range does on each flop, as `outcome` returns it.
+    """
     flops, counts = canonical_flops()
     number = {tuple(flop): f for f, flop in enumerate(flops.tolist())}
     subset = flop_subset(n)

@@ -106,7 +106,7 @@ class Game:
         return [(c, r) for c in self._read for r in range(self.work.shape(TURN)[0])]
 
     def plain(self, t: int, board_bucket: int, r: int) -> Floats:
-        """Return the payoff matrix that a chunk would have if nobody bet any more, in chips."""
+        """Return the payoff matrix in chips of the chunk of a board bucket and line r if nobody bets any more."""
         return self.lines.stake(t, r) * self.share(t, board_bucket)
 
     def stored(self, t: int, board_bucket: int, r: int) -> Floats:

@@ -148,7 +148,7 @@ def _river(rows: str, sweeps: int) -> OneChunk:
 
 
 def _turn(rows: str, sweeps: int) -> OneChunk:
-    """Return the turn chunk of T1, with payoffs of rivers after a number of sweeps."""
+    """Return the turn chunk of T1 with ``rows`` rows on the turn, and payoffs of rivers after a number of sweeps."""
     changes = [f"rows.turn={rows}", f"rows.river={40 if sweeps > 1 else 10}"]
     changes += ["solve.integrate=average", f"solve.max_sweeps={sweeps}", f"solve.check_every={sweeps}"]
     session = Session(Job.load(ROOT / "examples/T1.toml", changes))
@@ -195,7 +195,7 @@ def _time_cfr(chunk: OneChunk, name: str, goals: tuple[float, ...], args: argpar
 
 
 def _trace(chunk: OneChunk, name: str, goal: float, limit: int) -> list[tuple[int, float]]:
-    """Run CFR until it reaches the goal of local exploitability, or the limit of iterations.
+    """Run the CFR variant ``name`` until it reaches the goal of local exploitability, or the limit of iterations.
 
     Returns:
         Pairs (iterations, local exploitability in % of the pot), one whenever the iterations have grown by 5 %.

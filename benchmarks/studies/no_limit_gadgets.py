@@ -8,8 +8,8 @@ buckets and many deals (*fine*); each seed deals other boards. Then a bot plays 
 the last round in each of the ways, with the bet sizes of the tree and all bets that were made. The table has the
 exploitability of the bot's whole strategy in mbb per hand, on all boards and with exact card removal: half the sum of
 what best responses win in both seats. They know the bot's strategy. The first number of a cell is for opponents who bet
-as the bot's tree bets. Opponents of the second number can also bet an amount that the tree lacks (`OFFERED`), once in a
-hand, and in the last round.
+as the bot's tree bets. Opponents of the second number can also make one bet in each hand that the tree lacks
+(`OFFERED`), only in the last round.
 """
 
 import argparse

@@ -172,10 +172,10 @@ def _judged(
 
 
 def _below(play: Path, options: Options, symmetric: bool, key: Key, file: Path) -> None:
-    """Solve a subgame in a worker process, and write the result to a file.
+    """Solve the subgame at a state (``key``) in a worker process, and write the result to a file.
 
-    The file has an array with three rows: best-response values ``[hand]`` of both players, and the seconds of processor
-    time.
+    ``play`` is the folder of the strategy locker; `open_judge` explains ``symmetric``. The file has an array with
+    three rows: best-response values ``[hand]`` of both players, and the seconds of processor time.
     """
     begun = time.process_time()
     first, second = kept_judge(play, options, symmetric=symmetric).below(key)

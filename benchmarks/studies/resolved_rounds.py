@@ -123,7 +123,10 @@ def main() -> None:
 
 
 def ways(start: str, iterations: int, safe: Gadget | None) -> list[tuple[str, Options]]:
-    """List the compared bots as (name, options): the stored strategy, and re-solving without and with a gadget."""
+    """List the compared bots as (name, options): the stored strategy, and re-solving without and with a gadget.
+
+    ``start`` is the earliest round that a bot re-solves, "turn" or "river"; ``safe`` is the gadget.
+    """
     locker = Options(resolve="never", iterations=iterations, seconds=None)
     out = [("locker", locker)]
     for rounds in range(1, LAST[start] + 1):
@@ -243,7 +246,10 @@ class Judge:
         )
 
     def lost(self, state: Hand, ranges: Pair, best: Pair) -> float:
-        """Average both players' best-response values ``best`` at a state, in mbb per hand that comes to the state."""
+        """Average both players' best-response values ``best`` at a state, in mbb per hand that comes to the state.
+
+        ``ranges`` and ``best`` have an array ``[hand of the deck]`` for each player.
+        """
         layout = self.games.layout(self.root(state), state.board)
         both, total = live_game(layout, ranges), 0.0
         for p in (0, 1):
@@ -263,7 +269,13 @@ def going_on(state: Hand, line: str, board: tuple[int, ...]) -> Hand:
 
 
 def tell(found: dict[str, list[float]], seconds: dict[str, float], options: argparse.Namespace) -> None:
-    """Print each bot's mean gain with its 95 % interval, and the difference from the stored strategy."""
+    """Print what best responses win from each bot on average, and how much less than from the stored strategy.
+
+    Args:
+        found: for each bot, half the sum of what both best responses win in each hand, in mbb.
+        seconds: for each bot, the seconds of all measurements.
+        options: the command's arguments.
+    """
     alone = np.array(found["locker"])
     rows = []
     for name, gains in found.items():

@@ -117,7 +117,10 @@ def solved(temporary: Path, game: str, deals: int) -> Path:
 
 
 def row(folder: Path, flop: tuple[int, ...], deals: list[int], args: argparse.Namespace) -> list[str]:
-    """Return the table cells of a flop, in % of the pot: stored, sampled with each number of deals, exact."""
+    """Return the table cells of a flop: what best responses win from each strategy, in % of the pot.
+
+    The strategies are the stored one, one sampled with each number of ``deals``, and the exact one.
+    """
     figures, weights = [], []
     with bot_of(folder, Options("never")) as bot:
         judge = Judge(bot, SubgameBuilder(bot._blueprint.config, 1 << 34), flop, args)

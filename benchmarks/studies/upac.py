@@ -217,7 +217,10 @@ def walk(tables: Tables, rung: int, cards: tuple[int, ...], rng: Random) -> Came
 
 
 def won(game: River, play: dict[int, np.ndarray]) -> float:
-    """Return half the sum of what both players' best responses win on a river, in chips per hand that reaches it."""
+    """Return half the sum of what both players' best responses win on a river, in chips per hand that reaches it.
+
+    ``play`` is the strategy that they win from: frequencies ``[action, hand]`` at each decision.
+    """
     total = sum(float(game.weights[p] @ game.best(play, p)) for p in (0, 1))
     first, second = (HANDS[held] for held in game.held)
     apart = (first[:, None, :, None] != second[None, :, None, :]).all(axis=(2, 3))

@@ -87,7 +87,10 @@ def push(stacks: tuple[int, ...]) -> None:
 
 
 def trees(ladder: Path, pairs: list[str], flops: int, seed: int) -> None:
-    """Print the exploitability of each stack when its own solve plays it, and when another stack's solve does."""
+    """Print the exploitability of each stack when its own solve plays it, and when another stack's solve does.
+
+    Each of ``pairs`` is "STACK,RUNG" in chips: the stack, and the stack of the other solve.
+    """
     folders = {}
     for folder in rung_folders(ladder):
         with open_policy(folder) as policy:

@@ -334,7 +334,10 @@ def _mark(folder: Path) -> Mark:
 
 
 def _judged(finding: Any, chips_mbb: float) -> dict[str, float | int | None]:
-    """Convert the results of best responses to mbb per hand for the data file; the game's value is for the dealer."""
+    """Convert the results of best responses to mbb per hand for the data file; the game's value is for the dealer.
+
+    ``finding`` has the results in chips per hand; a chip is ``chips_mbb`` mbb.
+    """
     found = {
         "exploitability_mbb": finding.exploitability,
         "stderr_mbb": finding.stderr,

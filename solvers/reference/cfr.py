@@ -105,7 +105,7 @@ class Cfr:
         return self._values[p]
 
     def average_values(self, p: int) -> Floats:
-        """Compute player p's values ``[hand]`` at the root when both players follow the average strategies."""
+        """Compute p's counterfactual values ``[hand]`` at the root when both players follow the average strategies."""
         values: Floats = self.judge.evaluate(p, self.sums)[0]
         return values
 
@@ -129,7 +129,7 @@ class Cfr:
         return all(all_finite(*pair) for part in self.parts for pair in self._whole(part))
 
     def let_go(self) -> None:
-        """Do nothing, since no array is mapped from a file."""
+        """Release no memory (see `Solver.let_go`), since no array is mapped from a file."""
 
     def close(self) -> None:
         """Stop the solver's threads."""

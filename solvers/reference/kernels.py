@@ -109,7 +109,8 @@ def terminal_values(
 
     ``reach[sequence, opposing hand]`` is the opponent's reach, and ``endings`` has the opponent's sequences at folds
     and showdowns. ``own`` and ``other`` describe both players' hands: the number of hands, cards ``[hand, k]``,
-    strength ``[hand]`` (ascending), and ``[hand]`` the other player's hand with the same cards, or -1.
+    strength ``[hand]`` (ascending), and ``[hand]`` the other player's hand with the same cards, or -1. ``n_ids`` is
+    the number of different cards.
 
     The winner of a pot gets ``stake - rake``. If a hand beats the opposing reach W, ties T and loses to L, its value at
     a showdown is ``stake (W - L) - rake (W + T / 2)``; the kernel uses ``W + T / 2 = ((W - L) + (W + T + L)) / 2``.
@@ -339,7 +340,7 @@ def update_regrets(
     regrets: Floats,
     guess: Floats,
 ) -> None:
-    """Update player p's regrets ``[slot, row]`` by the rule of the variant; a slot is one action of one decision.
+    """Update player p's regrets ``[slot, row]`` by the variant's ``factors``; a slot is one action of one decision.
 
     The instantaneous regret of a row is ``Σ_h weight[h] (values[child, h] − values[node, h])`` over the row's hands h;
     hand h has row ``group[h]``. If ``direct``, hand h is row h, and weights are not used. A predictive variant writes

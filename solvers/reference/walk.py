@@ -72,7 +72,7 @@ class Walker:
     ) -> Floats:
         """Update player p's regrets on all boards, and add the opponent's current strategy to the opponent's sums.
 
-        Current strategies follow by regret matching from the regrets, or from the predicted regrets (``guesses``).
+        ``factors`` discount regrets and sums. Strategies follow from the regrets or predicted regrets (``guesses``).
 
         Returns:
             Player p's values ``[betting tree, own hand]`` at the roots of the first round, before the update.
@@ -202,7 +202,7 @@ class Walker:
         return -1
 
     def _entries(self, job: _Pass, t: int, entries: range, outgoing: Floats) -> Floats:
-        """Sum the values ``[chance leaf, own hand]`` over the boards of round t + 1 that links ``entries`` lead to."""
+        """Sum values ``[chance leaf, own hand]`` over the boards to which links ``entries`` of round t lead."""
         this, below = self.game.rounds[t], self.game.rounds[t + 1]
         p, q, deal = job.player, 1 - job.player, this.deal
         assert deal is not None
@@ -254,7 +254,7 @@ class _Bundle(NamedTuple):
 
 
 class _Passage(NamedTuple):
-    """The arrays of a `Deal` for one player's traversal: the opponent's `parent_row` and the player's `child_row`."""
+    """Fields of a `Deal` for one player's traversal: ``parent_row`` of the opponent, ``child_row`` of the player."""
 
     child: Ints
     parent_row: Ints
@@ -270,7 +270,7 @@ class _Pass:
     Attributes:
         player: the player whose values are computed.
         mode: `UPDATE`, `BEST` or `EVALUATE`.
-        factors: the factors of the iteration.
+        factors: the discounts of regrets and sums in this iteration.
         current: the regrets or sums that both players' strategies follow from.
         regrets: regrets to update.
         guesses: predicted regrets to update.
@@ -388,7 +388,7 @@ def _last_boards(
 ) -> None:
     """Traverse the boards of the last round to which links ``start .. stop - 1`` lead; add their values to ``total``.
 
-    ``outgoing``, the opponent's reach, and ``total`` are ``[chance leaf, hand]``; the other arrays are buffers.
+    ``outgoing``, the opponent's reach, and ``total`` are ``[chance leaf, hand]``; ``passage`` has the links of `Deal`.
     """
     n_roots = x.forest.n_roots
     for e in range(start, stop):

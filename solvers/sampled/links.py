@@ -107,7 +107,8 @@ def link_to(parent: Parent, leaf: int, lane: int, aligned: bool) -> ParentLink:
 def link_of(c: Cursor, parent: Parent, first: bool) -> ParentLink:
     """Make the link of a batch whose 16 lanes continue one chance leaf's lanes in order.
 
-    For other batches only the field ``aligned`` of the result has a meaning.
+    For other batches only the field ``aligned`` of the result has a meaning: it is False. ``first`` says whether the
+    batch belongs to the first round, in which no batch continues a chance leaf.
     """
     leaf = -1 if first else c.batch.aligned
     return link_to(parent, max(leaf, 0), 0, leaf >= 0)

@@ -146,7 +146,7 @@ def rounding(visits: int) -> np.floating[Any]:
 
 @inlined
 def _factors(discount: Discount, x: RoundView, board_bucket: int, dither: int) -> VisitFactors:
-    """Weights of the next visit of a board bucket."""
+    """Weights of the next visit of a board bucket; ``dither`` is the rounding of 16-bit regrets."""
     visits = int64_at(x.visits, board_bucket)
     keep = _retained(visits, discount.alpha)
     sink = 0.0 if discount.clip else _retained(visits, discount.beta)
@@ -166,7 +166,10 @@ def _retained(visits: int, power: float) -> float:
 
 @kernel
 def _go_down(w: Walk, t: int, dither: int) -> None:
-    """Process round t's current board on the way down: compute reach, update averages, and clear buffers for values."""
+    """Process round t's current board on the way down: compute reach, update averages, and clear buffers for values.
+
+    ``dither`` is the rounding of 16-bit numbers, see `compiled.precision`.
+    """
     views, works, mode = w.views[0], w.works[0], _mode_of(w, t)
     x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(w.boards)
     board = board_view(all_boards, int64_at(work.open, 0))
@@ -207,7 +210,7 @@ def _go_up(w: Walk, t: int, dither: int) -> None:
     """Process round t's current board on the way up: compute values and update regrets.
 
     The values come from folds and showdowns and, before the last round, from the boards of the next round. They are
-    added to the board of the previous round.
+    added to the board of the previous round. ``dither`` is the rounding of 16-bit numbers, see `compiled.precision`.
     """
     views, works, mode, mode_above = w.views[0], w.works[0], _mode_of(w, t), _mode_of(w, t - 1)
     x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(w.boards)

@@ -25,8 +25,8 @@ class TerminalLeaf(NamedTuple):
     Attributes:
         ending: number of the opponent's sequence; for a fold, among the sequences that end in folds, for a showdown,
             among the sequences that end in showdowns.
-        node: offset of the leaf among the nodes of the betting tree.
-        own_sequence: offset of the traverser's sequence at the leaf.
+        node: offset of the leaf in a buffer with 16 numbers for each node of the betting tree.
+        own_sequence: offset of the traverser's sequence at the leaf, in a buffer with 16 numbers for each sequence.
     """
 
     ending: int
@@ -40,7 +40,8 @@ class ChanceLeaf(NamedTuple):
     Attributes:
         batch: number of the batch.
         number: number of the leaf within the batch.
-        other_sequence, own_sequence: offsets of the opponent's and of the traverser's sequence at the leaf.
+        other_sequence, own_sequence: offsets of the opponent's and of the traverser's sequence at the leaf, in buffers
+            with 16 numbers for each sequence.
     """
 
     batch: int
@@ -106,6 +107,8 @@ class BatchSteps(NamedTuple):
 
 class Program(NamedTuple):
     """The betting of a round for one traverser, as lists that kernels read.
+
+    Offsets refer to buffers with 16 numbers for each sequence or node.
 
     Attributes:
         n_batches: number of batches of lines.
@@ -309,7 +312,7 @@ def _endings(shape: Shape, kind: int, q: int) -> list[int]:
 
 
 def _leaves(shape: Shape, kind: int, endings: list[int], p: int) -> list[TerminalLeaf]:
-    """Leaves of one kind (folds or showdowns); ``endings`` are the opponent's sequences that end in them."""
+    """Leaves of one kind (folds or showdowns) for traverser p; ``endings`` are the opponent's sequences to them."""
     return [
         TerminalLeaf(
             endings.index(int(shape.sequence[1 - p, n])), WIDTH * n, WIDTH * int(shape.sequence[p, n])

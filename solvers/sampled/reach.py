@@ -98,9 +98,10 @@ def move_average(  # type: ignore[no-untyped-def]
 ) -> None:
     """Move 16 stored averages A the fraction ``share`` of the way to ``played``.
 
-    They become ``q · floor((A + share · (played − A)) / q + rounding)``, where q is the spacing of stored numbers.
-    This rounding is right on average over visits. Rounding to the nearest number would not be: after millions of visits
-    a step is smaller than q and would always be dropped. The whole multiples of q in A are set aside before the step is
+    A begins at offset ``at`` of ``averages``, an array of precision ``kind`` (see `compiled.precision`). The averages
+    become ``q · floor((A + share · (played − A)) / q + rounding)``, where q is the spacing of stored numbers. This
+    rounding is right on average over visits. Rounding to the nearest number would not be: after millions of visits a
+    step is smaller than q and would always be dropped. The whole multiples of q in A are set aside before the step is
     added, since adding a small step to a large number would lose it. If the share is above `LARGE_SHARE`, the step is
     added directly.
     """

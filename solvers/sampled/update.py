@@ -75,7 +75,7 @@ def _update(c: Cursor, f: VisitFactors, step: ValueStep, at: int) -> None:
         c: batch of lines.
         f: weights of the visit.
         step: the decision.
-        at: offset of the decision's regrets.
+        at: offset of the decision's regrets in the traverser's regrets ``c.round.own``.
     """
     x, node, total, mean = c.round, c.work.node, fill16(_ZERO), fill16(_ZERO)
     for a in range(step.n_actions):
