@@ -6,9 +6,13 @@ SEED ?= 1
 CASES ?= 10000
 SECONDS ?= 1800
 SPHINX := $(BIN)/python -m sphinx --quiet --doctree-dir build/docs/doctrees
+NOTEBOOKS := $(wildcard notebooks/*.ipynb)
+EXECUTED := $(NOTEBOOKS:%=build/%)
 PARALLEL ?= --numprocesses auto --maxprocesses 8 --dist worksteal
 
-.PHONY: solve upac test test-slow smoke fuzz bench study lint notebooks docs figures links lab release clean
+.PHONY: solve upac test test-slow smoke fuzz bench study lint notebooks docs figures links lab release numbers clean
+
+.DELETE_ON_ERROR:
 
 solve: .venv/ready
 	$(BIN)/spewy solve $(JOB)
@@ -63,7 +67,11 @@ lint: .venv/ready
 	$(BIN)/lint-imports
 
 notebooks: .venv/ready
-	cd notebooks && ls *.ipynb | xargs -P 2 -n 1 ../$(BIN)/python run.py
+	rm -f $(EXECUTED)
+	$(MAKE) --silent --jobs 2 --keep-going $(EXECUTED)
+
+build/notebooks/%.ipynb: notebooks/%.ipynb notebooks/run.py | .venv/ready
+	$(BIN)/python notebooks/run.py --save build/notebooks $*.ipynb
 
 lab: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check jupyterlab
@@ -73,6 +81,7 @@ figures: .venv/ready
 	$(BIN)/python docs/figures/make.py
 
 docs: .venv/ready
+	$(MAKE) --silent --jobs 2 $(EXECUTED)
 	$(SPHINX) -b html --fail-on-warning --keep-going docs build/docs/html
 
 release: .venv/ready

@@ -25,10 +25,14 @@ extensions = [
     "sphinx_copybutton",
     "commands",
     "job_keys",
+    "mathml",
+    "notebook_pages",
 ]
-exclude_patterns = ["extensions", "figures"]
-nb_execution_mode = "off"
-myst_enable_extensions = ["colon_fence", "deflist"]
+exclude_patterns = ["extensions", "figures", "static"]
+nb_execution_mode = "off"  # the Makefile executes the notebooks, and extensions/notebook_pages.py copies them
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+nb_merge_streams = True
+html_math_renderer = "mathml"
 myst_heading_anchors = 4
 copybutton_exclude = ".linenos, .gp, .go"
 copybutton_prompt_text = "$ "
@@ -45,6 +49,8 @@ html_theme = "furo"
 html_title = "Spewy"
 html_show_sphinx = html_show_copyright = False
 html_copy_source = False
+html_static_path = ["static"]
+html_css_files = ["notebooks.css"]
 
 
 def setup(app: Sphinx) -> None:
