@@ -56,8 +56,8 @@ def option_helps():
 
 
 def paragraphs():
-    """(where, text) of each paragraph of prose in the README and in docs."""
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+    """(where, text) of each paragraph of prose in the README, the changelog, CONTRIBUTING and docs."""
+    for path in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]:
         text = re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL)
         for paragraph in re.split(r"\n\s*\n", text):
             if len(paragraph.split()) > 12 and not paragraph.lstrip().startswith(("|", "#", "!")):
