@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -45,6 +46,21 @@ def test_kuhn(tmp_path):
     assert abs(found["exploitability"]) < 1e-9
     assert [row[0] for row in found["trace"]] == [1]
     assert found["trace"][0][2] == found["exploitability"]
+
+
+def test_keys_of_cfr_have_no_effect(tmp_path):
+    """job-file.md lists these keys; other keys without effect are refused."""
+    cfr = ("variant=pcfr+", "max_sweeps=7", "check_every=3", "symmetry=false", "precision=single")
+    job = write(tmp_path, 'name = "Kuhn"\ngame.file = "kuhn"\nsolve.method = "lp"\n')
+    sets = [part for key in cfr for part in ("--set", f"solve.{key}")]
+    plain, found = (
+        good_json("solve", job, "--out", tmp_path / name, *more) for name, more in (("a", []), ("b", sets))
+    )
+    assert all(found[key] == plain[key] for key in ("sweeps", "value", "exploitability"))
+    page = (EXAMPLES.parent / "docs/reference/job-file.md").read_text()
+    listed = page.split("In a solve by one linear program, the keys ")[1].split(" have no effect")[0]
+    assert re.findall(r"`(\w+)`", listed) == [key.split("=")[0] for key in cfr]
+    assert "solve.iterations" in refused("solve", job, "--set", "solve.iterations=5")
 
 
 def test_leduc(leduc):
