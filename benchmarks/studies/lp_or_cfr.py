@@ -1,9 +1,9 @@
 """Measures whether linear programming or CFR solves a chunk faster, which the paper left open.
 
-    python -m benchmarks.studies.lp_or_cfr --write docs/research/lp-or-cfr.md
+    python -m benchmarks.studies.lp_or_cfr --write docs/research/lp-or-cfr-tables.md
 
 solves a river chunk (``examples/R1.toml``) and a turn chunk (``examples/T1.toml``, with payoffs of rivers after ten
-sweeps) by both methods, and writes the tables and the picture of the page. Accuracy is the local exploitability in % of
+sweeps) by both methods, and writes the tables and the picture. Accuracy is the local exploitability in % of
 the pot. The time of CFR is that of the iterations that reach an accuracy; an earlier run finds their number. LP's
 time is that of building the program and solving it. Times are medians of processor time on one core, after a warm-up.
 ``--games`` measures whole games instead: one linear program (``method = "lp"``) against the job's CFR.
@@ -110,7 +110,7 @@ def main() -> int:
         "--write",
         type=Path,
         metavar="PAGE",
-        help="write the tables into this Markdown page, and the picture beside it (PAGE.png)",
+        help="write the tables into this Markdown page, and the picture lp-or-cfr.png beside it",
     )
     parser.add_argument(
         "--games", action="store_true", help="measure whole games in place of chunks (about half an hour)"
@@ -139,7 +139,7 @@ def main() -> int:
     print(page)
     if args.write:
         write_page(args.write, page, "chunks")
-        draw(pictures, args.main, args.write.with_suffix(".png"))
+        draw(pictures, args.main, args.write.with_name("lp-or-cfr.png"))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Results of `lp_or_cfr`, and their tables and picture for ``docs/research/lp-or-cfr.md``."""
+"""Results of `lp_or_cfr`, and their tables and picture for ``docs/research/lp-or-cfr-tables.md``."""
 
 from __future__ import annotations
 
