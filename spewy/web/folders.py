@@ -19,15 +19,17 @@ from buckets.cards import parse_cards
 from buckets.errors import CardError
 from lockers.manifest import FILE
 from spewy.batch.batch import folder_name
-from spewy.errors import InputError, path_text, shown
+from spewy.errors import InputError, shown
 from spewy.look.boards import WEIGHTS_FILE
 from spewy.look.solution import Solution
 from spewy.records.strategy_locker import FOLDER
 from spewy.web.background import Background, Work
+from spewy.web.health import NO_MANIFEST, lacks_manifest
 from spewy.web.readers import Readers, identity, stamp
 
 NAME = re.compile(r"[^\W_][\w .+-]{0,99}")
 """Matches valid names of new solves."""
+UNREADABLE = "the folder cannot be read; change its permissions"
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,11 @@ class Listing:
 
     Attributes:
         entries: solves and batches; the solves of a batch stand after the batch.
-        problems: a line of text for each folder that cannot be read.
+        problems: for each folder that cannot be listed as a solve or batch, its id, and why in plain words.
     """
 
     entries: tuple[Entry, ...]
-    problems: tuple[str, ...]
+    problems: tuple[tuple[str, str], ...]
 
 
 class Folders:
@@ -91,8 +93,8 @@ class Folders:
         self.background = Background()
 
     def listing(self) -> Listing:
-        """Return the solves and batches that are in the folders now, and the folders that cannot be read."""
-        problems: list[str] = []
+        """Return the solves and batches that are in the folders now, and the folders that cannot be listed."""
+        problems: list[tuple[str, str]] = []
         found = [entry for root in self.roots for entry in _entries(root, self._name(root), problems)]
         return Listing(tuple(found), tuple(problems))
 
@@ -218,21 +220,31 @@ class Folders:
         return "" if len(self.roots) == 1 and _entry(root, "") is None else root.name
 
 
-def _entries(folder: Path, name: str, problems: list[str]) -> Iterator[Entry]:
+def _entries(folder: Path, name: str, problems: list[tuple[str, str]]) -> Iterator[Entry]:
     """Yield the solves and batches in a folder: the folder itself, or its direct subfolders.
 
-    ``name`` is the id of the folder. ``problems`` gets a line of text for each folder that cannot be read.
+    Args:
+        folder: the folder.
+        name: prefix of the ids; empty if it has none.
+        problems: list to which ids and reasons of folders are added that cannot be listed.
     """
     if (entry := _entry(folder, name)) is not None:
         yield from _with_boards(entry)
         return
-    for child in _subfolders(folder, problems):
+    try:
+        children = _subfolders(folder)
+    except OSError as error:
+        problems.append((name or folder.name, f"{UNREADABLE}: {error.strerror}"))
+        return
+    for child in children:
         inner = f"{name}/{child}" if name else child
         path = folder / child
         if not os.access(path, os.R_OK | os.X_OK):
-            problems.append(f"folder {path_text(path)} cannot be read")
+            problems.append((inner, UNREADABLE))
         elif (entry := _entry(path, inner)) is not None:
             yield from _with_boards(entry)
+        elif lacks_manifest(path):
+            problems.append((inner, NO_MANIFEST))
 
 
 def _with_boards(entry: Entry) -> Iterator[Entry]:
@@ -255,7 +267,10 @@ def _solves_of_batch(folder: Path) -> list[str] | None:
     The folder of a batch has a file of weights, or its solves have boards as names.
     """
     path = os.fspath(folder)
-    solves = [child for child in _subfolders(folder, []) if _is_solve(f"{path}/{child}")]
+    try:
+        solves = [child for child in _subfolders(folder) if _is_solve(f"{path}/{child}")]
+    except OSError:  # the folder cannot be read; `_entries` says so
+        return None
     if solves and (os.path.exists(f"{path}/{WEIGHTS_FILE}") or all(map(_is_board, solves))):
         return solves
     return None
@@ -295,13 +310,14 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _subfolders(folder: Path, problems: list[str]) -> list[str]:
-    """Return the sorted names of the folders in a folder; add a line to ``problems`` if it cannot be read."""
+def _subfolders(folder: Path) -> list[str]:
+    """Return the sorted names of the folders in a folder; none if it is a file.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
     try:
         with os.scandir(folder) as children:
             return sorted(child.name for child in children if _is_plain(child.name) and child.is_dir())
     except NotADirectoryError:
-        return []
-    except OSError as error:
-        problems.append(f"folder {path_text(folder)} cannot be read: {error.strerror}")
         return []

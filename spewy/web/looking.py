@@ -22,6 +22,7 @@ from spewy.look.solution import Solution
 from spewy.web.answers import Parameters, get, optional, text
 from spewy.web.chunks import chunk_routes
 from spewy.web.folders import Entry, Folders
+from spewy.web.health import Health, Healths
 from spewy.web.kept import KeptAnswers
 from spewy.web.parameters import filters_of
 from spewy.web.reporting import report_routes
@@ -29,6 +30,9 @@ from spewy.web.saving import saving_routes
 
 Question = Callable[[Parameters], Any]
 """A function from the parameters of a question to the JSON object that answers it."""
+
+UNEXAMINED = Health(None, is_game=False)
+"""Health of batches and of their boards in the list of solves."""
 
 
 class Solutions(Protocol):
@@ -41,13 +45,23 @@ class Solutions(Protocol):
 
 def look_routes(folders: Folders) -> list[Route]:
     """Return the routes for looking at the solutions in some folders."""
+    healths = Healths()
 
     def listed(parameters: Parameters) -> dict[str, Any]:
         del parameters
         found = folders.listing()
-        rows = [{"id": entry.id, "kind": entry.kind, "boards": list(entry.boards)} for entry in found.entries]
-        roots = [root.name for root in folders.roots]
-        return {"folders": rows, "roots": roots, "problems": list(found.problems)}
+        boards = {board for entry in found.entries for board in entry.boards}
+        # A batch may have thousands of boards, so they are not examined.
+        examined = {
+            e.id: healths.of(e.path) for e in found.entries if e.kind == "solve" and e.id not in boards
+        }
+        rows = [
+            {"id": entry.id, "kind": entry.kind, "boards": list(entry.boards)}
+            | vars(examined.get(entry.id, UNEXAMINED))
+            for entry in found.entries
+        ]
+        problems = [{"id": name, "problem": problem} for name, problem in found.problems]
+        return {"folders": rows, "roots": [root.name for root in folders.roots], "problems": problems}
 
     questions = solution_questions(folders)
     of_solve = questions["/api/summary"]

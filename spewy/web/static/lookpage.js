@@ -1,6 +1,7 @@
 /** The page that looks at the solves of the server: choose a solve, then walk through it. */
 
 import { showBatch } from "./batchpage.js";
+import { chooseSolve } from "./choosesolve.js";
 import { el, fill } from "./dom.js";
 import { summaryText } from "./format.js";
 import { createLook } from "./look.js";
@@ -57,38 +58,11 @@ export function lookPage(root) {
     document.title = `${folder} – Spewy`;
   }
 
-  async function choose() {
+  function choose() {
     current.folder = null;
     document.title = "Spewy";
     fill(head, el("h1", {}, "Solves"));
-    let listed;
-    try {
-      listed = await source.folders();
-    } catch (error) {
-      fill(body, el("p", { class: "error", role: "alert" }, error.message));
-      return;
-    }
-    const inBatches = new Set(listed.folders.flatMap((entry) => entry.boards));
-    const tops = listed.folders.filter((entry) => !inBatches.has(entry.id));
-    if (!tops.length) {
-      fill(body, el("p", {}, "There is no solve yet. ", el("a", { href: "#solve" }, "Set one up"), "."));
-      return;
-    }
-    fill(body, el("ul", { class: "solves" }, tops.map(entryNode)));
-  }
-
-  function entryNode(entry) {
-    if (entry.kind === "solve")
-      return el("li", {}, el("a", { href: placeAddress("look", { folder: entry.id }) }, entry.id));
-    const boards = entry.boards.map((id) =>
-      el("a", { class: "chip", href: placeAddress("look", { folder: id }) }, id.slice(entry.id.length + 1)),
-    );
-    return el(
-      "li",
-      {},
-      el("a", { href: placeAddress("look", { folder: entry.id }) }, entry.id),
-      el("details", {}, el("summary", {}, `${boards.length} boards`), el("div", { class: "chips" }, boards)),
-    );
+    return chooseSolve(body, "look");
   }
 
   return { show, key: (event) => current.summary !== null && !current.isBatch && look.key(event) };

@@ -77,7 +77,6 @@ export function serverSource() {
   return {
     ...solutionSource(ask),
     locks: true,
-    folders: () => ask("/api/folders"),
     reports: (query) => ask("/api/reports", query),
     report: (query, progress, wanted) => askLong("/api/report", query, progress, wanted),
     boardsPlace: (query) => ask("/api/boards/place", query),
