@@ -25,11 +25,11 @@ const HEATS = [
  * @param {object} source answers questions about the solution: `position(query, signal)`, and more for some panels.
  * @param {object} options `panels`: panels below the grids, each `{id, title, shows(context), draw(element, context)}`;
  *   `filters`: whether the source can filter hands; `moved(place)`: called with the new place
- *   `{line, board, heat, filter, hand, seat, panel}`.
+ *   `{line, board, heat, filter, hand, seat, panel}`; `answered(position)`: called with each new position.
  * @returns {object} `show(folder, place, summary)` shows a place, `key(event)` obeys a key and tells whether it did, and
  *   `context()` is what panels get.
  */
-export function createLook(root, source, { panels = [], filters = true, moved = () => {} }) {
+export function createLook(root, source, { panels = [], filters = true, moved = () => {}, answered = () => {} }) {
   const look = { place: {}, position: null, asked: null, folder: null, summary: null, filterError: null, filterNames: null };
   const handsPanel = { id: "hands", title: "Hands", shows: ({ position }) => Boolean(position.views && position.views[0].grid), draw: drawHands };
   const all = [handsPanel, ...panels];
@@ -45,6 +45,7 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
         const position = await askedPosition(folder, place, asked.signal);
         if (asked.signal.aborted) return;
         look.position = position;
+        answered(position);
       }
       draw();
     } catch (error) {

@@ -9,6 +9,14 @@ import { LOOK_PANELS } from "./panels.js";
 import { placeAddress } from "./place.js";
 import { serverSource } from "./source.js";
 
+/** Make links to the pages that play a solve or batch, and that train its decisions; a whole game has no training. */
+function playLinks(folder, { kind }) {
+  return [
+    el("a", { href: placeAddress("play", { folder }) }, "play against it"),
+    kind === "whole game" ? null : el("a", { href: placeAddress("train", { folder }) }, "train its decisions"),
+  ];
+}
+
 /** Make the look page in an element; returns its functions `show(parameters)` and `key(event)`. */
 export function lookPage(root) {
   const source = serverSource();
@@ -20,6 +28,7 @@ export function lookPage(root) {
     moved: (place) => {
       location.hash = placeAddress("look", { folder: current.folder, ...place });
     },
+    answered: refreshHead,
   });
   const current = { folder: null, summary: null, isBatch: false };
 
@@ -53,9 +62,24 @@ export function lookPage(root) {
       el("a", { href: "#look" }, "all solves"),
       summary.batch ? el("a", { href: placeAddress("look", { folder: summary.batch }) }, `all boards of ${summary.batch}`) : null,
       el("h1", {}, folder),
+      playLinks(folder, summary),
       el("span", { class: "note" }, summary.kind === "batch" ? `batch of ${summary.boards.length} boards` : summaryText(summary)),
     );
     document.title = `${folder} – Spewy`;
+  }
+
+  /** Ask for the facts about the solve again if a position shows that it has saved, or that another solve replaced it. */
+  async function refreshHead({ name, progress }) {
+    const { folder, summary } = current;
+    if (name === summary.name && progress === summary.progress) return;
+    try {
+      const fresh = await source.summary(folder);
+      if (folder !== current.folder) return;
+      current.summary = fresh;
+      drawHead();
+    } catch (error) {
+      if (folder === current.folder) fill(head, el("p", { class: "error", role: "alert" }, error.message));
+    }
   }
 
   function choose() {

@@ -84,6 +84,7 @@ export function playPage(root) {
         },
         PLAY_SEATS.map(([value, text]) => el("option", { value, selected: value === seat }, text)),
       ),
+      el("a", { href: placeAddress("look", { folder }) }, "look at the solve"),
       play.state && play.state.kind === "spot" ? el("a", { href: placeAddress("train", { folder }) }, "train single decisions") : null,
     );
   }

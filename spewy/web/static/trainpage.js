@@ -81,6 +81,7 @@ export function trainPage(root) {
         },
         TRAIN_SEATS.map(([value, text]) => el("option", { value, selected: value === seat }, text)),
       ),
+      el("a", { href: placeAddress("look", { folder }) }, "look at the solve"),
       el("a", { href: placeAddress("play", { folder }) }, "play whole hands"),
     );
   }
