@@ -7,9 +7,11 @@ from pages import DOCS, links
 
 sys.path.insert(0, str(DOCS / "figures"))
 
+import draw_browser
 import make
 
 CONCEPTS = DOCS / "concepts"
+BROWSER = DOCS / "how-to/browser.md"
 QUICK = ("ranges", "buckets", "card-removal", "re-solving")
 """Figures that take a few seconds."""
 
@@ -42,3 +44,11 @@ def test_a_page_quotes_the_numbers_of_its_figure(name, tmp_path):
     assert not {what: number for what, number in numbers.items() if number not in text}
     (drawn,) = tmp_path.iterdir()
     assert drawn.stat().st_size < 200_000
+
+
+def test_the_page_about_the_browser_shows_the_pictures_that_its_script_takes():
+    pictures = {f"browser-{name}.png" for name in draw_browser.PICTURES}
+    assert {target for target in links(BROWSER) if target.endswith(".png")} == pictures
+    assert {path.name for path in BROWSER.parent.glob("browser-*")} == pictures
+    assert all((BROWSER.parent / name).stat().st_size < 150_000 for name in pictures)
+    assert "`python docs/figures/draw_browser.py`" in BROWSER.read_text()

@@ -19,6 +19,13 @@ const HEATS = [
   ["regret", "regret to the best action"],
 ];
 
+/** Scroll a box sideways until a part of it is visible; the page itself stays where it is. */
+function scrollSideways(box, part) {
+  const [outer, inner] = [box.getBoundingClientRect(), part.getBoundingClientRect()];
+  if (inner.left < outer.left) box.scrollLeft -= outer.left - inner.left;
+  else if (inner.right > outer.right) box.scrollLeft += inner.right - outer.right;
+}
+
 /**
  * Show positions of a solution in an element.
  * @param {Element} root element to fill.
@@ -97,7 +104,7 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
       if (again) again.focus({ preventScroll: true });
     }
     for (const current of root.querySelectorAll('.stage.here, .tabs [aria-selected="true"]'))
-      if (current.scrollIntoView) current.scrollIntoView({ block: "nearest", inline: "nearest" });
+      scrollSideways(current.closest(".ribbon, .tabs"), current);
   }
 
   function facts(position) {

@@ -50,7 +50,7 @@ export function setupForm(draft, started) {
   const lockBox = el("details", { class: "job-group" }, el("summary", {}, "Locks ", el("span", { class: "note lock-count" })), locks.node);
   const pot = [
     jobField(draft, { key: "spot.pot", label: "pot", number: true }),
-    jobField(draft, { key: "spot.stack", label: "stack behind", number: true, hint: "the smaller of both players'" }),
+    jobField(draft, { key: "spot.stack", label: "stack behind", number: true, hint: "of the player with fewer chips" }),
     unit,
     jobField(draft, { key: "spot.rake.rate", label: "rake, share of the pot", number: true, example: "none", hint: "0.05 is 5 %" }),
     jobField(draft, { key: "spot.rake.cap", label: "rake at most", example: "no limit", number: true }),

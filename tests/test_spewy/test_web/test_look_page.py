@@ -175,6 +175,20 @@ def test_a_filter(page: Page, served: Server, solved: Path) -> None:
     assert set(page.locator("table.hands td.kind").all_inner_texts()) == {"set"}
 
 
+def test_a_phone_shows_the_top_of_the_page(page: Page, served: Server) -> None:
+    """The chosen tab and the last stage of the ribbon are scrolled sideways only."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_place(page, served.address, folder="flop", panel="save")
+    assert page.evaluate("scrollY") == 0
+    tabs = page.locator(".tabs")
+    assert tabs.evaluate("box => box.scrollLeft") > 0
+    for step in ("Check", "Bet(50)", "Call"):
+        take(page, step)
+        assert page.evaluate("scrollY") == 0
+    assert page.locator(".ribbon").evaluate("box => box.scrollLeft") > 0
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
 def test_by_keys_alone(flop: Page) -> None:
     flop.keyboard.press("1")
     expect(stage(flop).locator(".stage-title")).to_have_text("ip to act")
