@@ -25,6 +25,7 @@ extensions = [
     "sphinx_copybutton",
     "commands",
     "job_keys",
+    "link_summary",
     "mathml",
     "notebook_pages",
 ]
