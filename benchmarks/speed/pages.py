@@ -92,7 +92,7 @@ def main() -> None:
         "--seconds",
         type=float,
         default=10.0,
-        help="seconds for which four clients ask questions at a steady rate",
+        help="number of seconds during which four clients send requests at a steady rate",
     )
     parser.add_argument(
         "--quick",

@@ -50,7 +50,7 @@ WORKERS = 2
 @click.option(
     "--precompute",
     type=click.Choice(["flops", "turns"]),
-    help="Instead of printing buckets, compute and store the clustering trees of all flops or turns. The same command "
+    help="Instead of printing buckets, compute and store the merge trees of all flops or turns. The same command "
     "continues after an interruption.",
 )
 @click.option(

@@ -115,7 +115,8 @@ class NodeView:
             what: name of the quantity: ``"EV"``, ``"equity"``, ``"reach"``, or the label of an action for its EV.
 
         Raises:
-            InputError: ``what`` is unknown, no hand has a value of it at this decision, or the game is not hold'em.
+            InputError: ``what`` is unknown, its value is unknown for every hand at this decision, or the game is not
+                hold'em.
         """
         require_holdem(self.game)
         seat, wanted = SEAT_NAMES[self.player], self._quantity(what)
