@@ -45,6 +45,7 @@ studies.matches table
 studies.mixed_leaves --sweeps 3
 studies.no_limit_gadgets --quick --iterations 3
 studies.off_tree_roots NOLIMIT --turns 1 --iterations 5
+studies.round_starts NOLIMIT --turns 2 --iterations 5
 studies.outcome_curves OUT/curves.png
 studies.resolved_flops table
 studies.resolved_rounds LIMIT --hands 3 --iterations 3

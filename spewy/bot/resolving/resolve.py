@@ -28,13 +28,15 @@ from spewy.bot.resolving.builder import (
     strategy_size,
 )
 from spewy.bot.resolving.resolved import Resolved, best_values
-from spewy.bot.resolving.warm_start import start_warm, write_strategy
+from spewy.bot.resolving.warm_start import start_from_earlier, start_warm, write_strategy
 from spewy.chunks.layout import Layout
 
 BATCH = 0.25
 """Largest share of the remaining time for one batch of iterations; the clock is read after each batch."""
 PAGE, PAGES = 4096, 2048
 """Size of a memory page in bytes, and number of pages to touch before the clock is read again."""
+Start = tuple[PlayerStrategy, PlayerStrategy] | Resolved
+"""What a solve starts from: both players' strategies, or an earlier solve of the round in a tree with other bets."""
 SHORTEST: tuple[Stage, ...] = ("first", "judge", "judge")
 """Stages of the shortest solve: one iteration and both best responses."""
 
@@ -78,7 +80,7 @@ def resolve(
     board: tuple[int, ...],
     ranges: tuple[Floats, Floats],
     limits: Limits,
-    warm: tuple[PlayerStrategy, PlayerStrategy] | None = None,
+    start: Start | None = None,
     safety: Safety | None = None,
     kept: Mapping[str, Floats] | None = None,
 ) -> Resolved:
@@ -91,7 +93,8 @@ def resolve(
         ranges: both players' ranges at the root, each ``[hand of the deck]``. In a safe solve the opponent's range is
             only an estimate, which some gadgets use.
         limits: limits of the solve.
-        warm: both players' strategies that the solve starts from; None: the solve starts from zero.
+        start: both players' strategies, or a solve of the same board and ranges in a tree with other bets, that the
+            solve starts from; None: the solve starts from zero.
         safety: settings of a safe solve; None: solve for both players, with the ranges as they are.
         kept: fixed frequencies ``[action, hand of the deck]`` of decisions in the subgame's first round, by line; NaN:
             not fixed. None: no decision is fixed.
@@ -112,10 +115,13 @@ def resolve(
         if safety is not None:
             run, responding = _with_gadget(layout, game, solver, ranges, safety), (1 - safety.player,)
         started = 0
-        if warm is not None:
+        if start is not None:
             latest = None if limits.deadline is None else _latest_start(limits.deadline, builder.pace, size)
             with builder.pace.spending("read"):
-                started = start_warm(builder, root, layout, game, solver, warm, latest)
+                if isinstance(start, Resolved):
+                    started = start_from_earlier(builder, root, layout, solver, start)
+                else:
+                    started = start_warm(builder, root, layout, game, solver, start, latest)
         with builder.pace.spending("lay"):
             _take_memory(solver, limits, builder.pace, size)
         _run(run, limits, builder.pace, size)

@@ -80,6 +80,10 @@ class Resolved:
         out[:, hands] = normalised(strategy)
         return out
 
+    def regrets(self, t: int, b: int) -> ChunkStrategy:
+        """Return both players' regrets ``[slot, row]`` on board ``b`` of the subgame's round ``t``."""
+        return self._solver.read("regrets", t, b)
+
     def best_values(self, player: int) -> Floats:
         """Return a player's best-response value of each hand against the opponent's average strategy.
 

@@ -20,11 +20,12 @@ from lockers import LockerError
 from solvers.resolve import ALTERNATIVES, Gadget
 from solvers.tree import Floats
 from spewy.bot.resolving.budget import OutOfTimeError
-from spewy.bot.resolving.builder import PlayerStrategy, Root, add_chips, split_actions
-from spewy.bot.resolving.hand_context import HandContext
-from spewy.bot.resolving.resolve import Limits, Safety, best_responses, resolve
+from spewy.bot.resolving.builder import PlayerStrategy, Root, add_chips
+from spewy.bot.resolving.hand_context import HandContext, SolveKey
+from spewy.bot.resolving.resolve import Limits, Safety, Start, best_responses, resolve
+from spewy.bot.resolving.resolved import Resolved
 from spewy.bot.resolving.solution import Solution
-from spewy.bot.resolving.translation import BlueprintStrategy, translate_subgame
+from spewy.bot.resolving.translation import BlueprintStrategy, stored_strategy, translate_subgame
 from spewy.bot.tally import is_expected
 from spewy.errors import InputError
 from spewy.game.betting import Betting
@@ -181,24 +182,28 @@ class Subgame:
 
     def _resolved(self, player: int) -> Solution:
         """Return the solve of this subgame for a player, from the cache or computed now."""
-        key = self.betting.line, self.begun, self.board, self._solved_for(player)
+        key = self._key(player)
         try:
             resolved = self._context.solved.get(key) or self._solve(self._solved_for(player))
         finally:
             self._read.clear()
         return self._context.keep(key, resolved)
 
+    def _key(self, player: int) -> SolveKey:
+        """Return the key of the solve for a player in the cache of solved subgames."""
+        return self.betting.line, self.begun, self.board, self._solved_for(player)
+
     def _solve(self, player: int) -> Solution:
         gadget, budget = self._options.safe, self._context.budget
         limits = Limits(self._options.iterations, budget.deadline, self._options.threads)
         values = None if gadget is None else self._alternatives(player, gadget)
         with budget.limited(BEFORE):
-            warm = self._warm_start()
+            start = self._warm_start(player)
         if gadget is not None and values is None:
             LOG.info("line %r: solved unsafely: the blueprint's values are not known", self.betting.line)
         safety = None if gadget is None or values is None else Safety(player, values, gadget)
         assert self.ranges is not None
-        return resolve(self._builder, self.root, self.board, self.ranges, limits, warm, safety, self.kept)
+        return resolve(self._builder, self.root, self.board, self.ranges, limits, start, safety, self.kept)
 
     def _alternatives(self, player: int, gadget: Gadget) -> Floats | None:
         """Return the alternative payoffs of the opponent's hands in a safe solve for a player, ``[hand of the deck]``.
@@ -214,10 +219,19 @@ class Subgame:
         """Return the player in a solve's cache key: ``player`` for a safe solve, 0 for a solve for both players."""
         return player if self._options.safe is not None else 0
 
-    def _warm_start(self) -> tuple[PlayerStrategy, PlayerStrategy] | None:
-        """Return both players' blueprint strategies, translated to this subgame's bets; None if one is unknown."""
+    def _warm_start(self, player: int) -> Start | None:
+        """Return what a solve for a player starts from; None: from zero.
+
+        If this round is solved again after a bet, this is the round's earlier solve, unless it is not cached or worse
+        than the blueprint. Otherwise it is both players' blueprint strategies, translated to this subgame's bets.
+        """
         if not self._options.warm:
             return None
+        outer = self.outer
+        if outer is not None and outer.root.round == self.root.round and not outer._worse.get(player, False):
+            earlier = self._context.solved.get(outer._key(player))
+            if isinstance(earlier, Resolved):
+                return earlier
         first, second = self._translated_strategy(0), self._translated_strategy(1)
         return None if first is None or second is None else (first, second)
 
@@ -360,22 +374,7 @@ class Subgame:
         """Return a player's stored strategy in this subgame; None if the blueprint's tree does not have the root."""
         if self._blueprint_line is None:
             return None
-        blueprint, round_line = self._context.blueprint, entry_line(self._blueprint_line)
-        put_in_before = blueprint.node(round_line).put_in[0]
-        stack = blueprint.smallest_stack
-        root = replace(
-            self.root,
-            put_in_before=put_in_before,
-            stack=None if stack is None else stack - put_in_before,
-            actions=split_actions(add_chips(self._blueprint_line[len(round_line) :], -put_in_before)),
-            extra_bets=(),
-            menu="job",
-        )
-
-        def read(lines: list[str], board: tuple[int, ...]) -> Stacked:
-            whole_lines = [round_line + add_chips(line, put_in_before) for line in lines]
-            return blueprint.strategies(whole_lines, board)
-
+        root, read = stored_strategy(self._context.blueprint, self.root, self._blueprint_line)
         return BlueprintStrategy(root, self._read_once(player, read))
 
     def _read_once(self, player: int, read: PlayerStrategy) -> PlayerStrategy:

@@ -11,6 +11,7 @@ then has no corresponding decision, and the new strategy checks or calls.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,8 +19,9 @@ import numpy as np
 
 from solvers.tree import Ints
 from spewy.bot.bet_translation import nearest_size
-from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder
-from spewy.game.nodes import Node
+from spewy.bot.blueprint import Blueprint
+from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, add_chips, split_actions
+from spewy.game.nodes import Node, entry_line
 from spewy.records.policy import Stacked
 
 
@@ -33,6 +35,32 @@ class BlueprintStrategy(NamedTuple):
 
     root: Root
     strategy: PlayerStrategy
+
+
+def stored_strategy(blueprint: Blueprint, root: Root, line: str) -> BlueprintStrategy:
+    """Return the stored strategy in a subgame; it serves both players.
+
+    Args:
+        blueprint: the stored strategy of the whole game.
+        root: root of the subgame.
+        line: the root's line in the blueprint's tree.
+    """
+    round_line = entry_line(line)
+    put_in_before = blueprint.node(round_line).put_in[0]
+    stack = blueprint.smallest_stack
+    known = replace(
+        root,
+        put_in_before=put_in_before,
+        stack=None if stack is None else stack - put_in_before,
+        actions=split_actions(add_chips(line[len(round_line) :], -put_in_before)),
+        extra_bets=(),
+        menu="job",
+    )
+
+    def read(lines: list[str], board: tuple[int, ...]) -> Stacked:
+        return blueprint.strategies([round_line + add_chips(each, put_in_before) for each in lines], board)
+
+    return BlueprintStrategy(known, read)
 
 
 def translate_subgame(

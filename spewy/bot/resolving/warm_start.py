@@ -17,9 +17,11 @@ import numpy as np
 from lockers import LockerError
 from solvers.game import LiveGame
 from solvers.solver import Solver
-from solvers.tree import Floats
+from solvers.tree import Floats, Ints
 from spewy.bot.resolving.budget import OutOfTimeError
 from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder
+from spewy.bot.resolving.resolved import Resolved
+from spewy.bot.resolving.translation import counterparts_of
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.records.policy import Stacked
@@ -30,6 +32,9 @@ ITERATIONS, REGRET = 5, 0.15
 
 The size is in units of the pot times the total weight of the opponent's range.
 """
+
+AS_MANY = 20
+"""Number of iterations that a start from an earlier solve counts as (`docs/research/re-solving.md`)."""
 
 
 def start_warm(
@@ -70,6 +75,59 @@ def start_warm(
         if not any(player.any() for both in boards for player in both):
             solver.iteration = 0
     return solver.iteration
+
+
+def start_from_earlier(
+    builder: SubgameBuilder, root: Root, layout: Layout, solver: Solver, earlier: Resolved
+) -> int:
+    """Set a solver's regrets from an earlier solve of the same board and ranges, in a tree with other bets.
+
+    Each action gets the regrets of the corresponding action of the earlier tree (`translation.counterparts_of`), in the
+    decisions after a new bet those of the decisions after the nearest bet. Other actions get 0.
+
+    Args:
+        builder: the builder of both subgames.
+        root: root of the subgame.
+        layout: boards and betting of the subgame.
+        solver: the solver to start.
+        earlier: the earlier solve.
+
+    Returns:
+        The number of iterations that the start counts as.
+    """
+    counterparts = dict(
+        counterparts_of(
+            builder.tree(root).root,
+            builder.tree(earlier.root).root,
+            root.put_in_before,
+            earlier.root.put_in_before,
+        )
+    )
+
+    def moves(t: int, player: int) -> Ints:
+        """Slots of a player's actions in a round, and the slots of the corresponding actions: ``[2, action]``."""
+        pairs = []
+        for line in builder.decisions(root, t, player)[0]:
+            counterpart, decision = counterparts[line], builder.decision(root, line)
+            known = None if counterpart.line is None else builder.decision(earlier.root, counterpart.line)
+            if decision is not None and known is not None:
+                pairs += [
+                    (decision[1] + place, known[1] + number)
+                    for number, place in enumerate(counterpart.places)
+                ]
+        return np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+
+    slots = [[moves(t, player) for player in (0, 1)] for t in range(layout.n_rounds)]
+    for t, b in layout.every_board():
+        if not any(each.size for each in slots[t]):
+            continue
+        regrets, known = solver.read("regrets", t, b), earlier.regrets(t, b)
+        for player in (0, 1):
+            to, of = slots[t][player]
+            regrets[player][to] = known[player][of]
+        solver.write("regrets", t, b, regrets)
+    solver.iteration = AS_MANY
+    return AS_MANY
 
 
 def write_strategy(

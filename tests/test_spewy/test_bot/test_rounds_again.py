@@ -1,6 +1,7 @@
 """A round that is solved again from its beginning: menus, real bets in the tree, and what was played is kept."""
 
 import logging
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +11,9 @@ from bot_games import NO_LIMIT_GAME, folder_of
 from spewy.bot.agent import bot_of, open_bot
 from spewy.bot.options import Options
 from spewy.bot.public_state import Answer
-from spewy.bot.resolving.builder import Root, SubgameBuilder, strategy_size
+from spewy.bot.resolving.builder import Root, SubgameBuilder, live_game, new_solver, strategy_size
 from spewy.bot.resolving.resolve import Limits, resolve
+from spewy.bot.resolving.warm_start import start_from_earlier
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.gamefile import parse_game
@@ -91,6 +93,53 @@ def test_kept_decisions_stay_and_the_others_answer_them():
     live = alone.frequencies("c", BOARD).sum(axis=0) > 0
     assert np.abs(kept.frequencies("c", BOARD) - alone.frequencies("c", BOARD))[:, live].mean() < 0.02
     assert np.abs(free.frequencies("c", BOARD) - alone.frequencies("c", BOARD))[:, live].mean() > 0.05
+
+
+def test_a_tree_with_one_more_bet_starts_from_the_regrets_of_the_earlier_solve():
+    games, few = builder(), Limits(10)
+    rng = np.random.default_rng(3)
+    ranges = rng.random(games.n_hands), rng.random(games.n_hands)
+    root = replace(ROOT, menu="lean")
+    wide = games.fitting(root, ("c", "r50"), "lean", None)
+    earlier = resolve(games, root, BOARD, ranges, Limits(100))
+    layout = games.layout(wide, BOARD)
+    with closing(new_solver(live_game(layout, ranges))) as solver:
+        started = start_from_earlier(games, wide, layout, solver, earlier)
+        assert started == solver.iteration > 0
+        regrets, known = solver.read("regrets", 0, 0), earlier.regrets(0, 0)
+    slot = {(line, tree): games.decision(tree, line)[1] for line in ("c", "cr40") for tree in (root, wide)}
+    slot["cr50", wide] = games.decision(wide, "cr50")[1]  # answers to r50, the nearest bet of which is r40
+    assert names(games, wide, "c") == ["c", "r40", "r50", "r380"]
+    at, of = slot["c", wide], slot["c", root]
+    np.testing.assert_array_equal(regrets[1][[at, at + 1, at + 3]], known[1][[of, of + 1, of + 2]])
+    assert not regrets[1][at + 2].any()
+    for line in ("cr40", "cr50"):
+        at, of = slot[line, wide], slot["cr40", root]
+        np.testing.assert_array_equal(regrets[0][[at, at + 1]], known[0][[of, of + 1]])
+
+    def lost(solved):
+        return sum(float(ranges[p] @ solved.best_values(p)) for p in (0, 1))
+
+    best = lost(resolve(games, wide, BOARD, ranges, Limits(400)))
+    from_earlier = lost(resolve(games, wide, BOARD, ranges, few, earlier)) - best
+    from_zero = lost(resolve(games, wide, BOARD, ranges, few)) - best
+    assert 0 < from_earlier < from_zero / 4
+
+
+def test_the_bot_starts_from_the_solve_that_it_has_made_in_the_round(folder, monkeypatch):
+    started = []
+
+    def start(builder, root, layout, solver, earlier):
+        started.append((root.extra_bets, earlier.root.extra_bets))
+        return start_from_earlier(builder, root, layout, solver, earlier)
+
+    monkeypatch.setattr("spewy.bot.resolving.resolve.start_from_earlier", start)
+    for options in (HOW, HOW | {"safe": "mixed"}, HOW | {"warm": False}):
+        started.clear()
+        with bot_of(folder, Options(**options)) as bot:
+            bot.answer(turn())
+            bot.answer(turn().apply("c").apply("r100"))
+        assert started == ([] if "warm" in options else [(("cr90",), ())]), options
 
 
 @pytest.mark.parametrize("first", ["c", "r30"])
