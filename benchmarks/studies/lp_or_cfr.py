@@ -148,7 +148,12 @@ def _river(rows: str, sweeps: int) -> OneChunk:
 
 
 def _turn(rows: str, sweeps: int) -> OneChunk:
-    """Return the turn chunk of T1 with ``rows`` rows on the turn, and payoffs of rivers after a number of sweeps."""
+    """Return the turn chunk of the example ``T1.toml``, with payoffs of rivers after a number of sweeps.
+
+    Args:
+        rows: number of rows on the turn, as the job key ``rows.turn`` has it.
+        sweeps: number of sweeps of the solve.
+    """
     changes = [f"rows.turn={rows}", f"rows.river={40 if sweeps > 1 else 10}"]
     changes += ["solve.integrate=average", f"solve.max_sweeps={sweeps}", f"solve.check_every={sweeps}"]
     session = Session(Job.load(ROOT / "examples/T1.toml", changes))

@@ -70,7 +70,9 @@ def _add_all(c: Cursor, leaf_pair: int) -> None:
 
 @inlined
 def _count_wins(c: Cursor, leaf_pairs: Any) -> None:
-    """Compute ``work.wins``, ``total`` and ``by_card`` for one or two batches of 16 leaf pairs.
+    """Compute the reach that loses to each hand (``work.wins``), the whole reach and the reach with each card.
+
+    The docstring of the module has the formulas. The function processes one or two batches of 16 leaf pairs.
 
     A leaf pair is a fold, a showdown, or one of each, all after the same sequence of the opponent.
 

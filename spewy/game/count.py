@@ -298,7 +298,7 @@ class _Counter:
         Args:
             states: the decisions at which the player raises.
             player: the player who raises.
-            total: ``[decision]``, the totals of the raises.
+            total: ``[decision]``, all chips that the player has put in after the raise.
         """
         by = np.maximum(states.raise_by, total - states.spent.max(axis=0))
         spent = states.spent.copy()

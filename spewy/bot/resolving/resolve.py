@@ -36,7 +36,7 @@ BATCH = 0.25
 PAGE, PAGES = 4096, 2048
 """Size of a memory page in bytes, and number of pages to touch before the clock is read again."""
 Start = tuple[PlayerStrategy, PlayerStrategy] | Resolved
-"""What a solve starts from: both players' strategies, or an earlier solve of the round in a tree with other bets."""
+"""The start of a solve: both players' strategies, or an earlier solve of the round in a tree with other bets."""
 SHORTEST: tuple[Stage, ...] = ("first", "judge", "judge")
 """Stages of the shortest solve: one iteration and both best responses."""
 

@@ -163,7 +163,12 @@ class Session:
         self._total = None  # the server counts the chips of each login by themselves
 
     def _play_hand(self, answer: Answer, opened: Open) -> None:
-        """Play a hand to its end, from a state that the server has sent; ``opened`` is the hand as stored."""
+        """Play a hand to its end.
+
+        Args:
+            answer: the hand's state that the server has sent last.
+            opened: the hand in the session's file, which the session has begun and not finished.
+        """
         self._faults = list(opened.faults)
         hand, position = answer.played.legal or answer.played.hand, answer.position
         seed = hand_seed(self._seed, opened.number)

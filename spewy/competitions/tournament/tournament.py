@@ -350,7 +350,12 @@ def read_games(path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, flo
 
 
 def _share(one: float | None, two: float | None) -> float:
-    """Return the first bot's share of the chips; a half if both bots failed."""
+    """Return the first bot's share of the chips at the end of a game.
+
+    Args:
+        one: chips of the first bot; None: the bot failed, and the other bot gets all chips.
+        two: chips of the second bot; None as for the first. If both failed, the share is a half.
+    """
     if one is None or two is None:
         return 0.5 if one is two else float(two is None)
     if not (one >= 0 and two >= 0 and 0 < one + two < math.inf):
