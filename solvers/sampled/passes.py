@@ -103,7 +103,7 @@ def walk(w: Walk, first: int, last: int, dither: int, depth: int, ends: bool) ->
 
 @inlined
 def _mode_of(w: Walk, t: int) -> int:
-    """Return the mode of a pass in round t; before round ``w.best_from``, a `BEST` pass follows the strategy (`EVALUATE`)."""
+    """Mode of a pass in round t: `EVALUATE` for a `BEST` pass before round ``w.best_from``, else ``w.mode``."""
     return EVALUATE if w.mode == BEST and t < w.best_from else w.mode
 
 
