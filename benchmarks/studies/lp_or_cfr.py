@@ -131,11 +131,11 @@ def main() -> int:
     text, pictures = [_machine(args)], []
     for title, make in (("River chunk", _river), ("Turn chunk", _turn)):
         found = _measure_sizes(make, sizes, args)
-        text += [f"### {title}", *main_table(found[args.main]), *scaling_table(found)]
+        text += [f"## {title}", *main_table(found[args.main]), *scaling_table(found)]
         pictures.append((title, found))
         if title == "River chunk":
             sparsity = _sparsity_table([(k, found[k].chunk) for k in found if k.isdigit()], args)
-    page = "\n".join([*text, "### What sparsity is worth (river chunk)", *sparsity])
+    page = "\n".join([*text, "## What sparsity is worth (river chunk)", *sparsity])
     print(page)
     if args.write:
         write_page(args.write, page, "chunks")
