@@ -322,7 +322,8 @@ class Sitting:
         amount = f"{abs(chips) / unit.chips:.10g}"
         nothing = "You win nothing" if self._contest.pot else "Nobody wins"
         result = f"You win {amount}" if chips > 0 else f"You lose {amount}" if chips < 0 else nothing
-        self._waiting.append(Event("result", f"{shows}{result}; {self.total:+.10g} after {self.hands}"))
+        hands = "1 hand" if self.hands == 1 else f"{self.hands} hands"
+        self._waiting.append(Event("result", f"{shows}{result}; {self.total:+.10g} after {hands}"))
         return self._next()
 
     def _shown(self, hand: Hand) -> str | None:

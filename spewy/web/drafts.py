@@ -172,7 +172,10 @@ def _problem(line: str) -> dict[str, str]:
         key = {"betting tree": "bets"}.get(named[1], named[1]) if named else ""
         return {"key": key, "message": line.partition(": ")[2] if key in ("name", "unit") else line}
     rest = line[match.end() :]
-    return {"key": match.group(), "message": rest.removeprefix(":").removeprefix(",").strip()}
+    message = rest.removeprefix(":").removeprefix(",").strip()
+    if match.group().startswith("bets."):
+        message = re.sub(r"^position \d+: ", "", message)  # the message quotes the wrong size
+    return {"key": match.group(), "message": message}
 
 
 def _require_no_files(data: Mapping[str, Any]) -> None:

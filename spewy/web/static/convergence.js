@@ -31,11 +31,11 @@ export function convergenceChart(curve, { unit, target }) {
       svg("text", { x: box.left - 6, y: y(value) + 4, "text-anchor": "end" }, writeLevel(value)),
     ]),
     [0, 0.5, 1].map((share) =>
-      svg("text", { x: x(share * last), y: box.height - box.bottom + 16, "text-anchor": ["start", "middle", "end"][2 * share] }, duration(share * last)),
+      svg("text", { x: x(share * last), y: box.height - box.bottom + 16, "text-anchor": ["start", "middle", "end"][2 * share] }, share ? duration(share * last) : "0"),
     ),
     svg("text", { class: "chart-unit", x: x(last / 2), y: box.height - 6, "text-anchor": "middle" }, "time"),
     svg("text", { class: "chart-unit", x: -(box.height - box.bottom + box.top) / 2, y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, `exploitability, ${unit === "%" ? "% of the pot" : unit}`),
-    target > 0 ? [svg("line", { class: "target-line", x1: box.left, x2: box.width - box.right, y1: y(target), y2: y(target) }), svg("text", { class: "target-text", x: box.width - box.right, y: y(target) - 4, "text-anchor": "end" }, "target")] : null,
+    target > 0 ? [svg("line", { class: "target-line", x1: box.left, x2: box.width - box.right, y1: y(target), y2: y(target) }), svg("text", { class: "target-text", x: box.left + 4, y: y(target) - 4 }, "target")] : null,
     svg("path", { class: "convergence-line", d: path }),
   );
 }

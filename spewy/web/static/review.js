@@ -15,6 +15,9 @@ export function reviewNode(state) {
     el("h2", {}, `Review of hand ${report.number + 1}`),
     scoreNode(report.score),
     report.decisions.length ? decisionsNode(state) : el("p", { class: "note" }, "You had no decision in this hand."),
+    report.decisions.length
+      ? el("p", { class: "note" }, "Cost is the EV of the strategy's mix less the EV of your action. It is negative if your action is better than the mix, and 0 on average if you play the mix.")
+      : null,
     state.kind === "game" && report.decisions.length
       ? el("p", { class: "note" }, "Costs and EVs assume that nobody bets in later rounds.")
       : null,

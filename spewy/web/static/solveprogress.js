@@ -8,6 +8,8 @@ import { count, duration, known } from "./format.js";
 import { placeAddress } from "./place.js";
 import { ask, send } from "./source.js";
 
+const PREPARING =
+  "The solve is being prepared. The first solve after the installation also compiles the program, which takes about a minute.";
 const FAST_MS = 1000;
 const SLOW_MS = 5000;
 
@@ -93,9 +95,9 @@ export function watchSolve(root, { id, origin }) {
   }
 
   function drawSolve(solve) {
-    if (!solve) {
+    if (!solve || (solve.running && !solve.done)) {
       fill(facts);
-      return fill(body, el("p", { class: "note" }, "The solve is being prepared."));
+      return fill(body, el("p", { class: "note" }, PREPARING));
     }
     const unit = solve.unit === "%" ? "% of the pot" : solve.unit;
     const error = solve.stderr === null ? "" : ` ± ${precise(solve.stderr)}`;

@@ -21,7 +21,7 @@ export function starter(draft, started) {
     const state = draft.place ? draft.place.state : null;
     const others = draft.otherProblems().map(({ message, key }) => (key ? `${key}: ${message}` : message));
     const inFields = draft.problems.length - others.length;
-    const lines = [draft.failure, ...others, inFields ? `${inFields === 1 ? "One field has an error" : `${inFields} fields have errors`}, shown beside it.` : ""].filter(Boolean);
+    const lines = [draft.failure, ...others, inFields ? inFields === 1 ? "One field has an error, shown beside it." : `${inFields} fields have errors, shown beside them.` : ""].filter(Boolean);
     showLines(errors, lines, "error");
     showLines(notes, draft.notes, "note");
     fill(place, placeText());

@@ -176,7 +176,7 @@ def test_a_session_in_the_terminal(solved_spots, tmp_path):
     assert "Only the bets of the solved tree can be played." in lines
     assert "Betting so far: none" in lines
     assert "Pot 1; check, bet 0.5 > You: bets 0.5" in lines
-    result_line = r"(The bot shows \w{4}\. )?You (win|lose) [0-9.]+; [+-][0-9.]+ after 1"
+    result_line = r"(The bot shows \w{4}\. )?You (win|lose) [0-9.]+; [+-][0-9.]+ after 1 hand"
     assert sum(re.fullmatch(result_line, line) is not None for line in lines) == 1
     verdict = next(line for line in lines if line.startswith("  turn (first): bets 0.5; the strategy "))
     assert re.search(r"; cost -?[0-9.]+ bb$", verdict)

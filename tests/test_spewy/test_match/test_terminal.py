@@ -128,7 +128,7 @@ def test_a_hand_is_told_and_reviewed():
         "Turn: As8s8d4h, pot 40",
         "You: bets 20 (to 40)",
         "River: As8s8d4h6d, pot 80",
-        "The bot shows 5d5c. You lose 40; -40 after 1",
+        "The bot shows 5d5c. You lose 40; -40 after 1 hand",
         "\nHand 2: out of position, with 6sKs",
     ):
         assert line in told, line

@@ -65,6 +65,10 @@ def test_the_review_has_costs_and_the_opponents_range(page, address):
     row = page.locator(".decisions tbody tr").first
     expect(row).to_contain_text("bets 0.5")
     expect(row.locator(".cost")).to_have_text(re.compile(r"-?\d+\.\d\d"))
+    expect(page.locator(".review")).to_contain_text(
+        "Cost is the EV of the strategy's mix less the EV of your"
+    )
+    expect(page.locator(".event-result")).to_contain_text("after 1 hand")
     grid = page.get_by_role("grid", name="the opponent's range")
     expect(grid.get_by_role("gridcell")).to_have_count(169)
     grid.get_by_role("gridcell", name=re.compile("^KK: ")).click()

@@ -119,6 +119,36 @@ def test_an_error_stands_beside_its_field_and_the_draft_survives_a_reload(form):
     expect(form.get_by_role("button", name="Start", exact=True)).to_be_enabled(timeout=PATIENCE)
 
 
+def test_the_cost_is_counted_anew_once_the_errors_are_corrected(form):
+    start, cost = (form.get_by_role("region", name=name) for name in ("start", "cost"))
+    form.fill("#sizes-river-oop-bet", "50")
+    expect(form.locator("#sizes-river-error")).to_have_text(
+        "expected a size such as 60%, 2.5bb, e or a (\"50%\" is 50 % of the pot), found '50'",
+        timeout=PATIENCE,
+    )
+    expect(start).to_contain_text("One field has an error, shown beside it.")
+    form.fill("#job-spot-pot", "much")
+    expect(start).to_contain_text("2 fields have errors, shown beside them.", timeout=PATIENCE)
+    expect(cost).to_contain_text("The job has errors")
+    form.fill("#job-spot-pot", "5.5")
+    form.fill("#sizes-river-oop-bet", "50%")
+    expect(form.get_by_role("button", name="Start", exact=True)).to_be_enabled(timeout=PATIENCE)
+    assert "errors" not in cost.inner_text()
+
+
+def test_a_solve_that_has_made_no_sweep_is_being_prepared(page, address):
+    solve = {"running": True, "finished": False, "ended": None, "done": 0, "saved": 0, "counted": "sweeps"}
+    unknown = ("target", "exploitability", "stderr", "per_second", "seconds", "seconds_left", "value")
+    solve |= dict.fromkeys((*unknown, "checking", "measured_at")) | {"curve": [], "unit": "%"}
+    found = {"id": "new", "job": {"state": "running", "error": None}, "kind": "solve", "solve": solve}
+    page.route("**/api/jobs/progress*", lambda route: route.fulfill(json=found))
+    page.goto(f"{address}#solve?job=new")
+    expect(page.locator(".solve-progress")).to_contain_text("The solve is being prepared.")
+    expect(page.locator(".solve-progress .facts")).to_be_empty()
+    solve |= {"done": 10, "target": 0.5}
+    expect(page.locator(".solve-progress")).to_contain_text("target0.5 % of the pot")
+
+
 def test_a_lock_is_set_in_the_tree_and_in_the_text(form):
     form.locator("summary", has_text="Betting tree").last.click()
     form.locator(".job-tree").get_by_role("button", name="lock").first.click()
