@@ -133,7 +133,7 @@ def test_the_cost_is_counted_anew_once_the_errors_are_corrected(form):
     form.fill("#job-spot-pot", "5.5")
     form.fill("#sizes-river-oop-bet", "50%")
     expect(form.get_by_role("button", name="Start", exact=True)).to_be_enabled(timeout=PATIENCE)
-    assert "errors" not in cost.inner_text()
+    expect(cost).not_to_contain_text("errors", timeout=PATIENCE)
 
 
 def test_a_solve_that_has_made_no_sweep_is_being_prepared(page, address):
