@@ -228,7 +228,7 @@ class Subgame:
         if not self._options.warm:
             return None
         outer = self.outer
-        if outer is not None and outer.root.round == self.root.round and not outer._worse.get(player, False):
+        if outer is not None and outer.root.round == self.root.round and not any(outer._worse.values()):
             earlier = self._context.solved.get(outer._key(player))
             if isinstance(earlier, Resolved):
                 return earlier

@@ -140,6 +140,13 @@ def test_the_bot_starts_from_the_solve_that_it_has_made_in_the_round(folder, mon
             bot.answer(turn())
             bot.answer(turn().apply("c").apply("r100"))
         assert started == ([] if "warm" in options else [(("cr90",), ())]), options
+    started.clear()
+    with bot_of(folder, Options(**HOW)) as bot:
+        bot.answer(turn())
+        earlier = bot._beliefs.at(turn()).subgame
+        earlier._worse[1] = True  # one player's strategy is worse than the stored one
+        bot.answer(turn().apply("c").apply("r100"))
+    assert started == []
 
 
 @pytest.mark.parametrize("first", ["c", "r30"])
