@@ -185,14 +185,12 @@ class Environment:
     def probe(self) -> None:
         """Open the file now, so that errors in opening it are raised now and not at first use.
 
-        Raises:
-            DamagedLockerError: The file lacks pages that are in use; another store of this process may have opened the
-                file before it was cut off.
+        A file that was cut off after its opening raises a `DamagedLockerError`, too.
         """
-        was_open = self._env is not None
+        opened_before = self._env is not None
         env = self._enter(write=self.writers > 0)
         try:
-            if was_open and not self._short:
+            if opened_before and not self._short:
                 require_whole(env, self.path)
         except (lmdb.Error, OSError) as error:
             raise unreadable(error, self.path) from error

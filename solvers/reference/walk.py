@@ -233,8 +233,7 @@ class _Bundle(NamedTuple):
     """The arrays with which a kernel traverses one round for one player: betting, hands, locks, regrets and sums.
 
     Regrets and sums are ``[board, slot, row]``, with a slot for each action of each decision. Strategies follow from
-    ``own_current`` and ``other_current`` (regrets or sums). A pass in the mode `UPDATE` changes ``regrets``, the
-    predicted regrets ``guesses``, and ``other_sums``.
+    ``own_current`` and ``other_current`` (regrets or sums). `UPDATE` changes regrets, predictions and sums.
     """
 
     forest: ForestArrays

@@ -217,7 +217,7 @@ def times_text(seconds: Sequence[float]) -> str:
     """Describe how long decisions took: their number, and the median, 99 % quantile and maximum of the seconds.
 
     >>> times_text([0.1, 0.3, 0.2])
-    '3; 0.2000 s median, 0.2000 s 99 %, 0.3000 s at most'
+    '3; 0.2000 s median, 0.3000 s 99 %, 0.3000 s at most'
     """
     found = quantiles(seconds)
     return f"{len(seconds):,}; {found['median']:.4f} s median, {found['p99']:.4f} s 99 %, {found['most']:.4f} s at most"

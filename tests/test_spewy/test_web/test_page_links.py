@@ -39,6 +39,7 @@ def test_links_to_play_and_train_and_back(page: Page, folder: Path) -> None:
     with serving(folder) as server:
         for name in ("turn", "rivers"):
             open_place(page, server.address, folder=name)
+            expect(page.locator(".page-look > .solve")).to_contain_text(name)
             follow(page, "play against it")
             expect(page.get_by_role("heading", name="Hand 1 ")).to_be_visible()
             follow(page, "train single decisions")

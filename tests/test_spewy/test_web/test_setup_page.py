@@ -130,6 +130,7 @@ def test_the_cost_is_counted_anew_once_the_errors_are_corrected(form):
     form.fill("#job-spot-pot", "much")
     expect(start).to_contain_text("2 fields have errors, shown beside them.", timeout=PATIENCE)
     expect(cost).to_contain_text("The job has errors")
+    form.fill("#job-name", "after corrections")
     form.fill("#job-spot-pot", "5.5")
     form.fill("#sizes-river-oop-bet", "50%")
     expect(form.get_by_role("button", name="Start", exact=True)).to_be_enabled(timeout=PATIENCE)
