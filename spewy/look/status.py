@@ -66,11 +66,9 @@ def progress_of(folder: str | Path) -> Progress:
     path = as_path(folder, "folder")
     status = status_of(path)
     with open_store(path if holds_store(path) else strategy_folder(path), read_only=True) as store:
+        job = stored_job(store, folder)
         # The solve may have measured again after the status was read.
-        job, trace = (
-            stored_job(store, folder),
-            [check for check in read_trace(store) if check[0] <= status.deals],
-        )
+        trace = [check for check in read_trace(store) if check[0] <= status.deals]
     unit, scale = ("%", 100 / job.pot) if job.pot else ("mbb", 1000 / job.rules.big_blind)
     target = None
     if status.target is not None:
