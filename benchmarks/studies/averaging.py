@@ -5,7 +5,7 @@
 Here a *visit* improves all chunks of one board bucket. It deals a board of the bucket, plays down both ranges by the
 average strategies, and computes a local optimum against the payoff matrices of the board buckets that follow. The
 optimum is added to the strategy sums, weighted by the number of the visit and the player's own reach. A sweep visits
-every board bucket once, starting with the last round. Result (docs/research/whole-games.md): with sixty times the work
+every board bucket once, starting with the last round. Result (docs/research/averaging.md): with sixty times the work
 the strategy is four times as exploitable as the strategy of a solve by deals, so Spewy offers deals only.
 """
 

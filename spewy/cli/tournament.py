@@ -41,7 +41,7 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
 
     FILE.toml names the rules, the bots and the games. The rules are acpc-bankroll, acpc-points, acpc-online, higc, or
     upac. The three acpc rules are those of the ACPC in 2007, with qualifying rounds for more than ten bots; upac
-    computes Elo ratings from the games in a file of results. docs/how-to/competitions.md explains the keys.
+    computes Elo ratings from the games in a file of results. docs/how-to/tournaments.md explains the keys.
 
     \b
     Examples:
