@@ -17,6 +17,7 @@ numbers, c is a number or a vector, v one vector, and x and y are several vector
     store_each_as(kind, a, t, x, d)   like store_each, for 32-bit or 16-bit numbers, with dither d
     prefetch_each(kind, a, t)     prefetch the cache lines of a[t[0]], a[t[1]], ...
     positive_each(x)              the larger of each number and 0
+    larger_each(x, y)             the larger number of each pair of numbers of x and y
     where_each(c, x, v)           the numbers of x where the vector c is positive, the numbers of v elsewhere
     total_each(x)                 x[0] + x[1] + ..., from left to right
     x + y, x - y, x * y           vector by vector; x or y may be one vector for all, and y also one float32
@@ -195,6 +196,17 @@ def positive_each(typing_context: Any, several: Any) -> Any:
         return _joined(builder, [builder.select(builder.fcmp_ordered(">", x, zero), x, zero) for x in parts])
 
     return several(several), generate
+
+
+@intrinsic
+def larger_each(typing_context: Any, several: Any, others: Any) -> Any:
+    """Take the larger number of each pair of numbers of several vectors and as many other vectors."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        both = zip(*(_parts(builder, arg) for arg in args), strict=True)
+        return _joined(builder, [builder.select(builder.fcmp_ordered(">", x, y), x, y) for x, y in both])
+
+    return several(several, several), generate
 
 
 @intrinsic

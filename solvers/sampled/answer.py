@@ -18,7 +18,7 @@ import numpy as np
 
 from compiled import inlined, kernel
 from compiled.records import Packed, record_at, unpack, unpack_at
-from compiled.vector import WIDTH, Address, fill16, int64_at, load16, maximum, store, where_positive
+from compiled.vector import WIDTH, Address, fill16, int32_at, int64_at, load16, maximum, store, where_positive
 from solvers.matching import regret_match
 from solvers.reference.kernels import BEST
 from solvers.sampled.folds import clear_values, fold_values
@@ -84,11 +84,11 @@ def answer(
     if not link.aligned:
         enter_round(views, mirror, all_boards, t, c)
     other_reach(c)
-    gather_segments(c, parent, link, n_groups)
+    gather_segments(c, parent, link, n_groups, False)
     ending_totals(c)
     clear_values(c)
     for g in range(n_groups):
-        fold_values(c, g, int64_at(work.segment_row, g))
+        fold_values(c, g, int64_at(work.segment_row, g), False)
     g = 0
     while g < n_groups:
         end = level_end(work, g, n_groups)
@@ -96,10 +96,12 @@ def answer(
         if not alone and c.batch.n_shows > 0:
             advance_level(c, g, end)
         while g < end:
-            showdown_values(c, g, int64_at(work.segment_row, g), alone)
+            showdown_values(c, g, int64_at(work.segment_row, g), alone, False)
             g += 1
     width, share = own_width(c), np.float32(weight)
     for row in range(x.program.n_rows):
+        if int32_at(work.row_hands, row) == 0:
+            continue
         _choose(c, row)
         for n in range(row * width, (row + 1) * width, WIDTH):
             store(into, n, load16(into, n) * (_ONE - share) + load16(work.own, n) * share)

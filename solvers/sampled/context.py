@@ -178,16 +178,28 @@ class Context:
         The arrays that the best response does not change are shared with the buffers ``traverser``.
         """
         shared = (
-            *("counts", "held", "places", "n_places", "holders", "n_holders"),
+            *(
+                "counts",
+                "held",
+                "places",
+                "n_places",
+                "holders",
+                "n_holders",
+                "group_of",
+                "row_hands",
+                "edge",
+            ),
             *("segment_end", "segment_row", "segment_level", "tie_end", "open"),
             *("nodes", "row_exits", "hand_values", "hand_exits", "continuation"),
         )
-        return self._workspace(t)._replace(**{name: getattr(traverser, name) for name in shared})
+        # The mirror computes the traverser's reach as that of its opponent, and the traverser reads it as its own.
+        arrays = {name: getattr(traverser, name) for name in shared}
+        return self._workspace(t)._replace(other=traverser.own, **arrays)
 
     def _workspace(self, t: int) -> Workspace:
         size, n_hands, n_rows = self._sizes[t], self._most_hands[t], self._n_rows[t]
         last = t == self.n_rounds - 1
-        n_groups, n_batches = (max(n_rows, n_hands), 1) if last else (1, self._n_batches[t])
+        n_groups, n_batches = (max(n_rows, n_hands), 1) if last else (n_rows, self._n_batches[t])
         places = (self._most_cards + 2) | 1
         hands, rows, n_endings = WIDTH * n_hands, WIDTH * n_rows, 2 * size.n_endings
         n_wide, n_ends = rows * size.n_sequences, rows * size.n_batch_exits
@@ -206,11 +218,14 @@ class Context:
             reach=_padded(n_batches * hands),
             groups=aligned(WIDTH * n_groups * places + WIDTH),
             other=_padded(n_batches * n_wide),
-            own=aligned(n_batches * n_wide),
+            own=_padded(n_batches * n_wide),
             row_reach=aligned(rows),
             totals=aligned(WIDTH * (4 * size.n_endings + 8) * places),
             counts=aligned(n_groups * places),
-            held=ints(places),
+            held=ints(n_groups * places),
+            group_of=ints(n_hands),
+            row_hands=ints(n_rows),
+            edge=aligned(n_hands),
             places=ints(n_groups * places),
             n_places=ints(n_groups),
             holders=ints(n_groups * places),
@@ -222,6 +237,7 @@ class Context:
             same=aligned(WIDTH * n_groups),
             within=aligned(hands),
             within_sums=aligned(WIDTH * n_groups),
+            inside=aligned(WIDTH * n_groups),
             weights=aligned(rows * n_endings),
             row_exits=aligned(n_batches * n_ends),
             hand_values=_padded(hands),

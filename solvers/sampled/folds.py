@@ -38,8 +38,8 @@ from compiled.several import (
     stepped,
     store_each,
 )
-from compiled.vector import WIDTH, fill16, float32_at, int32_at, int64_at, load16, store
-from solvers.sampled.views import Cursor, all_hands, cards_of, other_width, own_width
+from compiled.vector import WIDTH, fill16, float32_at, int32_at, load16, store
+from solvers.sampled.views import Cursor, all_hands, other_width, own_width
 
 FOUR = (0, 0, 0, 0)
 """Tuple of four zeros: its length tells `stepped` to return four offsets."""
@@ -55,8 +55,10 @@ def own_weights(c: Cursor) -> None:
     """
     work, batch, program = c.work, c.batch, c.round.program
     width, n_endings = own_width(c), WIDTH * (batch.n_folds + batch.n_shows)
-    for n in range(0, program.n_rows * n_endings, WIDTH):
-        store(work.weights, n, fill16(_ZERO))
+    for row in range(program.n_rows):
+        if int32_at(work.row_hands, row) != 0:
+            for n in range(row * n_endings, (row + 1) * n_endings, WIDTH):
+                store(work.weights, n, fill16(_ZERO))
     _add_weights(c, batch.fold_leaves, batch.n_fold_leaves, 0, batch.pay + WIDTH * batch.n_show_leaves, width)
     _add_weights(c, batch.show_leaves, batch.n_show_leaves, batch.n_folds, batch.pay, width)
 
@@ -64,9 +66,11 @@ def own_weights(c: Cursor) -> None:
 @inlined
 def clear_values(c: Cursor) -> None:
     """Set ``work.values``, the sums of each row's values at folds and showdowns, to 0."""
-    n_endings = c.batch.n_folds + c.batch.n_shows
-    for n in range(0, WIDTH * c.round.program.n_rows * n_endings, WIDTH):
-        store(c.work.values, n, fill16(_ZERO))
+    n_endings = WIDTH * (c.batch.n_folds + c.batch.n_shows)
+    for row in range(c.round.program.n_rows):
+        if int32_at(c.work.row_hands, row) != 0:
+            for n in range(row * n_endings, (row + 1) * n_endings, WIDTH):
+                store(c.work.values, n, fill16(_ZERO))
 
 
 @inlined
@@ -89,69 +93,25 @@ def _add_weights(c: Cursor, first: int, n: int, first_ending: int, pay: int, wid
         ending, at = WIDTH * (first_ending + leaf.ending), c.at_rows + leaf.own_sequence
         chips = load16(program.pay, pay + WIDTH * k)
         for row in range(program.n_rows):
-            to = row * n_endings + ending
-            store(work.weights, to, load16(work.weights, to) + load16(work.own, row * width + at) * chips)
+            if int32_at(work.row_hands, row) != 0:
+                to = row * n_endings + ending
+                store(work.weights, to, load16(work.weights, to) + load16(work.own, row * width + at) * chips)
 
 
 @inlined
-def fold_totals(c: Cursor) -> None:
-    """Compute ``work.totals`` at folds, in rounds before the last: the opponent's reach, overall and by card.
+def fold_values(c: Cursor, g: int, row: int, by_hand: bool) -> None:
+    """Add the values at folds of group g's hands to their row's sums in ``work.values``.
 
-    There are totals for each of the opponent's sequences that end in folds.
-    """
-    work, board, batch, endings = c.work, c.board, c.batch, c.round.program.endings
-    all_, width = all_hands(board), other_width(c)
-    for place in range(0, batch.n_folds * board.stride, WIDTH):
-        store(work.totals, place, fill16(_ZERO))
-    for h in range(board.n_hands):
-        came = load16(work.reach, c.at_hands + WIDTH * h)
-        row, (a, b) = c.at_rows + int32_at(board.rows, h) * width, cards_of(board, h)
-        for j in range(batch.n_folds):
-            reach = load16(work.other, row + int64_at(endings, batch.endings + j)) * came
-            d = j * board.stride
-            store(work.totals, d + a, load16(work.totals, d + a) + reach)
-            if board.two:
-                store(work.totals, d + b, load16(work.totals, d + b) + reach)
-            store(work.totals, d + all_, load16(work.totals, d + all_) + reach)
-
-
-@inlined
-def fold_value(c: Cursor, h: int):  # type: ignore[no-untyped-def]
-    """Add hand h's values at folds to its row's sums in ``work.values``, in rounds before the last.
-
-    Returns:
-        The hand's value from all folds when the traverser follows its own strategy.
-    """
-    work, board, batch, endings = c.work, c.board, c.batch, c.round.program.endings
-    row, all_, (a, b) = int32_at(board.rows, h), all_hands(board), cards_of(board, h)
-    came = load16(work.reach, c.at_hands + WIDTH * h)
-    sigmas, first = c.at_rows + row * other_width(c), WIDTH * row * batch.n_folds
-    value = fill16(_ZERO)
-    for j in range(batch.n_folds):
-        d, at = j * board.stride, first + WIDTH * j
-        met = load16(work.totals, d + all_) - (load16(work.totals, d + a) + load16(work.totals, d + b))
-        if board.two:
-            met = met + load16(work.other, sigmas + int64_at(endings, batch.endings + j)) * came
-        store(work.values, at, load16(work.values, at) + met)
-        value = value + load16(work.weights, at) * met
-    return value
-
-
-@inlined
-def fold_values(c: Cursor, g: int, row: int) -> None:
-    """Add the values at folds of segment g's hands to their row's sums in ``work.values``, in the last round.
-
-    A segment is a run of hands of one row, in order of strength. The function also fills ``mixed[g]`` and ``same[g]``,
-    from which the values of single hands follow: sums over all folds, weighted by the traverser's chips and reach. Four
-    folds are computed at a time; if fewer remain, the last fold is repeated with weight 0.
+    A group is a row; in the last round it is a segment (a run of hands of one row, in order of strength). With
+    ``by_hand`` the function also adds to ``mixed[g]`` and fills ``same[g]``, from which the values of single hands
+    follow: sums over all folds, weighted by the traverser's chips and reach. Four folds are computed at a time; if
+    fewer remain, the last fold is repeated with weight 0.
     """
     work, board, batch, endings = c.work, c.board, c.batch, c.round.program.endings
     n_folds, stride, into = batch.n_folds, board.stride, g * board.stride
     first_place = g * (stride // WIDTH)
     last_place = first_place + int32_at(work.n_places, g)
-    sigmas, first = row * other_width(c), WIDTH * row * (n_folds + batch.n_shows)
-    for k in range(first_place, last_place):
-        store(work.mixed, into + int32_at(work.places, k), fill16(_ZERO))
+    sigmas, first = c.at_rows + row * other_width(c), WIDTH * row * (n_folds + batch.n_shows)
     same, held = fill16(_ZERO), load16(work.groups, into + all_hands(board))
     for j in range(0, n_folds, 4):
         folds = clamped(stepped(FOUR, j, 1), n_folds - 1)
@@ -162,11 +122,14 @@ def fold_values(c: Cursor, g: int, row: int) -> None:
             count, place = fill16(float32_at(work.counts, k)), int32_at(work.places, k)
             totals = load_each(work.totals, shifted(at, place))
             sums = sums + totals * count
-            store(work.mixed, into + place, load16(work.mixed, into + place) + paired(weights, totals))
+            if by_hand:
+                store(work.mixed, into + place, load16(work.mixed, into + place) + paired(weights, totals))
         if board.two:
             sequences = int64_each(endings, shifted(folds, batch.endings))
             sigma = load_each(work.other, shifted(sequences, sigmas))
             sums = sums + sigma * held
-            same = chain(same, sigma, weights)
+            if by_hand:
+                same = chain(same, sigma, weights)
         store_each(work.values, values, load_each(work.values, values) + sums)
-    store(work.same, WIDTH * g, same)
+    if by_hand:
+        store(work.same, WIDTH * g, same)

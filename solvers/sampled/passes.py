@@ -18,12 +18,20 @@ from compiled.vector import WIDTH, Address, fill16, int32_at, int64_at, load16, 
 from solvers.discount import Discount
 from solvers.reference.kernels import BEST, EVALUATE, UPDATE
 from solvers.sampled.answer import answer, mirror_down
-from solvers.sampled.folds import clear_values, fold_totals, fold_value, fold_values, own_weights
+from solvers.sampled.folds import clear_values, fold_values, own_weights
 from solvers.sampled.links import Parent, ParentLink, enter_round, hand_up, hands_up, link_of, parent_of
 from solvers.sampled.reach import other_reach, own_reach, prefetch_row, update_averages
 from solvers.sampled.respond import respond, respond_last
-from solvers.sampled.segments import find_segments, gather_segments, level_end
-from solvers.sampled.showdowns import advance_level, ending_totals, showdown_values
+from solvers.sampled.segments import (
+    find_rows,
+    find_segments,
+    gather_rows,
+    gather_segments,
+    in_level,
+    level_end,
+    one_tie,
+)
+from solvers.sampled.showdowns import advance_level, begin_mixed, ending_totals, showdown_values
 from solvers.sampled.update import update_regrets
 from solvers.sampled.views import (
     BLOCK,
@@ -83,7 +91,7 @@ def walk(w: Walk, first: int, last: int, dither: int, depth: int, ends: bool) ->
     Returns:
         The round of the last board, whose values are not yet complete; -1 after the last call.
     """
-    all_boards, answering = unpack(w.boards), w.mode == UPDATE and w.cfr_br > 0
+    all_boards = unpack(w.boards)
     for number in range(first, last):
         t = record_at(all_boards.nodes, number).round
         while depth >= t:
@@ -93,12 +101,18 @@ def walk(w: Walk, first: int, last: int, dither: int, depth: int, ends: bool) ->
         put_int64(unpack_at(w.works[0], t).open, 0, number)
         if t < w.n_rounds - 1:
             _go_down(w, t, dither)
-            if answering:
+            if _answers(w):
                 mirror_down(w.views[1], w.works[1], w.boards, t)
     while ends and depth >= 0:
         _go_up(w, depth, dither)
         depth -= 1
     return depth
+
+
+@inlined
+def _answers(w: Walk) -> bool:
+    """Whether the opponent's strategy is mixed with a best response (CFR-BR), which computes the traverser's reach."""
+    return w.mode == UPDATE and w.cfr_br > 0
 
 
 @inlined
@@ -175,6 +189,7 @@ def _go_down(w: Walk, t: int, dither: int) -> None:
     board = board_view(all_boards, int64_at(work.open, 0))
     f = _factors(w.discount, x, board.board_bucket, dither)
     learns = mode == UPDATE and int64_at(x.ahead, board.board_bucket) == 0
+    find_rows(work, board, x.program.n_rows)
     for number in range(x.program.n_batches):
         c = cursor(x, work, board, number, False)
         enter_round(views, works, all_boards, t, c)
@@ -183,7 +198,8 @@ def _go_down(w: Walk, t: int, dither: int) -> None:
             _sum_rows(c)
             update_averages(c, f)
         if mode != BEST:
-            own_reach(c)
+            if not _answers(w):
+                own_reach(c)
             for n in range(0, WIDTH * board.n_hands, WIDTH):
                 store(work.hand_exits, c.at_hands + n, fill16(_ZERO))
             for n in range(0, work.n_ends, WIDTH):
@@ -217,7 +233,7 @@ def _go_up(w: Walk, t: int, dither: int) -> None:
     board, last, above = board_view(all_boards, int64_at(work.open, 0)), t == w.n_rounds - 1, max(t - 1, 0)
     f = _factors(w.discount, x, board.board_bucket, dither)
     learns = mode == UPDATE and int64_at(x.ahead, board.board_bucket) == 0
-    n_groups = find_segments(work, board) if last else 0
+    n_groups = find_segments(work, board, x.program.n_rows) if last else 0
     parent = parent_of(unpack_at(views, above), all_boards, unpack_at(works, above), mode_above)
     for number in range(x.program.n_batches):
         c = cursor(x, work, board, number, last)
@@ -226,19 +242,22 @@ def _go_up(w: Walk, t: int, dither: int) -> None:
             if not link.aligned:
                 enter_round(views, works, all_boards, t, c)
             other_reach(c)
-            gather_segments(c, parent, link, n_groups)
+            gather_segments(c, parent, link, n_groups, True)
             if learns:
                 update_averages(c, f)
-            if mode == UPDATE and w.cfr_br > 0:
+            if _answers(w):
                 answer(w.cfr_br, w.views[1], w.works[1], w.boards, t, number, n_groups, work.other)
             ending_totals(c)
             if mode == BEST:
                 _respond_last(c, parent, link, n_groups)
             else:
-                own_reach(c)
+                if not _answers(w):
+                    own_reach(c)
                 _follow_last(c, parent, link, n_groups)
         else:
-            fold_totals(c)
+            if c.batch.n_folds > 0:
+                gather_rows(c)
+                ending_totals(c)
             if mode == BEST:
                 _respond(c, parent, link)
             else:
@@ -272,7 +291,7 @@ def _respond_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) ->
             stop, row = int64_at(work.segment_end, g), int64_at(work.segment_row, g)
             while h < stop:
                 n = min(BLOCK, stop - h)
-                respond_last(c, h, n, row)
+                respond_last(c, h, n, row, one_tie(work, g))
                 _responses_up(c, parent, link, h, n)
                 h += n
             g += 1
@@ -304,13 +323,13 @@ def _follow_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> 
     The values are added to the board of the previous round. ``n_groups`` is the number of the board's segments (runs of
     hands of one row, in order of strength).
     """
-    work, board, program = c.work, c.board, c.round.program
+    work, n_rows = c.work, c.round.program.n_rows
     own_weights(c)
     clear_values(c)
     for g in range(n_groups):  # before all showdowns, since the totals of folds alone fill the L1 cache
-        fold_values(c, g, int64_at(work.segment_row, g))
-        if g < program.n_rows and c.number + 1 < program.n_batches:
-            prefetch_row(c, g)
+        row = int64_at(work.segment_row, g)
+        begin_mixed(c, g, row, one_tie(work, g) and not in_level(work, g, n_groups))
+        fold_values(c, g, row, True)
     g = h = 0
     while g < n_groups:
         end = level_end(work, g, n_groups)
@@ -318,16 +337,30 @@ def _follow_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> 
         if not alone and c.batch.n_shows > 0:
             advance_level(c, g, end)
         while g < end:
-            stop, mixed = int64_at(work.segment_end, g), g * board.stride
-            inside = showdown_values(c, g, int64_at(work.segment_row, g), alone)
-            same, all_mixed = load16(work.same, WIDTH * g), load16(work.mixed, mixed + all_hands(board))
+            stop, inside = int64_at(work.segment_end, g), load16(work.inside, WIDTH * g)
+            showdown_values(c, g, int64_at(work.segment_row, g), alone, True)
+            if c.number + 1 < c.round.program.n_batches:
+                for row in range(g * n_rows // n_groups, (g + 1) * n_rows // n_groups):
+                    prefetch_row(c, row)
+            if one_tie(work, g):
+                while h < stop:
+                    hand_up(c, parent, link, h, _mixed_value(c, g, h))
+                    h += 1
             while h < stop:
-                a, b = cards_of(board, h)
-                value = all_mixed - (load16(work.mixed, mixed + a) + load16(work.mixed, mixed + b))
-                value = value + same * load16(work.reach, WIDTH * h) + inside * load16(work.within, WIDTH * h)
+                value = _mixed_value(c, g, h) + inside * load16(work.within, WIDTH * h)
                 hand_up(c, parent, link, h, value)
                 h += 1
             g += 1
+
+
+@inlined
+def _mixed_value(c: Cursor, g: int, h: int):  # type: ignore[no-untyped-def]
+    """Value of hand h of group g at folds and showdowns, except for comparisons within the group."""
+    work, first, (a, b) = c.work, g * c.board.stride, cards_of(c.board, h)
+    met = load16(work.mixed, first + all_hands(c.board)) - (
+        load16(work.mixed, first + a) + load16(work.mixed, first + b)
+    )
+    return met + load16(work.same, WIDTH * g) * load16(work.reach, c.at_hands + WIDTH * h)
 
 
 @inlined
@@ -338,6 +371,10 @@ def _follow(c: Cursor, parent: Parent, link: ParentLink) -> None:
     """
     own_weights(c)
     clear_values(c)
+    for row in range(c.round.program.n_rows):
+        if int32_at(c.work.row_hands, row) != 0:
+            begin_mixed(c, row, row, False)
+            fold_values(c, row, row, True)
     for h in range(c.board.n_hands):
-        value = fold_value(c, h) + load16(c.work.hand_exits, c.at_hands + WIDTH * h)
-        hand_up(c, parent, link, h, value)
+        value = _mixed_value(c, int32_at(c.board.rows, h), h)
+        hand_up(c, parent, link, h, value + load16(c.work.hand_exits, c.at_hands + WIDTH * h))

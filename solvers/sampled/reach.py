@@ -18,7 +18,7 @@ import numpy as np
 from compiled import inlined
 from compiled.precision import DITHER_STEPS, load_as, prefetch_as, quantum_of, store_as
 from compiled.records import record_at
-from compiled.vector import WIDTH, Address, fill16, floor16, load16, store
+from compiled.vector import WIDTH, Address, fill16, floor16, int32_at, load16, store
 from solvers.matching import regret_match
 from solvers.sampled.views import Cursor, VisitFactors, other_width
 
@@ -53,6 +53,8 @@ def _reach(
 ) -> None:
     """Compute one player's reach ``[row][sequence][lane]`` within the round, for 16 lines, by regret matching.
 
+    Rows without hands on the board are skipped.
+
     Args:
         c: batch of lines on a board.
         numbers: the player's regrets (or averages).
@@ -64,6 +66,8 @@ def _reach(
     """
     program = c.round.program
     for row in range(program.n_rows):
+        if int32_at(c.work.row_hands, row) == 0:
+            continue
         to, at = c.at_rows + row * WIDTH * (1 + slots), start + row * WIDTH * slots
         store(reach, to, fill16(_ONE))
         for k in range(down, down + n_down):

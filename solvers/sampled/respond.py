@@ -8,8 +8,18 @@ import numpy as np
 
 from compiled import inlined
 from compiled.records import record_at
-from compiled.several import clamped, int32_each, load_each, scaled, shifted, stepped, store_each
-from compiled.vector import WIDTH, fill16, int64_at, load16, maximum, store
+from compiled.several import (
+    clamped,
+    fill_each,
+    int32_each,
+    larger_each,
+    load_each,
+    scaled,
+    shifted,
+    stepped,
+    store_each,
+)
+from compiled.vector import WIDTH, fill16, int64_at, load16
 from solvers.sampled.folds import FOUR
 from solvers.sampled.views import BLOCK, Cursor, all_hands, other_width
 
@@ -23,48 +33,48 @@ def respond(c: Cursor, first: int, n: int) -> None:
     Each hand's value at the start of the round is written to the beginning of ``work.nodes``.
     """
     work, batch, program = c.work, c.batch, c.round.program
-    for h in range(first, first + n, 4):
-        hands = clamped(stepped(FOUR, h, 1), first + n - 1)
-        rows = shifted(scaled(int32_each(c.board.rows, hands), other_width(c)), c.at_rows)
-        pay = batch.pay + WIDTH * batch.n_show_leaves
-        for k in range(batch.n_fold_leaves):
-            leaf = record_at(program.leaves, batch.fold_leaves + k)
-            met = _met(c, hands, leaf.ending)
-            if c.board.two:
-                sigma = load_each(
-                    work.other, shifted(rows, int64_at(program.endings, batch.endings + leaf.ending))
-                )
-                met = met + sigma * load_each(work.reach, shifted(scaled(hands, WIDTH), c.at_hands))
-            to = BLOCK * leaf.node + WIDTH * (h - first)
-            store_each(work.nodes, stepped(FOUR, to, WIDTH), met * load16(program.pay, pay))
-            pay += WIDTH
+    hands = clamped(stepped(FOUR, first, 1), first + n - 1)
+    rows = shifted(scaled(int32_each(c.board.rows, hands), other_width(c)), c.at_rows)
+    pay = batch.pay + WIDTH * batch.n_show_leaves
+    for k in range(batch.n_fold_leaves):
+        leaf = record_at(program.leaves, batch.fold_leaves + k)
+        met = _met(c, hands, leaf.ending)
+        if c.board.two:
+            sigma = load_each(
+                work.other, shifted(rows, int64_at(program.endings, batch.endings + leaf.ending))
+            )
+            met = met + sigma * load_each(work.reach, shifted(scaled(hands, WIDTH), c.at_hands))
+        store_each(work.nodes, stepped(FOUR, BLOCK * leaf.node, WIDTH), met * load16(program.pay, pay))
+        pay += WIDTH
     for e in range(batch.n_exits):
         to = BLOCK * int64_at(program.exit_nodes, batch.exit_nodes + e)
-        at = WIDTH * ((batch.first_exit + e) * work.n_most + first)
-        for i in range(0, WIDTH * n, WIDTH):
-            store(work.nodes, to + i, load16(work.continuation, at + i))
-    _best_up(c, n)
+        at = scaled(shifted(hands, (batch.first_exit + e) * work.n_most), WIDTH)
+        store_each(work.nodes, stepped(FOUR, to, WIDTH), load_each(work.continuation, at))
+    _best_up(c)
 
 
 @inlined
-def respond_last(c: Cursor, first: int, n: int, row: int) -> None:
+def respond_last(c: Cursor, first: int, n: int, row: int, tied: bool) -> None:
     """Compute best responses of ``n <= BLOCK`` hands of one row from hand ``first`` on, in the last round.
 
     `advance_level` must be called first, for the segment (run of hands of one row) to which the hands belong. Each
-    hand's value at the start of the round is written to the beginning of ``work.nodes``.
+    hand's value at the start of the round is written to the beginning of ``work.nodes``. ``tied`` says whether all
+    hands of the segment have equal strength.
     """
-    for h in range(first, first + n, 4):
-        hands = clamped(stepped(FOUR, h, 1), first + n - 1)
-        _leaves(c, hands, row, True, WIDTH * (h - first))
-        _leaves(c, hands, row, False, WIDTH * (h - first))
-    _best_up(c, n)
+    hands = clamped(stepped(FOUR, first, 1), first + n - 1)
+    if tied:
+        _leaves(c, hands, row, True, fill_each(FOUR, _ZERO))
+    else:
+        _leaves(c, hands, row, True, load_each(c.work.within, scaled(hands, WIDTH)))
+    _leaves(c, hands, row, False, load_each(c.work.reach, scaled(hands, WIDTH)))
+    _best_up(c)
 
 
 @inlined
-def _leaves(c: Cursor, hands: Any, row: int, shown: bool, to: int) -> None:
+def _leaves(c: Cursor, hands: Any, row: int, shown: bool, own) -> None:  # type: ignore[no-untyped-def]
     """Write the values of four hands of one row at showdowns (if ``shown``) or at folds into ``work.nodes``.
 
-    ``to`` is the offset of the first hand within a node.
+    ``own`` is the opponent's reach at the start of the round that each hand meets beside the totals by card.
     """
     work, batch, program = c.work, c.batch, c.round.program
     leaves = batch.show_leaves if shown else batch.fold_leaves
@@ -74,14 +84,13 @@ def _leaves(c: Cursor, hands: Any, row: int, shown: bool, to: int) -> None:
     totals = (
         batch.n_folds + 2 * batch.n_shows if shown else 0
     )  # `advance_level` writes D two areas further on
-    own = load_each(work.within if shown else work.reach, scaled(hands, WIDTH))
     sigmas = row * other_width(c)
     for k in range(n_leaves):
         leaf, sigma = record_at(program.leaves, leaves + k), fill16(_ZERO)
         if shown or c.board.two:
             sigma = load16(work.other, sigmas + int64_at(program.endings, first + leaf.ending))
         met = _met(c, hands, totals + leaf.ending) + own * sigma
-        at = stepped(FOUR, BLOCK * leaf.node + to, WIDTH)
+        at = stepped(FOUR, BLOCK * leaf.node, WIDTH)
         store_each(work.nodes, at, met * load16(program.pay, pay + WIDTH * k))
 
 
@@ -101,8 +110,8 @@ def _met(c: Cursor, hands: Any, ending: int):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _best_up(c: Cursor, n: int) -> None:
-    """Compute the values of all decisions for n hands from the values of leaves, in ``work.nodes``.
+def _best_up(c: Cursor) -> None:
+    """Compute the values of all decisions for `BLOCK` hands from the values of leaves, in ``work.nodes``.
 
     A decision of the traverser has the value of its best action, and a decision of the opponent the sum over its
     actions.
@@ -110,10 +119,9 @@ def _best_up(c: Cursor, n: int) -> None:
     nodes, batch = c.work.nodes, c.batch
     for k in range(batch.up, batch.up + batch.n_up):
         step = record_at(c.round.program.value_steps, k)
-        node, child = BLOCK * step.node, BLOCK * step.child
-        for i in range(0, WIDTH * n, WIDTH):
-            value = load16(nodes, child + i)
-            for a in range(1, step.n_actions):
-                other = load16(nodes, child + WIDTH * BLOCK * a + i)
-                value = maximum(value, other) if step.own == 1 else value + other
-            store(nodes, node + i, value)
+        child = stepped(FOUR, BLOCK * step.child, WIDTH)
+        value = load_each(nodes, child)
+        for a in range(1, step.n_actions):
+            other = load_each(nodes, shifted(child, WIDTH * BLOCK * a))
+            value = larger_each(value, other) if step.own == 1 else value + other
+        store_each(nodes, stepped(FOUR, BLOCK * step.node, WIDTH), value)

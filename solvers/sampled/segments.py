@@ -3,11 +3,18 @@
 The hands of the last round are sorted by strength. A *segment* is a run of hands of one row; a *level* is a run of
 segments that are linked by ties (hands of equal strength). Let r[h] be the opponent's reach with hand h at the start of
 the round. Then ``groups[g][c]`` is the sum of r[h] over the hands of segment g that hold card c; its last element is
-the sum over all hands of the segment. Hands of the same segment are compared one by one:
+the sum over all hands of the segment. Hands of the same segment are compared one by one if their strengths differ:
 
-    within[h] = Σ r of weaker hands + Σ r of weaker and equal hands − Σ r of all hands
+    within[h] = Σ r of weaker hands of the segment + Σ r of weaker and equal hands of the segment
 
-where the sums leave out hands that share a card with h.
+where the sums leave out hands that share a card with h. A row needs the sum over its hands of ``within`` and of the
+reach in the segment, each for its sign in D (`solvers.sampled.showdowns`). Each opposing hand enters this sum with a
+whole number that depends only on the board, so
+
+    within_sums[g] = Σ_h edge[h] · r[h],
+    edge[h] = 2 · (all hands) − (weaker hands) − (weaker and equal hands)
+
+where the numbers of hands of the segment leave out hands that share a card with h.
 """
 
 from __future__ import annotations
@@ -17,7 +24,18 @@ from typing import Any
 import numpy as np
 
 from compiled import inlined
-from compiled.vector import WIDTH, fill16, int32_at, int64_at, load16, put_int32, put_int64, store
+from compiled.vector import (
+    WIDTH,
+    Address,
+    fill16,
+    float32_at,
+    int32_at,
+    int64_at,
+    load16,
+    put_int32,
+    put_int64,
+    store,
+)
 from solvers.sampled.links import Parent, ParentLink, entering_reach
 from solvers.sampled.views import BoardView, Cursor, Workspace, all_hands, cards_of
 
@@ -25,40 +43,128 @@ _ZERO: Any = np.float32(0)
 
 
 @inlined
-def find_segments(work: Workspace, board: BoardView) -> int:
-    """Find the segments of a board of the last round, and list the cards of their hands.
+def find_segments(work: Workspace, board: BoardView, n_rows: int) -> int:
+    """Find the segments of a board of the last round, list the cards of their hands, and fill ``edge``.
 
-    A segment is a run of hands of one row, in order of strength. Its hands hold only two thirds of the cards, so
-    kernels go through lists of cards: ``places`` lists the ``n_places[g]`` cards of segment g, and ``counts`` has the
-    number of the segment's hands that hold each card, times -1. The last element of both lists stands for all hands of
-    the segment. Conversely ``holders`` lists the ``n_holders[c]`` segments whose hands hold card c.
+    A segment is a run of hands of one row, in order of strength.
 
     Returns:
         The number of segments.
     """
-    n_groups, width, h = _segments(work, board), board.stride // WIDTH, 0
+    n_groups = _segments(work, board)
+    list_cards(work, board, work.group_of, n_groups)
+    _count_rows(work, board, n_rows)
+    start = 0
+    for g in range(n_groups):
+        end = int64_at(work.segment_end, g)
+        if in_level(work, g, n_groups):
+            for h in range(start, end):
+                store(work.edge, h, _ZERO)
+        else:
+            _write_edges(work, board, start, end)
+        start = end
+    return n_groups
+
+
+@inlined
+def find_rows(work: Workspace, board: BoardView, n_rows: int) -> None:
+    """List the cards of each row's hands on a board of a round before the last; each row is a group of hands."""
+    for row in range(n_rows):
+        put_int64(work.segment_row, row, row)
+    list_cards(work, board, board.rows, n_rows)
+    _count_rows(work, board, n_rows)
+
+
+@inlined
+def list_cards(work: Workspace, board: BoardView, group_of: Address, n_groups: int) -> None:
+    """List the cards of each group's hands.
+
+    The hands of a group hold only some of the cards, so kernels go through lists of cards: ``places`` lists the
+    ``n_places[g]`` cards of group g, and ``counts`` has the number of the group's hands that hold each card, times -1.
+    The last element of both lists stands for all hands of the group. Conversely ``holders`` lists the ``n_holders[c]``
+    groups whose hands hold card c.
+
+    Args:
+        work: buffers of the board's round.
+        board: the board.
+        group_of: ``[hand]``, the group of each hand.
+        n_groups: number of groups.
+    """
+    width, total = board.stride // WIDTH, board.n_places - 1
     for c in range(width):
         put_int32(work.n_holders, c, 0)
+    for k in range(n_groups * width):
+        put_int32(work.held, k, 0)
+    for h in range(board.n_hands):
+        first = int32_at(group_of, h) * width
+        for place in range(2):
+            c = first + int32_at(board.cards, 2 * h + place)
+            put_int32(work.held, c, int32_at(work.held, c) - 1)
+        put_int32(work.held, first + total, int32_at(work.held, first + total) + 1)
     for g in range(n_groups):
-        for c in range(width):
-            put_int32(work.held, c, 0)
-        n_hands, end = -h, int64_at(work.segment_end, g)
-        while h < end:
-            for place in range(2):
-                c = int32_at(board.cards, 2 * h + place)
-                put_int32(work.held, c, int32_at(work.held, c) - 1)
-            h += 1
-        put_int32(work.held, board.n_places - 1, n_hands + h)
-        n = 0
+        n, first = 0, g * width
         for c in range(board.n_places):
-            if int32_at(work.held, c) != 0:
-                put_int32(work.places, g * width + n, WIDTH * c)
-                store(work.counts, g * width + n, np.float32(int32_at(work.held, c)))
+            if int32_at(work.held, first + c) != 0:
+                put_int32(work.places, first + n, WIDTH * c)
+                store(work.counts, first + n, np.float32(int32_at(work.held, first + c)))
                 put_int32(work.holders, c * work.n_groups + int32_at(work.n_holders, c), g)
                 put_int32(work.n_holders, c, int32_at(work.n_holders, c) + 1)
                 n += 1
         put_int32(work.n_places, g, n)
-    return n_groups
+
+
+@inlined
+def _count_rows(work: Workspace, board: BoardView, n_rows: int) -> None:
+    """Fill ``row_hands``, the number of hands of each row."""
+    for row in range(n_rows):
+        put_int32(work.row_hands, row, 0)
+    for h in range(board.n_hands):
+        row = int32_at(board.rows, h)
+        put_int32(work.row_hands, row, int32_at(work.row_hands, row) + 1)
+
+
+@inlined
+def _write_edges(work: Workspace, board: BoardView, start: int, end: int) -> None:
+    """Fill ``edge`` of the hands ``start`` to ``end - 1``, which are one segment."""
+    for c in range(board.stride // WIDTH):
+        put_int32(work.held, c, 0)
+    n, h = 0, start
+    while h < end:
+        tie = min(int32_at(work.tie_end, h), end)
+        for i in range(h, tie):
+            store(work.edge, i, np.float32(-_apart(work, board, i, n)))
+        for i in range(h, tie):
+            for place in range(2):
+                c = int32_at(board.cards, 2 * i + place)
+                put_int32(work.held, c, int32_at(work.held, c) + (c < board.n_places))
+        n += tie - h
+        for i in range(h, tie):
+            store(work.edge, i, float32_at(work.edge, i) - np.float32(_apart(work, board, i, n)))
+        h = tie
+    for i in range(start, end):
+        store(work.edge, i, float32_at(work.edge, i) + np.float32(2 * _apart(work, board, i, n)))
+
+
+@inlined
+def _apart(work: Workspace, board: BoardView, h: int, n: int) -> int:
+    """Return n minus the numbers of hands in ``work.held`` that hold hand h's first or second card."""
+    a, b = int32_at(board.cards, 2 * h), int32_at(board.cards, 2 * h + 1)
+    return int(n - int32_at(work.held, a) - int32_at(work.held, b))
+
+
+@inlined
+def one_tie(work: Workspace, g: int) -> bool:
+    """Whether all hands of segment g have equal strength."""
+    start = int64_at(work.segment_end, g - 1) if g > 0 else 0
+    return bool(int32_at(work.tie_end, start) >= int64_at(work.segment_end, g))
+
+
+@inlined
+def in_level(work: Workspace, g: int, n_groups: int) -> bool:
+    """Whether ties link segment g to another segment."""
+    level = int64_at(work.segment_level, g)
+    before = g > 0 and int64_at(work.segment_level, g - 1) == level
+    return before or (g + 1 < n_groups and int64_at(work.segment_level, g + 1) == level)
 
 
 @inlined
@@ -90,6 +196,7 @@ def _segments(work: Workspace, board: BoardView) -> int:
                 put_int64(work.segment_level, n, level)
                 n += 1
             put_int64(work.segment_end, n - 1, i + 1)
+            put_int32(work.group_of, i, n - 1)
         h = end
     return n
 
@@ -104,53 +211,79 @@ def level_end(work: Workspace, g: int, n_groups: int) -> int:
 
 
 @inlined
-def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
-    """Fill ``groups``, ``within``, ``within_sums`` and ``row_reach``: the opponent's reach in each segment and row.
+def gather_segments(c: Cursor, parent: Parent, link: ParentLink, n_groups: int, by_hand: bool) -> None:
+    """Fill ``groups``, ``within_sums`` and ``row_reach``: the opponent's reach in each segment and row.
 
-    A segment is a run of hands of one row, in order of strength. For a batch whose 16 lanes continue one chance leaf of
-    the previous round, the function also fills ``reach``.
+    A segment is a run of hands of one row, in order of strength. With ``by_hand`` the function also fills ``within``
+    and, for a batch whose 16 lanes continue one chance leaf of the previous round, ``reach``.
     """
     work, board = c.work, c.board
-    nothing, h, width = fill16(_ZERO), 0, board.stride // WIDTH
+    h = 0
     for row in range(c.round.program.n_rows):
-        store(work.row_reach, WIDTH * row, nothing)
+        store(work.row_reach, WIDTH * row, fill16(_ZERO))
     for g in range(n_groups):
-        start, end, first, total = h, int64_at(work.segment_end, g), g * board.stride, nothing
-        for k in range(g * width, g * width + int32_at(work.n_places, g)):
-            store(work.groups, first + int32_at(work.places, k), nothing)
-        one_tie = int32_at(work.tie_end, start) >= end
+        end, first, total, inside = (
+            int64_at(work.segment_end, g),
+            g * board.stride,
+            fill16(_ZERO),
+            fill16(_ZERO),
+        )
+        _clear_group(work, board, g)
+        compared = by_hand and not one_tie(work, g)
         while h < end:
-            tie = min(int32_at(work.tie_end, h), end)
-            if not one_tie:
+            tie = min(int32_at(work.tie_end, h), end) if compared else end
+            if compared:
                 for i in range(h, tie):
                     store(work.within, WIDTH * i, _unblocked(c, first, i, total))
             for i in range(h, tie):
                 if link.aligned:
                     came = entering_reach(link, parent, board, i)
-                    store(work.reach, WIDTH * i, came)
+                    if by_hand:
+                        store(work.reach, WIDTH * i, came)
                 else:
                     came = load16(work.reach, WIDTH * i)
-                a, b = cards_of(board, i)
-                store(work.groups, first + a, load16(work.groups, first + a) + came)
-                if board.two:
-                    store(work.groups, first + b, load16(work.groups, first + b) + came)
+                _add_hand(c, first, i, came)
                 total = total + came
-            if not one_tie:
+                inside = inside + came * float32_at(work.edge, i)
+            if compared:
                 for i in range(h, tie):
                     beaten = load16(work.within, WIDTH * i) + _unblocked(c, first, i, total)
                     store(work.within, WIDTH * i, beaten)
             h = tie
-        all_within = nothing
-        for i in range(start, end):
-            beaten = nothing
-            if not one_tie:
-                beaten = load16(work.within, WIDTH * i) - _unblocked(c, first, i, total)
-            store(work.within, WIDTH * i, beaten)
-            all_within = all_within + beaten
-        store(work.within_sums, WIDTH * g, all_within)
+        store(work.within_sums, WIDTH * g, inside)
         store(work.groups, first + all_hands(board), total)
         row = WIDTH * int64_at(work.segment_row, g)
         store(work.row_reach, row, load16(work.row_reach, row) + total)
+
+
+@inlined
+def gather_rows(c: Cursor) -> None:
+    """Fill ``groups`` in a round before the last: the opponent's reach at the start of the round in each row."""
+    work, board = c.work, c.board
+    for row in range(c.round.program.n_rows):
+        _clear_group(work, board, row)
+    for h in range(board.n_hands):
+        first, came = int32_at(board.rows, h) * board.stride, load16(work.reach, c.at_hands + WIDTH * h)
+        _add_hand(c, first, h, came)
+        at = first + all_hands(board)
+        store(work.groups, at, load16(work.groups, at) + came)
+
+
+@inlined
+def _clear_group(work: Workspace, board: BoardView, g: int) -> None:
+    """Set ``groups`` of group g to 0 for the cards of its hands."""
+    first = g * (board.stride // WIDTH)
+    for k in range(first, first + int32_at(work.n_places, g)):
+        store(work.groups, g * board.stride + int32_at(work.places, k), fill16(_ZERO))
+
+
+@inlined
+def _add_hand(c: Cursor, first: int, h: int, came) -> None:  # type: ignore[no-untyped-def]
+    """Add the reach ``came`` of hand h to the totals by card of its group, at offset ``first`` of ``groups``."""
+    a, b = cards_of(c.board, h)
+    store(c.work.groups, first + a, load16(c.work.groups, first + a) + came)
+    if c.board.two:
+        store(c.work.groups, first + b, load16(c.work.groups, first + b) + came)
 
 
 @inlined

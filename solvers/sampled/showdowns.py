@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite.binding import get_host_cpu_features
 
 from compiled import inlined
 from compiled.several import (
@@ -35,10 +36,11 @@ from compiled.several import (
 )
 from compiled.vector import WIDTH, fill16, float32_at, int32_at, int64_at, load16, store
 from solvers.sampled.folds import FOUR
+from solvers.sampled.segments import one_tie
 from solvers.sampled.views import Cursor, other_width
 
-EIGHT = (0, 0, 0, 0, 0, 0, 0, 0)
-"""Tuple of eight zeros: its length tells `stepped` to return eight offsets."""
+AT_ONCE = (0,) * (8 if get_host_cpu_features().get("avx512f") else 4)
+"""Tuple of zeros: its length is the number of totals that fit into the processor's registers."""
 THREE = (0, 0, 0)
 """Tuple of three zeros: its length tells `stepped` to return three offsets."""
 _ZERO: Any = np.float32(0)
@@ -55,9 +57,9 @@ def ending_totals(c: Cursor) -> None:
     """
     work, board, batch, stride = c.work, c.board, c.batch, c.board.stride
     n_endings, n_counted = batch.n_folds + batch.n_shows, batch.n_counted
-    for j in range(0, n_counted, 8):
+    for j in range(0, n_counted, len(AT_ONCE)):
         if n_counted - j > 4:
-            _total(c, clamped(stepped(EIGHT, j, 1), n_counted - 1))
+            _total(c, clamped(stepped(AT_ONCE, j, 1), n_counted - 1))
         else:
             _total(c, clamped(stepped(FOUR, j, 1), n_counted - 1))
     for place in range(batch.n_folds * stride, n_counted * stride, WIDTH):
@@ -76,7 +78,7 @@ def _total(c: Cursor, endings: Any) -> None:
     """Sum the opponent's reach by card, for several of its sequences that end in folds or showdowns."""
     work, board = c.work, c.board
     width, at = other_width(c), scaled(endings, board.stride)
-    sequences = int64_each(c.round.program.endings, shifted(endings, c.batch.endings))
+    sequences = shifted(int64_each(c.round.program.endings, shifted(endings, c.batch.endings)), c.at_rows)
     for card in range(board.n_places):
         total, first = fill_each(endings, _ZERO), card * work.n_groups
         for k in range(first, first + int32_at(work.n_holders, card)):
@@ -88,35 +90,51 @@ def _total(c: Cursor, endings: Any) -> None:
 
 
 @inlined
-def showdown_values(c: Cursor, g: int, row: int, alone: bool):  # type: ignore[no-untyped-def]
-    """Add the values at showdowns of the hands of segment g to the sums of their row in ``work.values``.
+def begin_mixed(c: Cursor, g: int, row: int, whole: bool) -> None:
+    """Begin ``work.mixed`` of group g, to which folds and showdowns are added, and compute ``work.inside``.
 
-    A segment is a run of hands of one row, in order of strength; a level is a run of segments linked by ties. The
-    function also adds to ``work.mixed`` of the segment, from which the values of single hands follow. If the segment is
-    ``alone`` in its level, this function also adds the segment's reach to the running totals; otherwise `advance_level`
-    has done so.
-
-    Returns:
-        The number by which ``work.within`` (the reach that a hand beats minus the reach that beats it, among the hands
-        of its segment) is multiplied in the hand's value.
+    ``work.inside`` is the sum of the products of the opponent's reach within the round and the traverser's weights. If
+    ``whole``, the running totals of `showdown_values` need half of the group's own reach, which is added here.
     """
-    j, n_shows, mean = 0, c.batch.n_shows, fill16(_ZERO)
-    while j < n_shows:
-        if alone and j + 3 <= n_shows:
-            mean = _showdown_endings(c, g, row, stepped(THREE, j, 1), alone, mean)
-            j += 3
-        else:
-            mean = _showdown_endings(c, g, row, (j,), alone, mean)
-            j += 1
-    return mean
+    work, batch, stride = c.work, c.batch, c.board.stride
+    n_folds, n_endings, inside = batch.n_folds, batch.n_folds + batch.n_shows, fill16(_ZERO)
+    sigmas, weights = c.at_rows + row * other_width(c), WIDTH * row * n_endings
+    for j in range(n_folds, n_endings):
+        sigma = load16(work.other, sigmas + int64_at(c.round.program.endings, batch.endings + j))
+        inside = inside + sigma * load16(work.weights, weights + WIDTH * j)
+    store(work.inside, WIDTH * g, inside)
+    share = inside if whole else fill16(_ZERO)
+    first = g * (stride // WIDTH)
+    for k in range(first, first + int32_at(work.n_places, g)):
+        place = g * stride + int32_at(work.places, k)
+        store(work.mixed, place, load16(work.groups, place) * share)
 
 
 @inlined
-def _showdown_endings(c: Cursor, g: int, row: int, shows: Any, alone: bool, mean):  # type: ignore[no-untyped-def]
+def showdown_values(c: Cursor, g: int, row: int, alone: bool, by_hand: bool) -> None:
+    """Add the values at showdowns of the hands of segment g to the sums of their row in ``work.values``.
+
+    A segment is a run of hands of one row, in order of strength; a level is a run of segments linked by ties. With
+    ``by_hand`` the function also adds to ``work.mixed`` of the segment, from which the values of single hands follow.
+    If the segment is ``alone`` in its level, this function also adds the segment's reach to the running totals;
+    otherwise `advance_level` has done so.
+    """
+    j, n_shows = 0, c.batch.n_shows
+    while j < n_shows:
+        if alone and j + 3 <= n_shows:
+            _showdown_endings(c, g, row, stepped(THREE, j, 1), alone, by_hand)
+            j += 3
+        else:
+            _showdown_endings(c, g, row, (j,), alone, by_hand)
+            j += 1
+
+
+@inlined
+def _showdown_endings(c: Cursor, g: int, row: int, shows: Any, alone: bool, by_hand: bool) -> None:
     """Compute `showdown_values` for some of the opponent's sequences: numbers ``shows`` among the showdown sequences.
 
-    Returns:
-        ``mean`` plus the contribution of these sequences to the factor that `showdown_values` returns.
+    If the segment is alone, D is twice the running total before the segment plus the segment's reach. The reach enters
+    ``mixed`` in `begin_mixed`, and the row's sums by way of ``work.within_sums``.
     """
     work, batch, stride = c.work, c.batch, c.board.stride
     n_folds, n_shows, into = batch.n_folds, batch.n_shows, g * stride
@@ -125,6 +143,8 @@ def _showdown_endings(c: Cursor, g: int, row: int, shows: Any, alone: bool, mean
     values = shifted(scaled(endings, WIDTH), WIDTH * row * (n_folds + n_shows))
     sequences = int64_each(c.round.program.endings, shifted(endings, batch.endings))
     weights = load_each(work.weights, values)
+    if alone:
+        weights = weights + weights
     sigmas = load_each(work.other, shifted(sequences, row * other_width(c)))
     at = scaled(endings, stride)
     moved = shifted(at, 2 * n_shows * stride)
@@ -132,17 +152,16 @@ def _showdown_endings(c: Cursor, g: int, row: int, shows: Any, alone: bool, mean
     for k in range(first_place, first_place + int32_at(work.n_places, g)):
         count, place = fill16(float32_at(work.counts, k)), int32_at(work.places, k)
         if alone:
-            before = load_each(work.totals, shifted(at, place))
-            after = before + sigmas * load16(work.groups, into + place)
-            store_each(work.totals, shifted(at, place), after)
-            between = before + after
+            total = load_each(work.totals, shifted(at, place))
+            store_each(work.totals, shifted(at, place), total + sigmas * load16(work.groups, into + place))
         else:
-            between = load_each(work.totals, shifted(moved, place))
-        sums = sums + between * count
-        store(work.mixed, into + place, chain(load16(work.mixed, into + place), weights, between))
-    inside = load16(work.within_sums, WIDTH * g)
-    store_each(work.values, values, load_each(work.values, values) + sums + sigmas * inside)
-    return chain(mean, weights, sigmas)
+            total = load_each(work.totals, shifted(moved, place))
+        sums = sums + total * count
+        if by_hand:
+            store(work.mixed, into + place, chain(load16(work.mixed, into + place), weights, total))
+    if alone:
+        sums = sums + sums + sigmas * load16(work.within_sums, WIDTH * g)
+    store_each(work.values, values, load_each(work.values, values) + sums)
 
 
 @inlined
@@ -151,8 +170,9 @@ def advance_level(c: Cursor, first: int, end: int) -> None:
 
     A segment is a run of hands of one row, in order of strength; ties link these segments, so they are compared as one.
     ``work.totals`` has three parts of equal size for showdowns. Part 1 has the running totals. Part 3 gets the result
-    for each segment: the reach that its hands beat minus the reach that beats them. Part 2 keeps the totals from before
-    the call, since the segments may hold the same cards; a single segment does not need this copy.
+    for each segment: the reach that its hands beat minus the reach that beats them, D. Part 2 keeps the totals from
+    before the call, since the segments may hold the same cards; a single segment does not need this copy. In a segment
+    with hands of several strengths ``work.within`` includes the segment, so part 3 gets D minus the segment's reach.
     """
     work, batch, board, stride = c.work, c.batch, c.board, c.board.stride
     wide, area, width = other_width(c), batch.n_shows * stride, stride // WIDTH
@@ -160,12 +180,13 @@ def advance_level(c: Cursor, first: int, end: int) -> None:
         sequence, d = int64_at(c.round.program.endings, batch.endings + j), j * board.stride
         if end == first + 1:
             sigma = load16(work.other, int64_at(work.segment_row, first) * wide + sequence)
+            tied = one_tie(work, first)
             for k in range(first * width, first * width + int32_at(work.n_places, first)):
                 place = int32_at(work.places, k)
                 before = load16(work.totals, d + place)
                 after = before + sigma * load16(work.groups, first * stride + place)
                 store(work.totals, d + place, after)
-                store(work.totals, 2 * area + d + place, before + after)
+                store(work.totals, 2 * area + d + place, before + (after if tied else before))
             continue
         for step in range(3):
             for g in range(first, end):

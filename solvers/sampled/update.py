@@ -16,7 +16,7 @@ import numpy as np
 from compiled import inlined
 from compiled.precision import load_as, store_as
 from compiled.records import record_at
-from compiled.vector import WIDTH, fill16, int64_at, load16, maximum, store, where_positive
+from compiled.vector import WIDTH, fill16, int32_at, int64_at, load16, maximum, store, where_positive
 from solvers.program import ValueStep
 from solvers.sampled.views import Cursor, VisitFactors
 from solvers.state import FLOOR
@@ -34,6 +34,9 @@ def update_regrets(c: Cursor, f: VisitFactors) -> None:
     batch, program, node = c.batch, c.round.program, c.work.node
     start = c.board.board_bucket * program.own_size + batch.own_first
     for row in range(program.n_rows):
+        if int32_at(c.work.row_hands, row) == 0:
+            _keep(c, f, start + WIDTH * row * batch.own_slots)
+            continue
         leaf_values(c, row)
         for k in range(batch.up, batch.up + batch.n_up):
             step = record_at(program.value_steps, k)
@@ -44,6 +47,15 @@ def update_regrets(c: Cursor, f: VisitFactors) -> None:
                 store(node, step.node, total)
             else:
                 _update(c, f, step, start + WIDTH * (row * batch.own_slots + step.slot))
+
+
+@inlined
+def _keep(c: Cursor, f: VisitFactors, first: int) -> None:
+    """Update the regrets of a row without hands, whose values are 0; they begin at offset ``first``."""
+    x = c.round
+    for at in range(first, first + WIDTH * c.batch.own_slots, WIDTH):
+        regret = load_as(x.kind, x.own, at) * f.keep
+        store_as(x.kind, x.own, at, where_positive(regret, regret, regret * f.sink), f.dither)
 
 
 @inlined

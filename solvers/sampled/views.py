@@ -11,24 +11,23 @@ A *group* of hands is a row; in the last round it is a *segment*: a run of hands
 *level* is a run of segments that are compared as one, since ties (hands of equal strength) link them.
 
 `Workspace` says what each buffer holds. The table has the shapes of one thread's buffers, their sizes for the river of
-limit hold'em (1,081 hands, 40 rows, 36 batches of 16 lines, about 100 segments), and the processor cache that should
-hold each. In the shapes, H is the number of hands, X of rows, G of groups, P of places (47), S of a player's sequences
-(20), E of chance leaves of a batch, and L of the opponent's sequences that end in folds (10) or in showdowns (12).
-``totals`` has a part for folds and three parts for
-showdowns, hence 4 L; ``values`` and ``weights`` have one part for each. BLOCK is a constant of this module. The last
-axis of 16 is the lanes.
+limit hold'em (1,081 hands, 40 rows, 36 batches of 16 lines, about 30 segments whose hands hold 15 cards each), and the
+processor cache that should hold each. In the shapes, H is the number of hands, X of rows, G of groups, P of places
+(47), S of a player's sequences (14), E of chance leaves of a batch, and L of the opponent's sequences that end in folds
+or in showdowns (at most 9). ``totals`` has a part for folds and three parts for showdowns, hence 4 L; ``values`` and
+``weights`` have one part for each. BLOCK is a constant of this module. The last axis of 16 is the lanes.
 
 | buffer | shape | size | cache |
 |---|---|---|---|
 | reach | [batch][H][16] | 68 KiB a batch | L2 |
 | within, hand_values | [H][16] | 68 KiB each | L2 |
-| other, own | [batch][X][S][16] | 50 KiB each a batch | L2 |
-| groups, mixed | [G][P][16] | 300 KiB each, two thirds of it used | L2 |
+| other, own | [batch][X][S][16] | 35 KiB each a batch | L2 |
+| groups, mixed | [G][P][16] | 90 KiB each, a third of it used | L1, L2 |
 | totals | [4 L][P][16] | 3 KiB a sequence; the part for folds fits into L1 | L1 |
-| counts, places, holders | [G][P] | 19 KiB each | L1, L2 |
-| values, weights | [X][2 L][16] | 56 KiB each | L2 |
+| counts, places, holders | [G][P] | 6 KiB each | L1 |
+| values, weights | [X][2 L][16] | 45 KiB each | L2 |
 | node | [node][16] | 2 KiB | L1 |
-| nodes | [node][BLOCK][16] | 18 KiB | L1 |
+| nodes | [node][BLOCK][16] | 9 KiB | L1 |
 | row_exits, hand_exits | [batch][X][E][16], [batch][H][16] | as other and reach | L2 |
 | continuation | [chance leaf][H][16] | 68 KiB a leaf | L2, L3 |
 
@@ -47,8 +46,8 @@ from compiled.records import Records, record_at
 from compiled.vector import WIDTH, Address, int32_at
 from solvers.sampled.program import BatchSteps, Program
 
-BLOCK = 8
-"""Number of hands whose best responses are computed at the same time, a multiple of 4."""
+BLOCK = 4
+"""Number of hands whose best responses are computed at the same time."""
 
 
 class VisitFactors(NamedTuple):
@@ -199,15 +198,19 @@ class Workspace(NamedTuple):
         row_reach: ``[row][lane]``, opponent's reach at the start of the round, summed over the row's hands.
         totals: ``[terminal sequence][place][lane]``, opponent's reach: folds, then showdowns, then two more parts for
             showdowns, see `advance_level`.
-        counts, places, n_places, holders, n_holders: cards of segments, see `find_segments`.
-        held: scratch space of `find_segments`.
+        counts, places, n_places, holders, n_holders: cards of groups, see `segments.list_cards`.
+        held: scratch space of `segments.list_cards`.
+        group_of: ``[hand]``, the segment of each hand, in the last round.
+        row_hands: ``[row]``, number of hands; kernels skip rows without hands.
+        edge: ``[hand]``, weight of the opponent's hand in ``within_sums``, see `segments`.
         values: ``[row][terminal sequence][lane]``, values summed over the row's hands.
         node, nodes: ``[node][lane]`` and ``[node][BLOCK][lane]``, values for one row and for `BLOCK` hands.
         mixed: ``[group][place][lane]``, ``totals`` weighted by the traverser's chips and reach.
         same: ``[group][lane]``, opponent's reach within the round, weighted by the traverser's chips and reach.
-        within: ``[hand][lane]``, opponent's reach that a hand beats minus reach that beats it, among the hands of its
-            segment.
-        within_sums: ``[segment][lane]``, sum of ``within`` over the segment's hands.
+        within: ``[hand][lane]``, opponent's reach in the segment that is weaker than the hand, plus the reach that is
+            weaker or equal; only in segments with hands of several strengths.
+        within_sums: ``[segment][lane]``, opponent's reach in the segment weighted by ``edge``.
+        inside: ``[segment][lane]``, factor of ``within`` in a hand's value.
         weights: ``[row][terminal sequence][lane]``, chips times the traverser's reach.
         row_exits: ``[batch][row][chance leaf][lane]``, values from the boards of the next round, summed over the row's
             hands.
@@ -215,8 +218,8 @@ class Workspace(NamedTuple):
             strategy.
         hand_values: ``[hand][lane]``, values for a batch of lines that is not aligned with a chance leaf.
         continuation: ``[chance leaf][hand][lane]``, values from the boards of the next round in best responses.
-        segment_end, segment_row, segment_level: ``[segment]``, first hand after the segment, row and level of the
-            segment.
+        segment_end, segment_level: ``[segment]``, first hand after the segment, and level of the segment.
+        segment_row: ``[group]``, row of the group.
         tie_end: ``[hand]``, the first stronger hand.
         open: number of the current board.
         offsets: scratch space of the links to the previous round.
@@ -234,6 +237,9 @@ class Workspace(NamedTuple):
     totals: Address
     counts: Address
     held: Address
+    group_of: Address
+    row_hands: Address
+    edge: Address
     places: Address
     n_places: Address
     holders: Address
@@ -245,6 +251,7 @@ class Workspace(NamedTuple):
     same: Address
     within: Address
     within_sums: Address
+    inside: Address
     weights: Address
     row_exits: Address
     hand_values: Address

@@ -12,6 +12,7 @@ from compiled.several import (
     first_only,
     int32_each,
     int64_each,
+    larger_each,
     load_each,
     load_each_as,
     paired,
@@ -44,8 +45,9 @@ def arithmetic(like, a, b, out, n):
     store_each(out, shifted(at, n), v - x * v)
     store_each(out, shifted(at, 2 * n), positive_each(load_each_as(SINGLE, a, at)))
     store_each(out, shifted(at, 3 * n), where_each(v, first_only(x, 2), v))
-    store(out, 4 * n, chain(v, x, y))
-    store(out, 4 * n + WIDTH, total_each(x))
+    store_each(out, shifted(at, 4 * n), larger_each(x, y))
+    store(out, 5 * n, chain(v, x, y))
+    store(out, 5 * n + WIDTH, total_each(x))
 
 
 @kernel
@@ -67,15 +69,15 @@ def test_offsets(count):
 @pytest.mark.parametrize("count", [1, 2, 3, 8])
 def test_arithmetic(count):
     n, rng = WIDTH * count, np.random.default_rng(count)
-    a, b, out = aligned(n), aligned(n + WIDTH), aligned(4 * n + 2 * WIDTH)
+    a, b, out = aligned(n), aligned(n + WIDTH), aligned(5 * n + 2 * WIDTH)
     a[:], b[:] = rng.normal(size=a.shape), rng.normal(size=b.shape)
     arithmetic((0,) * count, a.ctypes.data, b.ctypes.data, out.ctypes.data, n)
     x, y, v = a.reshape(count, WIDTH), b[:n].reshape(count, WIDTH), b[3 : 3 + WIDTH]
     first = np.where(np.arange(count)[:, None] < 2, x, 0)
-    expected = [(x + y) * x - 0.5, v - x * v, np.maximum(x, 0), np.where(v > 0, first, v)]
-    np.testing.assert_allclose(out[: 4 * n].reshape(4, count, WIDTH), expected, rtol=1e-5, atol=1e-6)
+    expected = [(x + y) * x - 0.5, v - x * v, np.maximum(x, 0), np.where(v > 0, first, v), np.maximum(x, y)]
+    np.testing.assert_allclose(out[: 5 * n].reshape(5, count, WIDTH), expected, rtol=1e-5, atol=1e-6)
     last = [v + (x * y).sum(axis=0), x.sum(axis=0)]
-    np.testing.assert_allclose(out[4 * n :].reshape(2, WIDTH), last, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(out[5 * n :].reshape(2, WIDTH), last, rtol=1e-5, atol=1e-6)
 
 
 def test_pairs_of_products():

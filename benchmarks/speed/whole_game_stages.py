@@ -1,0 +1,125 @@
+"""Where the time of a deal and of a measured flop goes, by step.
+
+    python -m benchmarks.speed.whole_game_stages [JOB] [--deals 320] [--cfr-br 0.25] [--flops 1]
+
+The command compiles the kernels once more, with a reading of the processor's clock at the beginning and end of each
+step (`compiled.stopwatch`). The time of a step excludes the steps that it calls.
+"""
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.paths import EXAMPLES
+from benchmarks.sampled_games import SEED, abstraction_spec, progress_note, real_game
+from compiled.stopwatch import Stopwatch
+from solvers.sampled import answer, passes
+from solvers.sampled.engine import SampledCfr
+from spewy import Job
+from spewy.chunks.abstractions import abstraction
+from spewy.chunks.rounds import line_forests
+
+STEPS = {
+    "_go_down": "earlier rounds: clear buffers",
+    "_go_up": "rest of a pass",
+    "find_segments": "cards of segments",
+    "find_rows": "earlier rounds: cards of rows",
+    "enter_round": "reach of hands that enter a round",
+    "other_reach": "opponent's strategy",
+    "own_reach": "traverser's strategy",
+    "_sum_rows": "earlier rounds: reach of rows, for averages",
+    "gather_rows": "earlier rounds: reach of rows",
+    "gather_segments": "reach of hands and segments",
+    "update_averages": "averages",
+    "ending_totals": "totals of reach by card",
+    "own_weights": "weights of folds and showdowns",
+    "clear_values": "clear values",
+    "begin_mixed": "comparisons within segments",
+    "fold_values": "folds",
+    "showdown_values": "showdowns",
+    "advance_level": "showdowns with ties",
+    "_follow_last": "values of hands",
+    "hands_up": "values of hands to the previous round",
+    "_follow": "earlier rounds: values of hands",
+    "update_regrets": "regrets",
+    "respond_last": "best responses of hands",
+    "_responses_up": "best responses to the previous round",
+    "respond": "earlier rounds: best responses",
+    "mirror_down": "earlier rounds, for the opponent",
+    "answer": "mixture of the opponent's strategies",
+    "_choose": "opponent's best actions",
+}
+"""Steps of a pass: the name of the function in `solvers.sampled.passes` or `solvers.sampled.answer`, and a title."""
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "job",
+        nargs="?",
+        type=Path,
+        default=EXAMPLES / "limit-holdem.toml",
+        help="job file of a whole game with [boards]",
+    )
+    parser.add_argument("--deals", type=int, default=320, help="number of deals")
+    parser.add_argument(
+        "--cfr-br", type=float, help="share of CFR-BR (default: the job's); see docs/how-to/whole-games.md"
+    )
+    parser.add_argument("--flops", type=int, default=1, help="number of measured flops; 0: none")
+    stages(parser.parse_args(argv))
+
+
+def stages(args: argparse.Namespace) -> None:
+    """Print a table of the steps of a deal, and a table of the steps of a measured flop."""
+    job = Job.load(args.job)
+    if job.dealing is None:
+        raise SystemExit(f"{job.name}: expected a job with [boards], found none")
+    share = job.solve.cfr_br if args.cfr_br is None else args.cfr_br
+    stopwatch = Stopwatch((passes, answer), list(STEPS))
+    found = abstraction(abstraction_spec(job), progress_note("boards"))
+    cfr = SampledCfr(
+        [one.forest for one in line_forests(job.betting_tree)],
+        found.n_board_buckets,
+        found.n_rows,
+        found.n_hands,
+        len(found.deck) - sum(found.board_sizes),
+        lambda first, n: found.deal(SEED, range(first, first + n)),
+        cfr_br=share,
+        short=job.solve.short,
+    )
+    cfr.run(16)  # machine code is compiled
+    stopwatch.reset()
+    core = time.process_time()
+    cfr.run(args.deals)
+    core = time.process_time() - core
+    print(f"{job.name}, cfr_br = {share}: {args.deals / core:.1f} deals per core-second\n")
+    _table(stopwatch, "ms a deal", 1e3 * core / args.deals)
+    if args.flops:
+        game = real_game(job, found, cfr)
+        desk, drawn = game.desk(), game.drawn(args.flops, SEED)
+        firsts = game.to_judge(drawn)[: args.flops]
+        stopwatch.reset()
+        seconds = [game.flop(first, desk).seconds for first in firsts]
+        print()
+        _table(stopwatch, "core-seconds a flop", float(np.mean(seconds)))
+    cfr.close()
+
+
+def _table(stopwatch: Stopwatch, unit: str, total: float) -> None:
+    """Print how the core time ``total`` is divided among the steps."""
+    titles = [*STEPS.values(), *(f"best response of CFR-BR: {title}" for title in STEPS.values())]
+    ticks = stopwatch.ticks.ravel()
+    print(f"| step | {unit} | share |\n|---|---|---|")
+    for step in np.argsort(-ticks):
+        if ticks[step] > 0:
+            part = ticks[step] / ticks.sum()
+            print(f"| {titles[step]} | {part * total:.3f} | {part:.1%} |")
+
+
+if __name__ == "__main__":
+    main()
