@@ -7,6 +7,10 @@ iteration ``t = 1, 2, ...``:
     strategy ∝ R⁺, or ∝ (R + r)⁺ if ``predictive``
     S ← S · decay + own reach · strategy
 
+A variant that looks ahead changes the values from which the regrets of earlier decisions are computed: a decision's
+value becomes ``(1 − ahead) · v + ahead · v'``, where v is its value under the current strategy, and v' its value under
+the strategy of the updated regrets. The share ``ahead`` is ``n / (2 (n + t))``, with n iterations as the parameter.
+
 Sources: CFR, Zinkevich et al. 2007; CFR+, Tammelin 2014; LCFR and DCFR(α, β, γ), Brown and Sandholm 2019;
 PCFR+, Farina, Kroer and Sandholm 2021 (quadratic averaging). A linear average ``Σ t · x_t`` is computed with the
 decay ``(t − 1) / t``: this gives the same strategy after normalising, but the sums do not grow without bound.
@@ -51,6 +55,7 @@ class Factors(NamedTuple):
         clip: whether negative regrets become 0.
         predictive: whether strategies follow predicted regrets: the regrets plus the instantaneous regrets.
         decay: factor of the strategy sums.
+        ahead: weight of the strategy after the update in the values that go up the tree.
     """
 
     positive: float
@@ -58,15 +63,25 @@ class Factors(NamedTuple):
     clip: bool
     predictive: bool
     decay: float
+    ahead: float = 0.0
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A variant of CFR: its name, its discount, and whether its strategies follow predicted regrets."""
+    """A variant of CFR.
+
+    Attributes:
+        name: name of the variant.
+        discount: the discount of earlier iterations.
+        predictive: whether strategies follow predicted regrets.
+        looks_ahead: the number n of iterations in ``n / (2 (n + t))``, the weight of the strategy after the update of
+            iteration t in the values that go up the tree; 0: the values follow the current strategy alone.
+    """
 
     name: str
     discount: Discount = NO_DISCOUNT
     predictive: bool = False
+    looks_ahead: float = 0.0
 
     def factors(self, iteration: int) -> Factors:
         """Return the factors of an iteration; the first iteration has number 1.
@@ -83,6 +98,7 @@ class Variant:
             discount.clip,
             self.predictive,
             (before / iteration) ** discount.gamma,
+            self.looks_ahead / (2 * (self.looks_ahead + iteration)),
         )
 
     def weight(self, iterations: NDArray[np.signedinteger[Any]]) -> NDArray[np.float64]:
@@ -100,13 +116,15 @@ class Variant:
         """Return the factors of ``count`` iterations from iteration ``first`` on.
 
         Returns:
-            ``[iteration, 3]``: the factors of positive regrets, of negative regrets and of strategy sums.
+            ``[iteration, 4]``: the factors of positive regrets, of negative regrets and of strategy sums, and the
+            weight of the strategy after the update.
         """
         before = np.arange(first - 1, first - 1 + count, dtype=np.float64)
         columns = [
             _retained_each(before, self.discount.alpha),
             _retained_each(before, self.discount.beta),
             (before / (before + 1)) ** self.discount.gamma,
+            self.looks_ahead / (2 * (self.looks_ahead + before + 1)),
         ]
         return np.stack(columns, axis=1)
 
@@ -122,11 +140,12 @@ VARIANTS = {
     "lcfr": Variant("lcfr", Discount(1.0, 1.0, 1.0)),
     "dcfr": dcfr(),
     "dcfr-steep": Variant("dcfr-steep", Discount(1.4, 0.25, 3.0)),
+    "dcfr-ahead": Variant("dcfr-ahead", Discount(1.4, 0.25, 3.0), looks_ahead=400.0),
     "pcfr+": Variant("pcfr+", Discount(gamma=2.0, clip=True), predictive=True),
 }
 
 
-DEFAULT_VARIANT, EXACT_VARIANT = "dcfr", "dcfr-steep"
+DEFAULT_VARIANT, EXACT_VARIANT = "dcfr", "dcfr-ahead"
 """Default variants of CFR: for most jobs, and for jobs whose strategies have a row for each hand."""
 
 

@@ -75,6 +75,7 @@ class Solver(Protocol):
 
         Returns:
             ``[hand]``: counterfactual values, as in `solvers.game`; numbers after the player's last hand are undefined.
+            A variant that looks ahead mixes in the values of the next strategy (`solvers.discount`).
         """
         ...
 

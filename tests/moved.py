@@ -18,6 +18,7 @@ from spewy import Job, Session
 HERE = Path(__file__).parent
 RECORD = HERE / "data/moves/traces.json"
 EXAMPLES = HERE.parent / "examples"
+STEEP = "solve.variant=dcfr-steep", "solve.check_every=10"
 T1_IN_ROWS = ("rows.turn=40", "rows.river=40", "rows.clustering=equity-quantiles")
 
 
@@ -46,10 +47,10 @@ def _sweeps(number: int, every: int, target: str = "0 chips") -> tuple[str, ...]
 
 
 RUNS = {
-    "R1": Run("R1", ("solve.target=0.1%",)),
-    "R1 in 16 bits": Run("R1", ("solve.target=0.1%", "solve.precision=16-bit")),
+    "R1": Run("R1", (*STEEP, "solve.target=0.1%")),
+    "R1 in 16 bits": Run("R1", (*STEEP, "solve.target=0.1%", "solve.precision=16-bit")),
     "R1 by the generic engine": Run("R1", (*_sweeps(20, 10), "solve.precision=double")),
-    "T1": Run("T1", ("solve.target=0.1%",)),
+    "T1": Run("T1", (*STEEP, "solve.target=0.1%")),
     "Leduc, regret": Run("leduc", _sweeps(60, 10)),
     "Leduc, live": Run("leduc", (*_sweeps(60, 10), "solve.leaves=live", "solve.symmetry=true")),
     "Leduc, average": Run("leduc", (*_sweeps(20, 5), "solve.integrate=average")),

@@ -2,11 +2,12 @@
 
     python -m benchmarks.studies.schedules [--random 0] [--seed 0] [--most 400]
 
-A schedule of discounts has five numbers a, b, c, d and g: after t iterations positive regrets are multiplied by
-t^a / (t^a + c), negative regrets by t^b / (t^b + d), and sums by ((t - 1) / t)^g. DCFR has c = d = 1. A line of the
-table has the geometric means, over seven spots, of the iterations to 0.5 and to 0.1 % of the pot, and the iterations to
-0.1 % for each spot. Exploitability is measured every ten iterations and interpolated. ``--random`` also measures random
-schedules and prints the fifteen best. A schedule takes about a second and a half.
+A schedule has six numbers a, b, c, d, g and n: after t iterations positive regrets are multiplied by t^a / (t^a + c),
+negative regrets by t^b / (t^b + d), and sums by ((t - 1) / t)^g. The strategy after the update of iteration t has the
+weight n / (2 (n + t)) in the values that go up the tree. DCFR has c = d = 1 and n = 0. A line of the table has the
+geometric means, over seven spots, of the iterations to 0.5 and to 0.1 % of the pot, and the iterations to 0.1 % for
+each spot. Exploitability is measured every ten iterations and interpolated. ``--random`` also measures random schedules
+and prints the fifteen best. A schedule takes about a second and a half.
 """
 
 import argparse
@@ -29,24 +30,28 @@ FILES = {
     "T3": (SPOTS / "T3.toml", None),
 }
 NAMED = [
-    (1.4, 1, 0.25, 1, 3),
-    (1.5, 1, 0, 1, 2),
-    (1.5, 1, 0.5, 1, 3),
-    (1.4, 1, 0, 1, 3),
-    (1.4, 1, 0.25, 1, 4),
+    (1.4, 1, 0.25, 1, 3, 0),
+    (1.4, 1, 0.25, 1, 3, 10),
+    (1.4, 1, 0.25, 1, 3, 20),
+    (1.4, 1, 0.25, 1, 3, 40),
+    (1.4, 1, 0.25, 1, 3, 80),
+    (1.5, 1, 0, 1, 2, 0),
+    (1.5, 1, 0.5, 1, 3, 0),
+    (1.4, 1, 0, 1, 3, 0),
+    (1.4, 1, 0.25, 1, 4, 0),
 ]
 TARGETS = (0.5, 0.1)
 
 
 class Schedule(Variant):
-    """A variant of CFR whose name has the numbers a, c, b, d and g of a schedule."""
+    """A variant of CFR whose name has the numbers a, c, b, d, g and n of a schedule."""
 
     def table(self, first: int, count: int) -> np.ndarray:
         """Return the discount factors of iterations from ``first`` on, in the form that `Variant.table` documents."""
-        a, c, b, d, g = map(float, self.name.split())
+        a, c, b, d, g, n = map(float, self.name.split())
         t = np.arange(first - 1, first - 1 + count, dtype=float)
         with np.errstate(divide="ignore", invalid="ignore"):
-            columns = [t**a / (t**a + c), t**b / (t**b + d), (t / (t + 1)) ** g]
+            columns = [t**a / (t**a + c), t**b / (t**b + d), (t / (t + 1)) ** g, n / (2 * (n + t + 1))]
         return np.nan_to_num(np.stack(columns, axis=1))  # before the first iteration all numbers are 0
 
 
@@ -73,11 +78,12 @@ def main() -> None:
             rng.uniform(-0.5, 0.6),
             np.exp(rng.uniform(-0.9, 0.9)),
             rng.uniform(2.5, 6),
+            rng.choice((0, 20, 40, 80)),
         )
         for _ in range(options.random)
     ]
-    print("| a | c | b | d | g | 0.5 % | 0.1 % | " + " | ".join(FILES) + " |")
-    print("|" + "---|" * (7 + len(FILES)))
+    print("| a | c | b | d | g | n | 0.5 % | 0.1 % | " + " | ".join(FILES) + " |")
+    print("|" + "---|" * (8 + len(FILES)))
     for numbers in NAMED:
         print(row(numbers, needed(numbers, games, options)), flush=True)
     found = sorted(

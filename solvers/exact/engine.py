@@ -29,7 +29,7 @@ from solvers.solver import Part, step_by_step
 from solvers.tree import Floats, Ints
 
 NOTHING = np.zeros((1, 4))
-NO_NUMBERS = np.ones((1, 4), dtype=np.float32), np.zeros(1, dtype=np.int32)
+NO_NUMBERS = np.ones((1, 5), dtype=np.float32), np.zeros(1, dtype=np.int32)
 NO_VALUES = np.zeros(1, dtype=np.float32)
 MAX_ROUNDS = 3
 HEADROOM, LARGEST_SUM = 64, 32768.0
@@ -207,7 +207,8 @@ class ExactCfr:
     def root_values(self, p: int) -> Floats:
         """Player p's counterfactual values ``[row]`` at the root, from the last pass that computed p's values.
 
-        This pass belongs to the last iteration, or to a later call of `best_values` or `average_values`.
+        This pass belongs to the last iteration, or to a later call of `best_values` or `average_values`. Values of an
+        iteration of a variant that looks ahead are those that `solvers.discount` describes.
         """
         return self._context.root_values(p)[: int(self._top.rounds[0].hands[p].n_hands[0])]
 
@@ -303,15 +304,15 @@ def _numbers(variant: Variant, done: int, iterations: int, short: bool) -> tuple
     regrets and sums have 16 bits instead of single precision.
 
     Returns:
-        ``numbers``: ``[iteration, 4]``, the fields positive, negative, decay and gain of `PassFactors`.
+        ``numbers``: ``[iteration, 5]``, the fields positive, negative, decay, ahead and gain of `PassFactors`.
         ``dither``: ``[iteration]``, the fraction of the last bit that is added before 16-bit numbers are rounded.
     """
-    numbers = np.empty((iterations, 4), dtype=np.float32)
-    numbers[:, :3] = variant.table(done + 1, iterations)
+    numbers = np.empty((iterations, 5), dtype=np.float32)
+    numbers[:, :4] = variant.table(done + 1, iterations)
     before = np.arange(done, done + iterations + 1)
     units = _sum_units(variant, before) if short else np.ones(len(before))
     numbers[:, 2] *= units[:-1] / units[1:]
-    numbers[:, 3] = 1 / units[1:]
+    numbers[:, 4] = 1 / units[1:]
     return numbers, dither(before[:-1])
 
 

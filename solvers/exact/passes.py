@@ -263,12 +263,13 @@ def _factors(plan: Plan, i: int, n_passes: int) -> PassFactors:
         at = min(at - n_measured, plan.n_iterations - 1)
     return PassFactors(
         mode,
-        float32_at(plan.numbers, 4 * at),
-        float32_at(plan.numbers, 4 * at + 1),
+        float32_at(plan.numbers, 5 * at),
+        float32_at(plan.numbers, 5 * at + 1),
         plan.clip,
-        float32_at(plan.numbers, 4 * at + 2),
-        float32_at(plan.numbers, 4 * at + 3),
+        float32_at(plan.numbers, 5 * at + 2),
+        float32_at(plan.numbers, 5 * at + 4),
         int32_at(plan.dither, at),
+        float32_at(plan.numbers, 5 * at + 3),
     )
 
 

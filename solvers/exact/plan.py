@@ -46,7 +46,7 @@ class Plan(NamedTuple):
         n_iterations: number of iterations.
         every: number of iterations between two measurements of both best responses, with one more measurement at the
             end; 0: no measurements.
-        numbers: ``[iteration, 4]``, the fields positive, negative, decay and gain of `PassFactors`.
+        numbers: ``[iteration, 5]``, the fields positive, negative, decay, ahead and gain of `PassFactors`.
         dither: ``[iteration]``, the fraction of the last bit that is added before 16-bit numbers are rounded.
         clip: whether negative regrets become 0.
         target: exploitability in chips at which a measurement ends the plan.

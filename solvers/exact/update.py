@@ -2,9 +2,10 @@
 
     v = Σ_a σ_a v_a at the traverser's decisions (max_a v_a in a best response), v = Σ_a v_a at the opponent's decisions
     R_a ← R_a · discount + (v_a − v), at least 0 with ``clip``
+    v ← v + ahead · (Σ_a σ'_a v_a − v), if the variant looks ahead
 
-Here v is the value of a decision, v_a the value after action a, σ_a the action's frequency and R_a its regret. Slow,
-plain version: `solvers.reference.kernels.values_up` and `update_regrets`.
+Here v is the value of a decision, v_a the value after action a, σ_a the action's frequency, R_a its regret, and σ'_a
+its frequency after the update. Slow, plain version: `solvers.reference.kernels.values_up` and `update_up`.
 """
 
 from __future__ import annotations
@@ -107,17 +108,28 @@ def _update_regrets(c: Cursor, step: ValueStep, block: int) -> None:
         value, other_value = load16(work.value, child), load16(work.value, child + WIDTH)
         weight, other = maximum(first, fill16(_FLOOR)), maximum(second, fill16(_FLOOR))
         mean = (weight * value + other * other_value) / (weight + other)
+        first = _add_regret(c, at, 0, first, value - mean)
+        second = _add_regret(c, at, 1, second, other_value - mean)
+        if c.factors.ahead > _ZERO:
+            weight, other = maximum(first, fill16(_FLOOR)), maximum(second, fill16(_FLOOR))
+            after = (weight * value + other * other_value) / (weight + other)
+            mean = mean + (after - mean) * c.factors.ahead
         store(work.value, step.node, mean)
-        _add_regret(c, at, 0, first, value - mean)
-        _add_regret(c, at, 1, second, other_value - mean)
         return
     mean = _mean(c, step, at)
     if step.lock >= 0:
         mean = _locked_mean(c, step, block, mean)
-    store(work.value, step.node, mean)
+    total, after = fill16(_ZERO), fill16(_ZERO)
     for a in range(step.n_actions):
-        regret = load_as(x.kind, x.own_current, at + WIDTH * a)
-        _add_regret(c, at, a, regret, load16(work.value, child + WIDTH * a) - mean)
+        regret, value = load_as(x.kind, x.own_current, at + WIDTH * a), load16(work.value, child + WIDTH * a)
+        weight = maximum(_add_regret(c, at, a, regret, value - mean), fill16(_FLOOR))
+        total, after = total + weight, after + weight * value
+    if c.factors.ahead > _ZERO:
+        after = after / total
+        if step.lock >= 0:
+            after = _locked_mean(c, step, block, after)
+        mean = mean + (after - mean) * c.factors.ahead
+    store(work.value, step.node, mean)
 
 
 @inlined
@@ -149,8 +161,8 @@ def _regret(c: Cursor, at: int, a: int):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _add_regret(c: Cursor, at: int, a: int, regret, gained) -> None:  # type: ignore[no-untyped-def]
-    """Discount the regrets of action ``a`` for 16 hands, add the regrets of this iteration and store the result.
+def _add_regret(c: Cursor, at: int, a: int, regret, gained):  # type: ignore[no-untyped-def]
+    """Discount the regrets of action ``a`` for 16 hands, add the regrets of this iteration, and store and return them.
 
     Args:
         c: the board.
@@ -165,6 +177,7 @@ def _add_regret(c: Cursor, at: int, a: int, regret, gained) -> None:  # type: ig
     if f.clip:
         regret = maximum(regret, fill16(_ZERO))
     store_as(x.kind, x.own_current, at + WIDTH * a, regret, f.dither)
+    return regret
 
 
 @inlined

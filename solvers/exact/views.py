@@ -46,6 +46,7 @@ class PassFactors(NamedTuple):
         clip: whether negative regrets become 0.
         decay, gain: factor of the earlier strategy sum, and factor of the reach that is added to it.
         dither: rounding of 16-bit numbers, see `compiled.precision`.
+        ahead: weight of the strategy after the update in the values that an `UPDATE` pass carries up the tree.
     """
 
     mode: int
@@ -55,6 +56,7 @@ class PassFactors(NamedTuple):
     decay: float
     gain: float
     dither: int
+    ahead: float
 
 
 class RoundView(NamedTuple):

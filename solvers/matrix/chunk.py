@@ -25,14 +25,14 @@ from solvers.errors import SolverError
 from solvers.reference.kernels import (
     BEST,
     EVALUATE,
-    UPDATE,
     add_to_sums,
     match,
     matrix_values,
     reach_down,
-    update_regrets,
+    update_up,
     values_up,
 )
+from solvers.reference.locks import LockArrays
 from solvers.tree import DECISION, Floats, Forest, ForestArrays, Ints
 
 ChunkStrategy = tuple[Floats, Floats]
@@ -232,6 +232,8 @@ def _iteration(
     current: tuple[Floats, Floats],
     sums: tuple[Floats, Floats],
 ) -> None:
+    nothing = np.zeros(0, np.int64)
+    no_locks = LockArrays(nothing, nothing, np.zeros((0, 0, 0), regrets[0].dtype))
     for p in range(2):
         q = 1 - p
         n, m = len(entering[p]), len(entering[q])
@@ -247,5 +249,5 @@ def _iteration(
         reach_down(forest, q, other, other_group, True, m, reach)
         match(forest, p, current[p], strategy)
         matrix_values(forest, q, matrices[p], operator, scale, reach, values)
-        values_up(forest, p, UPDATE, strategy, group, True, n, values)
-        update_regrets(forest, p, factors, group, True, n, entering[p], values, regrets[p], current[p])
+        rows = (group, True, n, entering[p])
+        update_up(forest, p, factors, rows, strategy, no_locks, 0, values, regrets[p], current[p])

@@ -3,16 +3,16 @@
 ``match`` computes strategies from regrets or sums. ``reach_down`` computes q's reach from the root to the leaves,
 ``terminal_values`` p's values at folds and showdowns, with exact card removal, and ``values_up`` p's values at
 decisions: the mean by p's strategy (for a best response the maximum) where p decides, and the sum where q decides.
-``update_regrets`` updates p's regrets. If hands are locked, ``impose`` follows ``match``, and ``respond_up`` takes the
-place of ``values_up`` for a best response. `solvers.tree` explains nodes, slots and sequences. Hands from number
-``count`` on are padding, which is not read. Kernels do not check their arguments.
+``update_up`` takes the place of ``values_up`` where p's regrets are updated. If hands are locked, ``impose`` follows
+``match``, and ``respond_up`` takes the place of ``values_up`` for a best response. `solvers.tree` explains nodes, slots
+and sequences. Hands from number ``count`` on are padding, which is not read. Kernels do not check their arguments.
 """
 
 import numpy as np
 
 from compiled import kernel
 from solvers.discount import Factors
-from solvers.reference.locks import LockArrays
+from solvers.reference.locks import LockArrays, impose
 from solvers.state import FLOOR
 from solvers.tree import DECISION, Endings, Floats, ForestArrays, Ints
 
@@ -23,33 +23,26 @@ UPDATE, BEST, EVALUATE = range(3)
 @kernel
 def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> None:
     """Compute player p's ``strategy[slot, row]`` by regret matching on ``source[slot, row]``: regrets or sums."""
-    groups = source.shape[1]
-    zero, floor = source.dtype.type(0), source.dtype.type(FLOOR)
-    total = np.empty(groups, source.dtype)
     for n in range(len(forest.kind)):
-        if forest.kind[n] != DECISION or forest.player[n] != p:
-            continue
-        first, actions = forest.slot[n], forest.n_actions[n]
-        total[:] = zero
-        for a in range(first, first + actions):
-            for g in range(groups):
-                total[g] += max(source[a, g], zero)
-        uniform = source.dtype.type(1.0 / actions)
-        for a in range(first, first + actions):
-            for g in range(groups):
-                x = max(source[a, g], zero)
-                strategy[a, g] = x / total[g] if total[g] > floor else uniform
+        if forest.kind[n] == DECISION and forest.player[n] == p:
+            _match_node(forest, n, source, strategy)
 
 
 @kernel
-def impose(forest: ForestArrays, locks: LockArrays, b: int, count: int, strategy: Floats) -> None:
-    """Replace the strategy of locked hands on board b by the locked frequencies, in ``strategy[slot, hand]``."""
-    for n in locks.node:
-        for a in range(forest.n_actions[n]):
-            given, s = locks.frequencies[b, locks.first[n] + a], forest.slot[n] + a
-            for h in range(count):
-                if not np.isnan(given[h]):
-                    strategy[s, h] = given[h]
+def _match_node(forest: ForestArrays, n: int, source: Floats, strategy: Floats) -> None:
+    """Compute the ``strategy[slot, row]`` of decision n by regret matching on ``source[slot, row]``."""
+    groups = source.shape[1]
+    zero, floor = source.dtype.type(0), source.dtype.type(FLOOR)
+    first, actions = forest.slot[n], forest.n_actions[n]
+    total = np.zeros(groups, source.dtype)
+    for a in range(first, first + actions):
+        for g in range(groups):
+            total[g] += max(source[a, g], zero)
+    uniform = source.dtype.type(1.0 / actions)
+    for a in range(first, first + actions):
+        for g in range(groups):
+            x = max(source[a, g], zero)
+            strategy[a, g] = x / total[g] if total[g] > floor else uniform
 
 
 @kernel
@@ -276,16 +269,7 @@ def values_up(
         elif mode == BEST:
             _best_up(n, first, actions, count, values)
         else:
-            for h in range(count):
-                values[n, h] = values.dtype.type(0)
-            for a in range(actions):
-                s, c = forest.slot[n] + a, first + a
-                if direct:
-                    for h in range(count):
-                        values[n, h] += strategy[s, h] * values[c, h]
-                else:
-                    for h in range(count):
-                        values[n, h] += strategy[s, group[h]] * values[c, h]
+            _mean_up(forest, n, strategy, group, direct, count, values)
 
 
 @kernel
@@ -310,6 +294,23 @@ def respond_up(forest: ForestArrays, p: int, locks: LockArrays, b: int, count: i
 
 
 @kernel
+def _mean_up(
+    forest: ForestArrays, n: int, strategy: Floats, group: Ints, direct: bool, count: int, values: Floats
+) -> None:
+    """Compute the values ``[node, own hand]`` of decision n, at which the player follows ``strategy[slot, row]``."""
+    for h in range(count):
+        values[n, h] = values.dtype.type(0)
+    for a in range(forest.n_actions[n]):
+        s, c = forest.slot[n] + a, forest.first_child[n] + a
+        if direct:
+            for h in range(count):
+                values[n, h] += strategy[s, h] * values[c, h]
+        else:
+            for h in range(count):
+                values[n, h] += strategy[s, group[h]] * values[c, h]
+
+
+@kernel
 def _sum_up(n: int, first: int, actions: int, count: int, values: Floats) -> None:
     for h in range(count):
         values[n, h] = values[first, h]
@@ -328,32 +329,49 @@ def _best_up(n: int, first: int, actions: int, count: int, values: Floats) -> No
 
 
 @kernel
-def update_regrets(
+def update_up(
     forest: ForestArrays,
     p: int,
     factors: Factors,
-    group: Ints,
-    direct: bool,
-    count: int,
-    weight: Floats,
+    rows: tuple[Ints, bool, int, Floats],
+    strategy: Floats,
+    locks: LockArrays,
+    b: int,
     values: Floats,
     regrets: Floats,
     guess: Floats,
 ) -> None:
-    """Update player p's regrets ``[slot, row]`` by the variant's ``factors``; a slot is one action of one decision.
+    """Compute player p's values at decisions, as `values_up` does, and update p's regrets ``[slot, row]``.
 
-    The instantaneous regret of a row is ``Σ_h weight[h] (values[child, h] − values[node, h])`` over the row's hands h;
-    hand h has row ``group[h]``. If ``direct``, hand h is row h, and weights are not used. A predictive variant writes
-    its predicted regrets to ``guess``; other variants do not use ``guess``. ``count`` is the number of hands.
+    The instantaneous regret of a row is ``Σ_h weight[h] (values[child, h] − values[node, h])`` over the row's hands h.
+    A predictive variant writes its predicted regrets to ``guess``; other variants do not use ``guess``. If the variant
+    looks ahead, ``strategy`` changes, and the values are those that `solvers.discount` describes.
+
+    Args:
+        forest: the betting trees.
+        p: the player.
+        factors: the factors of the iteration.
+        rows: row ``[hand]``, whether hand h is row h, number of hands, and weight ``[hand]``, unused if hands are rows.
+        strategy: p's strategy ``[slot, row]``, one slot for each action of each decision.
+        locks: p's locks.
+        b: number of the board in ``locks``.
+        values: ``[node, own hand]``; the caller has written the values at leaves.
+        regrets: p's regrets ``[slot, row]``, changed in place.
+        guess: p's predicted regrets ``[slot, row]``.
     """
+    group, direct, count, weight = rows
     dtype = regrets.dtype.type
     positive, negative = dtype(factors.positive), dtype(0.0 if factors.clip else factors.negative)
-    zero = dtype(0)
+    zero, ahead = dtype(0), dtype(factors.ahead)
     groups = regrets.shape[1]
-    instant = np.empty(groups, regrets.dtype)
-    for n in range(len(forest.kind)):
-        if forest.kind[n] != DECISION or forest.player[n] != p:
+    instant, before = np.empty(groups, regrets.dtype), np.empty(count, values.dtype)
+    for n in range(len(forest.kind) - 1, -1, -1):
+        if forest.kind[n] != DECISION:
             continue
+        if forest.player[n] != p:
+            _sum_up(n, forest.first_child[n], forest.n_actions[n], count, values)
+            continue
+        _mean_up(forest, n, strategy, group, direct, count, values)
         for a in range(forest.n_actions[n]):
             s, c = forest.slot[n] + a, forest.first_child[n] + a
             if direct:
@@ -372,29 +390,10 @@ def update_regrets(
             if factors.predictive:
                 for g in range(count if direct else groups):
                     guess[s, g] = regrets[s, g] + instant[g]
-
-
-@kernel
-def gather_rows(parent: Floats, parent_row: Ints, count: int, child: Floats) -> None:
-    """Write the reach at the roots of a dealt board from the reach at the chance leaves before it.
-
-    ``child[root, h]`` becomes ``parent[root, parent_row[h]]``, where ``parent_row[h]`` is the hand before the deal.
-    """
-    for r in range(parent.shape[0]):
-        for h in range(count):
-            child[r, h] = parent[r, parent_row[h]]
-
-
-@kernel
-def scatter_values(
-    child: Floats, image: Ints, scale: float, n_roots: int, count: int, parent: Floats
-) -> None:
-    """Add the values at the roots of a dealt board, times ``scale``, to the values at the chance leaves before it.
-
-    ``image[h]`` is the number that hand h has on the dealt board; -1: the board blocks the hand.
-    """
-    factor = parent.dtype.type(scale)
-    for r in range(n_roots):
-        for h in range(count):
-            if image[h] >= 0:
-                parent[r, h] += factor * child[r, image[h]]
+        if ahead > zero:
+            _match_node(forest, n, guess if factors.predictive else regrets, strategy)
+            impose(forest, locks, b, count, strategy)
+            before[:] = values[n, :count]
+            _mean_up(forest, n, strategy, group, direct, count, values)
+            for h in range(count):
+                values[n, h] = before[h] + ahead * (values[n, h] - before[h])

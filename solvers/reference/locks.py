@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from compiled import kernel
 from solvers.game import LiveGame
-from solvers.tree import Floats, Ints
+from solvers.tree import Floats, ForestArrays, Ints
 
 
 class LockArrays(NamedTuple):
@@ -34,3 +35,14 @@ def lock_arrays(game: LiveGame, t: int, p: int, dtype: type = np.float64) -> Loc
     first[nodes] = np.cumsum([0, *sizes[:-1]])
     frequencies = np.concatenate([lock.frequencies for lock in locks], axis=1)
     return LockArrays(nodes, first, frequencies.astype(dtype))
+
+
+@kernel
+def impose(forest: ForestArrays, locks: LockArrays, b: int, count: int, strategy: Floats) -> None:
+    """Replace the strategy of locked hands on board b by the locked frequencies, in ``strategy[slot, hand]``."""
+    for n in locks.node:
+        for a in range(forest.n_actions[n]):
+            given, s = locks.frequencies[b, locks.first[n] + a], forest.slot[n] + a
+            for h in range(count):
+                if not np.isnan(given[h]):
+                    strategy[s, h] = given[h]

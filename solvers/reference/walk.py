@@ -24,17 +24,15 @@ from solvers.reference.kernels import (
     EVALUATE,
     UPDATE,
     add_to_sums,
-    gather_rows,
-    impose,
     match,
     reach_down,
     respond_up,
-    scatter_values,
     terminal_values,
-    update_regrets,
+    update_up,
     values_up,
 )
-from solvers.reference.locks import LockArrays, lock_arrays
+from solvers.reference.links import gather_rows, scatter_values
+from solvers.reference.locks import LockArrays, impose, lock_arrays
 from solvers.stopping import Stopped, go_on, never
 from solvers.tree import Endings, Floats, ForestArrays, Ints
 
@@ -355,23 +353,13 @@ def _go_up(x: _Bundle, b: int, reach: Floats, values: Floats, strategies: tuple[
         x.n_ids,
         values,
     )
-    if x.mode == BEST and len(x.own_locks.node) > 0:
+    if x.mode == UPDATE:
+        rows, regrets, guesses = (group, own.direct, count, own.weight[b]), x.regrets[b], x.guesses[b]
+        update_up(x.forest, p, x.factors, rows, strategies[0], x.own_locks, b, values, regrets, guesses)
+    elif x.mode == BEST and len(x.own_locks.node) > 0:
         respond_up(x.forest, p, x.own_locks, b, count, values)
     else:
-        values_up(x.forest, p, x.mode, strategies[0], group, x.own.direct, count, values)
-    if x.mode == UPDATE:
-        update_regrets(
-            x.forest,
-            p,
-            x.factors,
-            group,
-            x.own.direct,
-            count,
-            own.weight[b],
-            values,
-            x.regrets[b],
-            x.guesses[b],
-        )
+        values_up(x.forest, p, x.mode, strategies[0], group, own.direct, count, values)
 
 
 @kernel

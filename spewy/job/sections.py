@@ -256,7 +256,7 @@ class SolveSection(Section):
     method: Literal["cfr", "lp"] = "cfr"
     """Method: "cfr" (counterfactual regret minimisation) or "lp" (exact linear programs, for small games)."""
     variant: str | None = None
-    """Variant of CFR: cfr, cfr+, lcfr, dcfr, dcfr-steep, pcfr+; default: dcfr-steep in the exact engine, else dcfr."""
+    """Variant of CFR: cfr, cfr+, lcfr, dcfr, dcfr-steep, dcfr-ahead, pcfr+; default: dcfr-ahead (exact), else dcfr."""
     integrate: Literal["regret", "average"] = "regret"
     """Quantity that a visit adds to a stored chunk: regrets of CFR ("regret"), or a local optimum ("average")."""
     leaves: Literal["auto", "stored", "live"] | dict[RoundName, LeafKind] = "auto"
@@ -359,8 +359,8 @@ class WalkedSolve(SolveSection):
 
     max_sweeps: int = Field(1000, gt=0)
     """Largest number of sweeps."""
-    check_every: int = Field(10, gt=0)
-    """Number of sweeps between two checks of exploitability."""
+    check_every: int | None = Field(None, gt=0)
+    """Number of sweeps between two checks of exploitability; default: 10, or fewer checks in larger exact solves."""
 
     without_effect: ClassVar[tuple[str, ...]] = ("max_time", "check_flops", "seed", "cfr_br")
     _unused = no_effect(SolveSection, without_effect, "without [boards]")
@@ -371,7 +371,7 @@ class WalkedSolve(SolveSection):
         if isinstance(value, str):
             parse_duration(value)
             raise ValueError("expected a number of sweeps; a time is for jobs with [boards]")
-        if type(value) is not int or value < 1:
+        if value is not None and (type(value) is not int or value < 1):
             raise ValueError("expected a number of sweeps of at least 1")
         return value
 

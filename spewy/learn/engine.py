@@ -50,12 +50,14 @@ class Goal:
         last: number of the last sweep or deal; None for no limit.
         every: number of sweeps between two checks; None if the time since the last check decides.
         together: whether one call may make several checks.
+        check_at: number of the sweep after which the next check is due; None if ``every`` decides.
     """
 
     target: float
     last: int | None
     every: int | None = None
     together: bool = True
+    check_at: int | None = None
 
     def left(self, done: int) -> int | None:
         """Number of sweeps or deals until the next check or the end of the solve; None if there is no limit.
@@ -64,7 +66,9 @@ class Goal:
             done: number of finished sweeps or deals.
         """
         bounds = [] if self.last is None else [self.last - done]
-        if self.every is not None:
+        if self.check_at is not None:
+            bounds.append(max(1, self.check_at - done))
+        elif self.every is not None:
             bounds.append(self.every - done % self.every)
         return min(bounds, default=None)
 

@@ -57,7 +57,7 @@ class Loop:
     ) -> None:
         self._job, self._stopping, self._engine, self._stores = job, stopping, engine, stores
         self._saving, self._status, self._report, self._log, self._stop = saving, status, report, log, stop
-        self._goal = stopping.goal(together=together)
+        self._together = together
         self._before = engine.seconds_before
         self.check: Check | None = None
         self.checking = 0.0
@@ -141,7 +141,8 @@ class Loop:
         if before == self._first and self._result is not None:
             with self._stores.use() as store:
                 forget_result(store)
-        for check in engine.run(self._goal, self._stop, self._progress):
+        goal = self._stopping.goal(self.trace, together=self._together)
+        for check in engine.run(goal, self._stop, self._progress):
             self.checking += check.took
             self._record(check)
         if engine.saves != "checked":
@@ -155,7 +156,8 @@ class Loop:
             self._save_if_due()
 
     def _is_check_due(self) -> bool:
-        return self._stopping.is_check_due(self._engine.done, time.perf_counter() - self._checked)
+        elapsed = time.perf_counter() - self._checked
+        return self._stopping.is_check_due(self._engine.done, elapsed, self.trace)
 
     def _goes_on(self) -> bool:
         """Whether the run continues after the current step."""

@@ -96,7 +96,8 @@ class Session(Closing):
                 opened.enter_context(FolderLock(folder, "solve"))
             self._made = None if again else _kept_abstraction(job, folder)
             self.plan = _plan(job, folder, cost, self._made)
-            self.stopping = Stopping.of(job)
+            pace = self.plan.cost.seconds_per_sweep if isinstance(self.plan, WalkedPlan) else None
+            self.stopping = Stopping.of(job, pace)
             if folder is not None:
                 self.plan.require(folder)
             if start_from is not None:

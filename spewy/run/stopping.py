@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,8 +13,23 @@ from spewy.job.sections import WalkedSolve
 from spewy.job.units import parse_target, unit_chips
 from spewy.learn.engine import Check, Engine, Goal
 
+CHECK_EVERY = 10
+"""Default number of sweeps between two checks."""
+SHORT_SWEEP = 5e-4
+"""Estimated seconds of a sweep from which a default solve makes few checks; faster solves check inside a kernel."""
+LONGEST_GAP = 30.0
+"""Estimated core-seconds between two checks at most: a save follows a check."""
+GROWTH, SHARE, NEAR, LEAST_STEP = 2, 0.8, 8, 40
+"""Where the next of few checks lies: after the share `SHARE` of the sweeps that are expected to be missing.
+
+If fewer sweeps than 1 / `NEAR` of those so far are expected to be missing, the check comes after all of them. It comes
+after at most `GROWTH` times as many sweeps in all, and after at least one more than 1 / `LEAST_STEP` of the sweeps so
+far.
+"""
 FLAT = 0.05
 """Slowest convergence for which a forecast is made: exploitability must fall faster than sweeps^-0.05."""
+Trace = Sequence[tuple[int, float, float]]
+"""Checks of a solve: (sweeps or deals, seconds, exploitability in chips)."""
 REACHED, INTERRUPTED = "target reached", "interrupted"
 """Reasons for the end of a run, in status and log; `Stopping.exhausted` has further reasons."""
 
@@ -29,6 +45,8 @@ class Stopping:
         last: number of the last sweep or deal; None: no limit.
         every: number of sweeps between two checks; None: ``every_seconds`` decides.
         every_seconds: seconds between two checks; None: ``every`` decides.
+        most_apart: largest number of sweeps between two checks if few checks are made, where the target is expected;
+            None: ``every`` or ``every_seconds`` decides.
         most_seconds: largest number of seconds of work in all runs; None: no limit.
     """
 
@@ -39,10 +57,16 @@ class Stopping:
     every: int | None
     every_seconds: float | None
     most_seconds: float | None
+    most_apart: int | None = None
 
     @classmethod
-    def of(cls, job: Job) -> Stopping:
+    def of(cls, job: Job, seconds_per_sweep: float | None = None) -> Stopping:
         """Read the target and the limits of a job.
+
+        Args:
+            job: the job.
+            seconds_per_sweep: estimated core-seconds of a sweep of the exact engine; None: another engine, which checks
+                at regular intervals.
 
         Raises:
             InputError: the target's unit does not apply to the job, such as % of the pot to a whole game.
@@ -51,7 +75,10 @@ class Stopping:
         chips, dealing = unit_chips(job.rules, job.pot, unit), job.dealing
         if dealing is None:
             assert isinstance(job.solve, WalkedSolve)
-            return cls(amount * chips, unit, chips, job.last_sweep, job.solve.check_every, None, None)
+            every, apart = job.solve.check_every, None
+            if every is None and seconds_per_sweep is not None and seconds_per_sweep >= SHORT_SWEEP:
+                apart = max(CHECK_EVERY, int(LONGEST_GAP / seconds_per_sweep))
+            return cls(amount * chips, unit, chips, job.last_sweep, every or CHECK_EVERY, None, None, apart)
         return cls(
             amount * chips,
             unit,
@@ -62,25 +89,48 @@ class Stopping:
             dealing.most_seconds,
         )
 
-    def goal(self, *, together: bool) -> Goal:
+    def goal(self, trace: Trace, *, together: bool) -> Goal:
         """Return the limits of the next call of an engine's ``run``.
 
         Args:
+            trace: (sweeps or deals, seconds, exploitability in chips) of each check.
             together: whether one call may include several checks.
         """
-        return Goal(self.target, self.last, self.every, together)
+        at = self.check_at(trace)
+        return Goal(self.target, self.last, self.every, together and at is None, at)
+
+    def check_at(self, trace: Trace) -> int | None:
+        """Choose the sweep after which the next check is due, from the checks so far; None: at regular intervals.
+
+        The choice depends on the exploitability alone, so that the same job always ends after the same sweep.
+        """
+        if self.most_apart is None:
+            return None
+        if not trace:
+            return CHECK_EVERY
+        done, expected = trace[-1][0], expected_sweeps(trace, self.target)
+        most = done + min(self.most_apart, (GROWTH - 1) * done)
+        if expected is None or expected >= 2 * GROWTH * done:
+            return most
+        missing = expected - done
+        step = math.ceil(missing) if NEAR * missing < done else int(SHARE * missing)
+        return min(most, done + max(1 + done // LEAST_STEP, step))
 
     def is_reached(self, check: Check | None) -> bool:
         """Whether a check found an exploitability at or below the target."""
         return check is not None and check.exploitability <= self.target
 
-    def is_check_due(self, done: int, seconds: float) -> bool:
+    def is_check_due(self, done: int, seconds: float, trace: Trace) -> bool:
         """Whether a check must measure the exploitability now.
 
         Args:
             done: number of sweeps or deals so far.
             seconds: seconds since the last check, or since the start of the run if it had no check.
+            trace: (sweeps or deals, seconds, exploitability in chips) of each check.
         """
+        at = self.check_at(trace)
+        if at is not None:
+            return done >= at
         if self.every is not None:
             return done % self.every == 0
         return self.every_seconds is not None and seconds >= self.every_seconds
@@ -107,10 +157,8 @@ class Stopping:
         return chips / self.unit_chips
 
 
-def forecast(trace: Sequence[tuple[int, float, float]], target: float) -> float | None:
+def forecast(trace: Trace, target: float) -> float | None:
     """Forecast the seconds until a solve reaches its target.
-
-    The forecast extends a power law through two checks: the last, and the latest with at most half as many sweeps.
 
     Args:
         trace: (sweeps or deals, seconds, exploitability in chips) of each check.
@@ -119,16 +167,39 @@ def forecast(trace: Sequence[tuple[int, float, float]], target: float) -> float 
     Returns:
         The seconds, which may be infinite; None if there are too few checks or the exploitability hardly falls.
     """
+    sweeps = expected_sweeps(trace, target)
+    if sweeps is None:
+        return None
+    first, last = _two_checks(trace)
+    pace = (last[1] - first[1]) / (last[0] - first[0])
+    return max(0.0, (sweeps - last[0]) * pace)
+
+
+def expected_sweeps(trace: Trace, target: float) -> float | None:
+    """Expect how many sweeps or deals a solve needs to its target.
+
+    The expectation extends a power law through two checks: the last, and the latest with at most half as many sweeps.
+
+    Args:
+        trace: (sweeps or deals, seconds, exploitability in chips) of each check.
+        target: exploitability in chips to reach.
+
+    Returns:
+        The number, which may be infinite; None if there are too few checks or the exploitability hardly falls.
+    """
     if len(trace) < 2 or target <= 0:
         return None
-    last = trace[-1]
-    first = next((row for row in reversed(trace[:-1]) if row[0] <= last[0] / 2), trace[0])
+    first, last = _two_checks(trace)
     if not (0 < last[2] < first[2]):
         return None
     slope = np.log(first[2] / last[2]) / np.log(last[0] / first[0])
     if slope < FLAT:
         return None
     with np.errstate(over="ignore"):
-        sweeps = float(last[0] * np.exp(np.log(last[2] / target) / slope))
-    pace = (last[1] - first[1]) / (last[0] - first[0])
-    return max(0.0, (sweeps - last[0]) * pace)
+        return float(last[0] * np.exp(np.log(last[2] / target) / slope))
+
+
+def _two_checks(trace: Trace) -> tuple[tuple[int, float, float], tuple[int, float, float]]:
+    """Return the latest check with at most half as many sweeps as the last check, or the first; and the last check."""
+    last = trace[-1]
+    return next((row for row in reversed(trace[:-1]) if row[0] <= last[0] / 2), trace[0]), last

@@ -10,7 +10,7 @@ Data = dict[str, Any]
 TOYS = ("kuhn", "leduc")
 SIZES = ("50%", "33%, 100%", "75%, a", "a", "e", "2e", "20c", "e150%", "10%, 60%", "")
 RAISES = ("", "", "50%", "2.5x", "3x, a", "a")
-VARIANTS = ("cfr", "cfr+", "lcfr", "dcfr", "dcfr-steep", "pcfr+")
+VARIANTS = ("cfr", "cfr+", "lcfr", "dcfr", "dcfr-steep", "dcfr-ahead", "pcfr+")
 CLUSTERINGS = ("equation-1", "ward", "k-means", "strength-k-means", "equity-quantiles")
 
 

@@ -66,7 +66,7 @@ GAMES = (
     ),
 )
 """Jobs of whole games with dealt boards."""
-VARIED = ("cfr", "cfr+", "lcfr", "dcfr", "dcfr-steep", "pcfr+")
+VARIED = ("cfr", "cfr+", "lcfr", "dcfr", "dcfr-steep", "dcfr-ahead", "pcfr+")
 
 
 def solve_templates(_: object, folder: Path) -> None:

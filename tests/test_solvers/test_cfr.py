@@ -81,7 +81,8 @@ def test_schedules_are_the_papers():
 
 def test_unknown_variant_and_iteration():
     with pytest.raises(
-        SolverError, match="expected one of cfr, cfr\\+, lcfr, dcfr, dcfr-steep, pcfr\\+, found 'cfr--'"
+        SolverError,
+        match="expected one of cfr, cfr\\+, lcfr, dcfr, dcfr-steep, dcfr-ahead, pcfr\\+, found 'cfr--'",
     ):
         variant("cfr--")
     with pytest.raises(SolverError, match="expected 1 or more, found 0"):
@@ -94,7 +95,9 @@ def test_the_table_is_the_factors_of_many_iterations(name):
     for first in (1, 2, 40):
         found = one.table(first, 5)
         expected = [one.factors(first + i) for i in range(5)]
-        np.testing.assert_allclose(found, [(f.positive, f.negative, f.decay) for f in expected], rtol=1e-14)
+        np.testing.assert_allclose(
+            found, [(f.positive, f.negative, f.decay, f.ahead) for f in expected], rtol=1e-14
+        )
 
 
 @pytest.mark.parametrize("name", VARIANTS)

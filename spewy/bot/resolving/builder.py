@@ -17,7 +17,7 @@ from math import comb
 import numpy as np
 
 from buckets.cards import hands
-from solvers.discount import DEFAULT_VARIANT, EXACT_VARIANT, variant
+from solvers.discount import DEFAULT_VARIANT, variant
 from solvers.exact import ExactCfr, supports
 from solvers.game import LiveGame, Lock
 from solvers.reference.cfr import Cfr
@@ -47,6 +47,8 @@ FEWEST_DEALS = 400
 """
 LEAST_MEMORY = 1 << 30
 """Memory in bytes that a subgame may take on any machine."""
+RESOLVING_VARIANT = "dcfr-steep"
+"""Variant of CFR for subgames. Variants that look ahead are not tested together with gadget ranges."""
 TREES, BOARDS = 64, 4
 """Number of cached betting trees, and of root boards with cached later boards (some 5 MB for a turn)."""
 
@@ -344,8 +346,8 @@ def _locks(layout: Layout, kept: Mapping[str, Floats]) -> Iterator[Lock]:
 
 def new_solver(game: LiveGame, threads: int = 1) -> Solver:
     """Make the solver of a subgame: the exact engine, or the reference engine for one-card hands."""
-    if supports(game, variant(EXACT_VARIANT)):
-        return ExactCfr(game, variant(EXACT_VARIANT), threads=threads)
+    if supports(game, variant(RESOLVING_VARIANT)):
+        return ExactCfr(game, variant(RESOLVING_VARIANT), threads=threads)
     return Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
 
 
