@@ -20,7 +20,7 @@ SHORT_SWEEP = 5e-4
 LONGEST_GAP = 30.0
 """Estimated core-seconds between two checks at most: a save follows a check."""
 GROWTH, SHARE, NEAR, LEAST_STEP = 2, 0.8, 8, 40
-"""Where the next of few checks lies: after the share `SHARE` of the sweeps that are expected to be missing.
+"""Settings of few checks. A check comes after the share `SHARE` of the sweeps that are expected to be missing.
 
 If fewer sweeps than 1 / `NEAR` of those so far are expected to be missing, the check comes after all of them. It comes
 after at most `GROWTH` times as many sweeps in all, and after at least one more than 1 / `LEAST_STEP` of the sweeps so
