@@ -50,6 +50,7 @@ def _size_options(function: Decorated) -> Decorated:
 @click.command()
 @click.argument("file", metavar="[FILE.toml]", type=click.Path(path_type=Path), required=False)
 @click.option("--list", "as_list", is_flag=True, help="List the presets.")
+@click.option("--list-ranges", is_flag=True, help="List the shipped ranges, for --oop @NAME and --ip @NAME.")
 @click.option(
     "--preset",
     "preset_name",
@@ -85,12 +86,12 @@ def _size_options(function: Decorated) -> Decorated:
 @click.option(
     "--oop",
     metavar="RANGE",
-    help="Range of the player who acts first, or @FILE to read it from a file; default: the preset's range.",
+    help="Range of the player who acts first, or @NAME for a file or a shipped range; default: the preset's range.",
 )
 @click.option(
     "--ip",
     metavar="RANGE",
-    help="Range of the player who acts last, or @FILE to read it from a file; default: the preset's range.",
+    help="Range of the player who acts last, or @NAME for a file or a shipped range; default: the preset's range.",
 )
 @click.option(
     "--bet",
@@ -111,6 +112,7 @@ def _size_options(function: Decorated) -> Decorated:
 def new(
     file: Path | None,
     as_list: bool,
+    list_ranges: bool,
     preset_name: str | None,
     board: str | None,
     seed: int | None,
@@ -138,6 +140,7 @@ def new(
     \b
     Examples:
       spewy new --list
+      spewy new --list-ranges
       spewy new job.toml --preset srp-btn-bb --board "Ks 7h 2d"
       spewy new river.toml --preset 3bet-co-btn --cards 5 --seed 7
       spewy new flops.toml --preset srp-btn-bb --subset 25 --bet 66% --raise 100%
@@ -150,8 +153,8 @@ def new(
 
     from spewy.job.template import job_text
 
-    if as_list:
-        click.echo(_listed())
+    if as_list or list_ranges:
+        click.echo(_listed() if as_list else _ranges_listed())
         return
     if file is not None and file.exists() and not force:
         raise _existing(file)
@@ -209,6 +212,12 @@ def _listed() -> str:
     return facts(
         (name, f"{each.about}; pot {each.pot:g}, {each.stack:g} behind") for name, each in presets().items()
     )
+
+
+def _ranges_listed() -> str:
+    from spewy.job.presets import shipped_ranges
+
+    return facts((name, each.about) for name, each in shipped_ranges().items())
 
 
 def _asked(board: str | None, seed: int | None, file: Path | None) -> tuple[str, str | None, Path]:
@@ -313,7 +322,7 @@ def _answers(
 
 
 def _range(option: str, value: str | None) -> str | None:
-    """Parse the range that an option gives as text or as ``@FILE``; None if the option is missing."""
+    """Read the range that an option gives as text or as ``@NAME``; None if the option is missing."""
     from spewy.game.ranges import parse_range
     from spewy.job.rangefiles import text_of_file
 

@@ -1,9 +1,13 @@
-"""Common situations on the flop with 100 big blinds, for `spewy new`: pots, stacks and ranges."""
+"""Shipped ranges, and *presets* for `spewy new`: common situations on the flop, with pots, stacks and ranges.
+
+The ranges in ``presets/ranges`` were written by hand. Those in ``presets/preflop`` are from solves of heads-up no-limit
+hold'em, with a file for each depth of the stacks (`benchmarks.studies.preflop_ranges`).
+"""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -12,7 +16,10 @@ from typing import Any, Literal
 
 from spewy.errors import InputError, shown
 
-__all__ = ["GivenRange", "Preset", "preset", "presets"]
+__all__ = ["GivenRange", "Preset", "preset", "presets", "shipped_ranges"]
+
+
+_FOLDER = files("spewy").joinpath("presets")
 
 
 @dataclass(frozen=True)
@@ -36,31 +43,51 @@ class Preset:
         name: name of the preset.
         about: description of the situation.
         pot, stack: pot and effective stack when the flop is dealt.
-        raiser: the seat that raised last before the flop.
-        range_files: names of the files of both ranges, oop first.
+        raiser: the seat that raised last before the flop; None: nobody raised.
+        range_names: names of both ranges in `shipped_ranges`, oop first.
     """
 
     name: str
     about: str
     pot: float
     stack: float
-    raiser: Literal["oop", "ip"]
-    range_files: tuple[str, str]
+    raiser: Literal["oop", "ip"] | None
+    range_names: tuple[str, str]
 
     @property
     def ranges(self) -> tuple[GivenRange, GivenRange]:
         """Both players' ranges, oop first."""
-        return _range(self.range_files[0]), _range(self.range_files[1])
+        oop, ip = self.range_names
+        return shipped_ranges()[oop], shipped_ranges()[ip]
 
 
 @cache
 def presets() -> Mapping[str, Preset]:
     """Return all presets by name."""
-    data: dict[str, dict[str, Any]] = tomllib.loads(_text("presets.toml"))
+    rows: dict[str, dict[str, Any]] = tomllib.loads(_FOLDER.joinpath("presets.toml").read_text("utf-8"))
+    for solved in _solves():
+        rows |= solved["presets"]
     return {
-        name: Preset(name, row["about"], row["pot"], row["stack"], row["raiser"], (row["oop"], row["ip"]))
-        for name, row in data.items()
+        name: Preset(name, row["about"], row["pot"], row["stack"], row.get("raiser"), (row["oop"], row["ip"]))
+        for name, row in rows.items()
     }
+
+
+@cache
+def shipped_ranges() -> Mapping[str, GivenRange]:
+    """Return all ranges that belong to the program, by name; ranges from solves come last.
+
+    >>> shipped_ranges()["hu-btn-opens"].about
+    'Heads-up: the button opens to 2.5.'
+    """
+    paths = sorted(_FOLDER.joinpath("ranges").iterdir(), key=lambda file: file.name)
+    by_hand = {file.name.removesuffix(".txt"): _range(file.read_text("utf-8")) for file in paths}
+    from_solves = {
+        name: GivenRange(row["about"], row["range"].strip())
+        for solved in _solves()
+        for name, row in solved["ranges"].items()
+    }
+    return by_hand | from_solves
 
 
 def preset(name: str) -> Preset:
@@ -77,11 +104,14 @@ def preset(name: str) -> Preset:
     return known[name]
 
 
-def _range(name: str) -> GivenRange:
-    lines = _text(f"ranges/{name}.txt").splitlines()
+def _solves() -> Iterator[dict[str, Any]]:
+    """Yield the ranges and presets that were solved, with a dictionary for each depth, the smallest depth first."""
+    for file in sorted(_FOLDER.joinpath("preflop").iterdir(), key=lambda file: file.name):
+        yield tomllib.loads(file.read_text("utf-8"))
+
+
+def _range(text: str) -> GivenRange:
+    """Read a range from the text of its file, whose first line is a comment that describes it."""
+    lines = text.splitlines()
     groups = [line for line in lines if not line.startswith("#")]
     return GivenRange(lines[0].removeprefix("# "), "\n".join(groups))
-
-
-def _text(name: str) -> str:
-    return files("spewy").joinpath("presets", name).read_text(encoding="utf-8")

@@ -1,17 +1,20 @@
 """Ranges of a job in separate files: ``oop = "@btn.txt"`` or ``oop = { file = "btn.txt" }``.
 
-The text of the file replaces its name when the job is read, so the folder of a solve does not need the file.
+The text of the file replaces its name when the job is read, so the folder of a solve does not need the file. A name of
+`spewy.job.presets.shipped_ranges` (``oop = "@hu-btn-opens"``) means this range, unless there is a file of this name.
 """
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from spewy.errors import InputError, path_text
+from spewy.errors import InputError, path_text, shown
 from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges import parse_range
 from spewy.game.ranges.text import without_comments
+from spewy.job.presets import shipped_ranges
 from spewy.system.textfile import read_text
 
 
@@ -34,18 +37,28 @@ def with_range_files(data: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def text_of_file(given: object, folder: Path, subject: str) -> str | None:
-    """Read the range from the file that ``given`` names; None if ``given`` names no file.
+    """Read the range that ``given`` names: the text of a file, or a shipped range. None if ``given`` is no name.
 
     Args:
-        given: a range, or a file: ``"@btn.txt"`` or ``{"file": "btn.txt"}``.
+        given: a range, or a name: ``"@btn.txt"`` or ``{"file": "btn.txt"}``.
         folder: the folder to which the file's name is relative.
         subject: the key or option with which error messages begin.
 
     Raises:
-        InputError: the file cannot be read or does not hold a range; the message names the line.
+        InputError: the file cannot be read or does not hold a range, and then the message names the line; or the name
+            is almost that of a shipped range.
     """
     name = _file_name(given)
-    return None if name is None else _range_text(folder / name, f"{subject}: file {path_text(name)}")
+    if name is None:
+        return None
+    near = get_close_matches(name, shipped_ranges(), n=1, cutoff=0.8)
+    if near and not (folder / name).exists():
+        if near[0] == name:
+            return shipped_ranges()[name].text
+        raise InputError(
+            f"{subject}: expected a file or a shipped range, found {shown(name)}, nearest to {near[0]}"
+        )
+    return _range_text(folder / name, f"{subject}: file {path_text(name)}")
 
 
 def _file_name(given: object) -> str | None:

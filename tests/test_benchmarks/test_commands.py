@@ -64,6 +64,7 @@ LONG = {
     "studies.averaging": "solves flop-holdem by chunks, which takes minutes",
     "studies.flop_subsets": "reads the features of all flops and solves hundreds of them",
     "studies.leaf_estimates": "solves flops for minutes",
+    "studies.preflop_ranges": "solves whole games of hold'em",
     "studies.preflop_odds": "enumerates all boards for every pair of hands",
     "studies.slumbot_server": "serves until it is stopped",
     "studies.upac": "needs a package of solved games",

@@ -1,5 +1,7 @@
 """Beginning: jobs that the command writes."""
 
+import re
+
 import pytest
 from cli_runs import good, good_json, process, refused, spewy
 
@@ -25,8 +27,11 @@ def test_every_preset_writes_a_job_that_is_right(tmp_path, name):
     job = Job.load(written(tmp_path, "--preset", name, "--board", "Ks 7h 2d 5c 9s"))
     known = preset(name)
     assert (job.unit, job.spot.pot, job.spot.stack) == ("bb", known.pot, known.stack)
-    assert known.pot / 2 + known.stack == pytest.approx(100, abs=0.75)  # what each put in, the blinds aside
-    assert all(20 < each.combos < 1200 for each in job.ranges)
+    depth = re.match(r"hu-(\d+)bb-|", name)[1] or 100
+    assert known.pot / 2 + known.stack == pytest.approx(
+        int(depth), abs=0.75
+    )  # what each put in, the blinds aside
+    assert all(10 < each.combos < 1200 for each in job.ranges)
 
 
 @pytest.mark.parametrize("name", ["srp-sb-bb", "hu-srp", "3bet-btn-bb", "4bet-co-btn"])

@@ -1,10 +1,13 @@
-"""Solves of jobs that `spewy new --preset` writes: every preset, on flops of different texture, in every precision.
+"""Solves of jobs that `spewy new --preset` writes, on flops of different texture, in every precision.
+
+The presets are those with ranges written by hand, and one whose ranges are from a solve.
 
 After ten sweeps positive regrets on lines that are hardly ever reached have become so small that their reciprocal
 overflows single precision. Turns and rivers are dropped, so `spewy show` of a turn solves it again.
 """
 
 import math
+import re
 
 import pytest
 from cli_runs import good, good_json
@@ -22,7 +25,9 @@ def sets(settings):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("board", FLOPS)
-@pytest.mark.parametrize("preset", presets())
+@pytest.mark.parametrize(
+    "preset", [name for name in presets() if not re.match(r"hu-(?!20bb-srp)\d+bb", name)]
+)
 def test_a_preset_is_solved_in_every_precision(tmp_path, preset, board):
     job, turn = tmp_path / "p.toml", next(c for c in ("Ad", "Ac") if c not in board)
     good("new", job, "--preset", preset, "--board", board, "--bet", "33%", "--raise", "100%")
