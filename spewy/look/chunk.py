@@ -206,6 +206,7 @@ class ChunkView:
     ) -> None:
         self.play, self._config, self._pairs, self._leaves = play, config, pairs, leaves
         self.reach = reaches(play, ranges)
+        self._against: dict[tuple[str, int], tuple[Floats, Floats | None]] = {}
 
     def at(self, line: str) -> Node:
         """Return the chunk's node after a line."""
@@ -232,9 +233,9 @@ class ChunkView:
         ev = equity = np.full(len(own), np.nan)
         action_ev = np.full(frequencies.shape, np.nan)
         if self._pairs is not None:
-            mass, whole = self._pairs.masses(p, other), float(other.sum())
-            if self._pairs.lead is not None:
-                equity = (ratio(self._pairs.leads(p, other), mass, whole) + 1.0) / 2.0
+            (mass, lead), whole = self._sums(node.line, p), float(other.sum())
+            if lead is not None:
+                equity = (ratio(lead, mass, whole) + 1.0) / 2.0
             if self._leaves is not None:
                 values = np.stack([self.values[at.line][p] for at in (node, *children)])
                 share = ratio(values, mass, whole) + self._config.pot / 2 + node.put_in[p]
@@ -248,9 +249,9 @@ class ChunkView:
 
     def totals(self, line: str) -> NodeTotals:
         """Return frequencies, EVs and equities of both whole ranges at the node after a line."""
-        assert self._pairs is not None
         node, here, nothing = self.at(line), self.reach[line], (np.nan, np.nan)
-        weight = float(here[0] @ self._pairs.compatible @ here[1])
+        mass, lead = self._sums(line, 0)
+        weight = float(here[0] @ mass)
         frequencies = self.frequencies(node)
         if not weight > NOTHING * here[0].sum() * here[1].sum():
             return NodeTotals(0.0, frequencies, nothing, nothing)
@@ -259,10 +260,22 @@ class ChunkView:
             values, half = self.values[line], self._config.pot / 2
             first, second = (half + node.put_in[p] + float(here[p] @ values[p]) / weight for p in (0, 1))
             ev = first, second
-        if self._pairs.lead is not None:
-            share = (1.0 + float(here[0] @ self._pairs.lead @ here[1]) / weight) / 2.0
+        if lead is not None:
+            share = (1.0 + float(here[0] @ lead) / weight) / 2.0
             equity = share, 1.0 - share
         return NodeTotals(weight, frequencies, ev, equity)
+
+    def _sums(self, line: str, p: int) -> tuple[Floats, Floats | None]:
+        """Return `Pairs.masses` and `Pairs.leads` of player p's hands at the node after a line, and keep them.
+
+        The leads are None if they are unknown.
+        """
+        assert self._pairs is not None
+        if (line, p) not in self._against:
+            other = self.reach[line][1 - p]
+            leads = None if self._pairs.lead is None else self._pairs.leads(p, other)
+            self._against[line, p] = self._pairs.masses(p, other), leads
+        return self._against[line, p]
 
     def frequencies(self, node: Node) -> Floats:
         """Return the share of the acting range that takes each action of a node: an array ``[action]``.

@@ -124,16 +124,16 @@ class Grid:
         )  # no import, since `spewy.plot` stands above `spewy.look`
 
     def to_json(self) -> dict[str, Any]:
-        """Return the grid as a JSON object; it leaves out classes that the board blocks completely."""
+        """Return the grid as a JSON object, with null for NaN, without classes that the board blocks completely."""
+        mixes = self.frequencies.reshape(len(self.actions), SIZE * SIZE).T
+        rows = zip(preflop_classes()[1], self.reach.ravel().tolist(), json_numbers(mixes), strict=True)
         classes = {
-            cell.name: {"reach": cell.reach, "frequencies": cell.mix.tolist() if self.actions else []}
-            for cell in self.cells()
-            if cell.reach == cell.reach
+            name: {"reach": reach, "frequencies": mix} for name, reach, mix in rows if reach == reach
         }
         return {
             "player": self.player,
             "actions": list(self.actions),
-            "shares": self.shares.tolist(),
+            "shares": json_numbers(self.shares),
             "classes": classes,
         }
 
@@ -184,6 +184,13 @@ def class_name(row: int, column: int) -> str:
     ('AKs', 'AKo')
     """
     return preflop_classes()[1][SIZE * row + column]
+
+
+def json_numbers(values: Floats) -> list[Any]:
+    """Return an array as nested lists for JSON, with None for NaN."""
+    unknown = np.isnan(values)
+    numbers: list[Any] = (np.where(unknown, None, values) if unknown.any() else values).tolist()
+    return numbers
 
 
 def require_holdem(game: Game | None) -> None:

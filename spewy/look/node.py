@@ -19,7 +19,16 @@ from spewy.game.gamefile import Game
 from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges.hand_kinds import HandKinds, kinds_of
-from spewy.look.grid import Grid, HeatMap, class_means, grid_html, is_holdem, require_holdem, share_texts
+from spewy.look.grid import (
+    Grid,
+    HeatMap,
+    class_means,
+    grid_html,
+    is_holdem,
+    json_numbers,
+    require_holdem,
+    share_texts,
+)
 from spewy.system import html
 
 if TYPE_CHECKING:
@@ -264,9 +273,9 @@ class NodeView:
             self.hands,
             self.reach.tolist(),
             self.strategy.T.tolist(),
-            _numbers(self.ev),
-            map(_numbers, self.action_ev.T),
-            _numbers(self.equity),
+            json_numbers(self.ev),
+            json_numbers(self.action_ev.T),
+            json_numbers(self.equity),
             strict=True,
         )
         names = ("reach", "strategy", "ev", "action_ev", "equity")
@@ -331,11 +340,6 @@ class Step:
 def _kinds(board: tuple[int, ...], hands: tuple[str, ...]) -> HandKinds:
     """Find the made hand, draws and blockers of each hand on a board; keep the last 64 results."""
     return kinds_of(board, [parse_hand(name) for name in hands])
-
-
-def _numbers(values: Floats) -> list[float | None]:
-    """Return numbers for JSON, with None for NaN."""
-    return [None if value != value else value for value in values.tolist()]
 
 
 def _number(value: float) -> float | None:

@@ -92,8 +92,9 @@ def pairs(
     every = np.flatnonzero(in_ranges)
     wins = _preflop_counts()[np.ix_(every, every)] if known else count_wins(game, deck, every, board)
     first, second = (np.searchsorted(every, player_hands) for player_hands in hands)
-    ahead = wins[np.ix_(first, second)].astype(np.float64) - wins[np.ix_(second, first)].T
-    return Pairs(together, together * ahead / comb(n_left, missing))
+    lead = together * (wins[np.ix_(first, second)] - wins[np.ix_(second, first)].T)
+    lead /= comb(n_left, missing)
+    return Pairs(together, lead)
 
 
 def compatible(deck: Ints, hands: tuple[Ints, Ints]) -> Floats:
@@ -103,11 +104,11 @@ def compatible(deck: Ints, hands: tuple[Ints, Ints]) -> Floats:
         deck: ``[hand, hole card]``, the cards of all hands of the deck.
         hands: per player, numbers of the hands in ``deck``.
     """
-    together = np.ones((len(hands[0]), len(hands[1])))
+    sharing = np.zeros((len(hands[0]), len(hands[1])), dtype=np.bool_)
     for own in deck[hands[0]].T:
         for other in deck[hands[1]].T:
-            together[own[:, None] == other] = 0.0
-    return together
+            sharing |= own[:, None] == other
+    return (~sharing).astype(np.float64)
 
 
 def _is_holdem_deal(game: Game, board: Sequence[int]) -> bool:
@@ -156,6 +157,8 @@ def count_wins(game: Game, deck: Ints, every: Ints, board: Sequence[int]) -> NDA
     total = np.zeros((len(every), len(every)), dtype=np.int32)
     for alike, boards in _final_boards(game, board, perms).items():
         total += alike * _wins_on(boards, deck[every])
+    if len(perms) == 1:  # the identity
+        return total
     wins = np.zeros_like(total)
     for perm in perms:
         to = np.searchsorted(every, _renamed(game, perm)[every])

@@ -21,7 +21,7 @@ from spewy.game.nodes import Line, Node
 from spewy.look.chunk import Cards
 from spewy.look.colours import SEATS, action_colours, hex_colour
 from spewy.look.curves import realisation
-from spewy.look.grid import class_means
+from spewy.look.grid import class_means, json_numbers
 from spewy.look.hand_filter import filtered
 from spewy.look.node import NodeView, Step
 from spewy.look.solution import Solution
@@ -161,21 +161,17 @@ def _view(view: NodeView, pot: float) -> dict[str, Any]:
     found = view.to_json()
     found["colours"] = [hex_colour(c) for c in action_colours(view.actions) or [SEATS[view.player]]]
     found["words"] = [action_words(action) for action in view.actions]
-    found["shares"] = [_number(share) for share in view.frequencies]
+    found["shares"] = json_numbers(view.frequencies)
     found["combos"] = float(view.reach.sum())
     for name, values in _hand_figures(view, pot).items():
-        for hand, value in zip(found["hands"].values(), values.tolist(), strict=True):
-            hand[name] = _number(value)
+        for hand, value in zip(found["hands"].values(), json_numbers(values), strict=True):
+            hand[name] = value
     if not view.holdem:
         return found
-    grid = view.grid().to_json()
-    found["grid"] = grid | {"shares": found["shares"]}
-    for name in grid["classes"].values():
-        name["frequencies"] = [_number(share) for share in name["frequencies"]]
+    found["grid"] = view.grid().to_json() | {"shares": found["shares"]}
     figures = {"EV": view.ev, "equity": view.equity, **_hand_figures(view, pot)}
     found["heat"] = {
-        name: [[_number(v) for v in row] for row in class_means(view.hands, view.reach, figures[name])]
-        for name in HEATS
+        name: json_numbers(class_means(view.hands, view.reach, figures[name])) for name in HEATS
     }
     if view.kinds is not None:
         made, draws = view.kinds.made_names, view.kinds.draw_names

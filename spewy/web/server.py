@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import http.client
 import secrets
 import socket
@@ -14,6 +15,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import uvicorn
+from threadpoolctl import threadpool_limits
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from spewy.errors import InputError
@@ -83,8 +85,10 @@ def serve(
     address = f"http://{_reachable(host)}:{listener.getsockname()[1]}/"
     ready(address if token is None else f"{address}?token={token}")
     server = _Server(config)
+    _collect_rarely()
     try:
-        server.run([listener])
+        with threadpool_limits(1):  # the products of a click are too small to share; more threads wait for each other
+            server.run([listener])
     finally:
         listener.close()
         folders.close()
@@ -94,6 +98,16 @@ def serve(
         jobs.close()
     if server.interrupted.is_set():
         raise KeyboardInterrupt
+
+
+def _collect_rarely() -> None:
+    """Let Python search less often for garbage in cycles, and not among the objects of the imported modules.
+
+    An answer consists of thousands of objects without cycles. By default, Python searches all objects of the process
+    once in several answers, which takes longer than a click.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 class _Server(uvicorn.Server):

@@ -176,8 +176,10 @@ def kinds_of(board: str | Sequence[int], combos: ArrayLike | None = None) -> Han
 
 
 def _joined(having: Bools, names: tuple[str, ...]) -> tuple[str, ...]:
+    codes = (having @ (1 << np.arange(len(names)))).tolist()
     strongest_first = range(len(names) - 1, -1, -1)
-    return tuple(", ".join(names[n] for n in strongest_first if row[n]) for row in having.tolist())
+    texts = {code: ", ".join(names[n] for n in strongest_first if code >> n & 1) for code in set(codes)}
+    return tuple(texts[code] for code in codes)
 
 
 def _made(public: Ints, cards: Ints, value: Ints) -> Ints:
