@@ -8,6 +8,7 @@ import { gridNode } from "./grid.js";
 import { handCard } from "./handcard.js";
 import { handTable } from "./hands.js";
 import { ribbonNode } from "./ribbon.js";
+import { noteIfLate } from "./waiting.js";
 
 const SEAT_TITLES = ["oop (first to act)", "ip (last to act)"];
 const HEATS = [
@@ -47,6 +48,7 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
     const changed = folder !== look.folder || needsAnswer(look.place, place) || !look.position;
     Object.assign(look, { asked, folder, place, summary: summary || look.summary });
     root.setAttribute("aria-busy", "true");
+    const ended = noteIfLate(root);
     try {
       if (changed) {
         const position = await askedPosition(folder, place, asked.signal);
@@ -60,6 +62,7 @@ export function createLook(root, source, { panels = [], filters = true, moved = 
       look.position = null;
       fill(root, el("p", { class: "error", role: "alert" }, error.message), restart());
     } finally {
+      ended();
       if (look.asked === asked) root.removeAttribute("aria-busy");
     }
   }

@@ -1,6 +1,7 @@
 /** Requests of a page that keeps a session at the server, one request at a time. */
 
 import { send } from "./source.js";
+import { noteIfLate } from "./waiting.js";
 
 /**
  * Return functions `start(path, body)`, which begins a new session and gives up a request that waits; `go(path, body)`,
@@ -15,6 +16,7 @@ export function sessionRequests(root, { done, failed }) {
     const request = {};
     current = request;
     root.setAttribute("aria-busy", "true");
+    const answered = noteIfLate(root);
     let state = null;
     let error = null;
     try {
@@ -22,6 +24,7 @@ export function sessionRequests(root, { done, failed }) {
     } catch (problem) {
       error = problem;
     }
+    answered();
     if (current !== request) return;
     current = null;
     root.removeAttribute("aria-busy");

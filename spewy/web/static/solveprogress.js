@@ -46,7 +46,7 @@ export function watchSolve(root, { id, origin }) {
 
   function draw(found) {
     const state = stateOf(found);
-    const shown = JSON.stringify([state, found.solve, found.boards]);
+    const shown = JSON.stringify([state, found.solve, found.boards, found.job && found.job.line]);
     if (shown === watch.drawn) return;
     watch.drawn = shown;
     document.title = `${id}: ${state.text} – Spewy`;
@@ -54,7 +54,7 @@ export function watchSolve(root, { id, origin }) {
     fill(failure, found.job && found.job.error ? found.job.error : "");
     drawActions(found, state);
     if (found.kind === "batch") drawBatch(found);
-    else drawSolve(found.solve);
+    else drawSolve(found);
   }
 
   function drawActions(found, state) {
@@ -94,10 +94,11 @@ export function watchSolve(root, { id, origin }) {
     }
   }
 
-  function drawSolve(solve) {
+  function drawSolve({ solve, job }) {
     if (!solve || (solve.running && !solve.done)) {
       fill(facts);
-      return fill(body, el("p", { class: "note" }, PREPARING));
+      const line = job && job.line ? el("p", {}, `Its last message, after ${duration(job.seconds)}: ${job.line}`) : null;
+      return fill(body, el("p", { class: "note" }, PREPARING), line);
     }
     const unit = solve.unit === "%" ? "% of the pot" : solve.unit;
     const error = solve.stderr === null ? "" : ` ± ${precise(solve.stderr)}`;

@@ -1,4 +1,4 @@
-/** Shows how far an answer is that is computed in the background. */
+/** Tells a reader who waits for an answer what the server does. */
 
 import { el, fill } from "./dom.js";
 
@@ -28,6 +28,23 @@ export async function drawAnswer(element, what, question, draw) {
   } catch (error) {
     if (error.name !== "AbortError") fill(element, el("p", { class: "error", role: "alert" }, error.message));
   }
+}
+
+const LATE_MS = 3000;
+const LATE = "The answer takes a while. The first answers after the installation also compile the program, which takes up to a minute.";
+
+/**
+ * Show a note at the top of an element if an answer does not come in time.
+ * @param {Element} root the element.
+ * @returns {function} removes the note; called once the answer is there.
+ */
+export function noteIfLate(root) {
+  const note = el("p", { class: "note", role: "status" }, LATE);
+  const timer = setTimeout(() => root.prepend(note), LATE_MS);
+  return () => {
+    clearTimeout(timer);
+    note.remove();
+  };
 }
 
 function leftText(milliseconds) {

@@ -33,6 +33,20 @@ def address(tmp_path_factory):
         server.terminate()
 
 
+@pytest.mark.parametrize(
+    ("place", "request_url", "answered"),
+    [("play?folder=turn", "**/api/play/new", "h2"), ("look?folder=turn", "**/api/position*", ".ribbon")],
+)
+def test_a_note_explains_an_answer_that_takes_long(page, address, place, request_url, answered):
+    held, note = [], page.get_by_text("The answer takes a while.")
+    page.route(request_url, lambda route: held.append(route))
+    page.goto(f"{address}#{place}")
+    expect(note).to_be_visible()
+    held[0].continue_()
+    expect(page.locator(answered).first).to_be_visible()
+    expect(note).to_have_count(0)
+
+
 def test_ten_hands_by_keyboard(page, address):
     page.goto(f"{address}#play")
     page.get_by_role("link", name="turn", exact=True).click()

@@ -141,10 +141,12 @@ def test_a_solve_that_has_made_no_sweep_is_being_prepared(page, address):
     solve = {"running": True, "finished": False, "ended": None, "done": 0, "saved": 0, "counted": "sweeps"}
     unknown = ("target", "exploitability", "stderr", "per_second", "seconds", "seconds_left", "value")
     solve |= dict.fromkeys((*unknown, "checking", "measured_at")) | {"curve": [], "unit": "%"}
-    found = {"id": "new", "job": {"state": "running", "error": None}, "kind": "solve", "solve": solve}
+    job = {"state": "running", "error": None, "line": "compiling the kernels", "seconds": 12.0}
+    found = {"id": "new", "job": job, "kind": "solve", "solve": solve}
     page.route("**/api/jobs/progress*", lambda route: route.fulfill(json=found))
     page.goto(f"{address}#solve?job=new")
     expect(page.locator(".solve-progress")).to_contain_text("The solve is being prepared.")
+    expect(page.locator(".solve-progress")).to_contain_text("after 12 s: compiling the kernels")
     expect(page.locator(".solve-progress .facts")).to_be_empty()
     solve |= {"done": 10, "target": 0.5}
     expect(page.locator(".solve-progress")).to_contain_text("target0.5 % of the pot")
