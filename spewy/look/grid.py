@@ -127,9 +127,7 @@ class Grid:
         """Return the grid as a JSON object, with null for NaN, without classes that the board blocks completely."""
         mixes = self.frequencies.reshape(len(self.actions), SIZE * SIZE).T
         rows = zip(preflop_classes()[1], self.reach.ravel().tolist(), json_numbers(mixes), strict=True)
-        classes = {
-            name: {"reach": reach, "frequencies": mix} for name, reach, mix in rows if reach == reach
-        }
+        classes = {name: {"reach": reach, "frequencies": mix} for name, reach, mix in rows if reach == reach}
         return {
             "player": self.player,
             "actions": list(self.actions),

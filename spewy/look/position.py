@@ -170,9 +170,7 @@ def _view(view: NodeView, pot: float) -> dict[str, Any]:
         return found
     found["grid"] = view.grid().to_json() | {"shares": found["shares"]}
     figures = {"EV": view.ev, "equity": view.equity, **_hand_figures(view, pot)}
-    found["heat"] = {
-        name: json_numbers(class_means(view.hands, view.reach, figures[name])) for name in HEATS
-    }
+    found["heat"] = {name: json_numbers(class_means(view.hands, view.reach, figures[name])) for name in HEATS}
     if view.kinds is not None:
         made, draws = view.kinds.made_names, view.kinds.draw_names
         found["kinds"] = [", ".join(filter(None, pair)) for pair in zip(made, draws, strict=True)]

@@ -87,7 +87,8 @@ def serve(
     server = _Server(config)
     _collect_rarely()
     try:
-        with threadpool_limits(1):  # the products of a click are too small to share; more threads wait for each other
+        # The matrix products of a click are small: several threads would mostly wait for each other.
+        with threadpool_limits(1):
             server.run([listener])
     finally:
         listener.close()
