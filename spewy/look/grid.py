@@ -187,7 +187,7 @@ def class_name(row: int, column: int) -> str:
 def json_numbers(values: Floats) -> list[Any]:
     """Return an array as nested lists for JSON, with None for NaN."""
     unknown = np.isnan(values)
-    numbers: list[Any] = (np.where(unknown, None, values) if unknown.any() else values).tolist()
+    numbers: list[Any] = (np.where(unknown, np.array(None), values) if unknown.any() else values).tolist()
     return numbers
 
 
