@@ -1,9 +1,10 @@
 """Speed of whole games: deals per second with one thread and with two, and the time of best responses on a flop.
 
-    python -m benchmarks.speed.whole_games [JOB] [--seconds 10] [--rounds 5] [--flops 3] [--quick]
+    python -m benchmarks.speed.whole_games [JOB] [--seconds 10] [--rounds 5] [--flops 3] [--cfr-br 0] [--quick]
 
 A core-second is a second of processor time, all threads together, so other work on the machine does not count. One
-thread and two threads take turns, and continue the same solve.
+thread and two threads take turns, and continue the same solve. `benchmarks.speed.whole_game_stages` measures the steps
+of a deal.
 """
 
 import argparse
@@ -43,6 +44,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         help="number of random flops on which the time of best responses is measured",
     )
     parser.add_argument(
+        "--cfr-br", type=float, default=0, help="share of CFR-BR; see docs/how-to/whole-games.md"
+    )
+    parser.add_argument(
         "--quick",
         action="store_true",
         help="run a short benchmark: the job flop-holdem, and one measurement of a second for each number of threads",
@@ -56,8 +60,8 @@ def speed(args: argparse.Namespace) -> None:
         args.job, args.seconds, args.rounds = EXAMPLES / "flop-holdem.toml", 1.0, 1
     job = Job.load(args.job)
     found = abstraction(abstraction_spec(job), progress_note("boards"))
-    solves = [sampled_cfr(job, found, 1)]
-    solves.append(sampled_cfr(job, found, 2, solves[0].numbers))
+    solves = [sampled_cfr(job, found, 1, cfr_br=args.cfr_br)]
+    solves.append(sampled_cfr(job, found, 2, solves[0].numbers, cfr_br=args.cfr_br))
     game = real_game(job, found, solves[0])
     paces: list[list[tuple[float, float]]] = [[], []]
     for cfr in solves:
