@@ -81,8 +81,9 @@ class Outsider(subprocess.Popen[bytes]):
         """Kill the program and all processes that it started."""
         for _ in range(MOST_ROUNDS):
             started = list(self._started())
-            with suppress(OSError):  # the group has ended, or its number belongs to another user by now
-                os.killpg(self.pid, signal.SIGKILL)
+            if self.poll() is None or not (_PROC / str(self.pid)).exists():  # else a new process has the number
+                with suppress(OSError):  # the group has ended
+                    os.killpg(self.pid, signal.SIGKILL)
             _kill(started)
             if not started:
                 break

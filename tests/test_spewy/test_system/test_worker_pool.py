@@ -231,6 +231,19 @@ def test_a_program_of_another_user_is_waited_for_a_moment_only(monkeypatch):
     assert program.poll() == -signal.SIGKILL
 
 
+def test_a_process_that_got_the_number_of_an_ended_program_lives_on():
+    program, other = Outsider(["true"]), subprocess.Popen(["sleep", "600"], start_new_session=True)
+    try:
+        program.wait()
+        program.pid = other.pid
+        program.end()
+        with pytest.raises(subprocess.TimeoutExpired):
+            other.wait(1)
+    finally:
+        other.kill()
+        other.wait()
+
+
 @pytest.mark.parametrize("task", ["run_forever", "programs_forever"])
 def test_workers_end_with_their_parent(task):
     """So do the workers of a worker and their programs, though nobody is left to end them; semaphores are deleted."""
