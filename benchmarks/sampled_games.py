@@ -15,7 +15,7 @@ from spewy.run.sampled_plan import spec_of
 from spewy.run.warmup import warm_up
 
 SEED = 1
-"""Seed of the random boards that the solvers deal."""
+"""Default seed of the random boards that the solvers deal."""
 
 
 def abstraction_spec(job: Job) -> AbstractionSpec:
@@ -31,6 +31,7 @@ def sampled_cfr(
     numbers: Numbers | None = None,
     discount: Discount = DEFAULT_DISCOUNT,
     cfr_br: float = 0.0,
+    seed: int = SEED,
 ) -> SampledCfr:
     warm_up("sampled", found.n_rounds, job.solve.short, note)
     return SampledCfr(
@@ -39,7 +40,7 @@ def sampled_cfr(
         found.n_rows,
         found.n_hands,
         len(found.deck) - sum(found.board_sizes),
-        lambda first, n: found.deal(SEED, range(first, first + n)),
+        lambda first, n: found.deal(seed, range(first, first + n)),
         discount=discount,
         cfr_br=cfr_br,
         threads=threads,

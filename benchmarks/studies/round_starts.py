@@ -1,14 +1,16 @@
 """Compares what a re-solve can start from when the opponent makes a bet that the tree of the round's first solve lacks.
 
     python -m benchmarks.studies.round_starts FOLDER [--turns 6] [--iterations 60] [--threads 2] [--seed 1]
+                                              [--sizes 12]
 
 The stored strategy of the no-limit game in FOLDER plays hands against itself. Each turn that it reaches is solved with
 all hands and the lean menu (the pot and all-in), as the bot does at its first decision of the round. Then the first
-player checks, and the second player makes a bet of a random size that this tree lacks. The tree with this bet is solved
-from nothing, from the stored strategy, and from the regrets of the first solve.
+player checks, and the second player makes a bet that this tree lacks: of a random size, or with ``--sizes`` of each of
+several sizes from the smallest bet to almost all chips. The tree with this bet is solved from nothing, from the stored
+strategy, and from the regrets of the first solve.
 
-The table has the exploitability in % of the pot after a number of iterations, as a mean over turns, and the median of
-the seconds before the first iteration.
+The table has the exploitability in % of the pot after a number of iterations, as a mean over all bets with the largest
+value in brackets, and the median of the seconds before the first iteration.
 """
 
 import argparse
@@ -16,6 +18,8 @@ import random
 import time
 from contextlib import closing
 from statistics import fmean, median
+
+import numpy as np
 
 from benchmarks.studies.resolved_rounds import Judge
 from spewy import open_policy
@@ -33,6 +37,8 @@ COUNTS = (5, 10, 20, 40, 80)
 STARTS = ("nothing", "the stored strategy", "the round's first solve")
 SIZES = (0.3, 0.5, 1.5, 2.2)
 """Sizes of the bets that the lean menu lacks, as shares of the pot."""
+ALMOST_ALL = 0.97
+"""The largest size with ``--sizes``, as a share of the chips that are left."""
 
 
 class Starts:
@@ -63,7 +69,7 @@ class Starts:
         builder, board, threads = self.builder, state.board, self.limits.threads
         self.bot.new_hand(state, 0, seed)
         ranges, put_in = self.bot.ranges(state), max(state.betting.spent)
-        root = Root(state.betting.round, put_in, min(state.game.stacks or (0,)) - put_in, menu="lean")
+        root = Root(state.betting.round, put_in, _left(state), menu="lean")
         bet = max(round(2 * put_in * size), state.game.big_blind)
         wide = builder.fitting(root, ("c", f"r{bet}"), "lean", None)
         if not wide.extra_bets:
@@ -91,6 +97,19 @@ class Starts:
         return out
 
 
+def _left(state: Hand) -> int:
+    """Return the chips that the player with fewer chips has left."""
+    return min(state.game.stacks or (0,)) - max(state.betting.spent)
+
+
+def _sizes(state: Hand, seed: int, n: int | None) -> list[float]:
+    """Return the sizes of the bets to measure, as shares of the pot: n sizes; None: one of `SIZES`."""
+    if n is None:
+        return [random.Random(seed).choice(SIZES)]
+    pot = 2 * max(state.betting.spent)
+    return np.geomspace(state.game.big_blind / pot, ALMOST_ALL * _left(state) / pot, n).tolist()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -104,22 +123,31 @@ def main() -> None:
     parser.add_argument(
         "--seed", type=int, default=1, help="seed of the first dealt hand; later hands have the next seeds"
     )
+    parser.add_argument(
+        "--sizes", type=int, help="number of sizes of the bet on each turn; default: one random size"
+    )
     options = parser.parse_args()
     found: dict[str, list[list[float]]] = {start: [] for start in STARTS}
     with open_policy(options.folder) as policy:
         starts = Starts(policy, Limits(options.iterations, threads=options.threads))
-        seed = options.seed
-        while len(found[STARTS[0]]) < options.turns:
+        seed, n_turns = options.seed, 0
+        while n_turns < options.turns:
             state, seed = starts.judge.reached(starts.bot, seed), seed + 1
-            measured = state and starts.measured(state, seed, random.Random(seed).choice(SIZES))
-            for start, row in (measured or {}).items():
-                found[start].append(row)
-    print(f"exploitability in % of the pot, mean of {options.turns} turns")
+            if state is None or not _left(state):
+                continue
+            known = len(found[STARTS[0]])
+            for size in _sizes(state, seed, options.sizes):
+                for start, row in (starts.measured(state, seed, size) or {}).items():
+                    found[start].append(row)
+            n_turns += len(found[STARTS[0]]) > known
+    print(
+        f"exploitability in % of the pot, mean of {len(found[STARTS[0]])} bets on {n_turns} turns (largest)"
+    )
     print("| start | seconds before | " + " | ".join(f"{n} iterations" for n in COUNTS) + " |")
     print("|---" * (len(COUNTS) + 2) + "|")
     for start, rows in found.items():
         seconds, *columns = zip(*rows, strict=True)
-        cells = [f"{fmean(column):.2f}" for column in columns]
+        cells = [f"{fmean(column):.2f} ({max(column):.1f})" for column in columns]
         print(f"| from {start} | {median(seconds):.2f} | " + " | ".join(cells) + " |")
 
 

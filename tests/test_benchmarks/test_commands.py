@@ -38,6 +38,7 @@ speed.whole_games --quick
 studies.board_classes measure --quick
 studies.clustering --quick --sweeps 5 --workers 1
 studies.failures --quick
+studies.features --quick
 studies.lp_or_cfr --quick
 studies.locked_starts --spot R1 --lock x:b20 --most 20
 studies.matches --data OUT/matches.json play LIMIT --hands 20 --opponents equity --workers 1 --logs OUT/logs
@@ -45,7 +46,7 @@ studies.matches table
 studies.mixed_leaves --sweeps 3
 studies.no_limit_gadgets --quick --iterations 3
 studies.off_tree_roots NOLIMIT --turns 1 --iterations 5
-studies.round_starts NOLIMIT --turns 2 --iterations 5
+studies.round_starts NOLIMIT --turns 2 --iterations 5 --sizes 3
 studies.outcome_curves OUT/curves.png
 studies.resolved_flops table
 studies.resolved_rounds LIMIT --hands 3 --iterations 3
